@@ -1,0 +1,47 @@
+# Two commands matter: `make demo` and `make test`. Both set up what they need.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+SOURCES := setup.py pyproject.toml $(wildcard src/costboost/trees/_*_kernels.py)
+
+.PHONY: demo test lint test-oldest test-debug test-interpreted bench clean
+
+demo: $(VENV)/.built
+	$(BIN)/python -m costboost.demo
+
+test: lint
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.built
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# Rebuilt only when the kernels or the build recipe change.
+$(VENV)/.built: $(SOURCES)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test]"
+	touch $@
+
+# The oldest versions that pyproject.toml allows.
+test-oldest:
+	test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check \
+	    -r tests/oldest.txt .
+	.venv-oldest/bin/python -m pytest tests
+
+# The same tests with bounds checking on in the compiled kernels.
+test-debug:
+	test -x .venv-debug/bin/python || $(PYTHON) -m venv .venv-debug
+	COSTBOOST_DEBUG=1 .venv-debug/bin/python -m pip install --quiet \
+	    --disable-pip-version-check --no-cache-dir ".[test]"
+	.venv-debug/bin/python -m pytest tests
+
+bench: $(VENV)/.built
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
+	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/predict.py
+
+clean:
+	rm -rf build dist .venv .venv-oldest .venv-debug src/*.egg-info
+	find src -name '*.so' -delete -o -name '__pycache__' -prune -exec rm -rf {} +

@@ -1,0 +1,59 @@
+"""Build the kernels: plain Python files that Cython compiles in its pure-Python mode.
+
+Everything else is in pyproject.toml. Two environment variables steer the build:
+
+- ``COSTBOOST_DEBUG=1`` turns bounds checking on in the compiled kernels;
+- ``COSTBOOST_NO_COMPILE=1`` leaves the kernels interpreted.
+
+A build that finds no C compiler succeeds all the same: the kernels then run interpreted.
+"""
+
+import os
+import sys
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+KERNELS = [
+    "trees._binning_kernels",
+    "trees._tree_kernels",
+    "trees._split_kernels",
+    "trees._forest_kernels",
+    "boosting._row_kernels",
+    "boosting._gradient_kernels",
+]
+
+
+def flag(name: str) -> bool:
+    return os.environ.get(name, "") not in ("", "0")
+
+
+def extensions() -> list[Extension]:
+    if flag("COSTBOOST_NO_COMPILE"):
+        return []
+    # -ffp-contract=off: a fused multiply-add would round differently from machine to machine.
+    compile_args = ["/O2"] if sys.platform == "win32" else ["-O3", "-ffp-contract=off"]
+    modules = [
+        Extension(
+            f"costboost.{name}",
+            [f"src/costboost/{name.replace('.', '/')}.py"],
+            extra_compile_args=compile_args,
+            optional=True,
+        )
+        for name in KERNELS
+    ]
+    debug = flag("COSTBOOST_DEBUG")
+    directives = {
+        "language_level": 3,
+        "boundscheck": debug,
+        "wraparound": False,
+        "initializedcheck": debug,
+        "cdivision": True,
+        "freethreading_compatible": True,
+    }
+    return cythonize(
+        modules, compiler_directives=directives, build_dir="build/cython", force=debug
+    )
+
+
+setup(ext_modules=extensions())

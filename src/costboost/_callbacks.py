@@ -1,0 +1,46 @@
+"""scikit-learn's callbacks (progress bars and monitors), where it has them (1.9 and later)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Without scikit-learn's callbacks there is nothing to support."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Without scikit-learn's callbacks there is nothing to tear down."""
+        return method
+
+
+__all__ = ["CallbackSupportMixin", "with_callbacks", "RoundCallbacks"]
+
+
+class RoundCallbacks:
+    """An observer of rounds that tells an estimator's callbacks of each.
+
+    `n_rounds` is the number of rounds of all models, at most; None where it is not known.
+    """
+
+    def __init__(self, estimator: Any, n_rounds: int | None, X: Any, y: Any) -> None:
+        self.data = {"estimator": estimator, "X": X, "y": y}
+        self.context = None
+        if hasattr(estimator, "_init_callback_context"):
+            self.context = estimator._init_callback_context(max_subtasks=n_rounds)
+            self.context.call_on_fit_task_begin(**self.data)
+
+    def __call__(self, done: Any) -> bool:
+        """Report a round; True when a callback wants to stop."""
+        if self.context is None:
+            return False
+        task = self.context.subcontext(task_name="round")
+        task.call_on_fit_task_begin(**self.data)
+        return bool(task.call_on_fit_task_end(**self.data))
+
+    def close(self) -> None:
+        """Report the end of fit."""
+        if self.context is not None:
+            self.context.call_on_fit_task_end(**self.data)

@@ -1,0 +1,222 @@
+"""Reading what users hand over: numbers, labels, probabilities and weights as plain arrays.
+
+Every function takes one argument as it was given, and returns a fresh or read-only NumPy array, or
+raises a ``ValueError`` that names the first offending row. Data frames and series of any library
+come in through ``np.asarray``, by position: their own index is not read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray = NDArray[np.float64]
+CodeArray = NDArray[np.intp]
+
+LARGEST_COST = 1e300
+"""Costs beyond this are refused, so that differences and sums over 10^7 rows stay finite."""
+
+_KINDS = {"b": "booleans", "c": "complex numbers", "U": "strings", "S": "bytes", "M": "dates"}
+
+
+def freeze(array: NDArray[Any]) -> NDArray[Any]:
+    """Make an array read-only, in place, and return it."""
+    array.setflags(write=False)
+    return array
+
+
+def _place(name: str, index: tuple[int, ...], rows_first: bool) -> str:
+    """Name one cell of an argument: ``row 3: C[0, 1]`` if its first axis counts rows."""
+    row, cell = (f"row {index[0]}: ", index[1:]) if rows_first else ("", index)
+    return f"{row}{name}[{', '.join(map(str, cell))}]" if cell else f"{row}{name}"
+
+
+def _first(bad: NDArray[np.bool_]) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.unravel_index(int(np.argmax(bad)), bad.shape))
+
+
+def as_array(value: ArrayLike, name: str) -> NDArray[Any]:
+    """Read anything into an array; masked cells become NaN, ragged lists an error."""
+    if isinstance(value, np.ma.MaskedArray):  # np.asarray would bring the masked values back
+        return np.where(np.ma.getmaskarray(value), np.nan, np.ma.getdata(value))
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise ValueError(
+            f"{name} has rows of different lengths; give an array with one value in every cell."
+        ) from None
+
+
+def _float_of(item: Any) -> float | None:
+    """Return one object as a float, NaN where missing, or None where it is not a number."""
+    if item is None or type(item).__name__ in ("NAType", "NaTType"):
+        return np.nan
+    if isinstance(item, str | bytes | bool | np.bool_ | complex | np.complexfloating):
+        return None
+    try:
+        return float(item)
+    except (TypeError, ValueError):
+        return None
+
+
+def _floats_of_objects(given: NDArray[Any], name: str, rows: bool) -> FloatArray:
+    numbers = np.empty(given.shape)
+    for index, item in np.ndenumerate(given):
+        number = _float_of(item)
+        if number is None:
+            raise ValueError(f"{_place(name, index, rows)} is {item!r}; {name} must be numbers.")
+        numbers[index] = number
+    return numbers
+
+
+def read_numbers(
+    value: ArrayLike, name: str, *, negative: bool = False, row_ndims: tuple[int, ...] = (1, 3)
+) -> FloatArray:
+    """Read real, finite numbers into a new read-only float64 array of the same shape.
+
+    Parameters
+    ----------
+    value : array-like
+        What the user gave. Booleans, strings and complex numbers are refused: each is far more
+        often a mistake than a price.
+    name : str
+        What messages call it.
+    negative : bool, default=False
+        Whether numbers below zero are allowed.
+    row_ndims : tuple of int, default=(1, 3)
+        With so many dimensions the first one counts rows; messages then name the row.
+
+    Returns
+    -------
+    ndarray of float64
+        Read-only; minus zero becomes zero, so that equal costs have equal bytes.
+    """
+    given = as_array(value, name)
+    rows = given.ndim in row_ndims
+    if given.dtype.kind == "O":
+        given = _floats_of_objects(given, name, rows)
+    if given.dtype.kind not in "iuf":
+        kind = _KINDS.get(given.dtype.kind, f"of type {given.dtype}")
+        raise ValueError(f"{name} must be numbers, but they are {kind}.")
+    numbers = np.asarray(np.add(given, 0.0, dtype=np.float64))
+    _check_range(numbers, name, rows, negative)
+    return freeze(numbers)
+
+
+def _check_range(numbers: FloatArray, name: str, rows: bool, negative: bool) -> None:
+    bad = ~(np.abs(numbers) <= LARGEST_COST)
+    if not negative:
+        bad |= numbers < 0
+    if not bad.any():
+        return
+    at = _first(bad)
+    number = float(numbers[at])
+    where = f"{_place(name, at, rows)} is {number:g}"
+    if not np.isfinite(number):
+        raise ValueError(f"{where}; every value must be finite. Fill or drop such rows first.")
+    if abs(number) > LARGEST_COST:
+        raise ValueError(f"{where}; values beyond {LARGEST_COST:g} are refused: use larger units.")
+    raise ValueError(
+        f"{where}, which is negative. If a negative cost is meant (a benefit), pass benefits=True."
+    )
+
+
+def read_weights(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
+    """Read one weight per row (None: all 1); finite, not negative, not all zero."""
+    if sample_weight is None:
+        return np.ones(n_samples)
+    weights = as_array(sample_weight, "sample_weight")
+    if weights.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight has shape {weights.shape}; it must hold one weight for each of the "
+            f"{n_samples} rows."
+        )
+    weights = np.asarray(weights, dtype=np.float64)
+    bad = ~(np.isfinite(weights) & (weights >= 0))
+    if bad.any():
+        at = _first(bad)
+        raise ValueError(
+            f"row {at[0]}: sample_weight is {float(weights[at]):g}; weights must be finite and "
+            "not negative."
+        )
+    if n_samples and not weights.any():
+        raise ValueError("sample_weight is zero for every row; at least one must be positive.")
+    return weights
+
+
+def read_proba(proba: ArrayLike, n_classes: int) -> FloatArray:
+    """Read class probabilities of shape (n_samples, n_classes); each row must sum to 1."""
+    given = np.asarray(proba, dtype=np.float64)
+    if given.ndim != 2 or given.shape[1] != n_classes:
+        hint = ""
+        if given.ndim == 1 and n_classes == 2:
+            hint = " For p, the probability of the last class, give np.column_stack([1 - p, p])."
+        raise ValueError(
+            f"proba has shape {given.shape}; these costs need (n_samples, {n_classes}), one "
+            f"column per class, as predict_proba returns it.{hint}"
+        )
+    # The tolerance takes float16 rounding for what it is, and still tells scores apart.
+    bad = ~(np.all(given >= 0, axis=1) & (np.abs(given.sum(axis=1) - 1.0) <= 1e-3))
+    if bad.any():
+        row = _first(bad)[0]
+        raise ValueError(
+            f"row {row}: proba is {given[row].tolist()}; probabilities must not be negative and "
+            "must sum to 1. Scores of a decision_function need calibration first."
+        )
+    return given
+
+
+def read_labels(labels: ArrayLike, name: str) -> NDArray[Any]:
+    """Read a list of distinct labels into a read-only array of shape (n_labels,)."""
+    given = np.array(labels)
+    if given.ndim != 1 or given.size == 0:
+        raise ValueError(f"{name} must be a list of labels, but has shape {given.shape}.")
+    seen: set[Any] = set()
+    for label in given.tolist():
+        if label in seen:
+            raise ValueError(f"{name} names {label!r} twice; labels must be distinct.")
+        seen.add(label)
+    return freeze(given)
+
+
+def encode(labels: NDArray[Any], values: ArrayLike, name: str) -> CodeArray:
+    """Return the position in ``labels`` of each value, shape (n_samples,).
+
+    Numbers are found by binary search, everything else in a dictionary: NumPy would compare ``1``
+    with ``"1"`` by turning both into strings.
+    """
+    given = np.asarray(values)
+    if given.ndim != 1:
+        raise ValueError(f"{name} has shape {given.shape}; it must be one label per row.")
+    if labels.dtype.kind in "biuf" and given.dtype.kind in "biuf":
+        order = np.argsort(labels)
+        at = np.searchsorted(labels, given, sorter=order)
+        codes = order[np.minimum(at, labels.size - 1)].astype(np.intp, copy=False)
+        codes = np.where(labels[codes] == given, codes, -1)
+    else:
+        position = {label: i for i, label in enumerate(labels.tolist())}
+        found = (position.get(value, -1) for value in given.tolist())
+        codes = np.fromiter(found, dtype=np.intp, count=given.size)
+    if (codes < 0).any():
+        row = _first(codes < 0)[0]
+        raise ValueError(
+            f"row {row}: {name} has the label {given[row : row + 1].tolist()[0]!r}, which is not "
+            f"among {labels.tolist()}."
+        )
+    return codes
+
+
+def check_codes(codes: ArrayLike, n_labels: int, name: str) -> CodeArray:
+    """Check integer codes 0 .. n_labels - 1, shape (n_samples,)."""
+    given = np.asarray(codes)
+    if given.ndim != 1 or given.dtype.kind not in "iu":
+        raise ValueError(
+            f"{name} must be integer codes of shape (n_samples,) when encoded=True, but has "
+            f"shape {given.shape} and type {given.dtype}."
+        )
+    if given.size and (given.min() < 0 or given.max() >= n_labels):
+        row = _first((given < 0) | (given >= n_labels))[0]
+        raise ValueError(f"row {row}: {name} has code {given[row]}, not in 0 .. {n_labels - 1}.")
+    return given.astype(np.intp, copy=False)

@@ -1,0 +1,583 @@
+"""The forward stagewise loop of the AdaBoost family: a generator of rounds.
+
+    weights -> learner -> votes -> sums -> alpha -> margins, cost -> weights -> ...
+
+Early stopping, progress, staged prediction and warm starts are consumers of the generator: they
+take a round and decide whether to ask for another. What an algorithm is, its `Rule` says; whether
+rows are alike within a class (constant costs) or not decides only how sums are taken.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.boosting import _row_kernels as kernels
+from costboost.boosting import steps
+from costboost.boosting.learners import Learner, Lesson, Votes
+from costboost.boosting.prices import Prices
+from costboost.boosting.rules import At, Beta, Rule
+from costboost.boosting.sums import CellSums, Hypothesis, RowSums, RowTerms, Sums
+from costboost.costs import Costs
+from costboost.trees.shards import Shard, Shards, grid_scale
+
+Floats = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+Stop = Literal["rounds", "alpha", "perfect"]
+
+_EMPTY = np.zeros(0)
+_NO_DECISIONS = np.zeros(0, dtype=np.uint8)
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round that was taken.
+
+    Attributes
+    ----------
+    number : int
+        From 0.
+    alpha : float or (float, float)
+        The step, half-log convention; RareBoost has one for each side of the vote.
+    error : float
+        The weighted error of the votes under this round's weights.
+    normalizer : float
+        Z_t.
+    train_cost : float
+        What the decisions after this round cost on the training rows.
+    lesson : Lesson
+        The learner of this round.
+    values : float64 array of shape (L, n_outputs)
+        What each leaf adds to the margins.
+    """
+
+    number: int
+    alpha: float | tuple[float, float]
+    error: float
+    normalizer: float
+    train_cost: float
+    lesson: Lesson
+    values: Floats
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the user chose, beside the rule and the learner.
+
+    `objective` evaluates Gradient-CSB's (a, b, w0); `cost_scale` is the largest cost after
+    scaling, or "auto".
+    """
+
+    n_rounds: int
+    votes: Votes = "discrete"
+    alpha: Literal["published", "search"] = "published"
+    learning_rate: float = 1.0
+    max_alpha: float = steps.MAX_ALPHA
+    cost_scale: float | Literal["auto"] = "auto"
+    beta: Beta | None = None
+    objective: Any = None
+
+
+class Boosting:
+    """The state of one fit: weights and margins of every row, round after round.
+
+    Parameters
+    ----------
+    shards : Shards
+        Rows grouped by the labels of `prices`.
+    rule : Rule
+    learner : Learner
+    prices : Prices
+    costs : Costs
+        Bound costs in the user's units, for decisions and `train_cost`.
+    y : int64 array of shape (n,)
+        The true labels, encoded.
+    sample_weight : float64 array of shape (n,) or None
+    n_classes : int
+    setting : Setting
+    """
+
+    def __init__(
+        self,
+        shards: Shards,
+        rule: Rule,
+        learner: Learner,
+        prices: Prices,
+        costs: Costs,
+        y: Int64,
+        sample_weight: Floats | None,
+        n_classes: int,
+        setting: Setting,
+    ) -> None:
+        self.shards, self.rule, self.learner = shards, rule, learner
+        self.costs, self.y, self.sample_weight = costs, y, sample_weight
+        self.n_classes, self.setting = n_classes, setting
+        self.n_outputs = 1 if n_classes == 2 else n_classes
+        self.prices = self._scaled(prices)
+        self.stop: Stop = "rounds"
+        self.total_alpha = 0.0
+        self._ledger = Ledger(self)
+        self._set_terms()
+        self._set_first_weights()
+
+    # --- before the first round
+
+    def _scaled(self, prices: Prices) -> Prices:
+        how, wanted = self.rule.scale, self.setting.cost_scale
+        if prices.largest == 0.0 or how == "none":
+            return prices
+        if how == "smallest":
+            return prices.scaled(1.0 / prices.smallest)
+        return prices.scaled((1.0 if wanted == "auto" else wanted) / prices.largest)
+
+    def _at(self, cost: Floats, labels: Int64, rows: Any = None) -> At:
+        """Return the rule's view of costs, for labels of the same first dimension."""
+        sign = np.where(labels == 1, 1.0, -1.0) if self.n_classes == 2 else np.ones(len(labels))
+        at = At(
+            cost=cost,
+            sign=np.broadcast_to(sign.reshape(sign.shape + (1,) * (cost.ndim - 1)), cost.shape),
+            n_rounds=self.setting.n_rounds,
+            n_classes=self.n_classes,
+            ratio=self._ratio,
+            beta=self.setting.beta,
+        )
+        if self.setting.objective is not None:
+            at = replace(at, objective=self.setting.objective(at, rows))
+        return at
+
+    @property
+    def _ratio(self) -> float:
+        """The mean cost of the positives over that of the negatives (AdaUBoost's beta)."""
+        if self.prices.constant:
+            negative, positive = float(self.prices.right[0]), float(self.prices.right[1])
+        else:
+            weights = np.ones(len(self.y)) if self.sample_weight is None else self.sample_weight
+            plus = self.prices.labels == 1
+            if not plus.any() or plus.all():
+                return 1.0
+            positive = float(np.average(self.prices.right[plus], weights=weights[plus]))
+            negative = float(np.average(self.prices.right[~plus], weights=weights[~plus]))
+        return positive / negative if positive > 0 and negative > 0 else 1.0
+
+    def _set_terms(self) -> None:
+        """Evaluate the rule: by class where rows are alike, else by row."""
+        if self.prices.constant:
+            classes = np.arange(self.n_classes)
+            at, wrong = self._at(self.prices.right, classes), self._at(self.prices.wrong, classes)
+            self._tables = (
+                self.rule.right(at),
+                self.rule.wrong(wrong),
+                self.rule.right_factor(at),
+                self.rule.wrong_factor(wrong),
+            )
+        self._rows_ready = False
+
+    def _set_row_terms(self) -> None:
+        """Give every shard the rule's exponents and factors as (m, K) arrays or views."""
+        prices = self.prices.by_row()
+        binary = self.n_classes == 2
+        self._largest_factor = self._reach = 0.0
+        for shard in self.shards.shards:
+            labels = prices.labels[shard.rows]
+            at = self._at(prices.right[shard.rows], labels, shard.rows)
+            wide = at if binary else self._at(prices.wrong[shard.rows], labels, shard.rows)
+            terms = (self.rule.right(at), self.rule.wrong(wide))
+            factors = (self.rule.right_factor(at), self.rule.wrong_factor(wide))
+            shape = (len(labels), self.n_classes)
+            e_right, e_wrong, f_right, f_wrong = (_wide(term, shape) for term in terms + factors)
+            shard.data["terms"] = RowTerms(e_right, e_wrong, f_right, f_wrong)
+            for array in terms:
+                self._reach = max(self._reach, float(np.max(np.abs(array), initial=0.0)))
+            for array in factors:
+                self._largest_factor = max(self._largest_factor, float(np.max(array, initial=0.0)))
+        self._rows_ready = True
+
+    def _set_first_weights(self) -> None:
+        """Start from sample_weight * first; the largest weight is then between 1/2 and 1."""
+        prices = self.prices
+        if prices.constant and self.setting.objective is None:
+            at = self._at(prices.right, np.arange(self.n_classes))
+            first = (self.rule.first(at) * self._before(at))[prices.labels]
+        else:
+            by_row = prices.by_row()
+            at = self._at(by_row.right, by_row.labels, np.arange(len(by_row.labels)))
+            first = self.rule.first(at) * self._before(at)
+        # Each divided by its largest: products of 1e300 and 1e-300 stay in range.
+        first = first / (np.max(first) or 1.0)
+        if self.sample_weight is not None:
+            first = first * (self.sample_weight / np.max(self.sample_weight))
+        largest = float(np.max(first))
+        if not largest > 0.0:
+            first, largest = np.ones(len(self.y)), 1.0
+        weights = np.ldexp(first, -int(np.frexp(largest)[1]))
+        self.shards.scatter("weights", np.maximum(weights, 1e-280))
+        self.largest = float(np.ldexp(largest, -int(np.frexp(largest)[1])))
+        for shard in self.shards.shards:
+            shard.data["margins"] = np.zeros((len(shard.rows), self.n_outputs))
+
+    def _before(self, at: At) -> Floats:
+        return np.ones_like(at.cost) if self.rule.before is None else self.rule.before(at)
+
+    # --- the rounds
+
+    def rounds(self, first: int = 0) -> Iterator[Round]:
+        """Yield rounds until one cannot be taken; `stop` then says why."""
+        for number in range(first, self.setting.n_rounds):
+            lesson = self.learner.learn(self.shards, number, *self._handed())
+            if number == 0 and self._wants_first_step_scale():
+                self._choose_scale(lesson)
+            taken = self._step(lesson)
+            if taken is None:
+                self.stop = "alpha"
+                return
+            alpha, sizes, perfect = taken
+            lesson = replace(lesson, hypothesis=replace(lesson.hypothesis, sizes=sizes))
+            done = self._record(number, lesson, alpha)
+            yield done
+            if perfect:
+                self.stop = "perfect"
+                return
+            self._update(done)
+        self.stop = "rounds"
+
+    def replay(self, rounds: Sequence[Round]) -> None:
+        """Bring weights and margins to where they were after the given rounds."""
+        for done in rounds:
+            self.learner.recall(self.shards, done.lesson)
+            self._record(done.number, done.lesson, done.alpha)
+            self._update(done)
+
+    def _handed(self) -> tuple[float, str]:
+        """Put the learner's weights in place; return their largest value and their name."""
+        if self.rule.handed is None or self._joint_stump():
+            return self.largest, "weights"
+        if "handed factor" not in self.shards.shards[0].data:
+            prices = self.prices.by_row()
+            at = self._at(prices.right, prices.labels, np.arange(len(prices.labels)))
+            self.shards.scatter("handed factor", self.rule.handed(at))
+
+        def hand(shard: Shard) -> float:
+            shard.data["handed"] = shard.data["weights"] * shard.data["handed factor"]
+            return float(np.max(shard.data["handed"], initial=0.0))
+
+        return max(self.shards.map(hand)), "handed"
+
+    def _joint_stump(self) -> bool:
+        return getattr(self.learner, "finder", None) is not None
+
+    def _step(self, lesson: Lesson) -> tuple[float | tuple[float, float], Floats, bool] | None:
+        """Choose alpha; return (alpha, vote sizes, perfect), or None if no step can be taken."""
+        setting, hypothesis = self.setting, lesson.hypothesis
+        weights = lesson.cells / lesson.cells.sum()
+        right = hypothesis.right(self.n_classes)
+        perfect = not np.any(weights[~right] > 0.0)
+        if self.rule.partition:
+            return self._partition_step(weights, hypothesis, perfect)
+        if setting.votes in ("real", "gentle"):
+            return setting.learning_rate, hypothesis.sizes, False
+        if self.rule.step == "search" or setting.alpha == "search":
+            alpha = self._searched(lesson)
+            perfect = perfect or abs(alpha) >= setting.max_alpha
+        else:
+            closed = self._sums(
+                lesson,
+                exponent=self.rule.step_margin == "exponent",
+                factor=self.rule.step_factor and self.n_classes == 2,
+            )
+            alpha = steps.half_log(closed, self.n_classes, setting.max_alpha)
+        alpha *= setting.learning_rate
+        if alpha <= 0.0 and not (self.rule.negative_steps and alpha < 0.0):
+            return None
+        return alpha, hypothesis.sizes, perfect
+
+    def _searched(self, lesson: Lesson) -> float:
+        """Return the minimiser of the method's own Z.
+
+        CSB0's and CSB1's Z does not depend on alpha: there the voting loss sum D exp(-alpha m)
+        is minimised. For K > 2 a wrong vote counts -1/(K - 1), and the result is brought to the
+        half-log convention; AdaCost's exponents contain that code already.
+        """
+        max_alpha = self.setting.max_alpha
+        fixed = self.rule.update == "one" or self.rule.name == "csb0"
+        sums = self._sums(lesson, exponent=not fixed, factor=not fixed)
+        if self.n_classes == 2 or self.rule.step == "search":
+            return steps.search(sums, max_alpha)
+        coded = self._sums(lesson, exponent=not fixed, factor=not fixed, code=True)
+        alpha = steps.search(coded, 4 * max_alpha) * self.n_classes / (2 * (self.n_classes - 1))
+        return min(alpha, max_alpha)
+
+    def _partition_step(
+        self, weights: Floats, hypothesis: Hypothesis, perfect: bool
+    ) -> tuple[tuple[float, float], Floats, bool] | None:
+        """RareBoost: alpha_p = 1/2 ln(TP / FP), alpha_n = 1/2 ln(TN / FN)."""
+        alphas = []
+        for vote in (1, 0):
+            side = weights[hypothesis.votes == vote].sum(axis=0)
+            if side.sum() <= 0.0:
+                alphas.append(0.0)  # nobody votes this way: no reason to end
+                continue
+            q = CellSums(side, np.array([-1.0, 1.0]) if vote else np.array([1.0, -1.0]))
+            alpha = steps.half_log(q, 2, self.setting.max_alpha) * self.setting.learning_rate
+            if alpha <= 0.0:
+                return None
+            alphas.append(alpha)
+        pair = (alphas[0], alphas[1])
+        return pair, np.where(hypothesis.votes == 1, pair[0], pair[1]), perfect
+
+    def _sums(
+        self, lesson: Lesson, *, exponent: bool = True, factor: bool = True, code: bool = False
+    ) -> Sums:
+        """Return the sums of this round, with the rule's exponents and factors or without."""
+        hypothesis = lesson.hypothesis
+        if self.prices.constant and not hypothesis.by_row:
+            u, f = self._cells(hypothesis)
+            right = hypothesis.right(self.n_classes)
+            if not exponent or code:
+                wrong = 1.0 / (self.n_classes - 1) if code else 1.0
+                u = np.where(right, 1.0, -wrong) * hypothesis.sizes[:, None]
+            q = lesson.cells / lesson.cells.sum()
+            return CellSums(q * f if factor else q, u)
+        if not self._rows_ready:
+            self._set_row_terms()
+        reach = self._reach * float(np.max(hypothesis.sizes)) if exponent else 1.0
+        sums = RowSums(
+            self.shards,
+            hypothesis,
+            self._row_terms,
+            float(lesson.cells.sum()),
+            self.largest * max(self._largest_factor, 1.0),
+            max(reach, 1e-300),
+        )
+        return sums.with_terms(exponent=exponent, factor=factor, code=code)
+
+    def _cells(self, hypothesis: Hypothesis) -> tuple[Floats, Floats]:
+        """Return effective margin and factor of every cell (leaf, class)."""
+        e_right, e_wrong, f_right, f_wrong = self._tables
+        right = hypothesis.right(self.n_classes)
+        answers = hypothesis.votes
+        u = np.where(right, e_right[None, :], -e_wrong[:, answers].T) * hypothesis.sizes[:, None]
+        return u, np.where(right, f_right[None, :], f_wrong[:, answers].T)
+
+    def _row_terms(self, shard: Shard) -> RowTerms:
+        terms: RowTerms = shard.data["terms"]  # type: ignore[assignment]
+        sizes = shard.data.get("sizes")
+        return terms if sizes is None else terms.times(sizes)
+
+    # --- AdaCost's scale
+
+    def _wants_first_step_scale(self) -> bool:
+        first_step = self.rule.scale == "first-step" and self.setting.cost_scale == "auto"
+        return first_step and self.prices.largest > 0.0
+
+    def _choose_scale(self, lesson: Lesson) -> None:
+        """Use the largest cost 1 if the first step is then positive, else half of the supremum.
+
+        r(s) falls as the costs grow (Fan et al.'s conditions on beta); at the supremum itself the
+        step would be 0 and every round the same.
+        """
+        unit = self.prices
+
+        def positive(scale: float) -> bool:
+            self.prices = unit.scaled(scale)
+            self._set_terms()
+            plus, minus = self._sums(lesson, factor=False).balance()
+            return plus > minus
+
+        if positive(1.0):
+            return
+        low, high = 0.0, 1.0
+        if positive(2.0**-60):
+            for _ in range(50):
+                middle = 0.5 * (low + high)
+                low, high = (middle, high) if positive(middle) else (low, middle)
+        self.prices = unit.scaled(0.5 * low if low > 0.0 else 1.0)
+        self._set_terms()
+
+    # --- after alpha is known
+
+    def _record(self, number: int, lesson: Lesson, alpha: float | tuple[float, float]) -> Round:
+        """Vote, pay, and compute this round's Z."""
+        hypothesis = lesson.hypothesis
+        step = 1.0 if isinstance(alpha, tuple) else alpha
+        weights = lesson.cells / lesson.cells.sum()
+        error = float(np.sum(weights[~hypothesis.right(self.n_classes)]))
+        self.total_alpha += float(np.sum(alpha)) if isinstance(alpha, tuple) else alpha
+        values = self._values(hypothesis, step)
+        cost = self._ledger.vote(hypothesis, values, step)
+        applied = 1.0 if self.rule.update == "one" else step
+        normalizer = self._sums(lesson).z(applied)[0]
+        return Round(number, alpha, error, normalizer, cost, lesson, values)
+
+    def _values(self, hypothesis: Hypothesis, alpha: float) -> Floats:
+        """Return what each leaf adds to the margins, (L, n_outputs)."""
+        size = alpha * hypothesis.sizes
+        if self.n_classes == 2:
+            return np.asarray(np.where(hypothesis.votes == 1, size, -size)[:, None])
+        values = np.zeros((len(size), self.n_classes))
+        values[np.arange(len(size)), hypothesis.votes] = size
+        return values
+
+    def _update(self, done: Round) -> None:
+        """Multiply the weights; AsymAda's factor for the next round is in it."""
+        hypothesis = done.lesson.hypothesis
+        step = 1.0 if isinstance(done.alpha, tuple) else done.alpha
+        alpha = 1.0 if self.rule.update == "one" else step
+        if self.prices.constant and not hypothesis.by_row:
+            u, f = self._cells(hypothesis)
+            ahead = self._before(self._at(self.prices.right, np.arange(self.n_classes)))
+            with np.errstate(divide="ignore"):
+                logs = np.log(f * ahead) - alpha * u
+            cells = done.lesson.cells / done.lesson.cells.sum()
+            shift = _log_sum(logs, cells)
+            factors = np.exp(np.clip(logs - shift, -700.0, 700.0))
+            largest = self.shards.map(
+                lambda shard: kernels.multiply_by_leaf(
+                    shard.data["weights"], shard.starts, shard.leaves, factors
+                )
+            )
+        else:
+            largest = self._update_rows(hypothesis, alpha, done.normalizer)
+        self.largest = max(largest)
+
+    def _update_rows(self, hypothesis: Hypothesis, alpha: float, divisor: float) -> list[float]:
+        votes = (hypothesis.votes, hypothesis.sizes)
+        if self.rule.before is not None and "ahead" not in self.shards.shards[0].data:
+            prices = self.prices.by_row()
+            self.shards.scatter("ahead", self._before(self._at(prices.right, prices.labels)))
+
+        def update(shard: Shard) -> float:
+            terms = self._row_terms(shard)
+            if "ahead" in shard.data:
+                terms = terms.with_factor(shard.data["ahead"])
+            rows = (shard.data["weights"], shard.starts, shard.leaves)
+            return float(kernels.multiply_rows(*rows, *votes, *terms.arrays(), alpha, divisor))
+
+        return self.shards.map(update)
+
+
+class Ledger:
+    """Keeps margins and says what the decisions so far cost on the training rows."""
+
+    def __init__(self, boosting: Boosting) -> None:
+        self.boosting = boosting
+        costs, y, shards = boosting.costs, boosting.y, boosting.shards
+        rule, n_classes = boosting.rule, boosting.n_classes
+        self.weight_scale = 1.0
+        if boosting.sample_weight is not None:
+            self.weight_scale = grid_scale(float(np.max(boosting.sample_weight)), len(y))
+            shards.scatter("sample weights", boosting.sample_weight)
+        cheapest = rule.decision == "cheapest"
+        self.by_expectation = not costs.is_square or (cheapest and n_classes > 2 and costs.per_row)
+        same_labels = bool(np.array_equal(boosting.prices.labels, y))
+        self.by_table = costs.is_constant and costs.is_square and same_labels
+        if self.by_table:
+            self.table = costs.of_labels(np.arange(n_classes), encoded=True)
+        elif not self.by_expectation:
+            prices = costs.of_labels(y, encoded=True)
+            self.unit = float(np.max(np.abs(prices))) or 1.0
+            shards.scatter("prices", prices / self.unit)
+        self.rewards = np.zeros((0, 0))
+        self.limit = np.zeros(1)
+        if cheapest and not self.by_expectation:
+            if n_classes > 2:
+                self.rewards = -costs.of_labels(np.arange(n_classes), encoded=True)
+            else:
+                # s > threshold with s = (1 + F / A) / 2: F > A (2 threshold - 1)
+                limit = 2.0 * np.atleast_1d(costs.thresholds()) - 1.0
+                if costs.per_row:
+                    shards.scatter("limits", limit)
+                self.limit = limit[:1] if not costs.per_row else np.zeros(1)
+
+    def vote(self, hypothesis: Hypothesis, values: Floats, alpha: float) -> float:
+        """Add a round's votes to the margins; return the total cost of the decisions."""
+        boosting = self.boosting
+        counts = boosting.shards.sum(
+            lambda shard: self._vote_shard(shard, hypothesis, values, alpha)
+        )
+        if self.by_expectation:
+            return self._expected_cost()
+        if self.by_table:
+            return float(np.sum(counts / self.weight_scale * self.table))
+        scale = grid_scale(self._heaviest(), boosting.shards.n_rows)
+
+        def price(shard: Shard) -> Int64:
+            out = np.zeros((1, 2), dtype=np.int64)
+            weights = shard.data.get("sample weights", _EMPTY)
+            decisions = shard.data["decisions"]
+            kernels.price_decisions(decisions, shard.data["prices"], weights, scale, out)
+            return out
+
+        units, rest = boosting.shards.sum(price)[0].tolist()
+        return float((units + rest / 2.0**40) / scale * self.unit)
+
+    def _heaviest(self) -> float:
+        weights = self.boosting.sample_weight
+        return 1.0 if weights is None else float(np.max(weights))
+
+    def _vote_shard(
+        self, shard: Shard, hypothesis: Hypothesis, values: Floats, alpha: float
+    ) -> Int64:
+        boosting, margins = self.boosting, shard.data["margins"]
+        n_classes = boosting.n_classes
+        decisions = _NO_DECISIONS
+        if not self.by_table:
+            decisions = shard.data.setdefault("decisions", np.zeros(len(shard.rows), np.uint8))
+        weights = shard.data.get("sample weights", _EMPTY)
+        tail = (weights, self.weight_scale, decisions)
+        if n_classes > 2:
+            confusion = np.zeros((n_classes, max(n_classes, self.rewards.shape[1])), np.int64)
+            sizes = np.ascontiguousarray(values[np.arange(len(values)), hypothesis.votes])
+            votes = (hypothesis.votes, sizes, self.rewards)
+            kernels.vote_classes(margins, shard.starts, shard.leaves, *votes, *tail, confusion)
+            return confusion
+        confusion = np.zeros((2, 2), dtype=np.int64)
+        flat = np.ascontiguousarray(values[:, 0])
+        if hypothesis.by_row:
+            sign = np.where(hypothesis.votes == 1, 1.0, -1.0)[shard.leaves]
+            margins[:, 0] += alpha * sign * shard.data["sizes"]
+            flat = np.zeros_like(flat)
+        limits = boosting.total_alpha * shard.data.get("limits", self.limit)
+        if len(limits) == 1 and len(shard.rows) == 1 or len(limits) != 1:
+            limits = np.ascontiguousarray(limits)
+        kernels.vote_binary(margins, shard.starts, shard.leaves, flat, limits, *tail, confusion)
+        return confusion
+
+    def _expected_cost(self) -> float:
+        """The slow road: actions that are not classes, or K classes with a price per row."""
+        boosting = self.boosting
+        margins = boosting.shards.gather("margins")
+        decided = decide_by_votes(margins, boosting.total_alpha, boosting.costs)
+        labels = boosting.costs.classes[boosting.y]
+        return float(boosting.costs.total(labels, decided, boosting.sample_weight))
+
+
+def vote_shares(margins: Floats, total_alpha: float) -> Floats:
+    """Return each class's share of the votes, (n, K): s = sum_{h = k} alpha / sum alpha."""
+    if margins.shape[1] == 1:
+        share = np.clip(0.5 * (1.0 + margins[:, 0] / total_alpha), 0.0, 1.0)
+        return np.column_stack([1.0 - share, share])
+    return np.asarray(margins / margins.sum(axis=1, keepdims=True))
+
+
+def decide_by_votes(margins: Floats, total_alpha: float, costs: Costs) -> NDArray[Any]:
+    """Return the cheapest decision if vote shares were probabilities (AdaMEC, uncalibrated)."""
+    return costs.decide(vote_shares(margins, total_alpha))
+
+
+def _wide(term: Floats, shape: tuple[int, int]) -> Floats:
+    """Return a term of shape (m,) or (m, K) as an (m, K) array or view."""
+    return np.broadcast_to(term[:, None] if term.ndim == 1 else term, shape)
+
+
+def _log_sum(logs: Floats, weights: Floats) -> float:
+    """Return ln sum weights exp(logs), without overflow."""
+    alive = logs[weights > 0.0]
+    top = float(np.max(alive)) if alive.size else 0.0
+    if not math.isfinite(top):
+        return 0.0
+    return top + math.log(float(np.sum(weights[weights > 0.0] * np.exp(alive - top))))

@@ -1,0 +1,396 @@
+"""The AdaBoost family: one small `Rule` per algorithm, one loop (`rounds.py`) for all.
+
+With m = +1 where the round's vote is right and -1 where it is wrong, every algorithm of the family
+multiplies a row's weight by
+
+    factor * exp(-alpha * size * m * exponent)
+
+(`size` is 1 for a discrete vote) and they differ only in what follows: the first weights, the
+weights handed to the learner, `exponent` and `factor` as functions of the cost of a mistake and of
+whether there was one, how alpha is chosen, and how votes become a decision. Section numbers are
+those of the literature survey in the documentation; half-log convention throughout.
+
+A rule's functions get an `At`: the costs and the setting, as arrays over any set of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Beta = Callable[[Floats, Floats], Floats]
+Objective = tuple[Any, Any, Any]
+
+
+@dataclass(frozen=True)
+class At:
+    """Where a rule's functions are evaluated; arrays of one shape.
+
+    Attributes
+    ----------
+    cost : ndarray
+        The scaled cost of getting the row wrong; with K > 2 classes, `Rule.wrong` and
+        `Rule.wrong_factor` see the cost of the wrong answer that was given.
+    sign : ndarray
+        y, +1 or -1 (K > 2 classes: +1).
+    n_rounds : int
+        The number of rounds asked for.
+    n_classes : int
+    ratio : float
+        The mean cost of the positives over that of the negatives.
+    beta : callable or None
+        The user's own beta(sign, c) for AdaCost.
+    objective : tuple (a, b, w0) or None
+        Gradient-CSB's objective, evaluated at these rows.
+    """
+
+    cost: Floats
+    sign: Floats
+    n_rounds: int = 1
+    n_classes: int = 2
+    ratio: float = 1.0
+    beta: Beta | None = None
+    objective: tuple[Floats, Floats, Floats] | None = None
+
+    def take(self, index: Any) -> At:
+        """Return the same setting at some of the rows."""
+        objective = self.objective
+        if objective is not None:
+            objective = (objective[0][index], objective[1][index], objective[2][index])
+        return replace(self, cost=self.cost[index], sign=self.sign[index], objective=objective)
+
+
+Function = Callable[[At], Floats]
+
+
+def one(at: At) -> Floats:
+    """Return 1 for every row."""
+    return np.ones_like(at.cost)
+
+
+def zero(at: At) -> Floats:
+    """Return 0 for every row."""
+    return np.zeros_like(at.cost)
+
+
+def cost(at: At) -> Floats:
+    """Return the cost of every row."""
+    return at.cost
+
+
+StepName = Literal["half-log", "search", "one"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One algorithm of the family.
+
+    Attributes
+    ----------
+    name : str
+    source : str
+        Where it was published.
+    first : At -> weights
+        The weights before the first round, up to a constant.
+    before : At -> factor, or None
+        Multiplies the weights before every round (AsymAda).
+    handed : At -> factor, or None
+        The learner is trained on the weights times this.
+    right, wrong : At -> exponent
+        See the head of this module.
+    right_factor, wrong_factor : At -> factor
+    step : "half-log" | "search"
+        The published alpha: 1/2 ln(sum q (1 + u) / sum q (1 - u)), or the minimiser of Z.
+    step_margin : "vote" | "exponent"
+        u in the half-log step: m itself, or m * exponent.
+    step_factor : bool
+        q in the half-log step: D times the factor (True), or D (False).
+    update : "alpha" | "one"
+        What multiplies the exponent in the weight update; "one" is CSB1's fixed step.
+    scale : "none" | "smallest" | "largest" | "first-step"
+        How costs are scaled: not at all; to a smallest positive cost of 1; to a largest cost of
+        1; to a largest cost at which the first step is positive.
+    decision : "sign" | "cheapest"
+        How votes decide without calibration.
+    many_classes : bool
+        Whether it is defined for K > 2.
+    partition : bool
+        The two sides of the vote get an alpha each (RareBoost).
+    joint : "" | "candidates" | "hull"
+        The built-in stump and alpha are chosen together, by this search (CSAda, AdaBoostDB).
+    negative_steps : bool
+        Whether a negative alpha is kept (Gradient-CSB).
+    needs_n_rounds : bool
+        Whether the number of rounds is part of the algorithm: no early stopping or warm start.
+    uses_costs : bool
+        Whether costs enter training or the uncalibrated decision.
+    trains_on_costs : bool
+        Whether costs enter training: the scores then contain them.
+    bounded : bool
+        Whether sum c * prod Z bounds the training cost.
+    """
+
+    name: str
+    source: str
+    first: Function = one
+    before: Function | None = None
+    handed: Function | None = None
+    right: Function = one
+    wrong: Function = one
+    right_factor: Function = one
+    wrong_factor: Function = one
+    step: Literal["half-log", "search"] = "half-log"
+    step_margin: Literal["vote", "exponent"] = "vote"
+    step_factor: bool = False
+    update: Literal["alpha", "one"] = "alpha"
+    scale: Literal["none", "smallest", "largest", "first-step"] = "none"
+    decision: Literal["sign", "cheapest"] = "sign"
+    many_classes: bool = False
+    partition: bool = False
+    joint: Literal["", "candidates", "hull"] = ""
+    negative_steps: bool = False
+    needs_n_rounds: bool = False
+    uses_costs: bool = True
+    trains_on_costs: bool = True
+    bounded: bool = False
+
+
+# --- AdaCost (2.1): beta_+ = 1/2 - c/2 when right, beta_- = 1/2 + c/2 when wrong (Fan et al. 1999)
+
+
+def _adacost_right(at: At) -> Floats:
+    if at.beta is not None:
+        return np.asarray(at.beta(np.ones_like(at.cost), at.cost), dtype=float)
+    return 0.5 - 0.5 * at.cost
+
+
+def _adacost_wrong(at: At) -> Floats:
+    # K > 2: SAMME codes a wrong vote as -1/(K-1).
+    if at.beta is not None:
+        return np.asarray(at.beta(-np.ones_like(at.cost), at.cost), dtype=float)
+    return (0.5 + 0.5 * at.cost) / (at.n_classes - 1)
+
+
+def _cost_or_one(at: At) -> Floats:
+    """First weights proportional to cost; all costs zero means all rows alike."""
+    return at.cost if np.any(at.cost) else np.ones_like(at.cost)
+
+
+# --- AsymAda (2.8): c^(1/M) before each of the M rounds (Viola and Jones 2001)
+
+
+def _root_of_cost(at: At) -> Floats:
+    return np.asarray(at.cost ** (1.0 / at.n_rounds))
+
+
+# --- AdaUBoost (2.12): beta on positives at first, (1/beta)^(1/T) on their exponents
+
+
+def _beta_on_positives(at: At) -> Floats:
+    return np.where(at.sign > 0, at.ratio, 1.0)
+
+
+def _shrunk_positives(at: At) -> Floats:
+    return np.where(at.sign > 0, (1.0 / at.ratio) ** (1.0 / at.n_rounds), 1.0)
+
+
+# --- Gradient-CSB (2.13): sum w0 exp(-sum alpha (a f + b)) (Cai, Song and Zhang, Eq. 17)
+
+
+def _objective(at: At) -> tuple[Floats, Floats, Floats]:
+    assert at.objective is not None
+    return at.objective
+
+
+def _gradient_first(at: At) -> Floats:
+    return _objective(at)[2]
+
+
+def _gradient_handed(at: At) -> Floats:
+    return np.abs(_objective(at)[0])
+
+
+def _gradient_right(at: At) -> Floats:
+    a, b, _ = _objective(at)
+    return np.abs(a) + b
+
+
+def _gradient_wrong(at: At) -> Floats:
+    a, b, _ = _objective(at)
+    return np.abs(a) - b
+
+
+OBJECTIVES: dict[str, Callable[[At], tuple[Floats, Floats, Floats]]] = {
+    "adaboost": lambda at: (at.sign, zero(at), one(at)),
+    "adacost": lambda at: (at.sign / 2, -at.cost / 2, _cost_or_one(at)),
+    "adac1": lambda at: (at.cost * at.sign, zero(at), one(at)),
+    "asymboost": lambda at: (at.cost * at.sign, zero(at), one(at)),
+}
+
+
+RULES: dict[str, Rule] = {}
+
+
+def register(rule: Rule) -> Rule:
+    """Make a rule known by its name to `CostBoostClassifier(method=...)`."""
+    RULES[rule.name] = rule
+    return rule
+
+
+ADABOOST = register(
+    Rule(
+        "adaboost",
+        "Freund and Schapire 1997; SAMME, Zhu et al. 2009",
+        many_classes=True,
+        uses_costs=False,
+        trains_on_costs=False,
+    )
+)
+# 2.9: plain AdaBoost, cheapest decision by the vote fraction
+register(
+    replace(
+        ADABOOST,
+        name="adamec",
+        source="Ting 2000; Nikolaou et al. 2016",
+        decision="cheapest",
+        uses_costs=True,
+    )
+)
+# 2.7: AdaBoost from weights c / sum c
+CGADA = register(
+    Rule(
+        "cgada",
+        "Landesa-Vazquez and Alba-Castro 2012",
+        first=_cost_or_one,
+        many_classes=True,
+        bounded=True,
+    )
+)
+register(
+    Rule("asymada", "Viola and Jones 2001", before=_root_of_cost, needs_n_rounds=True)
+)
+register(
+    Rule(
+        "adacost",
+        "Fan, Stolfo, Zhang and Chan 1999",
+        first=_cost_or_one,
+        right=_adacost_right,
+        wrong=_adacost_wrong,
+        step="search",
+        step_margin="exponent",
+        scale="first-step",
+        many_classes=True,
+        bounded=True,
+    )
+)
+# 2.2: beta_+ = beta_- = c; alpha with costs (beta1) or without (beta2)
+BETA1 = register(
+    Rule(
+        "adacost-beta1",
+        "Ting 2000",
+        right=cost,
+        wrong=cost,
+        step_margin="exponent",
+        scale="largest",
+    )
+)
+register(replace(BETA1, name="adacost-beta2", step_margin="vote"))
+# 2.3: C_delta on mistakes; no exponent, a step of 1, a step of alpha
+CSB2 = register(
+    Rule(
+        "csb2",
+        "Ting 2000",
+        first=_cost_or_one,
+        wrong_factor=cost,
+        scale="smallest",
+        many_classes=True,
+    )
+)
+register(replace(CSB2, name="csb1", source="Ting and Zheng 1998", update="one"))
+register(replace(CSB2, name="csb0", source="Ting and Zheng 1998", right=zero, wrong=zero))
+# 2.4: the cost inside the exponent, outside it, both
+SUN = "Sun, Kamel, Wong and Wang 2007"
+register(replace(BETA1, name="adac1", source=SUN))
+register(
+    Rule(
+        "adac2",
+        SUN + "; SAMME.C2, So et al. 2021",
+        right_factor=cost,
+        wrong_factor=cost,
+        step_factor=True,
+        many_classes=True,
+    )
+)
+register(
+    Rule(
+        "adac3",
+        SUN,
+        right=cost,
+        wrong=cost,
+        right_factor=cost,
+        wrong_factor=cost,
+        step_factor=True,
+        step_margin="exponent",
+        scale="largest",
+    )
+)
+# 2.5, 2.6: sum exp(-c y F), stump and alpha chosen together
+CSADA = register(
+    Rule(
+        "csada",
+        "Masnadi-Shirazi and Vasconcelos 2007",
+        handed=cost,
+        right=cost,
+        wrong=cost,
+        step="search",
+        step_margin="exponent",
+        scale="largest",
+        joint="candidates",
+    )
+)
+register(
+    replace(
+        CSADA,
+        name="adaboostdb",
+        source="Landesa-Vazquez and Alba-Castro 2013",
+        joint="hull",
+    )
+)
+register(
+    Rule(
+        "rareboost",
+        "Joshi, Kumar and Agarwal 2001",
+        partition=True,
+        uses_costs=False,
+        trains_on_costs=False,
+    )
+)
+register(
+    Rule(
+        "adauboost",
+        "Karakoulas and Shawe-Taylor 1998",
+        first=_beta_on_positives,
+        right=_shrunk_positives,
+        wrong=_shrunk_positives,
+        needs_n_rounds=True,
+    )
+)
+register(
+    Rule(
+        "gradient-csb",
+        "Cai, Song and Zhang",
+        first=_gradient_first,
+        handed=_gradient_handed,
+        right=_gradient_right,
+        wrong=_gradient_wrong,
+        step="search",
+        step_margin="exponent",
+        scale="largest",
+        negative_steps=True,
+    )
+)

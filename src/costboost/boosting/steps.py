@@ -1,0 +1,57 @@
+"""How long a step to take: alpha in closed form, or the minimiser of Z.
+
+Z(alpha) = sum q exp(-alpha u) is convex. For |u| <= 1 Schapire and Singer's estimate
+1/2 ln((1 + r) / (1 - r)), r = E[u], never overshoots the minimiser, has its sign, and equals it for
+u in {-1, +1}; it is AdaBoost's alpha, and the start of the search elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+
+from costboost.boosting.sums import Sums
+
+# The half log of an error of one ulp: what a perfect learner's vote weighs at most.
+MAX_ALPHA = 0.5 * math.log((1 - 2.0**-52) / 2.0**-52)
+
+
+def half_log(sums: Sums, n_classes: int = 2, max_alpha: float = MAX_ALPHA) -> float:
+    """Return 1/2 [ln(sum q (1 + u) / sum q (1 - u)) + ln(K - 1)], at most `max_alpha`.
+
+    Written as a ratio of two sums so that nothing cancels as the error vanishes.
+    """
+    plus, minus = sums.balance()
+    if minus <= 0.0:
+        return max_alpha if plus > 0.0 else 0.0
+    if plus <= 0.0:
+        return -max_alpha
+    return min(0.5 * (math.log(plus / minus) + math.log(n_classes - 1)), max_alpha)
+
+
+def search(sums: Sums, max_alpha: float = MAX_ALPHA, tolerance: float = 1e-13) -> float:
+    """Return the minimiser of Z within +-max_alpha: Newton's method kept inside a bracket.
+
+    Where Z falls for ever, that is the end of the interval.
+    """
+    plus, minus = sums.balance()
+    if plus == minus:  # E[u] = 0: Z is least at 0
+        return 0.0
+    low, high = (0.0, max_alpha) if plus > minus else (-max_alpha, 0.0)
+    end = high if plus > minus else low
+    start = 0.5 * math.log(plus / minus) if plus > 0.0 and minus > 0.0 else 0.0
+    alpha = start if low < start < high else 0.5 * (low + high)
+    for _ in range(100):
+        _, slope, curvature = sums.z(alpha)
+        if slope < 0.0:
+            low = alpha
+        else:
+            high = alpha
+        following = alpha - slope / curvature if curvature > 0.0 else math.inf
+        if not low < following < high:
+            if end in (low, high) and sums.z(end)[1] * end < 0.0:
+                return end
+            following = 0.5 * (low + high)
+        if abs(following - alpha) <= tolerance * max(1.0, abs(alpha)):
+            return following
+        alpha = following
+    return alpha

@@ -1,0 +1,44 @@
+"""Score -> probability.
+
+A *calibrator* is a small frozen object of a few numbers and one function: ``predict`` maps scores
+to probabilities, ``fit`` returns a fitted copy. Scores are ``(n,)`` for the second of two classes,
+or ``(n, K)`` with one column per class. Three layers, each usable alone:
+
+1. one score: `Sigmoid`, `SigmoidBrier`, `Beta`, `Isotonic`, `Temperature`, listed in `CALIBRATORS`;
+2. K classes: `ClassCalibration`, one calibrator per class against the rest, normalised;
+3. which rows: `calibrate_folds` trains on folds, calibrates on what they left out, and returns a
+   `CalibratedScores`. It never sees a table: the caller's ``fit_fold`` and ``score_fold`` do, so
+   that an estimator can cut folds on codes it binned once.
+
+Rows count by ``sample_weight`` and never by cost: a calibrated probability is a natural frequency,
+and prices enter afterwards. Rows of weight zero are as good as absent. Constant scores say nothing,
+and give the prior.
+"""
+
+from costboost.calibration._calibrators import (
+    CALIBRATORS,
+    Beta,
+    Calibrator,
+    Isotonic,
+    Sigmoid,
+    SigmoidBrier,
+    Temperature,
+)
+from costboost.calibration._classes import ClassCalibration
+from costboost.calibration._fitting import CalibratedScores, calibrate_fitted, calibrate_folds
+from costboost.calibration._folds import calibration_splits
+
+__all__ = [
+    "CALIBRATORS",
+    "Calibrator",
+    "Sigmoid",
+    "SigmoidBrier",
+    "Beta",
+    "Isotonic",
+    "Temperature",
+    "ClassCalibration",
+    "CalibratedScores",
+    "calibrate_folds",
+    "calibrate_fitted",
+    "calibration_splits",
+]

@@ -1,0 +1,351 @@
+"""Calibrators of one score: a few numbers and one function each.
+
+``predict`` maps scores to probabilities, ``fit`` returns a fitted copy, and the unfitted object is
+the plain link: ``Beta()`` is the identity, ``Sigmoid()`` the logistic function.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq, least_squares
+from scipy.special import expit, logit, softmax
+from sklearn.isotonic import IsotonicRegression
+
+from costboost.calibration._logistic import logistic, share, standardise
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+#: Scores in [0, 1] are kept this far from both ends before a logarithm is taken.
+EPSILON = float(np.finfo(np.float64).eps)
+#: Penalty on standardised slopes, per unit of weight: separable scores get a finite slope, others
+#: move in the eighth digit.
+RIDGE = 1e-8
+#: Counts beyond this leave Platt's targets indistinguishable from 0 and 1.
+LARGEST_COUNT = 1e12
+
+
+class Calibrator(Protocol):
+    """What every calibrator offers."""
+
+    def fit(self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
+        """Return a fitted copy."""
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        """Return the probability of each score."""
+
+
+def _rows(
+    scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, columns: bool = False
+) -> tuple[Floats, Ints, Floats]:
+    """Check one calibration set and drop its rows of weight zero.
+
+    Labels of a single score are 1 where positive, so that {-1, 1} serves as well as {0, 1}.
+    """
+    s, t = finite(scores, columns=columns), np.asarray(y)
+    w = np.ones(len(s)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if t.shape != (len(s),) or w.shape != (len(s),):
+        raise ValueError(
+            f"Scores of shape {s.shape}, y of shape {t.shape} and sample_weight of shape {w.shape} "
+            "do not belong together: give one label and one weight per row of scores."
+        )
+    if not np.all(np.isfinite(w)) or np.any(w < 0):
+        raise ValueError("sample_weight must be finite and not negative.")
+    if not np.any(w > 0):
+        raise ValueError("No row has a positive sample_weight: there is nothing to calibrate on.")
+    alive = w > 0
+    t = t[alive].astype(np.intp) if columns else (t[alive] > 0).astype(np.intp)
+    return s[alive], t, w[alive]
+
+
+def finite(scores: ArrayLike, *, columns: bool = False) -> Floats:
+    """Read scores as floats ``(n,)``, or also ``(n, K)``, and refuse what is not finite."""
+    s = np.asarray(scores, dtype=np.float64)
+    if s.ndim != 1 and not (columns and s.ndim == 2):
+        wanted = "(n,) or (n, K)" if columns else "(n,)"
+        raise ValueError(f"Scores must have shape {wanted}, got {s.shape}.")
+    if not np.all(np.isfinite(s)):
+        raise ValueError("Scores must be finite: clip infinite margins before calibrating them.")
+    return s
+
+
+def _platt_targets(y: Ints, w: Floats) -> Floats:
+    """(N+ + 1) / (N+ + 2) for positives, 1 / (N- + 2) for negatives: Platt 1999, section 2.2."""
+    with np.errstate(over="ignore"):
+        positives, negatives = (min(float(w[y == side].sum()), LARGEST_COUNT) for side in (1, 0))
+    return np.where(y == 1, (positives + 1) / (positives + 2), 1 / (negatives + 2))
+
+
+@dataclass(frozen=True)
+class Sigmoid:
+    """Platt scaling: ``p = 1 / (1 + exp(A s + B))``, fitted by cross-entropy.
+
+    The targets are Platt's smoothed ones, ``(N+ + 1) / (N+ + 2)`` and ``1 / (N- + 2)`` with
+    weighted counts, so that A and B are finite for separable scores. At the solution
+    ``sum w (p - t) = 0`` and ``sum w s (p - t) = 0``. A is negative for a useful score. Constant
+    scores give A = 0 and the mean of the targets, which is the prior drawn towards one half.
+
+    References
+    ----------
+    Platt 1999, "Probabilistic outputs for support vector machines".
+
+    Examples
+    --------
+    >>> from costboost.calibration import Sigmoid
+    >>> sigmoid = Sigmoid().fit([-1.0, 1.0], [0, 1])  # targets 1/3 and 2/3
+    >>> round(sigmoid.A, 4), [round(float(p), 4) for p in sigmoid.predict([-1.0, 1.0])]
+    (-0.6931, [0.3333, 0.6667])
+    """
+
+    A: float = -1.0
+    B: float = 0.0
+
+    def fit(
+        self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Sigmoid:
+        """Return the map fitted to scores ``(n,)`` and labels y in {0, 1}."""
+        s, t, w = _rows(scores, y, sample_weight)
+        slopes, intercept = logistic(s[:, None], _platt_targets(t, w), w, ridge=0.0)
+        return replace(self, A=-float(slopes[0]), B=-intercept)
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        """Return the probability of the positive class, ``(n,)``."""
+        return np.asarray(expit(-(self.A * finite(scores) + self.B)))
+
+
+@dataclass(frozen=True)
+class SigmoidBrier(Sigmoid):
+    """Platt scaling by squared error, ``sum w (p - t)^2``: the fit of Nikolaou et al.
+
+    Squared error is not convex in (A, B): the search starts at the solution of `Sigmoid`, and so
+    never ends above its error. The poster's own code starts at A = B = 1.
+
+    References
+    ----------
+    Nikolaou et al. 2016, "Cost-sensitive boosting algorithms: do we really need them?", step 3.3.
+
+    Examples
+    --------
+    >>> from costboost.calibration import SigmoidBrier
+    >>> fitted = SigmoidBrier().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1])
+    >>> [round(float(p), 3) for p in fitted.predict([0.0, 0.5, 1.0])]
+    [0.295, 0.5, 0.705]
+    """
+
+    def fit(
+        self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> SigmoidBrier:
+        """Return the map fitted to scores ``(n,)`` and labels y in {0, 1}."""
+        s, t, w = _rows(scores, y, sample_weight)
+        start = Sigmoid().fit(s, t, w)
+        z, centre, scale = standardise(s[:, None], w)
+        if not scale.any():
+            return replace(self, A=start.A, B=start.B)
+        z = np.column_stack([z, np.ones(len(z))])
+        targets, root = _platt_targets(t, w), np.sqrt(w / w.max())
+        found = least_squares(
+            lambda at: root * (expit(-(z @ at)) - targets),
+            [start.A / scale[0], start.B + start.A * centre[0]],
+            jac=lambda at: -(z.T * (root * expit(z @ at) * expit(-(z @ at)))).T,
+            ftol=1e-14,
+            xtol=1e-14,
+            gtol=1e-14,
+        ).x
+        slope = float(found[0] * scale[0])
+        return replace(self, A=slope, B=float(found[1]) - slope * float(centre[0]))
+
+
+@dataclass(frozen=True)
+class Beta:
+    """Beta calibration: ``logit p = a ln s - b ln(1 - s) + c`` with a, b >= 0.
+
+    A logistic regression on ``(ln s, -ln(1 - s))``; where a slope would be negative its column is
+    dropped, which is the constrained optimum. a = b = 1, c = 0 is the identity: unlike the sigmoid
+    it can leave good probabilities alone. Scores are kept `EPSILON` from 0 and 1.
+
+    Parameters
+    ----------
+    a, b, c : float
+        The map.
+    margins : bool, default=False
+        Scores are real-valued margins, to be put into (0, 1) by the logistic function first.
+
+    References
+    ----------
+    Kull, Silva Filho and Flach 2017, "Beta calibration".
+
+    Examples
+    --------
+    >>> from costboost.calibration import Beta
+    >>> [round(float(p), 6) for p in Beta().predict([0.1, 0.5, 0.9])]
+    [0.1, 0.5, 0.9]
+    """
+
+    a: float = 1.0
+    b: float = 1.0
+    c: float = 0.0
+    margins: bool = False
+
+    def fit(self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Beta:
+        """Return the map fitted to scores ``(n,)`` and labels y in {0, 1}."""
+        s, t, w = _rows(scores, y, sample_weight)
+        columns, targets = self._columns(s), t.astype(np.float64)
+        fits = []
+        for keep in ([0, 1], [1], [0], []):
+            slopes = np.zeros(2)
+            slopes[keep], c = logistic(columns[:, keep], targets, w, RIDGE)
+            if slopes.min() >= 0:
+                f = columns @ slopes + np.clip(c, -1e3, 1e3)
+                loss = float(share(np.logaddexp(0, f) - targets * f, w))
+                fits.append((loss, replace(self, a=float(slopes[0]), b=float(slopes[1]), c=c)))
+            if len(keep) == 2 and fits:
+                break
+        return min(fits, key=lambda fit: fit[0])[1]
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        """Return the probability of the positive class, ``(n,)``."""
+        return np.asarray(expit(self._columns(finite(scores)) @ [self.a, self.b] + self.c))
+
+    def _columns(self, s: Floats) -> Floats:
+        s = _clipped(np.asarray(expit(s)) if self.margins else s)
+        return np.column_stack([np.log(s), -np.log1p(-s)])
+
+
+def unit_interval(s: Floats) -> Floats:
+    """Refuse scores outside [0, 1], but for rounding."""
+    if s.size and (s.min() < -1e-6 or s.max() > 1 + 1e-6):
+        raise ValueError(
+            f"Scores must lie in [0, 1], got [{float(s.min()):.6g}, {float(s.max()):.6g}]: give "
+            "probabilities or vote fractions, or say margins=True."
+        )
+    return np.clip(s, 0.0, 1.0)
+
+
+def _clipped(s: Floats) -> Floats:
+    return np.clip(unit_interval(s), EPSILON, 1 - EPSILON)
+
+
+@dataclass(frozen=True)
+class Isotonic:
+    """The best increasing map by weighted least squares (pool adjacent violators).
+
+    scikit-learn's `IsotonicRegression`, kept as its knots: linear between them, constant outside.
+    It needs hundreds of rows: on few it overfits, and its ends are exactly 0 or 1.
+
+    References
+    ----------
+    Zadrozny and Elkan 2002, "Transforming classifier scores into accurate multiclass probability
+    estimates".
+
+    Examples
+    --------
+    >>> from costboost.calibration import Isotonic
+    >>> fitted = Isotonic().fit([1.0, 2.0, 3.0, 4.0], [0, 1, 0, 1])
+    >>> [float(p) for p in fitted.predict([0.0, 2.5, 3.5, 9.0])]
+    [0.0, 0.5, 0.75, 1.0]
+    """
+
+    knots: Floats = field(default_factory=lambda: np.array([0.0, 1.0]))
+    values: Floats = field(default_factory=lambda: np.array([0.0, 1.0]))
+
+    def fit(
+        self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Isotonic:
+        """Return the map fitted to scores ``(n,)`` and labels y in {0, 1}."""
+        s, t, w = _rows(scores, y, sample_weight)
+        pav = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
+        pav.fit(s, t.astype(np.float64), w / w.max())
+        return replace(self, knots=pav.X_thresholds_, values=pav.y_thresholds_)
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        """Return the probability of the positive class, ``(n,)``."""
+        return np.interp(finite(scores), self.knots, self.values)
+
+
+@dataclass(frozen=True)
+class Temperature:
+    """One number for all classes: ``p = softmax(beta * logits)``, beta >= 0, by cross-entropy.
+
+    Keeps the order of the classes. Scores ``(n, K)`` are probabilities, whose logarithms are the
+    logits; scores ``(n,)`` are the probability of the second of two classes. A penalty of `RIDGE`
+    on beta gives separable scores a finite solution. Ours rather than scikit-learn's, which has it
+    from 1.8 only.
+
+    Parameters
+    ----------
+    beta : float
+        The inverse temperature; below 1 it makes the scores less sure.
+    prior : tuple of float, optional
+        Set where the scores were constant: what is then predicted.
+    margins : bool, default=False
+        Scores are logits already.
+
+    References
+    ----------
+    Guo, Pleiss, Sun and Weinberger 2017, "On calibration of modern neural networks".
+
+    Examples
+    --------
+    >>> from costboost.calibration import Temperature
+    >>> fitted = Temperature().fit([0.1, 0.1, 0.9, 0.9, 0.9, 0.9], [0, 1, 1, 1, 1, 0])
+    >>> round(fitted.beta, 3)
+    0.315
+    """
+
+    beta: float = 1.0
+    prior: tuple[float, ...] | None = None
+    margins: bool = False
+
+    def fit(
+        self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Temperature:
+        """Return the map fitted to scores ``(n,)`` or ``(n, K)`` and class numbers y."""
+        s, t, w = _rows(scores, y, sample_weight, columns=True)
+        logits = self._logits(s)
+        n_classes = logits.shape[1]
+        if np.ptp(logits, axis=0).max() == 0:
+            shares = share(np.eye(n_classes)[t], w)
+            return replace(self, prior=tuple(float(p) for p in shares))
+        unit = float(np.sqrt(share((logits**2).sum(axis=1), w))) or 1.0
+        logits, w = logits / unit, w / w.max() / (w / w.max()).sum()
+        right = w @ logits[np.arange(len(t)), t]
+
+        def slope(beta: float) -> float:
+            expected = w @ (softmax(beta * logits, axis=1) * logits).sum(axis=1)
+            return float(expected - right + RIDGE * beta)
+
+        # By Cauchy-Schwarz |expected - right| <= 2 in this unit: the penalty wins at 3 / RIDGE.
+        beta = 0.0 if slope(0.0) >= 0 else brentq(slope, 0.0, 3 / RIDGE, xtol=1e-12, rtol=1e-14)
+        return replace(self, beta=float(beta) / unit, prior=None)
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        """Return probabilities of the shape of the scores."""
+        s = finite(scores, columns=True)
+        logits = self._logits(s)
+        if self.prior is None:
+            p = softmax(self.beta * logits, axis=1)
+        else:
+            p = np.tile(self.prior, (len(s), 1))
+        return np.asarray(p if s.ndim == 2 else p[:, 1])
+
+    def _logits(self, s: Floats) -> Floats:
+        if not self.margins:
+            s = _clipped(s)
+            s = np.log(s) if s.ndim == 2 else np.asarray(logit(s))
+        logits = s if s.ndim == 2 else np.column_stack([-s / 2, s / 2])
+        return np.asarray(logits - logits.mean(axis=1, keepdims=True))
+
+
+#: Every calibration by name. None is the identity, for scores that are probabilities already.
+CALIBRATORS: dict[str | None, type[Any] | None] = {
+    None: None,
+    "sigmoid": Sigmoid,
+    "sigmoid-brier": SigmoidBrier,
+    "beta": Beta,
+    "isotonic": Isotonic,
+    "temperature": Temperature,
+}

@@ -1,0 +1,192 @@
+"""Train on some rows, calibrate on others: the loop, without the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.parallel import Parallel, delayed
+
+from costboost.calibration._classes import ClassCalibration
+from costboost.calibration._folds import calibration_splits, is_share
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+Model = TypeVar("Model")
+
+
+@dataclass(frozen=True)
+class CalibratedScores:
+    """Fitted models, each with the map from its scores to probabilities.
+
+    `calibrate_folds` makes it; an estimator keeps it and asks it for probabilities.
+
+    Parameters
+    ----------
+    models : tuple
+        What ``fit_fold`` returned: one per fold, or the one trained last.
+    maps : tuple of ClassCalibration
+        One per model.
+    n_folds : int
+        How many folds were cut: fewer than asked for where a class had fewer rows.
+    """
+
+    models: tuple[Any, ...]
+    maps: tuple[ClassCalibration, ...]
+    n_folds: int
+
+    def predict_proba(self, score: Callable[[Any], ArrayLike]) -> Floats:
+        """Return the mean over the models of their calibrated probabilities, ``(n, K)``.
+
+        Parameters
+        ----------
+        score : callable
+            ``score(model)`` gives that model's scores, ``(n,)`` or ``(n, K)``, of the rows asked
+            about.
+        """
+        total = self.maps[0].predict(score(self.models[0]))
+        for model, calibration in zip(self.models[1:], self.maps[1:], strict=True):
+            total = total + calibration.predict(score(model))
+        return np.asarray(total / len(self.models))
+
+
+def calibrate_folds(
+    fit_fold: Callable[[Ints], Model],
+    score_fold: Callable[[Model, Ints], ArrayLike],
+    y: ArrayLike,
+    cv: Any = 5,
+    *,
+    classes: ArrayLike,
+    method: str | None = "sigmoid",
+    margins: bool = False,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    ensemble: bool = True,
+    random_state: int | np.random.RandomState | None = None,
+    n_jobs: int | None = None,
+) -> CalibratedScores:
+    """Train on folds, calibrate on the rows that each one left out.
+
+    Parameters
+    ----------
+    fit_fold : callable
+        ``fit_fold(rows)`` trains on those row numbers, with whatever weights and costs the caller
+        holds, and returns a model.
+    score_fold : callable
+        ``score_fold(model, rows)`` returns scores ``(n,)`` (two classes) or ``(n, K)`` with a
+        column for every one of ``classes``, also those that the model did not see.
+    y : array-like of shape (n_samples,)
+    cv : int, float, splitter or iterable of (train, test), default=5
+        As in `calibration_splits`. A float trains on the other rows only (0.5 is the protocol of
+        Nikolaou et al.), and leaves ``ensemble`` without meaning.
+    classes : array-like of shape (K,)
+        All the classes, sorted.
+    method : str or None, default="sigmoid"
+        A name in `CALIBRATORS`.
+    margins : bool, default=False
+        Scores are real-valued margins rather than values in [0, 1].
+    groups : array-like of shape (n_samples,), optional
+        Rows of one group are never on both sides.
+    sample_weight : array-like of shape (n_samples,), optional
+        How much each row counts in the calibration.
+    ensemble : bool, default=True
+        True averages the calibrated models of the folds. False trains one model on all the rows
+        and calibrates it by the scores that the folds gave to the rows they left out.
+    random_state : int, RandomState or None
+        Shuffles the rows before they are cut.
+    n_jobs : int, optional
+        Folds trained at once.
+
+    Returns
+    -------
+    CalibratedScores
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from costboost.calibration import calibrate_folds
+    >>> x = np.linspace(-1, 1, 40)
+    >>> y = (x + np.tile([-0.4, 0.4], 20) > 0).astype(int)
+    >>> fitted = calibrate_folds(  # the "model" is the mean of x
+    ...     lambda rows: x[rows].mean(), lambda mean, rows: x[rows] - mean, y, 4,
+    ...     classes=[0, 1], margins=True, random_state=0,
+    ... )
+    >>> p = fitted.predict_proba(lambda mean: np.array([-1.0, 1.0]) - mean)
+    >>> p.shape, bool(p[0, 1] < 0.2), bool(p[1, 1] > 0.8)
+    ((2, 2), True, True)
+    """
+    names = np.asarray(classes)
+    codes = _encode(y, names)
+    w = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+    splits = calibration_splits(
+        codes, cv, groups=groups, sample_weight=w, random_state=random_state
+    )
+    blank = ClassCalibration(method, len(names), margins=margins)
+    found = Parallel(n_jobs=n_jobs)(
+        delayed(_train_and_score)(fit_fold, score_fold, train, test) for train, test in splits
+    )
+    models, scores = [model for model, _ in found], [score for _, score in found]
+    tests = [test for _, test in splits]
+    if ensemble or is_share(cv):
+        maps = (blank.fit(s, codes[test], w[test]) for s, test in zip(scores, tests, strict=True))
+        return CalibratedScores(tuple(models), tuple(maps), len(splits))
+    pooled, rows = _pool(scores, tests)
+    everything = np.unique(np.concatenate([np.concatenate(split) for split in splits]))
+    model = fit_fold(everything)
+    return CalibratedScores((model,), (blank.fit(pooled, codes[rows], w[rows]),), len(splits))
+
+
+def calibrate_fitted(
+    model: Any,
+    scores: ArrayLike,
+    y: ArrayLike,
+    *,
+    classes: ArrayLike,
+    method: str | None = "sigmoid",
+    margins: bool = False,
+    sample_weight: ArrayLike | None = None,
+) -> CalibratedScores:
+    """Calibrate a model that was trained elsewhere, on rows that it has not seen.
+
+    The parameters are those of `calibrate_folds`; ``scores`` are the model's scores of these rows.
+
+    Examples
+    --------
+    >>> from costboost.calibration import calibrate_fitted
+    >>> fitted = calibrate_fitted("any", [0.2, 0.4, 0.6, 0.8], [0, 1, 0, 1], classes=[0, 1])
+    >>> [round(float(p), 3) for p in fitted.predict_proba(lambda model: [0.2, 0.8])[:, 1]]
+    [0.35, 0.65]
+    """
+    names = np.asarray(classes)
+    blank = ClassCalibration(method, len(names), margins=margins)
+    return CalibratedScores((model,), (blank.fit(scores, _encode(y, names), sample_weight),), 0)
+
+
+def _train_and_score(
+    fit_fold: Callable[[Ints], Model],
+    score_fold: Callable[[Model, Ints], ArrayLike],
+    train: Ints,
+    test: Ints,
+) -> tuple[Model, Floats]:
+    model = fit_fold(train)
+    return model, np.asarray(score_fold(model, test), dtype=np.float64)
+
+
+def _pool(scores: Sequence[Floats], tests: Sequence[Ints]) -> tuple[Floats, Ints]:
+    """Scores of all folds, one per row: of a row that several folds scored, the first."""
+    rows, first = np.unique(np.concatenate(tests), return_index=True)
+    return np.concatenate(scores)[first], rows
+
+
+def _encode(y: ArrayLike, classes: NDArray[Any]) -> Ints:
+    labels = np.asarray(y)
+    codes = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
+    strangers = labels[classes[codes] != labels]
+    if strangers.size:
+        raise ValueError(
+            f"y contains {strangers[0]!r}, which is none of the classes {classes.tolist()}."
+        )
+    return codes

@@ -1,0 +1,187 @@
+"""Which rows are trained on and which are calibrated on."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import GroupShuffleSplit, StratifiedGroupKFold, StratifiedKFold
+from sklearn.utils import check_random_state
+
+Ints = NDArray[np.intp]
+Split = tuple[Ints, Ints]
+
+
+def is_share(cv: Any) -> bool:
+    """Whether cv is a held-out share rather than a number of folds."""
+    return isinstance(cv, Real) and not isinstance(cv, Integral)
+
+
+def calibration_splits(
+    codes: ArrayLike,
+    cv: Any = 5,
+    *,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    random_state: int | np.random.RandomState | None = None,
+) -> list[Split]:
+    """Cut rows into (train, calibrate) pairs of row numbers.
+
+    Rows of weight zero are left out of both sides, unless their class has no others. Pairs that
+    train on a single class of several are skipped with a warning.
+
+    Parameters
+    ----------
+    codes : array-like of shape (n_samples,)
+        Class numbers, 0 .. K - 1.
+    cv : int, float, splitter, iterable or None, default=5
+        - int: that many shuffled stratified folds, at most as many as the smallest class has rows
+          (or groups). A class of a single row cannot be cut: its row is trained on *and* calibrated
+          on in every fold, with a warning. If all classes are such, the one fold is everything.
+        - float in (0, 1): this share of every class is held out, at least one row and never all.
+        - splitter or iterable of (train, test): taken as it is.
+        - None: 5.
+    groups : array-like of shape (n_samples,), optional
+        Rows of one group stay on one side. Integers then cut `StratifiedGroupKFold`; a share is one
+        of the groups and is not stratified.
+    sample_weight : array-like of shape (n_samples,), optional
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    list of (train, test)
+
+    Examples
+    --------
+    >>> from costboost.calibration import calibration_splits
+    >>> [len(test) for _, test in calibration_splits([0] * 30 + [1] * 3, cv=5, random_state=0)]
+    [11, 11, 11]
+    """
+    codes = np.asarray(codes, dtype=np.intp)
+    tags = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+    alive = _alive(codes, sample_weight)
+    cv = 5 if cv is None else cv
+    if isinstance(cv, Real):
+        rows, seed = np.flatnonzero(alive), check_random_state(random_state)
+        cut = _held_out if is_share(cv) else _folds
+        pairs = cut(codes[rows], cv, None if tags is None else tags[rows], seed)
+        splits = [(rows[train], rows[test]) for train, test in pairs]
+    else:
+        splits = [_only(alive, pair) for pair in _user_splits(cv, codes, tags)]
+    return _usable(splits, codes)
+
+
+def _alive(codes: Ints, sample_weight: ArrayLike | None) -> NDArray[np.bool_]:
+    if sample_weight is None:
+        return np.ones(len(codes), dtype=bool)
+    weighted = np.asarray(sample_weight, dtype=np.float64) > 0
+    heavy = np.bincount(codes, weights=weighted)
+    return np.asarray(weighted | (heavy[codes] == 0))
+
+
+def _only(alive: NDArray[np.bool_], pair: tuple[Ints, Ints]) -> Split:
+    train, test = pair
+    return train[alive[train]], test[alive[test]]
+
+
+def _user_splits(cv: Any, codes: Ints, groups: Ints | None) -> Iterable[Split]:
+    everything = np.arange(len(codes))
+    if hasattr(cv, "split") and not isinstance(cv, str):
+        extra = {} if groups is None else {"groups": groups}
+        pairs = cv.split(np.zeros((len(codes), 1)), codes, **extra)
+    elif isinstance(cv, Iterable) and not isinstance(cv, str):
+        pairs = cv
+    else:
+        raise ValueError(
+            f"cv={cv!r} is not understood: give a number of folds, a share in (0, 1), a splitter "
+            "or an iterable of (train, test)."
+        )
+    return ((everything[np.asarray(train)], everything[np.asarray(test)]) for train, test in pairs)
+
+
+def _folds(
+    codes: Ints, cv: Any, groups: Ints | None, seed: np.random.RandomState
+) -> Iterable[Split]:
+    if isinstance(cv, bool) or cv < 2:
+        raise ValueError(f"cv={cv!r} folds are too few: give at least 2, or a share in (0, 1).")
+    if groups is not None:
+        return _group_folds(codes, int(cv), groups, seed)
+    counts = np.bincount(codes)
+    lone, body = np.flatnonzero(counts[codes] == 1), np.flatnonzero(counts[codes] > 1)
+    if lone.size:
+        _warn_lone(lone.size)
+    if not body.size:
+        return [(lone, lone)]
+    folds = StratifiedKFold(
+        min(int(cv), int(counts[counts > 1].min())), shuffle=True, random_state=seed
+    )
+    return [
+        (np.append(body[train], lone), np.append(body[test], lone))
+        for train, test in folds.split(body, codes[body])
+    ]
+
+
+def _group_folds(
+    codes: Ints, cv: int, groups: Ints, seed: np.random.RandomState
+) -> Iterable[Split]:
+    held_by = np.bincount(np.unique(np.column_stack([codes, groups]), axis=0)[:, 0])
+    several = held_by[held_by > 1]
+    if not several.size:
+        raise ValueError("Every class lies within one group: groups cannot be cut into folds.")
+    folds = StratifiedGroupKFold(min(cv, int(several.min())), shuffle=True, random_state=seed)
+    with warnings.catch_warnings():
+        # A class within one group; folds that do not train on it are dealt with in _usable.
+        warnings.filterwarnings("ignore", message="The least populated class")
+        return list(folds.split(codes, codes, groups))
+
+
+def _held_out(
+    codes: Ints, share: Any, groups: Ints | None, seed: np.random.RandomState
+) -> Iterable[Split]:
+    if not 0 < share < 1:
+        raise ValueError(f"cv={share!r} is a held-out share: it must lie strictly in (0, 1).")
+    if groups is not None:
+        cut = GroupShuffleSplit(1, test_size=share, random_state=seed)
+        return list(cut.split(codes, codes, groups))
+    train, test, lone = [], [], 0
+    for k in np.unique(codes):
+        rows = seed.permutation(np.flatnonzero(codes == k))
+        n_test = min(max(1, round(share * len(rows))), max(1, len(rows) - 1))
+        test.append(rows[:n_test])
+        train.append(rows[n_test:] if len(rows) > 1 else rows)
+        lone += len(rows) == 1
+    if lone:
+        _warn_lone(lone)
+    return [(np.sort(np.concatenate(train)), np.sort(np.concatenate(test)))]
+
+
+def _warn_lone(n_classes: int) -> None:
+    warnings.warn(
+        f"{n_classes} of the classes have a single row, which is both trained on and calibrated "
+        "on: their probabilities are too sure. Give more rows, or calibration=None.",
+        UserWarning,
+        stacklevel=2,
+    )
+
+
+def _usable(splits: Iterable[Split], codes: Ints) -> list[Split]:
+    several = len(np.unique(codes)) > 1
+    filled = [(train, test) for train, test in splits if train.size and test.size]
+    kept = [(train, test) for train, test in filled if not several or np.ptp(codes[train]) > 0]
+    if not kept:
+        raise ValueError(
+            "No fold trains on more than one class with rows left to calibrate on: give more rows, "
+            "other folds, or calibration=None."
+        )
+    if len(kept) < len(filled):
+        warnings.warn(
+            f"{len(filled) - len(kept)} of {len(filled)} folds train on one class only and are "
+            "left out.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return kept

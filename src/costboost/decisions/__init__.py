@@ -1,0 +1,14 @@
+"""Probability + costs -> the cheapest decision.
+
+`CostDecisionMixin` is what costs mean to a classifier: which ones hold at ``fit``, which at
+``predict``, what a decision is expected to cost and what it did cost. A classifier brings
+``classes_`` and ``predict_proba``, and calls ``_set_costs`` in its ``fit``.
+`MinimumCostClassifier` gives the same to anybody's classifier.
+
+Prices enter last: changing them never trains anything again.
+"""
+
+from costboost.decisions._minimum_cost import MinimumCostClassifier
+from costboost.decisions._mixin import CostDecisionMixin, fit_costs, typical_costs
+
+__all__ = ["CostDecisionMixin", "MinimumCostClassifier", "fit_costs", "typical_costs"]

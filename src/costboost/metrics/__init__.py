@@ -1,0 +1,82 @@
+"""Measures of cost, curves over all costs, their uncertainty, scorers, and tests over data sets.
+
+True labels come first, then predictions or scores; everything else is by keyword, and every
+measure takes `sample_weight`. Costs come in any form that `costboost.costs.as_costs` takes.
+"""
+
+from costboost.metrics._brier import brier_curve, brier_score, brier_score_by_class
+from costboost.metrics._cost_curves import cost_curve, cost_lines
+from costboost.metrics._crossval import cross_validate_cost
+from costboost.metrics._ranks import (
+    CriticalDifference,
+    FriedmanResult,
+    average_ranks,
+    critical_difference,
+    friedman_test,
+    holm_correction,
+    wilcoxon_holm,
+)
+from costboost.metrics._realised import (
+    cost_confusion_matrix,
+    f_measure,
+    mean_cost,
+    mean_regret,
+    normalized_cost,
+    savings_score,
+    total_cost,
+)
+from costboost.metrics._resampling import (
+    BootstrapInterval,
+    PairedCostTest,
+    bootstrap_interval,
+    paired_cost_test,
+)
+from costboost.metrics._scorers import CostScorer, make_cost_scorer
+from costboost.metrics._steps import curve_area
+from costboost.metrics._thresholds import (
+    cheapest_threshold,
+    cost_by_threshold,
+    gain_curve,
+    lift_curve,
+    savings_curve,
+)
+
+__all__ = [
+    # what decisions cost
+    "total_cost",
+    "mean_cost",
+    "normalized_cost",
+    "mean_regret",
+    "savings_score",
+    "cost_confusion_matrix",
+    "f_measure",
+    # probabilities and rankings, over all costs or at given ones
+    "brier_score",
+    "brier_score_by_class",
+    "brier_curve",
+    "cost_curve",
+    "cost_lines",
+    "curve_area",
+    "cost_by_threshold",
+    "cheapest_threshold",
+    "gain_curve",
+    "lift_curve",
+    "savings_curve",
+    # how sure
+    "bootstrap_interval",
+    "paired_cost_test",
+    "BootstrapInterval",
+    "PairedCostTest",
+    # with scikit-learn
+    "make_cost_scorer",
+    "cross_validate_cost",
+    "CostScorer",
+    # many methods on many data sets
+    "average_ranks",
+    "friedman_test",
+    "wilcoxon_holm",
+    "holm_correction",
+    "critical_difference",
+    "CriticalDifference",
+    "FriedmanResult",
+]

@@ -1,0 +1,126 @@
+"""From labels, decisions and costs to prices, and the sums that measures are made of.
+
+Costs are bound once to the classes at hand; from there on a measure sees the *prices*, shape
+(n, A), of every action on every row given its true label, and the *paid* costs, shape (n,), of the
+actions taken.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from costboost._validation import encode
+from costboost.costs import Costs, as_costs
+from costboost.metrics._checks import Floats, check_labels, check_weights, power_of_two, weighty
+
+
+def _both_of(label: Any, costs: Costs) -> NDArray[Any]:
+    """Return two classes when only one occurs, so that costs for two classes still apply."""
+    if isinstance(label, bool):
+        return np.array([False, True])
+    if label in (-1, 0, 1):
+        return np.array([-1, 1]) if label == -1 else np.array([0, 1])
+    if costs.positive is not None and costs.positive != label:
+        return np.array([label, costs.positive])
+    raise ValueError(
+        f"{label!r} is the only class that occurs, but these costs are for two: name both with "
+        "labels= (the last is the positive one)"
+    )
+
+
+def bind_costs(
+    costs: Any,
+    *decided: NDArray[Any],
+    labels: ArrayLike | None = None,
+    n_classes: int | None = None,
+) -> Costs:
+    """Bind costs to `labels`, else to the classes they name, else to those that occur.
+
+    The first of `decided` holds true labels, the others decisions, which name classes too unless
+    the costs have actions of their own. `n_classes` is how many there must be, if that is known.
+    """
+    known = as_costs(costs)
+    n_samples = len(decided[0])
+    if labels is not None:
+        return known.bind(labels, n_samples)
+    if known.classes is not None:
+        return known.bind(known.classes, n_samples)
+    seen = decided if known.is_square else decided[:1]
+    classes = np.unique(np.concatenate([np.unique(values) for values in seen]))
+    if n_classes is None and len(known.shape) > 1:
+        n_classes = known.shape[1]
+    if len(classes) == 1 and n_classes == 2:
+        classes = _both_of(classes.tolist()[0], known)
+    return known.bind(classes, n_samples)
+
+
+class Realised(NamedTuple):
+    """Prices of all actions, costs paid by each set of decisions, and the bound costs."""
+
+    prices: Floats
+    paid: list[Floats]
+    costs: Costs
+    codes: list[NDArray[np.intp]]
+
+
+def realise(
+    y_true: ArrayLike, *decided: ArrayLike, costs: Any, labels: ArrayLike | None = None
+) -> Realised:
+    """Price decisions: everything the measures below need."""
+    y = check_labels(y_true)
+    if len(y) == 0:
+        raise ValueError("y_true is empty: a measure needs at least one row")
+    taken = [check_labels(d, "y_pred") for d in decided]
+    for d in taken:
+        if len(d) != len(y):
+            raise ValueError(f"y_pred has {len(d)} rows, but y_true has {len(y)}: give as many")
+    bound = bind_costs(costs, y, *taken, labels=labels)
+    assert bound.actions is not None  # known once bound
+    codes = [encode(bound.actions, d, "y_pred") for d in taken]
+    prices = bound.of_labels(y)
+    return Realised(prices, [take(prices, c) for c in codes], bound, codes)
+
+
+def take(prices: Floats, codes: NDArray[np.intp]) -> Floats:
+    """Return the price of the action taken on each row."""
+    return np.asarray(np.take_along_axis(prices, codes[:, None], axis=1)[:, 0])
+
+
+def total_of(paid: Floats, sample_weight: ArrayLike | None) -> float:
+    """Return the weighted sum."""
+    if sample_weight is None:
+        return float(np.sum(paid))
+    check_weights(sample_weight, len(paid))
+    return float(np.sum(paid * np.asarray(sample_weight, dtype=np.float64)))
+
+
+def normalized_of(paid: Floats, prices: Floats, weight: Floats) -> float:
+    """Return where the cost lies between the least (0) and the most (1) that could be paid."""
+    paid, prices, weight = weighty(weight, paid, prices, weight)
+    scale = power_of_two(prices)
+    least = prices.min(axis=1) / scale
+    worst = float(np.sum((prices.max(axis=1) / scale - least) * weight))
+    if worst == 0:
+        return 0.0
+    return float(np.sum((paid / scale - least) * weight)) / worst
+
+
+def savings_of(paid: Floats, reference: Floats, weight: Floats) -> float:
+    """Return the share of the reference cost saved; 0 if both are nothing."""
+    paid, reference, weight = weighty(weight, paid, reference, weight)
+    scale = power_of_two(np.concatenate([paid, reference]))
+    before = float(np.sum(reference / scale * weight))
+    saved = before - float(np.sum(paid / scale * weight))
+    if before == 0:
+        return 0.0 if saved == 0 else float(np.copysign(np.inf, saved))
+    return saved / abs(before)
+
+
+def cheapest_constant_of(prices: Floats, weight: Floats) -> Floats:
+    """Return what each row would pay under the action that is cheapest for all."""
+    kept, shares = weighty(weight, prices, weight)
+    sums = np.sum(kept / power_of_two(kept) * shares[:, None], axis=0)
+    return np.asarray(prices[:, int(np.argmin(sums))])

@@ -1,0 +1,195 @@
+"""Scorers that do not lose costs.
+
+scikit-learn's own scorers call `predict` without costs, and with metadata routing off nothing but
+`fit` receives them. This one takes costs itself, decides inside, and refuses to score without any.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils.metadata_routing import UNUSED
+
+from costboost.costs import Costs, as_costs
+from costboost.metrics._checks import Floats, check_labels, check_weights, weighted_mean
+from costboost.metrics._prices import (
+    cheapest_constant_of,
+    normalized_of,
+    realise,
+    savings_of,
+    total_of,
+)
+from costboost.metrics._responses import Decide, all_classes, check_decide, decisions
+
+Kind = Literal["mean", "total", "normalized", "regret", "savings"]
+KINDS = ("mean", "total", "normalized", "regret", "savings")
+
+
+def measure(kind: str, paid: Floats, prices: Floats, sample_weight: ArrayLike | None) -> float:
+    """Return one measure of the costs paid."""
+    weight = check_weights(sample_weight, len(paid))
+    if kind == "mean":
+        return weighted_mean(paid, weight)
+    if kind == "total":
+        return total_of(paid, sample_weight)
+    if kind == "normalized":
+        return normalized_of(paid, prices, weight)
+    if kind == "regret":
+        return weighted_mean(paid - prices.min(axis=1), weight)
+    return savings_of(paid, cheapest_constant_of(prices, weight), weight)
+
+
+class CostScorer(BaseEstimator):  # type: ignore[misc]
+    """Scorer made by :func:`make_cost_scorer`: called as ``scorer(estimator, X, y, costs=...)``.
+
+    Parameters
+    ----------
+    costs : Costs, dict, array-like or None, default=None
+        Costs to use when none arrive with the rows.
+    kind : {"mean", "total", "normalized", "regret", "savings"}, default="mean"
+        The measure.
+    decide : {"auto", "proba", "predict"}, default="auto"
+        How the model decides.
+
+    Examples
+    --------
+    >>> from costboost.metrics import make_cost_scorer
+    >>> type(make_cost_scorer(kind="savings")).__name__
+    'CostScorer'
+    """
+
+    # Costs travel with the rows unless told otherwise; the other names are not metadata.
+    __metadata_request__score: ClassVar[dict[str, Any]] = {
+        "costs": True,
+        "estimator": UNUSED,
+        "y_true": UNUSED,
+    }
+
+    def __init__(self, costs: Any = None, *, kind: Kind = "mean", decide: Decide = "auto") -> None:
+        self.costs = costs
+        self.kind = kind
+        self.decide = decide
+
+    def __call__(
+        self,
+        estimator: Any,
+        X: Any,
+        y_true: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        costs: Any = None,
+    ) -> float:
+        """Return the score of a fitted model; the same as :meth:`score`."""
+        return self.score(estimator, X, y_true, sample_weight=sample_weight, costs=costs)
+
+    def score(
+        self,
+        estimator: Any,
+        X: Any,
+        y_true: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        costs: Any = None,
+    ) -> float:
+        """Return the score of a fitted model on these rows; higher is better.
+
+        Parameters
+        ----------
+        estimator : classifier
+            A fitted model.
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y_true : array-like of shape (n_samples,)
+            True labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Row weights.
+        costs : Costs, dict, array-like or None, default=None
+            The costs of these rows; None: those of the constructor.
+
+        Returns
+        -------
+        score : float
+            Savings, or minus the cost.
+        """
+        y = check_labels(y_true)
+        used = self._costs_of(len(y), costs)
+        classes = all_classes(estimator, y) if used.classes is None else used.classes
+        decided = decisions(estimator, X, used, classes, self.decide)
+        found = realise(y, decided, costs=used, labels=classes)
+        value = measure(self.kind, found.paid[0], found.prices, sample_weight)
+        return value if self.kind == "savings" else -value
+
+    def _costs_of(self, n_samples: int, costs: Any) -> Costs:
+        given = self.costs if costs is None else costs
+        if given is None:
+            raise ValueError(
+                "no costs reached this scorer. With metadata routing off, scikit-learn hands costs "
+                "to fit only: use costboost.metrics.cross_validate_cost, or turn routing on "
+                "(sklearn.set_config(enable_metadata_routing=True)) and pass params={'costs': "
+                "costs}, or give constants, make_cost_scorer(costs={'fp': 1, 'fn': 10})"
+            )
+        used = as_costs(given)
+        if used.per_row and len(used) != n_samples:
+            raise ValueError(
+                f"the scorer holds costs for {len(used)} rows, but is asked about {n_samples}: it "
+                "cannot know which. Costs per row must be cut together with the rows: use "
+                "costboost.metrics.cross_validate_cost, or make_cost_scorer() without costs and "
+                "metadata routing"
+            )
+        return used
+
+    def _accept_sample_weight(self) -> bool:
+        return True  # asked by scikit-learn's searches when routing is off
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+def make_cost_scorer(
+    costs: Any = None, *, kind: Kind = "mean", decide: Decide = "auto"
+) -> CostScorer:
+    """Return a scorer for scikit-learn that keeps costs: ``scoring=make_cost_scorer()``.
+
+    It requests `costs` by default, so that with metadata routing on
+    (``sklearn.set_config(enable_metadata_routing=True)``) each fold is scored with the costs of its
+    own rows: ``cross_validate(model, X, y, params={"costs": costs}, scoring=make_cost_scorer())``
+    or ``GridSearchCV(..., scoring=make_cost_scorer()).fit(X, y, costs=costs)``. With routing off,
+    constants in the constructor work everywhere; costs per row need
+    :func:`cross_validate_cost`. A scorer that is left without costs, or with costs for other rows,
+    raises an error rather than score something else.
+
+    Parameters
+    ----------
+    costs : Costs, dict, array-like of shape (K, K) or None, default=None
+        Constant costs to use when none arrive with the rows.
+    kind : {"mean", "total", "normalized", "regret", "savings"}, default="mean"
+        The measure. Higher is better: all but "savings" are negated.
+    decide : {"auto", "proba", "predict"}, default="auto"
+        How the model decides: "proba" takes the cheapest decision given `predict_proba`; "predict"
+        the model's own, cost-blind decisions or those of a method trained on costs; "auto" asks a
+        model whose `predict` takes costs, and otherwise is "proba".
+
+    Returns
+    -------
+    scorer : CostScorer
+        Called as ``scorer(estimator, X, y, sample_weight=None, costs=None)``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from costboost.metrics import make_cost_scorer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = GaussianNB().fit(X[::2], y[::2])
+    >>> scorer = make_cost_scorer({"fp": 2, "fn": 1}, kind="savings")
+    >>> bool(0.5 < scorer(model, X[1::2], y[1::2]) < 1)
+    True
+    """
+    if kind not in KINDS:
+        raise ValueError(f"kind={kind!r}: use one of {', '.join(KINDS)}")
+    check_decide(decide)
+    if costs is not None:
+        as_costs(costs)
+    return CostScorer(costs, kind=kind, decide=decide)

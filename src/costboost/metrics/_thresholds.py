@@ -1,0 +1,292 @@
+"""Cost against threshold, and what is gained by acting on the top share of a ranking.
+
+Two classes, decisions that are the classes, costs constant or per row. To act is to decide for the
+positive class; not to act, for the negative one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from costboost.metrics._checks import (
+    Floats,
+    check_labels,
+    check_scores,
+    check_weights,
+    power_of_two,
+)
+from costboost.metrics._prices import bind_costs
+from costboost.metrics._steps import above, below, group_by_score
+
+
+class _Ranked(NamedTuple):
+    """Scores, weights and the prices of acting and of not acting, without rows of weight zero."""
+
+    score: Floats
+    weight: Floats
+    act: Floats
+    wait: Floats
+
+
+def _rank(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    costs: Any,
+    labels: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+) -> _Ranked:
+    y = check_labels(y_true)
+    score = check_scores(y_score, len(y))
+    weight = check_weights(sample_weight, len(y))
+    bound = bind_costs(costs, y, labels=labels, n_classes=2)
+    if not bound.is_square or bound.classes is None or len(bound.classes) != 2:
+        raise ValueError(
+            f"thresholds are for two classes that are also the decisions, but these costs are for "
+            f"the classes {bound.classes} and the actions {bound.actions}"
+        )
+    positive = bound.classes.tolist().index(bound.positive)
+    prices = bound.of_labels(y)
+    kept = weight > 0
+    act, wait = prices[kept, positive], prices[kept, 1 - positive]
+    return _Ranked(score[kept], weight[kept], act, wait)
+
+
+def cost_by_threshold(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    costs: Any = None,
+    normalize: bool = True,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[Floats, Floats]:
+    """Return the cost of calling rows positive when `score > threshold`, for every threshold.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Binary labels.
+    y_score : array-like of shape (n_samples,)
+        Scores or probabilities of the positive class.
+    costs : Costs, dict, array-like of shape (2, 2) or None, default=None
+        What each decision costs, constant or per row; None: every mistake costs 1.
+    normalize : bool, default=True
+        Whether to return the mean cost per row rather than the total.
+    labels : array-like of shape (2,), default=None
+        Both classes, where the costs do not name them and one does not occur.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Row weights.
+
+    Returns
+    -------
+    thresholds : ndarray of shape (n_thresholds,)
+        Minus infinity (all rows positive), then the distinct scores in ascending order.
+    cost : ndarray of shape (n_thresholds,)
+        The cost from this threshold (included) up to the next: a step function.
+
+    Examples
+    --------
+    >>> from costboost.metrics import cost_by_threshold
+    >>> thresholds, cost = cost_by_threshold(
+    ...     [0, 0, 1], [0.1, 0.6, 0.4], costs={"fp": 1, "fn": 10}, normalize=False
+    ... )
+    >>> thresholds.tolist(), cost.tolist()
+    ([-inf, 0.1, 0.4, 0.6], [2.0, 1.0, 11.0, 10.0])
+    """
+    rows = _rank(y_true, y_score, costs, labels, sample_weight)
+    at, group = group_by_score(rows.score)
+    scale = power_of_two(np.concatenate([rows.act, rows.wait]))
+    paid = above(rows.act / scale * rows.weight, group, len(at)) + below(
+        rows.wait / scale * rows.weight, group, len(at)
+    )
+    total_weight = float(rows.weight.sum())
+    if not normalize:
+        given = total_weight if sample_weight is None else float(np.sum(np.asarray(sample_weight)))
+        scale *= given
+    return np.append(-np.inf, at), paid / total_weight * scale
+
+
+def cheapest_threshold(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    costs: Any = None,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[float, float]:
+    """Return the threshold that would have been cheapest on these rows, and its mean cost.
+
+    Parameters
+    ----------
+    y_true, y_score, costs, labels, sample_weight
+        As for :func:`cost_by_threshold`.
+
+    Returns
+    -------
+    threshold : float
+        Call a row positive when its score is above it. The middle of the cheapest piece (the lowest
+        of several); -inf or inf when calling all rows positive or negative is cheapest.
+    cost : float
+        Mean cost there.
+
+    Examples
+    --------
+    >>> from costboost.metrics import cheapest_threshold
+    >>> threshold, cost = cheapest_threshold([0, 0, 1], [0.1, 0.6, 0.4], costs={"fp": 1, "fn": 9})
+    >>> threshold, round(cost, 4)
+    (0.25, 0.3333)
+    """
+    thresholds, cost = cost_by_threshold(
+        y_true, y_score, costs=costs, labels=labels, sample_weight=sample_weight
+    )
+    best = int(np.argmin(cost))
+    if best == 0:
+        return -np.inf, float(cost[0])
+    if best == len(cost) - 1:
+        return np.inf, float(cost[-1])
+    low, high = thresholds[best], thresholds[best + 1]
+    middle = float(low / 2 + high / 2)
+    # Between two neighbouring floats there is no middle: the lower end decides the same.
+    return (middle if low <= middle < high else float(low)), float(cost[best])
+
+
+def _acted(rows: _Ranked, values: Floats) -> tuple[Floats, Floats]:
+    """Return the share of rows acted on and the weighted sum of values there, group by group."""
+    at, group = group_by_score(rows.score)
+    share = above(rows.weight, group, len(at))[::-1]
+    return share / share[-1], above(values * rows.weight, group, len(at))[::-1]
+
+
+def gain_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    costs: Any = None,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[Floats, Floats]:
+    """Return the share of all cost at stake that lies in the top share of the rows.
+
+    At stake on a row is what it costs when nothing is done, `C[true, negative]`: of 100 frauds, the
+    amounts, not their number.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Binary labels.
+    y_score : array-like of shape (n_samples,)
+        What rows are ranked by: a probability, or an expected saving.
+    costs, labels, sample_weight
+        As for :func:`cost_by_threshold`. Costs must not be negative.
+
+    Returns
+    -------
+    share : ndarray of shape (n_points,)
+        Share of rows acted on, from 0 to 1; rows of equal score enter together, and the straight
+        line between two points is their expected order.
+    gain : ndarray of shape (n_points,)
+        Share of the cost captured, from 0 to 1.
+
+    Examples
+    --------
+    >>> from costboost.costs import Costs
+    >>> from costboost.metrics import gain_curve
+    >>> costs = Costs(fp=1, fn=[30, 10, 10, 10])
+    >>> share, gain = gain_curve([1, 0, 1, 0], [0.9, 0.7, 0.2, 0.1], costs=costs)
+    >>> share.tolist(), gain.tolist()
+    ([0.0, 0.25, 0.5, 0.75, 1.0], [0.0, 0.75, 0.75, 1.0, 1.0])
+    """
+    rows = _rank(y_true, y_score, costs, labels, sample_weight)
+    if (rows.wait < 0).any():
+        raise ValueError("some rows earn when nothing is done: shares need costs >= 0")
+    if not rows.wait.any():
+        raise ValueError(
+            "no row costs anything when nothing is done (no positives, or fn = 0), so there is "
+            "nothing to capture"
+        )
+    share, captured = _acted(rows, rows.wait / power_of_two(rows.wait))
+    return share, captured / captured[-1]
+
+
+def lift_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    costs: Any = None,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[Floats, Floats]:
+    """Return how many times more cost the top share captures than a random share would.
+
+    Parameters
+    ----------
+    y_true, y_score, costs, labels, sample_weight
+        As for :func:`gain_curve`.
+
+    Returns
+    -------
+    share : ndarray of shape (n_points,)
+        Share of rows acted on, from the first group of equal scores to 1.
+    lift : ndarray of shape (n_points,)
+        Gain divided by share; 1 at the end.
+
+    Examples
+    --------
+    >>> from costboost.metrics import lift_curve
+    >>> share, lift = lift_curve([1, 0, 1, 0], [0.9, 0.7, 0.2, 0.1])
+    >>> lift.round(3).tolist()
+    [2.0, 1.0, 1.333, 1.0]
+    """
+    share, gain = gain_curve(
+        y_true, y_score, costs=costs, labels=labels, sample_weight=sample_weight
+    )
+    return share[1:], gain[1:] / share[1:]
+
+
+def savings_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    costs: Any = None,
+    normalize: bool = False,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[Floats, Floats]:
+    """Return the cost saved by acting on the top share of the rows, against not acting at all.
+
+    Parameters
+    ----------
+    y_true, y_score, costs, labels, sample_weight
+        As for :func:`gain_curve`; negative costs are allowed.
+    normalize : bool, default=False
+        Whether to divide by the size of the cost of not acting at all.
+
+    Returns
+    -------
+    share : ndarray of shape (n_points,)
+        Share of rows acted on, from 0 to 1; rows of equal score enter together.
+    saved : ndarray of shape (n_points,)
+        Total cost saved, in the unit of the costs; negative where acting was dearer.
+
+    Examples
+    --------
+    >>> from costboost.costs import Costs
+    >>> from costboost.metrics import savings_curve
+    >>> costs = Costs(fp=5, fn=[30, 10, 10, 10], tp=5)
+    >>> share, saved = savings_curve([1, 0, 1, 0], [0.9, 0.7, 0.2, 0.1], costs=costs)
+    >>> saved.tolist()
+    [0.0, 25.0, 20.0, 25.0, 20.0]
+    """
+    rows = _rank(y_true, y_score, costs, labels, sample_weight)
+    scale = power_of_two(np.concatenate([rows.act, rows.wait]))
+    share, saved = _acted(rows, rows.wait / scale - rows.act / scale)
+    if normalize:
+        idle = abs(float(np.sum(rows.wait / scale * rows.weight)))
+        if idle == 0:
+            raise ValueError("not acting costs nothing, so savings have no share: normalize=False")
+        return share, saved / idle
+    given = len(rows.weight) if sample_weight is None else float(np.sum(np.asarray(sample_weight)))
+    return share, saved / float(rows.weight.sum()) * given * scale

@@ -1,0 +1,27 @@
+"""Pictures of cost, in the manner of scikit-learn's displays.
+
+Every picture has `from_estimator` or `from_predictions`, keeps its numbers and its artists as
+attributes, and is drawn again by `plot(ax=)`; several models on the same axes get colours, line
+styles and markers of their own. Numbers come from `costboost.metrics`. Drawing needs matplotlib,
+``pip install costboost[plot]``; importing this does not.
+"""
+
+from costboost.plots._curves import BrierCurveDisplay, CostCurveDisplay
+from costboost.plots._ranks import CriticalDifferenceDisplay
+from costboost.plots._reliability import ReliabilityDisplay
+from costboost.plots._savings import SavingsCurveDisplay
+from costboost.plots._thresholds import ThresholdCostDisplay
+from costboost.plots._training import TrainingCostDisplay
+
+__all__ = [
+    # over all cost ratios
+    "CostCurveDisplay",
+    "BrierCurveDisplay",
+    # at given costs
+    "ThresholdCostDisplay",
+    "SavingsCurveDisplay",
+    # of probabilities, of training, of many data sets
+    "ReliabilityDisplay",
+    "TrainingCostDisplay",
+    "CriticalDifferenceDisplay",
+]

@@ -1,0 +1,90 @@
+"""Probabilities in bins: what was predicted, what happened, and how sure that is."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from costboost.plots._style import Floats
+
+
+class Bins(NamedTuple):
+    """The bins that hold rows, m of them, and the edges of all, n_bins + 1.
+
+    `predicted` and `observed` are weighted means of the probability and of being positive, `weight`
+    the weight of the rows, `effective` how many rows of equal weight would say as much.
+    """
+
+    predicted: Floats
+    observed: Floats
+    weight: Floats
+    effective: Floats
+    edges: Floats
+    total: Floats
+
+
+def weighted_quantiles(values: Floats, weight: Floats, q: ArrayLike) -> Floats:
+    """Return the smallest values below or at which at least a share q of the weight lies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from costboost.plots._bins import weighted_quantiles
+    >>> values, weight = np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 2.0])
+    >>> weighted_quantiles(values, weight, [0.25, 0.5]).tolist()
+    [1.0, 2.0]
+    """
+    kept = weight > 0
+    order = np.argsort(values[kept], kind="stable")
+    ranked, cumulated = values[kept][order], np.cumsum(weight[kept][order])
+    at = np.searchsorted(cumulated, np.asarray(q) * cumulated[-1], side="left")
+    return np.asarray(ranked[np.minimum(at, len(ranked) - 1)])
+
+
+def bin_edges(proba: Floats, weight: Floats, n_bins: int, strategy: str) -> Floats:
+    """Return the edges of bins of equal width, or of about equal weight."""
+    if not isinstance(n_bins, int | np.integer) or n_bins < 1:
+        raise ValueError(f"n_bins={n_bins!r}: it must be a whole number of at least 1")
+    grid = np.linspace(0.0, 1.0, n_bins + 1)
+    if strategy == "uniform":
+        return grid
+    if strategy == "quantile":
+        inner = weighted_quantiles(proba, weight, grid[1:-1])
+        return np.unique(np.concatenate([[0.0], inner, [1.0]]))
+    raise ValueError(f"strategy={strategy!r}: use 'uniform' or 'quantile'")
+
+
+def fill_bins(positive: NDArray[Any], proba: Floats, weight: Floats, edges: Floats) -> Bins:
+    """Return the bins; a probability on an edge belongs to the bin on its left, as in scikit-learn.
+
+    Empty bins are left out, except in `total`, which has the weight of every bin.
+    """
+    of = np.searchsorted(edges[1:-1], proba, side="left")
+
+    def sums(values: Floats) -> Floats:
+        return np.asarray(np.bincount(of, weights=values, minlength=len(edges) - 1))
+
+    total = sums(weight)
+    full = total > 0
+    size = total[full]
+    return Bins(
+        sums(weight * proba)[full] / size,
+        sums(weight * positive)[full] / size,
+        size,
+        size**2 / sums(weight**2)[full],  # Kish
+        edges,
+        total,
+    )
+
+
+def wilson_interval(share: Floats, n: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """Return the interval of a share observed in n rows (Wilson 1927)."""
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence={confidence}: it must lie between 0 and 1")
+    z2 = float(stats.norm.ppf(0.5 + confidence / 2)) ** 2
+    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
+    return np.clip(middle - half, 0.0, share), np.clip(middle + half, share, 1.0)

@@ -1,0 +1,229 @@
+"""The critical-difference diagram: which of many methods can be told apart on many data sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from costboost.metrics import CriticalDifference, critical_difference
+from costboost.plots._style import COLORS, axes_for, need_matplotlib, number, plain
+
+# Heights below the scale of ranks, in rows of text.
+_FIRST_BAR = 0.55
+_BAR_STEP = 0.38
+_LABEL_GAP = 0.9
+
+
+def _names_of(scores: Any, names: Sequence[str] | None) -> Sequence[str] | None:
+    """Return the names given, else the columns of a data frame."""
+    return names if names is not None else getattr(scores, "columns", None)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class CriticalDifferenceDisplay:
+    """Critical-difference diagram (Demsar 2006): average ranks, and what cannot be told apart.
+
+    Methods hang from a scale of average ranks, the best on the left. A thick bar joins methods
+    among which no two can be told apart.
+
+    Parameters
+    ----------
+    result : CriticalDifference
+        Of :func:`costboost.metrics.critical_difference`.
+    names : sequence of str, default=None
+        One per method, in the order of the columns; by default "method 1" and so on.
+    alpha : float, default=None
+        Level of the test, named in the title.
+
+    Attributes
+    ----------
+    marks_ : Line2D
+        The average ranks on the scale, best first.
+    bars_ : list of Line2D
+        One per group that cannot be separated.
+    texts_ : list of Text
+        The names, best first.
+    difference_ : Line2D or None
+        Nemenyi's critical difference, drawn to scale.
+    ax_, figure_
+        Where it was drawn.
+
+    References
+    ----------
+    Demsar 2006, "Statistical comparisons of classifiers over multiple data sets".
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from costboost.plots import CriticalDifferenceDisplay
+    >>> scores = [[i, i + 0.1 * (-1) ** i, i + 5] for i in range(12)]
+    >>> display = CriticalDifferenceDisplay.from_scores(scores, names=["boost", "forest", "guess"])
+    >>> len(display.bars_), display.texts_[-1].get_text()
+    (1, 'guess  3.00')
+    >>> plt.close(display.figure_)
+    """
+
+    result: CriticalDifference
+    names: Sequence[str] | None = None
+    alpha: float | None = None
+
+    def __post_init__(self) -> None:
+        k = len(self.result.order)
+        given = [f"method {i + 1}" for i in range(k)] if self.names is None else self.names
+        self.names = [str(name) for name in given]
+        if len(self.names) != k:
+            raise ValueError(f"there are {len(self.names)} names for {k} methods: give one each")
+
+    @classmethod
+    def from_scores(
+        cls,
+        scores: ArrayLike,
+        *,
+        names: Sequence[str] | None = None,
+        alpha: float = 0.05,
+        test: Literal["wilcoxon-holm", "nemenyi"] = "wilcoxon-holm",
+        lower_is_better: bool = True,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Test and draw a table of scores.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_datasets, n_methods)
+            One measure of each method on each data set.
+        names : sequence of str, default=None
+            One per method; by default the columns of a data frame.
+        alpha, test, lower_is_better
+            As for :func:`costboost.metrics.critical_difference`.
+        ax : matplotlib Axes, default=None
+            Where to draw; None: on a new figure.
+        **kwargs : dict
+            Passed to `plot`.
+
+        Returns
+        -------
+        display : CriticalDifferenceDisplay
+        """
+        need_matplotlib(f"{cls.__name__}.from_scores")
+        result = critical_difference(
+            scores, alpha=alpha, test=test, lower_is_better=lower_is_better
+        )
+        return cls(result=result, names=_names_of(scores, names), alpha=alpha).plot(ax, **kwargs)
+
+    @classmethod
+    def from_result(
+        cls,
+        result: CriticalDifference,
+        *,
+        names: Sequence[str] | None = None,
+        alpha: float | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw what was tested already.
+
+        Parameters
+        ----------
+        result : CriticalDifference
+            Of :func:`costboost.metrics.critical_difference`.
+        names : sequence of str, default=None
+            One per method.
+        alpha : float, default=None
+            Level of the test, named in the title.
+        ax : matplotlib Axes, default=None
+            Where to draw; None: on a new figure.
+        **kwargs : dict
+            Passed to `plot`.
+
+        Returns
+        -------
+        display : CriticalDifferenceDisplay
+        """
+        need_matplotlib(f"{cls.__name__}.from_result")
+        return cls(result=result, names=names, alpha=alpha).plot(ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw the diagram.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None: on a new figure, as high as the methods need.
+        **kwargs : dict
+            Passed to matplotlib's `plot` for the bars.
+
+        Returns
+        -------
+        self
+        """
+        height = self._top_label() + (len(self.result.order) + 1) // 2
+        self.ax_ = axes_for(ax, "CriticalDifferenceDisplay.plot", (7.4, 1.0 + 0.27 * height))
+        self.figure_ = self.ax_.figure
+        self.texts_ = [self._draw_method(position) for position in range(len(self.result.order))]
+        ranks = self.result.average_ranks[list(self.result.order)]
+        style = {"color": "black", "linestyle": "none", "markersize": 5, "clip_on": False}
+        self.marks_ = self.ax_.plot(ranks, np.zeros(len(ranks)), marker="o", **style)[0]
+        self.bars_ = [
+            self._draw_bar(i, group, kwargs) for i, group in enumerate(self.result.groups)
+        ]
+        self.difference_ = self._draw_difference()
+        self._dress(height)
+        return self
+
+    def _top_label(self) -> float:
+        return _FIRST_BAR + _BAR_STEP * max(0, len(self.result.groups) - 1) + _LABEL_GAP
+
+    def _draw_method(self, position: int) -> Any:
+        """Draw the elbow from a rank down to its name: the better half left, the others right."""
+        assert self.names is not None  # settled at the start
+        k = len(self.result.order)
+        method = self.result.order[position]
+        rank, name = float(self.result.average_ranks[method]), plain(self.names[method])
+        left = position < (k + 1) // 2
+        # The best and the worst hang highest, so that no two elbows cross.
+        y = self._top_label() + (position if left else k - 1 - position)
+        edge = 1 - 0.03 * (k - 1) if left else k + 0.03 * (k - 1)
+        self.ax_.plot([rank, rank, edge], [0, y, y], color="black", linewidth=0.9, clip_on=False)
+        text = f"{name}  {rank:.2f}"
+        side = {"ha": "right" if left else "left", "va": "center", "fontsize": "medium"}
+        gap = -0.01 * (k - 1) if left else 0.01 * (k - 1)
+        return self.ax_.text(edge + gap, y, text, **side)
+
+    def _draw_bar(self, i: int, group: tuple[int, ...], kwargs: dict[str, Any]) -> Any:
+        ranks = self.result.average_ranks[list(group)]
+        reach = 0.008 * (len(self.result.order) - 1)  # past the elbows, so that ends are seen
+        y = _FIRST_BAR + _BAR_STEP * i
+        style = {"color": COLORS[0], "linewidth": 4.5, "solid_capstyle": "butt", **kwargs}
+        return self.ax_.plot([ranks.min() - reach, ranks.max() + reach], [y, y], **style)[0]
+
+    def _draw_difference(self) -> Any:
+        if self.result.difference is None:
+            return None
+        x, y = [1.0, 1.0 + self.result.difference], [-1.5, -1.5]
+        style = {"color": "black", "linewidth": 1.2, "marker": "|", "clip_on": False}
+        text = f"critical difference {number(self.result.difference)}"
+        self.ax_.text(1.0, -1.75, text, ha="left", va="bottom", fontsize="small")
+        return self.ax_.plot(x, y, **style)[0]
+
+    def _dress(self, height: float) -> None:
+        from matplotlib.ticker import MaxNLocator
+
+        k = len(self.result.order)
+        self.ax_.set(xlim=(1, k), ylim=(height, 0))
+        self.ax_.xaxis.set_ticks_position("top")
+        self.ax_.xaxis.set_major_locator(MaxNLocator(nbins=min(k, 12), integer=True))
+        self.ax_.yaxis.set_visible(False)
+        self.ax_.spines[["left", "right", "bottom"]].set_visible(False)
+        level = (
+            "" if self.alpha is None else f"; bars join what differs by chance at {self.alpha:g}"
+        )
+        p = self.result.friedman.p_value
+        chance = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+        self.ax_.set_xlabel(f"Average rank, 1 is best (Friedman {chance}{level})")
+        above = self.result.difference is not None
+        self.ax_.xaxis.set_label_position("bottom" if above else "top")

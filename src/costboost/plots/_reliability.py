@@ -1,0 +1,232 @@
+"""What was predicted against what happened, above a histogram of the predictions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from costboost.metrics import brier_score
+from costboost.metrics._checks import check_binary, check_labels, positive_label
+from costboost.plots._base import BinaryDisplay
+from costboost.plots._bins import bin_edges, fill_bins, wilson_interval
+from costboost.plots._responses import bound_costs
+from costboost.plots._style import (
+    Floats,
+    axes_for,
+    curve_style,
+    dress,
+    entry,
+    need_matplotlib,
+    number,
+    once,
+    plain_ticks,
+    show_legend,
+)
+
+# The axes beneath, and the gap above them, in heights of the diagram.
+_HEIGHT = 0.32
+_GAP = 0.05
+_BENEATH = "costboost-beneath"
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ReliabilityDisplay(BinaryDisplay):
+    """Reliability diagram with a histogram of the probabilities beneath.
+
+    On the diagonal, of the rows that were given probability p a share p is positive. Decisions by
+    expected cost are only as good as that holds near the threshold. Bars are intervals of what
+    happened (Wilson); a bin off the diagonal whose bar reaches it may be chance.
+
+    It is recommended to use `from_estimator` or `from_predictions`.
+
+    Parameters
+    ----------
+    predicted : ndarray of shape (n_full_bins,)
+        Mean probability in each bin that holds rows.
+    observed : ndarray of shape (n_full_bins,)
+        Share of positives there.
+    lower, upper : ndarray of shape (n_full_bins,), default=None
+        Interval of that share.
+    edges : ndarray of shape (n_bins + 1,)
+        Edges of all bins.
+    weight : ndarray of shape (n_bins,)
+        Rows in each bin, or their weight.
+    brier : float
+        The Brier score.
+    name : str, default=None
+        What the legend calls the model.
+
+    Attributes
+    ----------
+    line_ : Line2D
+        Observed against predicted.
+    bars_ : LineCollection or None
+        The intervals.
+    diagonal_ : Line2D
+        Perfect reliability.
+    histogram_ : StepPatch
+        The histogram.
+    histogram_ax_ : Axes
+        The axes beneath, shared by all models on `ax_`.
+    ax_, figure_, legend_
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from costboost.plots import ReliabilityDisplay
+    >>> display = ReliabilityDisplay.from_predictions([0, 0, 1, 1], [0.1, 0.1, 0.1, 0.9], n_bins=2)
+    >>> display.observed.round(3).tolist(), display.weight.tolist()
+    ([0.333, 1.0], [3.0, 1.0])
+    >>> plt.close(display.figure_)
+    """
+
+    _probabilities_only: ClassVar[bool] = True
+
+    predicted: Floats
+    observed: Floats
+    edges: Floats
+    weight: Floats
+    brier: float
+    lower: Floats | None = None
+    upper: Floats | None = None
+    name: str | None = None
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
+        *,
+        costs: Any = None,
+        sample_weight: ArrayLike | None = None,
+        n_bins: int = 10,
+        strategy: Literal["uniform", "quantile"] = "uniform",
+        confidence: float | None = 0.95,
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw probabilities.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Binary labels.
+        y_proba : array-like of shape (n_samples,)
+            Probability of the positive class.
+        costs : Costs, dict, array-like of shape (2, 2) or None, default=None
+            Only their positive class plays a part.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Row weights.
+        n_bins : int, default=10
+            Number of bins.
+        strategy : {"uniform", "quantile"}, default="uniform"
+            Bins of equal width, or of about equal weight.
+        confidence : float or None, default=0.95
+            Of the intervals; None: no intervals.
+        pos_label : label, default=None
+            The positive class; by default that of the costs, else the last in sorted order.
+        name : str, default=None
+            What the legend calls the model.
+        ax : matplotlib Axes, default=None
+            Where to draw; None: on a new figure.
+        **kwargs : dict
+            Passed to `plot`.
+
+        Returns
+        -------
+        display : ReliabilityDisplay
+        """
+        need_matplotlib(f"{cls.__name__}.from_predictions")
+        if costs is not None:
+            pos_label = bound_costs(costs, y_true, pos_label).positive
+        pos_label = positive_label(check_labels(y_true), pos_label)
+        positive, p, weight = check_binary(
+            y_true, y_proba, sample_weight, pos_label, probability=True
+        )
+        bins = fill_bins(positive, p, weight, bin_edges(p, weight, n_bins, strategy))
+        lower, upper = (
+            (None, None)
+            if confidence is None
+            else wilson_interval(bins.observed, bins.effective, confidence)
+        )
+        # Weights were scaled to be summed; the histogram shows them as given.
+        given = len(p) if sample_weight is None else float(np.sum(np.asarray(sample_weight)))
+        made = cls(
+            predicted=bins.predicted,
+            observed=bins.observed,
+            edges=bins.edges,
+            weight=bins.total / weight.sum() * given,
+            brier=brier_score(y_true, y_proba, pos_label=pos_label, sample_weight=sample_weight),
+            lower=lower,
+            upper=upper,
+            name=name,
+        )
+        return made.plot(ax=ax, **kwargs)
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw the diagram and the histogram.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; the histogram hangs beneath. None: on a new figure.
+        name : str, default=None
+            What the legend calls the model; by default the name it has.
+        **kwargs : dict
+            Passed to matplotlib's `plot` for the curve.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_ = axes_for(ax, "ReliabilityDisplay.plot", figsize=(6.0, 6.4))
+        self.figure_ = self.ax_.figure
+        facts = f"Brier score {number(self.brier)}"
+        label = entry(self.ax_, self.name if name is None else name, facts)
+        style = {**curve_style(self.ax_, kwargs, markers=True), "markevery": 1}
+        self.diagonal_ = once(
+            self.ax_, "costboost-diagonal", [0, 1], [0, 1], label="perfectly reliable"
+        )
+        self.line_ = self.ax_.plot(self.predicted, self.observed, **{"label": label, **style})[0]
+        self.bars_ = self._draw_bars()
+        dress(self.ax_, "", "Share of positives")
+        self.ax_.set(xlim=(0, 1), ylim=(-0.02, 1.02))
+        self._draw_histogram(style["linestyle"])
+        self.legend_ = show_legend(self.ax_, beneath=_GAP + _HEIGHT)
+        return self
+
+    def _draw_bars(self) -> Any:
+        if self.lower is None or self.upper is None:
+            return None
+        style = {"color": self.line_.get_color(), "linewidth": 1.0, "alpha": 0.7, "zorder": 2}
+        return self.ax_.vlines(self.predicted, self.lower, self.upper, **style)
+
+    def _draw_histogram(self, linestyle: Any) -> None:
+        self.histogram_ax_ = beneath = _axes_beneath(self.ax_)
+        style: dict[str, Any] = {
+            "color": self.line_.get_color(),
+            "linestyle": linestyle,
+            "linewidth": 1.4,
+        }
+        self.histogram_ = beneath.stairs(self.weight, self.edges, **style)
+        dress(beneath, "Predicted probability", "Rows")
+        highest = max(float(np.max(patch.get_data().values)) for patch in beneath.patches)
+        beneath.set(xlim=(0, 1), ylim=(0, 1.08 * highest))
+        plain_ticks(beneath.yaxis)
+
+
+def _axes_beneath(ax: Any) -> Any:
+    """Return the axes for histograms beneath these, made at the first call."""
+    for other in ax.child_axes:
+        if other.get_gid() == _BENEATH:
+            return other
+    beneath = ax.inset_axes([0.0, -(_GAP + _HEIGHT), 1.0, _HEIGHT])
+    beneath.set_gid(_BENEATH)
+    ax.tick_params(labelbottom=False)
+    return beneath

@@ -1,0 +1,226 @@
+"""What all pictures share: axes, colours, line styles, numbers as text, legends.
+
+Curves are told apart by colour (Okabe and Ito's, safe for the colour blind) *and* by line style
+and marker, so that they survive a black-and-white printer. Every curve is tagged; the next one
+drawn on the same axes takes the next style. What belongs to the axes rather than to a model (the
+cost of deciding without looking, say) is tagged too, and drawn once.
+
+matplotlib is optional: nothing here imports it before something is drawn.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+# Okabe and Ito 2008, without yellow, which vanishes on white; dark ones first.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#000000", "#CC79A7", "#E69F00", "#56B4E9")
+LINE_STYLES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 1.5)),
+    (0, (6, 1.5, 1.2, 1.5)),
+    (0, (1.2, 1.2)),
+    (0, (9, 2)),
+    (0, (3, 1, 1, 1, 1, 1)),
+    (0, (2.5, 2.5)),
+)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+GREY = "#767676"
+CURVE = "costboost-curve"
+
+
+def need_matplotlib(what: str) -> None:
+    """Raise an error that names the remedy where matplotlib is missing."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            f"{what} needs matplotlib, which is not installed: pip install costboost[plot]"
+        ) from error
+
+
+def axes_for(ax: Any, what: str, figsize: tuple[float, float] = (6.8, 4.8)) -> Any:
+    """Return the axes given, or those of a new figure."""
+    need_matplotlib(what)
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=figsize, layout="constrained")[1]
+
+
+def explain(ax: Any, tag: str, label: str, **style: Any) -> Any:
+    """Add a mark to the legend alone, once."""
+    return once(ax, tag, [], [], label=label, linestyle="none", color=GREY, **style)
+
+
+def tagged(ax: Any, tag: str) -> list[Any]:
+    """Return the lines on these axes that carry a tag."""
+    return [line for line in ax.lines if line.get_gid() == tag]
+
+
+def curve_style(ax: Any, given: Mapping[str, Any], *, markers: bool = False) -> dict[str, Any]:
+    """Return the style of the next curve on these axes; what the user gave prevails."""
+    from matplotlib.cbook import normalize_kwargs
+    from matplotlib.lines import Line2D
+
+    i = len(tagged(ax, CURVE))
+    style: dict[str, Any] = {
+        "color": COLORS[i % len(COLORS)],
+        "linestyle": LINE_STYLES[i % len(LINE_STYLES)],
+        "linewidth": 1.8,
+        "zorder": 3,
+    }
+    if markers:
+        # Offsets keep the markers of curves that coincide beside each other.
+        style |= {
+            "marker": MARKERS[i % len(MARKERS)],
+            "markersize": 5,
+            "markevery": (0.03 + 0.035 * (i % 4), 0.14),
+        }
+    return {**style, **normalize_kwargs(dict(given), Line2D), "gid": CURVE}
+
+
+def once(ax: Any, tag: str, x: Any, y: Any, **style: Any) -> Any:
+    """Draw a grey line that belongs to the axes, unless it is there; return it."""
+    there = tagged(ax, tag)
+    if there:
+        return there[0]
+    style = {"color": GREY, "linewidth": 1.2, "linestyle": (0, (4, 2)), "zorder": 2, **style}
+    return ax.plot(x, y, gid=tag, **style)[0]
+
+
+def highest(ax: Any) -> float:
+    """Return the largest ordinate of the curves on these axes."""
+    return max((float(np.max(line.get_ydata())) for line in tagged(ax, CURVE)), default=0.0)
+
+
+def plain(text: str) -> str:
+    """Return text that matplotlib prints as it is: no formulas between dollars."""
+    return text.replace("$", r"\$")
+
+
+def entry(ax: Any, name: str | None, facts: str) -> str:
+    """Return the text of a legend entry: the name of a model, if any, and what is to be known."""
+    text = f"{name}: {facts}" if name else facts
+    lines = "\n".join(textwrap.wrap(text, _letters_across(ax)))
+    # matplotlib leaves labels that begin with an underscore out of the legend.
+    return plain(f" {lines}" if lines.startswith("_") else lines)
+
+
+def _letters_across(ax: Any) -> int:
+    """Return how many letters of a legend fit the width of the axes."""
+    width = 72 * ax.get_window_extent().width / ax.figure.dpi
+    # In points: the sample of a line takes 45, a letter of small print about 4.6.
+    return max(16, int((width - 45) / 4.6))
+
+
+def _is_reference(handle: Any) -> bool:
+    tag = getattr(handle, "get_gid", lambda: None)()
+    return isinstance(tag, str) and tag.startswith("costboost-") and tag != CURVE
+
+
+def show_legend(ax: Any, beneath: float = 0.0) -> Any:
+    """Show a legend above the axes, so that it hides nothing; None if nothing is to be explained.
+
+    Models come first, what belongs to the axes last. Figures with a layout engine make room for it;
+    in others the axes cede the room, and that for other axes `beneath`, a share of their height.
+    """
+    handles, labels = ax.get_legend_handles_labels()
+    if not handles:
+        return None
+    order = sorted(range(len(handles)), key=lambda i: _is_reference(handles[i]))
+    legend = ax.legend(
+        [handles[i] for i in order],
+        [labels[i] for i in order],
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        borderaxespad=0.2,
+        frameon=False,
+        fontsize="small",
+        handlelength=3.2,
+    )
+    if ax.figure.get_layout_engine() is None:
+        _make_room(ax, legend, beneath)
+    return legend
+
+
+def _make_room(ax: Any, legend: Any, beneath: float) -> None:
+    """Shrink axes within the box that they had at first."""
+    box = getattr(ax, "_costboost_box", None) or ax.get_position()
+    ax._costboost_box = box
+    above = legend.get_window_extent().height / ax.figure.bbox.height
+    height = max(box.height - above, 0.25 * box.height) / (1 + beneath)
+    ax.set_position([box.x0, box.y0 + beneath * height, box.width, height])
+
+
+def dress(ax: Any, xlabel: str, ylabel: str) -> None:
+    """Label the axes and draw a faint grid behind everything."""
+    ax.set(xlabel=plain(xlabel), ylabel=plain(ylabel))
+    ax.grid(True, color="#dddddd", linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def unit(what: str, currency: str | None) -> str:
+    """Return an axis title with its unit."""
+    return f"{what} ({currency})" if currency else what
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Return a number with thousands separators and about `digits` significant digits."""
+    size = abs(value)
+    if size < 1 or size >= 1e15 or not np.isfinite(value):
+        return f"{value:.{digits}g}"
+    return f"{value:,.{max(0, digits - len(str(int(size))))}f}"
+
+
+def amount(value: float, currency: str | None) -> str:
+    """Return a cost as text: with its currency, a sign before the number and a code after it."""
+    if not currency:
+        return number(value)
+    cents = 0.1 <= abs(value) < 1000 or value == 0
+    text = f"{value:,.2f}" if cents else number(value)
+    if len(currency) > 1:
+        return f"{text} {currency}"
+    return f"-{currency}{text[1:]}" if text.startswith("-") else currency + text
+
+
+def share(value: float) -> str:
+    """Return a share as a percentage."""
+    return f"{number(100 * value, 2)}%"
+
+
+def plain_ticks(axis: Any) -> None:
+    """Print every tick in full: thousands separators, no offset, no power of ten set apart."""
+    from matplotlib.ticker import NullFormatter
+
+    from costboost.plots._ticks import FullNumbers
+
+    axis.set_major_formatter(FullNumbers())
+    axis.set_minor_formatter(NullFormatter())
+
+
+def tick_texts(values: Sequence[float]) -> list[str]:
+    """Return ticks with the same, smallest number of decimals that keeps them apart.
+
+    Examples
+    --------
+    >>> from costboost.plots._style import tick_texts
+    >>> tick_texts([0, 2500, 5000]), tick_texts([0.0, 0.25, 0.5])
+    (['0', '2,500', '5,000'], ['0.00', '0.25', '0.50'])
+    """
+    sizes = [abs(v) for v in values if v]
+    if sizes and (max(sizes) >= 1e12 or max(sizes) < 1e-4):
+        return [f"{v:g}" for v in values]
+    for decimals in range(9):
+        if all(abs(round(v, decimals) - v) <= 1e-9 * max(sizes, default=1.0) for v in values):
+            break
+    texts = [f"{v:,.{decimals}f}" for v in values]
+    return [t[1:] if t.startswith("-") and not t.strip("-0.,") else t for t in texts]

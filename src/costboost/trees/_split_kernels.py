@@ -1,0 +1,348 @@
+"""The best split of a node, from the sums in its histogram.
+
+Every criterion is a score of a node's sums, additive over children and the larger the better:
+
+    gini      sum_k s_k^2 / sum_k s_k          entropy   sum_k s_k ln(s_k / sum_k s_k)
+    error     max_k s_k                        newton    s_0^2 / (s_1 + l2)
+    vector    sum_k max(s_k, 0)                one-hot   max_k s_k
+
+and a split gains score(left) + score(right) - score(node). `newton` sums are (gradient,
+hessian); `vector` and `one-hot` sums are the signed weights of relational examples: what a leaf
+wins over answering 0 for every class, when it may answer 1 for any classes, or for exactly one.
+
+Boundary convention: a code goes left when it is <= the threshold, which is a code that the node
+holds. Among splits of equal gain the first wins: numeric columns before categorical ones, lowest
+feature, lowest threshold, missing values to the right; for categories the lowest channel's order,
+then the smallest subset.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from costboost.trees import _interpreted as cython
+
+if cython.compiled:
+    from cython.cimports.libc.math import log, log1p
+else:
+    from math import log, log1p
+
+GINI = cython.declare(cython.int, 0)
+ENTROPY = cython.declare(cython.int, 1)
+ERROR = cython.declare(cython.int, 2)
+NEWTON = cython.declare(cython.int, 3)
+VECTOR = cython.declare(cython.int, 4)
+ONE_HOT = cython.declare(cython.int, 5)
+MISSING = cython.declare(cython.Py_ssize_t, 255)
+# A gain below this share of the children's score is rounding.
+ROUNDING = cython.declare(cython.double, 1e-12)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _score(
+    sums: cython.const[cython.longlong][::1], criterion: cython.int, l2: cython.double
+) -> cython.double:
+    k: cython.Py_ssize_t
+    value: cython.double
+    whole: cython.longlong = 0
+    total: cython.double
+    score: cython.double = 0.0
+    if criterion == NEWTON:
+        total = sums[1] + l2
+        value = cython.cast(cython.double, sums[0])
+        return value * value / total if total > 0.0 else 0.0
+    if criterion == VECTOR:
+        for k in range(sums.shape[0]):
+            if sums[k] > 0:
+                score += sums[k]
+        return score
+    if criterion in (ERROR, ONE_HOT):
+        score = cython.cast(cython.double, sums[0])
+        for k in range(1, sums.shape[0]):
+            value = cython.cast(cython.double, sums[k])
+            if value > score:
+                score = value
+        return score
+    for k in range(sums.shape[0]):
+        whole += sums[k]
+    if whole <= 0:
+        return 0.0
+    total = cython.cast(cython.double, whole)
+    if criterion == GINI:
+        for k in range(sums.shape[0]):
+            value = cython.cast(cython.double, sums[k])
+            score += value * value
+        return score / total
+    for k in range(sums.shape[0]):
+        value = cython.cast(cython.double, sums[k])
+        if value > 0.5 * total:
+            # Exact in the few that differ: log(value / total) would be rounding in a nearly
+            # pure node.
+            score += value * log1p(-cython.cast(cython.double, whole - sums[k]) / total)
+        elif value > 0.0:
+            score += value * log(value / total)
+    return score
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _weight(sums: cython.const[cython.longlong][::1], criterion: cython.int) -> cython.double:
+    """Weigh a node: the sum of class weights, the hessian, the size of signed weights."""
+    k: cython.Py_ssize_t
+    total: cython.double = 0.0
+    if criterion == NEWTON:
+        return sums[1]
+    for k in range(sums.shape[0]):
+        total += sums[k] if sums[k] > 0 else -sums[k]
+    return total
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _gain(
+    left: cython.const[cython.longlong][::1],
+    right: cython.const[cython.longlong][::1],
+    parent: cython.double,
+    criterion: cython.int,
+    l2: cython.double,
+    min_weight: cython.double,
+) -> cython.double:
+    """Return what the split gains, or -1 when it may not be made."""
+    both: cython.double
+    if min_weight > 0.0 and (
+        _weight(left, criterion) < min_weight or _weight(right, criterion) < min_weight
+    ):
+        return -1.0
+    both = _score(left, criterion, l2) + _score(right, criterion, l2)
+    if both - parent <= ROUNDING * (both if both > 0.0 else -both):
+        return -1.0
+    return both - parent
+
+
+def score(
+    sums: cython.const[cython.longlong][::1], criterion: cython.int, l2: cython.double
+) -> float:
+    """Score the sums of one node."""
+    return _score(sums, criterion, l2)
+
+
+def weight(sums: cython.const[cython.longlong][::1], criterion: cython.int) -> float:
+    """Weigh the sums of one node, in units of the grid."""
+    return _weight(sums, criterion)
+
+
+def best_threshold(
+    hist: cython.const[cython.longlong][:, :, :],
+    counts: cython.const[cython.longlong][:, ::1],
+    features: cython.const[cython.longlong][::1],
+    n_bins: cython.const[cython.longlong][::1],
+    sums: cython.const[cython.longlong][::1],
+    criterion: cython.int,
+    l2: cython.double,
+    min_weight: cython.double,
+    min_count: cython.longlong,
+    n_rows: cython.longlong,
+    left: cython.longlong[::1],
+    right: cython.longlong[::1],
+    best_sums: cython.longlong[::1],
+    best: cython.double[::1],
+):
+    """Search the numeric columns named in `features`.
+
+    `hist` is seen as (d, 256, C) whatever its memory order; `counts` has no rows when
+    `min_count` <= 1. Writes best = (gain, feature, threshold, missing goes left) and the sums
+    of the left child, if anything gains more than best[0].
+    """
+    f: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    t: cython.Py_ssize_t
+    last: cython.Py_ssize_t
+    side: cython.Py_ssize_t
+    n_channels: cython.Py_ssize_t = sums.shape[0]
+    seen: cython.bint
+    missing: cython.bint
+    gain: cython.double
+    parent: cython.double
+    count: cython.longlong
+    value: cython.longlong
+    with cython.nogil:
+        parent = _score(sums, criterion, l2)
+        for f in range(features.shape[0]):
+            j = features[f]
+            missing = False
+            for k in range(n_channels):
+                left[k] = 0
+                right[k] = sums[k]
+                if hist[j, MISSING, k] != 0:
+                    missing = True
+            # Rows that weigh nothing count all the same.
+            if min_count > 1 and counts[j, MISSING] > 0:
+                missing = True
+            count = 0
+            # With missing values present, the last threshold parts them from all others.
+            last = n_bins[j] if missing else n_bins[j] - 1
+            for t in range(last):
+                seen = False
+                for k in range(n_channels):
+                    value = hist[j, t, k]
+                    if value != 0:
+                        seen = True
+                        left[k] += value
+                        right[k] -= value
+                if min_count > 1:
+                    count += counts[j, t]
+                    seen = seen or counts[j, t] > 0
+                if not seen:
+                    continue
+                for side in range(2 if missing and t < n_bins[j] - 1 else 1):
+                    if side == 1:
+                        for k in range(n_channels):
+                            left[k] += hist[j, MISSING, k]
+                            right[k] -= hist[j, MISSING, k]
+                    gain = -1.0
+                    if min_count <= 1 or (
+                        count + (counts[j, MISSING] if side == 1 else 0) >= min_count
+                        and n_rows - count - (counts[j, MISSING] if side == 1 else 0) >= min_count
+                    ):
+                        gain = _gain(left, right, parent, criterion, l2, min_weight)
+                    if gain > best[0]:
+                        best[0] = gain
+                        best[1] = j
+                        best[2] = t
+                        best[3] = side
+                        for k in range(n_channels):
+                            best_sums[k] = left[k]
+                    if side == 1:
+                        for k in range(n_channels):
+                            left[k] -= hist[j, MISSING, k]
+                            right[k] += hist[j, MISSING, k]
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _key(
+    hist: cython.const[cython.longlong][:, :, :],
+    j: cython.Py_ssize_t,
+    code: cython.Py_ssize_t,
+    channel: cython.Py_ssize_t,
+    criterion: cython.int,
+    l2: cython.double,
+) -> cython.double:
+    """Return the number by which categories are put in order for one channel."""
+    k: cython.Py_ssize_t
+    total: cython.double = 0.0
+    value: cython.double = cython.cast(cython.double, hist[j, code, channel])
+    if criterion in (VECTOR, ONE_HOT):
+        return value
+    if criterion == NEWTON:
+        total = hist[j, code, 1]
+    else:
+        for k in range(hist.shape[2]):
+            total += hist[j, code, k]
+    # Gradients without curvature come first or last; a category that weighs nothing is 0.
+    return value / total if total > 0.0 else value * 1e300
+
+
+def best_subset(
+    hist: cython.const[cython.longlong][:, :, :],
+    counts: cython.const[cython.longlong][:, ::1],
+    features: cython.const[cython.longlong][::1],
+    sums: cython.const[cython.longlong][::1],
+    criterion: cython.int,
+    l2: cython.double,
+    min_weight: cython.double,
+    min_count: cython.longlong,
+    n_rows: cython.longlong,
+    left: cython.longlong[::1],
+    right: cython.longlong[::1],
+    keys: cython.double[::1],
+    codes: cython.longlong[::1],
+    best_sums: cython.longlong[::1],
+    best: cython.double[::1],
+    goes_left: cython.uchar[::1],
+):
+    """Search the categorical columns named in `features` for the best subset to send left.
+
+    The categories present (a missing value is one of them) are ordered by their share of one
+    channel and cut in two; for two classes and for gradients the best of all subsets is such
+    a cut (Fisher 1958; Breiman et al. 1984, section 9.4), for K classes every class's order is
+    tried. `goes_left` becomes 1 (left), 0 (right) or 2 (category absent from this node).
+    """
+    f: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    t: cython.Py_ssize_t
+    channel: cython.Py_ssize_t
+    first: cython.Py_ssize_t
+    stop: cython.Py_ssize_t
+    present: cython.Py_ssize_t
+    n_channels: cython.Py_ssize_t = sums.shape[0]
+    seen: cython.bint
+    gain: cython.double
+    parent: cython.double
+    key: cython.double
+    code: cython.longlong
+    count: cython.longlong
+    with cython.nogil:
+        parent = _score(sums, criterion, l2)
+        first = 0
+        stop = n_channels
+        if criterion == NEWTON or (n_channels == 2 and criterion <= ERROR):
+            stop = 1
+        for f in range(features.shape[0]):
+            j = features[f]
+            for channel in range(first, stop):
+                present = 0
+                for t in range(256):
+                    seen = min_count > 1 and counts[j, t] > 0
+                    for k in range(n_channels):
+                        seen = seen or hist[j, t, k] != 0
+                    if not seen:
+                        continue
+                    # Insertion sort: equal keys stay in the order of their codes.
+                    key = _key(hist, j, t, channel, criterion, l2)
+                    i = present
+                    while i > 0 and keys[i - 1] > key:
+                        keys[i] = keys[i - 1]
+                        codes[i] = codes[i - 1]
+                        i -= 1
+                    keys[i] = key
+                    codes[i] = t
+                    present += 1
+                for k in range(n_channels):
+                    left[k] = 0
+                    right[k] = sums[k]
+                count = 0
+                for t in range(present - 1):
+                    code = codes[t]
+                    for k in range(n_channels):
+                        left[k] += hist[j, code, k]
+                        right[k] -= hist[j, code, k]
+                    if min_count > 1:
+                        count += counts[j, code]
+                        if count < min_count or n_rows - count < min_count:
+                            continue
+                    gain = _gain(left, right, parent, criterion, l2, min_weight)
+                    if gain > best[0]:
+                        best[0] = gain
+                        best[1] = j
+                        best[2] = -1.0
+                        best[3] = 0.0
+                        for k in range(n_channels):
+                            best_sums[k] = left[k]
+                        for i in range(256):
+                            goes_left[i] = 2
+                        for i in range(present):
+                            goes_left[codes[i]] = 1 if i <= t else 0

@@ -1,0 +1,100 @@
+"""Columns of Python objects: as numbers, or as categories.
+
+Categories come as a dictionary, `(codes, keys)` with code -1 where missing. A key is a string or a
+float, so that a category has the same key in every library.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Key", "Refuse", "holds_strings", "object_keys", "object_numbers", "pandas_keys"]
+
+Key: TypeAlias = str | float
+Refuse: TypeAlias = Callable[..., Exception]
+"""Makes the error about one column: `refuse(held, remedy, kind=ValueError)`."""
+
+Integers: TypeAlias = NDArray[np.int64]
+
+_NUMBERS = (numbers.Real, np.bool_, Decimal)
+_NOTHING = ("NoneType", "NAType", "NaTType")
+
+
+def holds_strings(values: Iterable[Any], refuse: Refuse) -> bool:
+    """Whether a column of objects holds strings (True) or numbers (False), never both."""
+    kinds = _checked_kinds(values, refuse)
+    strings = {kind for kind in kinds if issubclass(kind, str)}
+    # NaN among strings is a missing string.
+    others = {kind for kind in kinds - strings if not issubclass(kind, float)}
+    stray = (v for v in values if isinstance(v, float) and v == v) if strings else ()
+    if strings and (others or next(iter(stray), None) is not None):
+        raise refuse(
+            "both strings and numbers", "convert it to one kind, or list it in categorical_features"
+        )
+    return bool(strings)
+
+
+def object_numbers(values: list[Any], refuse: Refuse) -> NDArray[np.float64]:
+    """Read objects as floats, NaN where missing."""
+    if holds_strings(values, refuse):
+        raise refuse(
+            "strings where numbers are expected",
+            "convert it to numbers or list it in categorical_features when fitting",
+        )
+    return np.array([np.nan if _is_missing(v) else float(v) for v in values], dtype=np.float64)
+
+
+def object_keys(values: list[Any], refuse: Refuse) -> tuple[Integers, list[Key]]:
+    """Read objects as a dictionary of categories."""
+    _checked_kinds(values, refuse)
+    seen: defaultdict[Any, int] = defaultdict()
+    seen.default_factory = seen.__len__  # a new value gets the next number
+    numbered = np.fromiter(map(seen.__getitem__, values), dtype=np.int64, count=len(values))
+    return _merge(list(seen), numbered)
+
+
+def pandas_keys(native: Any) -> tuple[Integers, list[Key]]:
+    """Read the dictionary that a pandas categorical already is, without its unused entries."""
+    used, numbered = np.unique(native.cat.codes.to_numpy(), return_inverse=True)
+    categories = native.cat.categories
+    return _merge([None if code < 0 else categories[code] for code in used], numbered)
+
+
+def _checked_kinds(values: Iterable[Any], refuse: Refuse) -> set[type]:
+    kinds = {kind for kind in map(type, values) if kind.__name__ not in _NOTHING}
+    for kind in kinds:
+        if not issubclass(kind, (str, *_NUMBERS)):
+            raise refuse(
+                f"an object of type {kind.__name__}",
+                "every argument must be a string, a real number or missing",
+                TypeError,  # as scikit-learn's own checks want it
+            )
+    return kinds
+
+
+def _is_missing(value: Any) -> bool:
+    return type(value).__name__ in _NOTHING or (isinstance(value, float) and value != value)
+
+
+def _merge(values: list[Any], numbered: Integers) -> tuple[Integers, list[Key]]:
+    """Renumber by key instead of by value: missing values are all -1, and 1 is 1.0 is True."""
+    numbers_of: dict[Key, int] = {}
+    merged = np.array(
+        [-1 if _is_missing(v) else numbers_of.setdefault(_key(v), len(numbers_of)) for v in values],
+        dtype=np.int64,
+    )
+    return merged[numbered], list(numbers_of)
+
+
+def _key(value: Any) -> Key:
+    """One key for a category in every library; what is no number goes by its string."""
+    if isinstance(value, _NUMBERS):
+        return float(value) + 0.0  # -0.0 becomes 0.0
+    return str(value)

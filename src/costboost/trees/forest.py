@@ -1,0 +1,318 @@
+"""A fitted ensemble: a handful of flat arrays and the functions that read them.
+
+    nodes of tree 0 | nodes of tree 1 | ...        words, subsets, values: one row per node
+    ^roots[0]         ^roots[1]
+
+A node is one word (see `_forest_kernels`), a leaf has one value per output. Rows are binned once,
+then walk through all trees as bytes. Boosted stumps are additive: a forest of them is one table
+per column, and its prediction takes the same time for ten rounds as for a thousand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.trees import _forest_kernels as kernels
+from costboost.trees.binning import Binner
+from costboost.trees.grower import Tree
+from costboost.trees.splits import MISSING
+
+Codes = NDArray[np.uint8]
+Floats = NDArray[np.float64]
+Words = NDArray[np.uint64]
+Int64 = NDArray[np.int64]
+
+_BLOCK = 1024  # rows that walk through all trees together: their codes stay in the cache
+_SMALL = 4096  # rows: below this, starting threads costs more than it saves
+
+
+class NodeTable(NamedTuple):
+    """One tree in readable form; arrays over its nodes, -1 or NaN where nothing applies."""
+
+    feature: NDArray[np.int64]
+    threshold: Floats
+    missing_left: NDArray[np.bool_]
+    left: Int64
+    right: Int64
+    subset: list[tuple[Any, ...] | None]
+    value: Floats
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Forest:
+    """Trees that vote by adding their leaf values to a margin.
+
+    Attributes
+    ----------
+    binner : Binner
+    words : uint64 array of shape (n_nodes,)
+    subsets : uint64 array of shape (n_nodes, 4), or (0, 4) without categorical splits
+    roots, depths : int64 arrays of shape (n_trees,)
+    values : float64 array of shape (n_nodes, n_outputs)
+        What a leaf adds to the margins; 0 elsewhere.
+    base : float64 array of shape (n_outputs,)
+        The margins before the first tree.
+    """
+
+    binner: Binner
+    words: Words
+    subsets: Words
+    roots: Int64
+    depths: Int64
+    values: Floats
+    base: Floats
+
+    def __post_init__(self) -> None:
+        for name in ("words", "subsets", "roots", "depths", "values", "base"):
+            array = np.ascontiguousarray(getattr(self, name))
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+
+    def __reduce__(self) -> tuple[type[Forest], tuple[Any, ...]]:
+        # Through the constructor: unpickled arrays would be writeable.
+        trees = (self.words, self.subsets, self.roots, self.depths, self.values)
+        return type(self), (self.binner, *trees, self.base)
+
+    def __len__(self) -> int:
+        return len(self.roots)
+
+    def __repr__(self) -> str:
+        return f"Forest(n_trees={len(self)}, n_outputs={self.n_outputs}, {self.binner!r})"
+
+    @property
+    def n_outputs(self) -> int:
+        """The number of margins per row."""
+        return int(self.values.shape[1])
+
+    def first(self, n_trees: int) -> Forest:
+        """Return the forest of the first `n_trees` trees."""
+        stop = self.roots[n_trees] if n_trees < len(self) else len(self.words)
+        trees = (self.words[:stop], self.subsets[:stop], self.roots[:n_trees])
+        return Forest(self.binner, *trees, self.depths[:n_trees], self.values[:stop], self.base)
+
+    @cached_property
+    def used_features(self) -> Int64:
+        """The columns that any tree looks at; only these are binned."""
+        is_split = (self.words >> np.uint64(40)) + self._offsets != np.arange(len(self.words))
+        features = (self.words[is_split] >> np.uint64(16)) & np.uint64(0xFFFFFF)
+        return np.unique(features).astype(np.int64)
+
+    @cached_property
+    def _offsets(self) -> Words:
+        sizes = np.diff(np.append(self.roots, len(self.words)))
+        return np.repeat(self.roots, sizes).astype(np.uint64)
+
+    def encode(self, X: Any, n_threads: int = 1) -> Codes:
+        """Bin the columns that the trees look at."""
+        return self.binner.encode(X, columns=self.used_features, n_threads=n_threads)
+
+    def margins(self, X: Any, n_threads: int = 1) -> Floats:
+        """Return the margins of raw rows, (n_samples, n_outputs)."""
+        return self.margins_of_codes(self.encode(X, n_threads), n_threads)
+
+    def margins_of_codes(self, codes: Codes, n_threads: int = 1) -> Floats:
+        """Return the margins of binned rows, (n_samples, n_outputs)."""
+        margins = np.repeat(self.base[None, :], len(codes), axis=0)
+        if self._tables is None:
+            add = self._adder(0, len(self))
+        else:
+            columns, tables, constant = self._tables
+            margins += constant
+
+            def add(codes: Codes, margins: Floats) -> None:
+                kernels.add_tables(codes, columns, tables, margins)
+
+        _by_blocks(add, codes, margins, n_threads)
+        return margins
+
+    def staged_margins(self, X: Any, n_threads: int = 1) -> Iterator[Floats]:
+        """Yield the margins after each tree; a new array every time."""
+        codes = self.encode(X, n_threads)
+        margins = np.repeat(self.base[None, :], len(codes), axis=0)
+        for t in range(len(self)):
+            self.add_trees(codes, margins, t, t + 1, n_threads)
+            yield margins.copy()
+
+    def add_trees(
+        self, codes: Codes, margins: Floats, first: int, last: int, n_threads: int = 1
+    ) -> None:
+        """Add the trees first <= t < last to margins of binned rows, in place."""
+        _by_blocks(self._adder(first, last), codes, margins, n_threads)
+
+    def _adder(self, first: int, last: int) -> Callable[[Codes, Floats], None]:
+        nodes = (self.words, self.subsets, self.roots, self.depths)
+
+        def add(codes: Codes, margins: Floats) -> None:
+            kernels.add_margins(codes, *nodes, first, last, self.values, margins)
+
+        return add
+
+    def apply(self, X: Any, n_threads: int = 1) -> Int64:
+        """Return the node that each row reaches in each tree, (n_samples, n_trees)."""
+        codes = self.encode(X, n_threads)
+        leaves = np.empty((len(codes), len(self)), dtype=np.int64)
+        nodes = (self.words, self.subsets, self.roots, self.depths)
+
+        def find(codes: Codes, leaves: Int64) -> None:
+            kernels.find_leaves(codes, *nodes, 0, len(self), leaves)
+
+        _by_blocks(find, codes, leaves, n_threads)
+        return leaves
+
+    @cached_property
+    def _tables(self) -> tuple[Int64, Floats, Floats] | None:
+        """The forest as one table per column, if no tree is deeper than a stump."""
+        if len(self) == 0 or self.depths.max() > 1:
+            return None
+        columns = self.used_features
+        tables = np.zeros((len(columns), 256, self.n_outputs))
+        constant = np.zeros(self.n_outputs)
+        every_code = np.arange(256, dtype=np.uint8)[:, None]
+        for t, (root, depth) in enumerate(zip(self.roots, self.depths, strict=True)):
+            if depth == 0:
+                constant += self.values[root]
+                continue
+            feature = int((self.words[root] >> np.uint64(16)) & np.uint64(0xFFFFFF))
+            codes = np.zeros((256, feature + 1), dtype=np.uint8)
+            codes[:, feature:] = every_code
+            self._adder(t, t + 1)(codes, tables[np.searchsorted(columns, feature)])
+        return columns, tables, constant
+
+    def tree(self, t: int) -> NodeTable:
+        """Return tree `t` in readable form, thresholds and categories as raw values."""
+        start = int(self.roots[t])
+        stop = int(self.roots[t + 1]) if t + 1 < len(self) else len(self.words)
+        words = self.words[start:stop]
+        left = (words >> np.uint64(40)).astype(np.int64)
+        is_leaf = left == np.arange(stop - start)
+        is_subset = (words >> np.uint64(9)) & np.uint64(1) == 1
+        feature = ((words >> np.uint64(16)) & np.uint64(0xFFFFFF)).astype(np.int64)
+        shift = ((words >> np.uint64(8)) & np.uint64(1)).astype(np.int64)
+        limit = (words & np.uint64(255)).astype(np.int64) - shift
+        threshold = np.full(stop - start, np.nan)
+        for i in np.flatnonzero(~is_leaf & ~is_subset):
+            edges = self.binner.edges[feature[i]]
+            threshold[i] = edges[limit[i]] if limit[i] < len(edges) else np.inf
+        subset: list[tuple[Any, ...] | None] = [None] * (stop - start)
+        missing_left = shift == 1
+        for i in np.flatnonzero(is_subset):
+            goes_left = _unpack_subset(self.subsets[start + i])
+            kept = self.binner.categories[feature[i]] or ()
+            subset[i] = tuple(key for key, left_ in zip(kept, goes_left, strict=False) if left_)
+            missing_left[i] = goes_left[MISSING]
+        return NodeTable(
+            feature=np.where(is_leaf, -1, feature),
+            threshold=threshold,
+            missing_left=missing_left & ~is_leaf,
+            left=np.where(is_leaf, -1, left),
+            right=np.where(is_leaf, -1, left + 1),
+            subset=subset,
+            value=self.values[start:stop],
+        )
+
+
+class ForestBuilder:
+    """Collects trees, round after round, and makes the forest."""
+
+    def __init__(self, n_outputs: int) -> None:
+        self.n_outputs = n_outputs
+        self.words: list[Words] = []
+        self.subsets: list[Words] = []
+        self.values: list[Floats] = []
+        self.depths: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self.depths)
+
+    def add(self, tree: Tree, leaf_values: Floats) -> None:
+        """Add a tree whose leaf l adds leaf_values[l], (n_leaves, n_outputs), to the margins."""
+        values = np.zeros((len(tree.left), self.n_outputs))
+        values[tree.leaves] = leaf_values
+        subsets = np.zeros((len(tree.left), 4), dtype=np.uint64)
+        for node, goes_left in tree.subsets.items():
+            subsets[node] = _pack_subset(goes_left)
+        self.words.append(_pack_nodes(tree))
+        self.subsets.append(subsets)
+        self.values.append(values)
+        self.depths.append(tree.depth)
+
+    def truncate(self, n_trees: int) -> None:
+        """Forget all trees but the first `n_trees`."""
+        for part in (self.words, self.subsets, self.values, self.depths):
+            del part[n_trees:]
+
+    def build(self, binner: Binner, base: Floats | None = None) -> Forest:
+        """Make the forest."""
+        sizes = [len(words) for words in self.words]
+        subsets = np.concatenate([np.zeros((0, 4), dtype=np.uint64), *self.subsets])
+        return Forest(
+            binner=binner,
+            words=np.concatenate([np.zeros(0, dtype=np.uint64), *self.words]),
+            subsets=subsets if subsets.any() else subsets[:0],
+            roots=np.cumsum([0, *sizes], dtype=np.int64)[:-1],
+            depths=np.array(self.depths, dtype=np.int64),
+            values=np.concatenate([np.zeros((0, self.n_outputs)), *self.values]),
+            base=np.zeros(self.n_outputs) if base is None else np.array(base, dtype=float),
+        )
+
+
+def write_leaves(tree: Tree, codes: Codes, leaves: NDArray[np.uint16]) -> None:
+    """Write the number of the leaf that each binned row reaches in a tree."""
+    builder = ForestBuilder(1)
+    builder.add(tree, np.zeros((len(tree.leaves), 1)))
+    nodes = np.empty((len(codes), 1), dtype=np.int64)
+    one = np.zeros(1, dtype=np.int64)
+    depths = np.array([tree.depth])
+    kernels.find_leaves(codes, builder.words[0], builder.subsets[0], one, depths, 0, 1, nodes)
+    numbers = np.zeros(len(tree.left), dtype=np.uint16)
+    numbers[tree.leaves] = np.arange(len(tree.leaves))
+    leaves[:] = numbers[nodes[:, 0]]
+
+
+def _pack_nodes(tree: Tree) -> Words:
+    """Write each node as one word; see `_forest_kernels` for the layout."""
+    is_leaf = tree.left < 0
+    is_subset = ~is_leaf & (tree.threshold < 0)
+    shift = (tree.missing_left & ~is_subset).astype(np.uint64)
+    limit = np.where(is_leaf, 255, np.where(is_subset, 0, tree.threshold)).astype(np.uint64)
+    left = np.where(is_leaf, np.arange(len(tree.left)), tree.left).astype(np.uint64)
+    feature = np.where(is_leaf, 0, tree.feature).astype(np.uint64)
+    words = (
+        (limit + shift) | (shift << np.uint64(8)) | (is_subset.astype(np.uint64) << np.uint64(9))
+    )
+    return np.asarray(words | (feature << np.uint64(16)) | (left << np.uint64(40)))
+
+
+def _pack_subset(goes_left: NDArray[np.uint8]) -> Words:
+    bits = np.packbits(goes_left.astype(bool), bitorder="little")
+    return bits.view("<u8").astype(np.uint64)
+
+
+def _unpack_subset(bits: Words) -> NDArray[np.bool_]:
+    return np.unpackbits(bits.astype("<u8").view(np.uint8), bitorder="little").astype(bool)
+
+
+def _by_blocks(
+    function: Callable[[Codes, Any], None], codes: Codes, out: NDArray[Any], n_threads: int
+) -> None:
+    """Call function(codes[block], out[block]) for blocks of rows, in parallel if it pays."""
+
+    def run(start: int, stop: int) -> None:
+        for a in range(start, stop, _BLOCK):
+            function(codes[a : min(a + _BLOCK, stop)], out[a : min(a + _BLOCK, stop)])
+
+    n_rows = len(codes)
+    n_threads = max(1, min(n_threads, n_rows // _SMALL))
+    if n_threads == 1:
+        run(0, n_rows)
+        return
+    cuts = [n_rows * i // n_threads for i in range(n_threads + 1)]
+    with ThreadPoolExecutor(n_threads) as pool:
+        list(pool.map(run, cuts[:-1], cuts[1:]))

@@ -1,0 +1,271 @@
+"""Grow one tree: histograms -> splits -> leaves, best gain first.
+
+The grower asks shards for integer sums and never sees a row. Only the smaller child of a split is
+counted; the larger one's histogram is the parent's minus that, which integers make exact.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.trees import _tree_kernels as kernels
+from costboost.trees.shards import ROOT, Mode, Shard, Shards
+from costboost.trees.splits import Split, SplitFinder
+
+Int64 = NDArray[np.int64]
+
+MAX_LEAVES = 1 << 16  # `shard.leaves` holds two bytes a row
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How far a tree may grow.
+
+    Attributes
+    ----------
+    max_depth : int or None
+        1 is a stump.
+    max_leaf_nodes : int or None
+        Nodes are split in the order of their gain until this many leaves are there;
+        never more than 65,536.
+    min_samples_leaf : int
+    max_features : int or None
+        Columns drawn at random for each node; None is all of them.
+    """
+
+    max_depth: int | None = None
+    max_leaf_nodes: int | None = None
+    min_samples_leaf: int = 1
+    max_features: int | None = None
+
+    def allows(self, depth: int, n_leaves: int) -> bool:
+        """Whether a node at this depth may be split when the tree has so many leaves."""
+        most = MAX_LEAVES if self.max_leaf_nodes is None else min(self.max_leaf_nodes, MAX_LEAVES)
+        return (self.max_depth is None or depth < self.max_depth) and n_leaves < most
+
+
+@dataclass
+class Node:
+    """A node while the tree grows; `split` is set when one is known to gain."""
+
+    sums: Int64
+    depth: int
+    split: Split | None = None
+    left: int = -1
+    divided: bool = False
+    histogram: Int64 | None = None
+    counts: Int64 | None = None
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A grown tree as arrays over its nodes; node 0 is the root.
+
+    Attributes
+    ----------
+    feature : ndarray of shape (n_nodes,)
+        -1 at leaves.
+    threshold : ndarray of shape (n_nodes,)
+        Codes <= threshold go left; -1 at leaves and at subsets of categories.
+    missing_left : ndarray of shape (n_nodes,), bool
+    left : ndarray of shape (n_nodes,)
+        The left child, -1 at leaves. The right child is the next node.
+    gain : ndarray of shape (n_nodes,)
+    sums : ndarray of shape (n_nodes, C)
+        Sums on the grid.
+    subsets : dict of node -> ndarray of shape (256,)
+        Which codes go left, at subsets of categories.
+    leaves : ndarray of shape (n_leaves,)
+        The nodes that are leaves; a leaf's number is its place here.
+    depth : int
+    """
+
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.int16]
+    missing_left: NDArray[np.bool_]
+    left: NDArray[np.int32]
+    gain: NDArray[np.float64]
+    sums: Int64
+    subsets: dict[int, NDArray[np.uint8]] = field(repr=False)
+    leaves: NDArray[np.int32]
+    depth: int
+
+    @property
+    def leaf_sums(self) -> Int64:
+        """The sums of the leaves, (n_leaves, C)."""
+        return self.sums[self.leaves]
+
+
+class Grower:
+    """Grows trees on shards in one mode, under one set of rules."""
+
+    def __init__(
+        self,
+        shards: Shards,
+        mode: Mode,
+        finder: SplitFinder,
+        limits: Limits,
+        draw_features: Callable[[], Int64] | None = None,
+    ) -> None:
+        self.shards = shards
+        self.mode = mode
+        self.finder = finder
+        self.limits = limits
+        self.draw_features = draw_features or self._all_features
+        self._counting = limits.min_samples_leaf > 1
+        if finder.limits[2] != limits.min_samples_leaf:
+            raise ValueError(
+                f"The split finder has min_count={finder.limits[2]}, the limits have "
+                f"min_samples_leaf={limits.min_samples_leaf}: give both the same number."
+            )
+
+    def _all_features(self) -> Int64:
+        return np.arange(self.shards.n_features)
+
+    def grow(self, keep: Callable[[Int64], NDArray[np.bool_]] | None = None) -> Tree:
+        """Grow a tree and write to `shard.leaves` which leaf each row reaches.
+
+        `keep` says for an array of row numbers which rows the tree may learn from.
+        """
+        n_rows = self.shards.begin(keep)
+        if n_rows == 0:
+            n_rows, keep = self.shards.begin(None), None
+        hist = self._histogram(ROOT)
+        root = Node(np.ascontiguousarray(hist[0].sum(axis=0)), 0, histogram=hist)
+        root.counts = self._counts(ROOT)
+        self.nodes = [root]
+        self._queue: list[tuple[float, int]] = []
+        if self.limits.allows(0, 1):
+            self._consider(ROOT, n_rows)
+        n_leaves = 1
+        while self._queue:
+            _, node = heapq.heappop(self._queue)
+            n_leaves += 1
+            self._split(node, n_leaves)
+            if not self.limits.allows(0, n_leaves):
+                break
+        return self._finish(sampled=keep is not None)
+
+    def _histogram(self, node: int) -> Int64:
+        return np.asarray(self.shards.sum(lambda shard: self.mode.histogram(shard, node)))
+
+    def _counts(self, node: int) -> Int64:
+        if self._counting:
+            return self.shards.counts(node)
+        return np.empty((0, 256), dtype=np.int64)
+
+    def _consider(self, number: int, n_rows: int) -> None:
+        """Look for the node's best split; queue the node if there is one."""
+        node = self.nodes[number]
+        assert node.histogram is not None
+        assert node.counts is not None
+        node.split = self.finder.find(
+            node.histogram, node.counts, node.sums, n_rows, self.draw_features()
+        )
+        if node.split is None:
+            node.histogram = node.counts = None
+        else:
+            heapq.heappush(self._queue, (-node.split.gain, number))
+
+    def _split(self, number: int, n_leaves: int) -> None:
+        """Make the node's split; look at its children if they may be split in turn."""
+        node = self.nodes[number]
+        split = node.split
+        assert split is not None
+        node.left = len(self.nodes)
+        sides = (split.left_sums, node.sums - split.left_sums)
+        self.nodes += [Node(sums, node.depth + 1) for sums in sides]
+        if self.limits.allows(node.depth + 1, n_leaves):
+            self._divide(node, number, split)
+        node.histogram = node.counts = None
+
+    def _divide(self, node: Node, number: int, split: Split) -> None:
+        """Divide the node's rows and find the children's histograms and best splits."""
+        left, right = node.left, node.left + 1
+        goes = (split.feature, split.goes_left)
+        n_all = int(self.shards.sum(lambda shard: _n_rows(shard, number)))
+        n_left = int(self.shards.sum(lambda shard: shard.split(number, left, *goes)))
+        node.divided = True
+        sizes = {left: n_left, right: n_all - n_left}
+        small, large = (left, right) if sizes[left] <= sizes[right] else (right, left)
+        wanted = [child for child in (left, right) if self._may_gain(child, sizes[child])]
+        if not wanted:
+            return
+        if small in wanted or large in wanted:
+            hist, counts = self._histogram(small), self._counts(small)
+            self.nodes[small].histogram, self.nodes[small].counts = hist, counts
+        if large in wanted:
+            assert node.histogram is not None
+            assert node.counts is not None
+            self.nodes[large].histogram = node.histogram - hist
+            self.nodes[large].counts = node.counts - counts
+        for child in (left, right):
+            if child in wanted:
+                self._consider(child, sizes[child])
+            else:
+                self.nodes[child].histogram = self.nodes[child].counts = None
+
+    def _may_gain(self, child: int, n_rows: int) -> bool:
+        """Whether a child is large and mixed enough to be worth a histogram."""
+        if n_rows < 2 * self.limits.min_samples_leaf:
+            return False
+        return self.finder.criterion > 2 or int(np.count_nonzero(self.nodes[child].sums)) > 1
+
+    def _finish(self, *, sampled: bool) -> Tree:
+        tree = _to_arrays(self.nodes)
+        self.shards.map(lambda shard: _assign(shard, self.nodes, tree, sampled=sampled))
+        return tree
+
+
+def _n_rows(shard: Shard, node: int) -> int:
+    begins, ends = shard.ranges[node]
+    return int(np.sum(ends - begins))
+
+
+def _to_arrays(nodes: list[Node]) -> Tree:
+    is_split = np.array([node.left >= 0 for node in nodes])
+    splits = [node.split if node.left >= 0 else None for node in nodes]
+    return Tree(
+        feature=np.array([s.feature if s else -1 for s in splits], dtype=np.int32),
+        threshold=np.array([s.threshold if s else -1 for s in splits], dtype=np.int16),
+        missing_left=np.array([s is not None and s.missing_left for s in splits]),
+        left=np.array([node.left for node in nodes], dtype=np.int32),
+        gain=np.array([s.gain if s else 0.0 for s in splits]),
+        sums=np.array([node.sums for node in nodes]),
+        subsets={i: s.goes_left for i, s in enumerate(splits) if s and s.threshold < 0},
+        leaves=np.flatnonzero(~is_split).astype(np.int32),
+        depth=max(node.depth for node in nodes),
+    )
+
+
+def _assign(shard: Shard, nodes: list[Node], tree: Tree, *, sampled: bool) -> None:
+    """Write to `shard.leaves` the number of the leaf that each row reaches."""
+    number_of = {int(node): number for number, node in enumerate(tree.leaves)}
+    pending = [ROOT]
+    if sampled:
+        # Rows left out of the tree's making reach a leaf too.
+        shard.begin(None)
+        for node in nodes:
+            node.divided = False
+    while pending:
+        number = pending.pop()
+        node = nodes[number]
+        where = shard.where(number)
+        if node.left < 0:
+            kernels.assign_leaf(*where, number_of[number], shard.leaves)
+            continue
+        left, right = node.left, node.left + 1
+        assert node.split is not None
+        goes = (node.split.feature, node.split.goes_left)
+        if not node.divided and nodes[left].left < 0 and nodes[right].left < 0:
+            ends = (number_of[left], number_of[right])
+            kernels.assign_split(shard.codes, *goes, *where, *ends, shard.leaves)
+            continue
+        if not node.divided:
+            shard.split(number, left, *goes)
+        pending += [left, right]

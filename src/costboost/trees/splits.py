@@ -1,0 +1,122 @@
+"""The best split of a node, given the sums in its histogram. No rows here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.trees import _split_kernels as kernels
+
+Int64 = NDArray[np.int64]
+Criterion = Literal["gini", "entropy", "error", "newton", "vector", "one-hot"]
+
+# The kernels' numbers for the criteria, in the order in which their docstring lists them.
+CRITERIA: dict[str, int] = {
+    name: number
+    for number, name in enumerate(["gini", "entropy", "error", "newton", "vector", "one-hot"])
+}
+MISSING = 255
+
+
+@dataclass(frozen=True)
+class Split:
+    """A way to divide a node.
+
+    Attributes
+    ----------
+    gain : float
+        What the criterion's score grows by.
+    feature : int
+    threshold : int
+        Codes <= threshold go left; -1 for a subset of categories.
+    goes_left : ndarray of shape (256,), uint8
+        The same for every code, missing and absent ones included: 1 is left.
+    left_sums : ndarray of shape (C,)
+    """
+
+    gain: float
+    feature: int
+    threshold: int
+    goes_left: NDArray[np.uint8]
+    left_sums: Int64
+
+    @property
+    def missing_left(self) -> bool:
+        """Whether missing values go left."""
+        return bool(self.goes_left[MISSING])
+
+
+class SplitFinder:
+    """Searches histograms under fixed rules; keeps the scratch space that the search needs."""
+
+    def __init__(
+        self,
+        n_bins: Int64,
+        is_categorical: NDArray[np.bool_],
+        n_channels: int,
+        *,
+        criterion: Criterion,
+        l2: float = 0.0,
+        min_weight: float = 0.0,
+        min_count: int = 1,
+    ) -> None:
+        self.n_bins = np.ascontiguousarray(n_bins, dtype=np.int64)
+        self.is_categorical = is_categorical
+        self.criterion = CRITERIA[criterion]
+        self.limits = (float(l2), float(min_weight), int(min_count))
+        self._left = np.empty(n_channels, dtype=np.int64)
+        self._right = np.empty(n_channels, dtype=np.int64)
+        self._keys = np.empty(256)
+        self._codes = np.empty(256, dtype=np.int64)
+
+    def score(self, sums: Int64) -> float:
+        """Score the sums of a node."""
+        return float(kernels.score(sums, self.criterion, self.limits[0]))
+
+    def weight(self, sums: Int64) -> float:
+        """Weigh the sums of a node, in units of the grid."""
+        return float(kernels.weight(sums, self.criterion))
+
+    def find(
+        self, hist: Int64, counts: Int64, sums: Int64, n_rows: int, features: Int64
+    ) -> Split | None:
+        """Return the best split among the given columns, or None when nothing gains.
+
+        Parameters
+        ----------
+        hist : ndarray of shape (d, 256, C)
+        counts : ndarray of shape (d, 256), or (0, 256) when leaves may be of any size
+        sums : ndarray of shape (C,)
+            The node's own sums.
+        n_rows : int
+        features : ndarray of column numbers, ascending
+        """
+        best = np.array([0.0, -1.0, -1.0, 0.0])
+        best_sums = np.empty_like(sums)
+        l2, min_weight, min_count = self.limits
+        rules = (sums, self.criterion, l2, min_weight, min_count, n_rows, self._left, self._right)
+        categorical = self.is_categorical[features]
+        kernels.best_threshold(
+            hist, counts, features[~categorical], self.n_bins, *rules, best_sums, best
+        )
+        goes_left = np.empty(256, dtype=np.uint8)
+        if categorical.any():
+            scratch = (self._keys, self._codes, best_sums, best, goes_left)
+            kernels.best_subset(hist, counts, features[categorical], *rules, *scratch)
+        gain, feature, threshold, missing_left = best.tolist()
+        if feature < 0:
+            return None
+        heavier = self.weight(best_sums) >= self.weight(sums - best_sums)
+        if threshold < 0:
+            # Categories that this node does not hold follow the heavier child.
+            goes_left[goes_left == 2] = heavier
+        else:
+            goes_left = (np.arange(256) <= threshold).astype(np.uint8)
+            seen_missing = bool(hist[int(feature), MISSING].any()) or (
+                min_count > 1 and bool(counts[int(feature), MISSING] > 0)
+            )
+            goes_left[MISSING] = missing_left if seen_missing else heavier
+        return Split(gain, int(feature), int(threshold), goes_left, best_sums)
