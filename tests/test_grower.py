@@ -13,6 +13,7 @@ from costboost.trees import splits as splits_module
 from costboost.trees.grower import Grower, Limits
 from costboost.trees.shards import (
     ClassWeights,
+    PackedPairs,
     Pairs,
     Shard,
     Shards,
@@ -71,7 +72,8 @@ class Problem:
     def mode(self):
         if self.name == "weights":
             return ClassWeights(self.n_channels, self.scale)
-        return Pairs() if self.name == "pairs" else Vectors(self.n_channels)
+        pairs = {"pairs": Pairs(), "packed": PackedPairs()}
+        return pairs.get(self.name) or Vectors(self.n_channels)
 
     def take(self, rows):
         """The problem of some rows, or of copies of them."""
@@ -278,6 +280,20 @@ def test_same_tree_from_any_cut_of_the_rows(mode, sampled, min_samples_leaf):
             other, other_leaves = problem.grow(rules, parts=parts, keep=keep)
             assert_same_tree(tree, other)
             np.testing.assert_array_equal(leaves, other_leaves)
+
+
+def test_packed_pairs_grow_the_tree_of_pairs():
+    rng = np.random.default_rng(11)
+    problem = Problem(rng, "newton", 200)
+    rules = naive.Rules("newton", max_leaf_nodes=10, l2=1.5)
+    tree, leaves = problem.grow(rules)
+    packed = problem.take(np.arange(200))
+    packed.name = "packed"
+    packed.data = problem.data[:, 0] * 2**PackedPairs.SHIFT + problem.data[:, 1]
+    for parts in cuts(rng, 200):
+        other, other_leaves = packed.grow(rules, parts=parts)
+        assert_same_tree(tree, other)
+        np.testing.assert_array_equal(leaves, other_leaves)
 
 
 @pytest.mark.parametrize("n_shards", [1, 2, 3])

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import costboost.trees
 from costboost.trees import _forest_kernels, _split_kernels, _tree_kernels, shards, splits
-from costboost.trees.shards import grid_scale, plan_layout, sensible_shards
+from costboost.trees.shards import PackedPairs, Shard, grid_scale, plan_layout, sensible_shards
 from costboost.trees.splits import CRITERIA, SplitFinder
 from naive import trees as naive
 
@@ -130,6 +130,35 @@ def test_pair_histogram(kernels, case):
     hist = np.zeros((codes.shape[1], 256, 2), dtype=np.int64)
     kernels.tree.pair_histogram(codes, *where, pairs, hist.reshape(-1))
     np.testing.assert_array_equal(hist, naive.histogram(codes, all_rows(where), pairs))
+
+
+@given(segments(), st.sampled_from([1, 3, 8191]))
+@few
+def test_packed_histogram(kernels, case, block):
+    rng, codes, where = case
+    slopes = rng.integers(-(2**21), 2**21 + 1, size=len(codes))
+    bends = rng.integers(0, 2**16 + 1, size=len(codes))
+    hist = np.zeros((codes.shape[1], 256, 2), dtype=np.int64)
+    part = np.zeros(codes.shape[1] * 256, dtype=np.int64)
+    packed = slopes * 2**PackedPairs.SHIFT + bends
+    shift = PackedPairs.SHIFT
+    kernels.tree.packed_histogram(codes, *where, packed, shift, block, part, hist.reshape(-1))
+    pairs = np.stack([slopes, bends], axis=1)
+    np.testing.assert_array_equal(hist, naive.histogram(codes, all_rows(where), pairs))
+    assert not part.any()
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_full_blocks_of_packed_pairs_do_not_carry(sign):
+    # The largest pairs there are, all in one cell, over more than two blocks.
+    n = 2 * PackedPairs.BLOCK + 5
+    slope, bend = sign * 2**PackedPairs.SLOPE_BITS, 2**PackedPairs.BEND_BITS
+    shard = Shard(np.full((n, 1), 7, dtype=np.uint8), np.arange(n), np.array([0, n]))
+    shard.data["packed"] = np.full(n, slope * 2**PackedPairs.SHIFT + bend)
+    shard.begin(None)
+    hist = PackedPairs().histogram(shard, 0)
+    assert hist[0, 7].tolist() == [n * slope, n * bend]
+    assert np.count_nonzero(hist) == 2
 
 
 @given(segments(), st.integers(1, 5))

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn.callback import CallbackSupportMixin
+    from sklearn.callback import with_callbacks as _with_callbacks
 except ImportError:
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Without scikit-learn's callbacks there is nothing to support."""
 
-    def with_callbacks(method: Any) -> Any:
-        """Without scikit-learn's callbacks there is nothing to tear down."""
+    def _with_callbacks(method: Any) -> Any:
         return method
 
 
 __all__ = ["CallbackSupportMixin", "with_callbacks", "RoundCallbacks"]
+
+M = TypeVar("M", bound=Callable[..., Any])
+
+
+def with_callbacks(method: M) -> M:
+    """Tear callbacks down when `fit` ends; without scikit-learn's there is nothing to do."""
+    return cast(M, _with_callbacks(method))
 
 
 class RoundCallbacks:

@@ -1,7 +1,7 @@
 """`CostBoostClassifier`: the AdaBoost family behind one scikit-learn estimator.
 
-The class is a skin: it checks what it is given, settles a `Plan`, and hands rows to `Trainer`, which
-trains one ensemble, or one for each fold of a calibration. Tables are binned once.
+The class is a skin: it checks what it is given, settles a `Plan`, and hands rows to `Trainer`,
+which trains one ensemble, or one for each fold of a calibration. Tables are binned once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from costboost._inputs import check_labels, check_table, count_threads
 from costboost._validation import read_weights
 from costboost.boosting.ensemble import Ensemble, link
 from costboost.boosting.rounds import vote_shares
-from costboost.boosting.rules import RULES
+from costboost.boosting.rules import RULES, Rule
 from costboost.calibration import CalibratedScores, calibrate_folds
 from costboost.costs import as_costs
 from costboost.decisions import CostDecisionMixin
@@ -37,7 +37,10 @@ class Tally(NamedTuple):
 
 
 class CostBoostClassifier(
-    CostDecisionMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator
+    CostDecisionMixin,
+    CallbackSupportMixin,  # type: ignore[misc]  # scikit-learn is untyped
+    ClassifierMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
 ):
     """Boosting that minimises what mistakes cost.
 
@@ -269,7 +272,7 @@ class CostBoostClassifier(
 
     def _train(self, trainer: Trainer, plan: Plan, groups: Any) -> None:
         """Train one model, or one for each fold; keep it and what is known of its rounds."""
-        self._plan = plan
+        self._rule_name = plan.rule.name
         self._scores: CalibratedScores | None = None
         if plan.calibration is None:
             previous = getattr(self, "_rounds", None) if self.warm_start else None
@@ -293,6 +296,10 @@ class CostBoostClassifier(
             )
             self._ensembles = self._scores.models
         trainer.report(self, self._ensembles)
+
+    @property
+    def _rule(self) -> Rule:
+        return RULES[self._rule_name]
 
     # --- scores and probabilities; a tally is (margins, sum of alphas) of each model
 
@@ -366,7 +373,7 @@ class CostBoostClassifier(
 
     def _decides_by_costs(self) -> bool:
         check_is_fitted(self)
-        return self._scores is not None or self._plan.rule.decision == "cheapest"
+        return self._scores is not None or self._rule.decision == "cheapest"
 
     def _priced_proba(self, tallies: list[Tally]) -> Floats:
         """Return what is priced: calibrated probabilities, or AdaMEC's shares of votes."""
@@ -378,7 +385,7 @@ class CostBoostClassifier(
         return self._priced_proba(self._tallies(X))
 
     def _refuse_costs(self) -> None:
-        rule = self._plan.rule
+        rule = self._rule
         why = (
             "was trained on costs, which its scores contain"
             if rule.trains_on_costs
@@ -402,7 +409,8 @@ class CostBoostClassifier(
         decided = self.predict(X)
         paid_by = self.costs_ if costs is None else as_costs(costs, self.classes_, len(decided))
         paid = paid_by.of_decisions(np.asarray(y), decided)
-        return -float(np.average(paid, weights=sample_weight))
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        return -float(np.average(paid, weights=weights))
 
     # --- stages
 

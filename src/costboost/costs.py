@@ -4,8 +4,8 @@ A ``Costs`` is immutable, its arrays are read-only, and it is no more than a `St
 `costboost._costs.state`) that is cut like an array (`costboost._costs.rows`); every other method
 calls a pure function of it.
 
-Boundary convention: a tie goes to the action with the lowest index, except that of two classes it
-goes to the negative one: the positive is answered only strictly above the threshold.
+Boundary convention: a tie goes to the action with the lowest index, except that of two classes the
+positive one is answered only when its probability is strictly above the threshold.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Costs(Rows):
     This constructor is for two classes; `from_matrix` takes any number of classes and actions,
     `of_rows` takes a price per row. `bind` ties costs to the labels of a data set; what needs
     labels (`of_labels`, `of_errors`, `decide`, `total` ...) works on bound costs. With
-    ``encoded=True`` the methods take and return codes, 0 .. K - 1 or 0 .. A - 1, in place of labels.
+    ``encoded=True`` methods take and return codes, 0 .. K - 1 or 0 .. A - 1, instead of labels.
 
     Per-row costs are cut by row like an array, so scikit-learn's splitters and meta-estimators
     give each fold its own rows; constant costs have one row, are not cut, and pass whole.
@@ -146,7 +146,10 @@ class Costs(Rows):
         return _unpickle, (tuple(self._state),)
 
     def bind(self, classes: ArrayLike, n_samples: int | None = None) -> Costs:
-        """Tie the costs to the labels of a data set.
+        """Tie the costs to the labels of a data set: return costs in the order of `classes`.
+
+        Costs whose classes are named keep only those that occur here: rows of the matrix, and its
+        columns too if it is square.
 
         Parameters
         ----------
@@ -154,12 +157,6 @@ class Costs(Rows):
             The labels' classes, in the order of the columns of ``predict_proba`` (sorted).
         n_samples : int, default=None
             How many rows the data have; per-row costs must have as many.
-
-        Returns
-        -------
-        Costs
-            With cells in the order of `classes`. Costs whose classes are named keep only those
-            that occur here: rows of the matrix, and its columns too if it is square.
 
         Examples
         --------
@@ -296,9 +293,7 @@ class Costs(Rows):
         - ``nan`` where ``a < 0 > b``: each wrong answer is cheaper than the right one, so no
           threshold exists; the positive answer is cheaper where p is *below* ``a / (a + b)``.
 
-        Returns
-        -------
-        ndarray of shape (n_samples,), or () for constants
+        The shape is (n_samples,), or () for constants.
 
         Examples
         --------
@@ -321,8 +316,7 @@ class Costs(Rows):
 
         Examples
         --------
-        >>> costs = Costs(fp=1, fn=3).bind(["no", "yes"])
-        >>> costs.decide([[0.75, 0.25], [0.7, 0.3]]).tolist()
+        >>> Costs(fp=1, fn=3).bind(["no", "yes"]).decide([[0.75, 0.25], [0.7, 0.3]]).tolist()
         ['no', 'yes']
         """
         s = self._state
@@ -396,11 +390,8 @@ def as_costs(value: Any, classes: ArrayLike | None = None, n_samples: int | None
 
     Examples
     --------
-    >>> from costboost.costs import as_costs
     >>> as_costs({"fp": 1, "fn": 10}, classes=["no", "yes"])
     Costs(fp=1, fn=10, positive='yes')
-    >>> as_costs(None, classes=[0, 1, 2]).of_labels([2]).tolist()
-    [[1.0, 1.0, 0.0]]
     """
     return Costs.check(value, classes, n_samples)
 

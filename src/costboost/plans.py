@@ -1,4 +1,4 @@
-"""From the parameters of `CostBoostClassifier` to a plan: what will be done, all choices settled."""
+"""From the parameters of `CostBoostClassifier` to a plan: all choices settled, all checked."""
 
 from __future__ import annotations
 

@@ -93,7 +93,9 @@ class Trainer:
 
     def _read_eval_set(self, eval_set: tuple[Any, ...]) -> _Watched:
         if len(eval_set) not in (2, 3):
-            raise ValueError(f"eval_set must be (X, y) or (X, y, costs), got {len(eval_set)} parts.")
+            raise ValueError(
+                f"eval_set must be (X, y) or (X, y, costs), got {len(eval_set)} parts."
+            )
         X, y = eval_set[0], eval_set[1]
         given = eval_set[2] if len(eval_set) == 3 else None
         if given is None and self.costs.per_row:
@@ -136,9 +138,7 @@ class Trainer:
         if not history.rounds:
             return self._constant(boosting, costs, y, weights)
         votes = plan.setting.votes
-        return assemble(
-            history.rounds, self.binner, plan.n_classes, votes, discrete=plan.discrete
-        )
+        return assemble(history.rounds, self.binner, plan.n_classes, votes, discrete=plan.discrete)
 
     def _weighted_rows(self, rows: Any) -> Int64:
         """Return the numbers of the rows to train on: rows of weight 0 are as good as absent."""
@@ -166,9 +166,7 @@ class Trainer:
             observers.append(Printer(plan.setting.n_rounds, plan.verbose, watch))
         if self.observer is not None:
             observers.append(self.observer)
-        outcome = consume(
-            boosting.rounds(len(previous)), observers, on_interrupt=plan.on_interrupt
-        )
+        outcome = consume(boosting.rounds(len(previous)), observers, on_interrupt=plan.on_interrupt)
         rounds = previous + outcome.rounds
         if outcome.interrupted:
             # Models still to come are made in the same time.
@@ -395,4 +393,3 @@ def _cost_bound(boosting: Boosting, rounds: list[Round]) -> Floats:
     weights = 1.0 if boosting.sample_weight is None else boosting.sample_weight
     total = float(np.sum(weights * costs)) / prices.scale
     return np.asarray(total * np.cumprod([done.normalizer for done in rounds]))
-

@@ -83,17 +83,19 @@ def score(sums, criterion, l2=0.0):
         return float(sum(s for s in sums if s > 0))
     if criterion in ("error", "one-hot"):
         return float(max(sums))
-    if total <= 0:
-        return 0.0
+    if criterion == "gini":
+        squares = total = 0.0
+        for s in sums:
+            squares += float(s) * float(s)
+            total += float(s)
+        return squares / total if total > 0 else 0.0
     result = 0.0
     for s in sums:
-        if criterion == "gini":
-            result += float(s) * float(s)
-        elif 2 * s > total:
+        if float(s) > 0.9375 * float(total):
             result += s * math.log1p(-float(total - s) / float(total))
         elif s > 0:
             result += s * math.log(float(s) / float(total))
-    return result / total if criterion == "gini" else result
+    return result
 
 
 def exact_score(sums, criterion, l2=0):

@@ -181,7 +181,7 @@ def class_slopes(
 
     LOG: p is the softmax of F; bend p (1 - p). EXPONENTIAL: sum over k != y of
     w0_k exp(-(a_k (F_y - F_k) + b_k total)). EXPECTED: sum_k p_k a_k, a_k the cost of answer k;
-    bend p_k (|a_k - A| + sum_j p_j |a_j - A|), A the expected cost: half of it bounds the
+    bend p_k (|a_k - E| + sum_j p_j |a_j - E|), E the expected cost: twice that bounds the
     curvature (by diagonal dominance), whatever its sign.
     """
     i: cython.Py_ssize_t
@@ -349,6 +349,91 @@ def sum_along(
                     step = steps[i, k]
                     _add(out, 0, 0, slopes[k, i] * step * slope_scale)
                     _add(out, 0, 2, bends[k, i] * step * step * bend_scale)
+
+
+def count_decisions(
+    margins: cython.const[cython.double][:, ::1],
+    labels: cython.const[cython.uchar][::1],
+    limits: cython.const[cython.double][::1],
+    weights: cython.const[cython.double][::1],
+    scale: cython.double,
+    decisions: cython.uchar[::1],
+    confusion: cython.longlong[:, ::1],
+):
+    """Answer 1 where F exceeds its limit, else 0; add to confusion[label, answer].
+
+    `limits` has one entry, or one per row; `weights` none (every row counts 1), or one per row;
+    `decisions` is written unless it is empty.
+    """
+    i: cython.Py_ssize_t
+    label: cython.Py_ssize_t
+    step: cython.Py_ssize_t = 1 if limits.shape[0] > 1 else 0
+    weighted: cython.bint = weights.shape[0] > 0
+    keep: cython.bint = decisions.shape[0] > 0
+    unit: cython.longlong = 1
+    answer: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(margins.shape[0]):
+            answer = 1 if margins[i, 0] > limits[i * step] else 0
+            if weighted:
+                unit = cython.cast(cython.longlong, weights[i] * scale + 0.5)
+            if keep:
+                decisions[i] = answer
+            label = cython.cast(cython.Py_ssize_t, labels[i])
+            confusion[label, answer] += unit
+
+
+def count_choices(
+    margins: cython.const[cython.double][:, ::1],
+    labels: cython.const[cython.uchar][::1],
+    odds: cython.double,
+    prices: cython.const[cython.double][:, ::1],
+    weights: cython.const[cython.double][::1],
+    scale: cython.double,
+    scratch: cython.double[::1],
+    decisions: cython.uchar[::1],
+    confusion: cython.longlong[:, ::1],
+):
+    """Answer by the cheapest of sum_k p_k prices[k, answer], p the softmax of odds * F.
+
+    Without prices, by the largest F. Ties go to the first. Adds to confusion[label, answer].
+    """
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    label: cython.Py_ssize_t
+    answer: cython.Py_ssize_t
+    n_classes: cython.Py_ssize_t = margins.shape[1]
+    weighted: cython.bint = weights.shape[0] > 0
+    keep: cython.bint = decisions.shape[0] > 0
+    unit: cython.longlong = 1
+    top: cython.double
+    cost: cython.double
+    least: cython.double
+    with cython.nogil:
+        for i in range(margins.shape[0]):
+            answer = 0
+            for k in range(1, n_classes):
+                answer = k if margins[i, k] > margins[i, answer] else answer
+            if prices.shape[0] > 0:
+                top = margins[i, answer]
+                for k in range(n_classes):
+                    scratch[k] = exp(odds * (margins[i, k] - top))
+                answer = 0
+                least = 0.0
+                for j in range(prices.shape[1]):
+                    cost = 0.0
+                    for k in range(n_classes):
+                        cost += scratch[k] * prices[k, j]
+                    if j == 0 or cost < least:
+                        answer = j
+                        least = cost
+            if weighted:
+                unit = cython.cast(cython.longlong, weights[i] * scale + 0.5)
+            if keep:
+                decisions[i] = answer
+            label = cython.cast(cython.Py_ssize_t, labels[i])
+            confusion[label, answer] += unit
 
 
 def add_by_leaf(

@@ -52,6 +52,7 @@ class EarlyStopping:
     best_rounds: int = 0
 
     def __call__(self, done: HasNumber) -> bool:
+        """Judge a round; True when the cost has not fallen for `patience` rounds."""
         cost = self.judge(done)
         self.costs.append(cost)
         if self.best_rounds == 0 or cost < self.best - self.tolerance * abs(self.best):
@@ -68,6 +69,7 @@ class Printer:
     watch: EarlyStopping | None = None
 
     def __call__(self, done: HasNumber) -> bool:
+        """Print a round if it is its turn; never stops."""
         number = done.number + 1
         if number % self.every == 0 or number == self.n_rounds:
             held_out = f"   held-out cost {self.watch.costs[-1]:.6g}" if self.watch else ""
@@ -99,7 +101,8 @@ def consume(
         for done in rounds:
             taken.append(done)
             # Every observer sees every round, also the one that ends it.
-            if any([observer(done) for observer in observers]):
+            answers = [observer(done) for observer in observers]
+            if any(answers):
                 break
     except KeyboardInterrupt:
         if on_interrupt != "keep" or not taken:

@@ -94,16 +94,14 @@ class Ensemble:
         return margins[:, 0] if self.n_classes == 2 else margins
 
 
-def outside_votes(
-    estimator: Any, X: Any, alpha: Any, votes: Votes, n_classes: int
-) -> Floats:
+def outside_votes(estimator: Any, X: Any, alpha: Any, votes: Votes, n_classes: int) -> Floats:
     """Return what an outside classifier with step alpha adds to the margins of rows."""
     if votes != "discrete":
         return np.asarray(alpha * probability_votes(estimator, X, votes)[:, None])
     answers = np.asarray(estimator.predict(X), dtype=np.int64)
     if n_classes == 2:
         plus, minus = np.broadcast_to(alpha, 2)  # RareBoost has one for each side
-        return np.where(answers == 1, plus, -minus)[:, None].astype(float)
+        return np.asarray(np.where(answers == 1, plus, -minus)[:, None], dtype=float)
     margins = np.zeros((len(answers), n_classes))
     margins[np.arange(len(answers)), answers] = alpha
     return margins

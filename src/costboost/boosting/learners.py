@@ -77,7 +77,9 @@ def leaf_votes(sums: NDArray[Any], votes: Votes, *, laplace: float = 0.0) -> Hyp
         return Hypothesis(chosen, np.ones(len(chosen)))
     weights = sums.astype(float) + laplace
     total = weights.sum(axis=1)
-    p = np.divide(weights, total[:, None], out=np.full(weights.shape, 0.5), where=total[:, None] > 0)
+    p = np.divide(
+        weights, total[:, None], out=np.full(weights.shape, 0.5), where=total[:, None] > 0
+    )
     if votes == "real":
         p = np.clip(p, _CLIP, 1 - _CLIP)
         return Hypothesis(chosen, np.abs(0.5 * np.log(p[:, 1] / p[:, 0])))
@@ -241,9 +243,7 @@ def _grid_total(shard: Shard, scale: float, handed: str) -> int:
     return int(np.sum((shard.data[handed] * scale + 0.5).astype(np.int64)))
 
 
-def row_sampler(
-    share: float, seed: int, number: int
-) -> Callable[[Int64], NDArray[np.bool_]]:
+def row_sampler(share: float, seed: int, number: int) -> Callable[[Int64], NDArray[np.bool_]]:
     """Return the function that says which rows round `number` learns from.
 
     A row's fate depends on its own number, the seed and the round only: not on the shards.

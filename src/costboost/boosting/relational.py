@@ -52,11 +52,14 @@ class Relation:
         What each leaf says of each class; None: row by row, in `shard.data["answers"]`.
     tree : Tree or None
     estimator : fitted classifier or None
+    reward : int or None
+        sum v h over all rows, on the grid, where the learner knows it.
     """
 
     answers: Bits | None
     tree: Tree | None = None
     estimator: Any = None
+    reward: int | None = None
 
 
 class RelationalLearner(Protocol):
@@ -105,7 +108,9 @@ class RelationalTree:
         grower = Grower(shards, mode, finder, self.limits, self._draw(number))
         keep = row_sampler(self.subsample, self.seed, number) if self.subsample < 1.0 else None
         tree = grower.grow(keep)
-        return Relation(leaf_answers(tree.leaf_sums, one_label=self.one_label), tree)
+        answers = leaf_answers(tree.leaf_sums, one_label=self.one_label)
+        reward = int(np.sum(tree.leaf_sums * answers)) if keep is None else None
+        return Relation(answers, tree, reward=reward)
 
     def recall(self, shards: Shards, relation: Relation) -> None:
         """Send every row down the tree of an earlier round."""

@@ -190,7 +190,9 @@ class Boosting:
             factors = (self.rule.right_factor(at), self.rule.wrong_factor(wide))
             shape = (len(labels), self.n_classes)
             e_right, e_wrong, f_right, f_wrong = (_wide(term, shape) for term in terms + factors)
-            shard.data["terms"] = RowTerms(e_right, e_wrong, f_right, f_wrong)
+            shard.data["terms"] = RowTerms(  # type: ignore[assignment]
+                e_right, e_wrong, f_right, f_wrong
+            )
             for array in terms:
                 self._reach = max(self._reach, float(np.max(np.abs(array), initial=0.0)))
             for array in factors:
@@ -542,17 +544,17 @@ class Ledger:
             margins[:, 0] += alpha * sign * shard.data["sizes"]
             flat = np.zeros_like(flat)
         limits = boosting.total_alpha * shard.data.get("limits", self.limit)
-        if len(limits) == 1 and len(shard.rows) == 1 or len(limits) != 1:
-            limits = np.ascontiguousarray(limits)
         kernels.vote_binary(margins, shard.starts, shard.leaves, flat, limits, *tail, confusion)
         return confusion
 
     def _expected_cost(self) -> float:
-        """The slow road: actions that are not classes, or K classes with a price per row."""
+        """Take the slow road: actions that are not classes, or K classes with a price per row."""
         boosting = self.boosting
         margins = boosting.shards.gather("margins")
         decided = decide_by_votes(margins, boosting.total_alpha, boosting.costs)
-        labels = boosting.costs.classes[boosting.y]
+        classes = boosting.costs.classes
+        assert classes is not None
+        labels = classes[boosting.y]
         return float(boosting.costs.total(labels, decided, boosting.sample_weight))
 
 

@@ -271,9 +271,7 @@ CGADA = register(
         bounded=True,
     )
 )
-register(
-    Rule("asymada", "Viola and Jones 2001", before=_root_of_cost, needs_n_rounds=True)
-)
+register(Rule("asymada", "Viola and Jones 2001", before=_root_of_cost, needs_n_rounds=True))
 register(
     Rule(
         "adacost",

@@ -50,7 +50,7 @@ class Hypothesis:
 
     def right(self, n_classes: int) -> NDArray[np.bool_]:
         """Return (L, K): whether the leaf's vote is right for a row of the class."""
-        return self.votes[:, None] == np.arange(n_classes)
+        return np.asarray(self.votes[:, None] == np.arange(n_classes))
 
 
 class Sums(Protocol):

@@ -12,7 +12,7 @@ from costboost.plots._style import Floats
 
 
 class Bins(NamedTuple):
-    """The bins that hold rows, m of them, and the edges of all, n_bins + 1.
+    """The m bins that hold rows.
 
     `predicted` and `observed` are weighted means of the probability and of being positive, `weight`
     the weight of the rows, `effective` how many rows of equal weight would say as much.
@@ -22,8 +22,6 @@ class Bins(NamedTuple):
     observed: Floats
     weight: Floats
     effective: Floats
-    edges: Floats
-    total: Floats
 
 
 def weighted_quantiles(values: Floats, weight: Floats, q: ArrayLike) -> Floats:
@@ -57,15 +55,20 @@ def bin_edges(proba: Floats, weight: Floats, n_bins: int, strategy: str) -> Floa
     raise ValueError(f"strategy={strategy!r}: use 'uniform' or 'quantile'")
 
 
+def sum_bins(values: Floats, proba: Floats, edges: Floats) -> Floats:
+    """Return the sum of values in every bin."""
+    of = np.searchsorted(edges[1:-1], proba, side="left")
+    return np.asarray(np.bincount(of, weights=values, minlength=len(edges) - 1))
+
+
 def fill_bins(positive: NDArray[Any], proba: Floats, weight: Floats, edges: Floats) -> Bins:
     """Return the bins; a probability on an edge belongs to the bin on its left, as in scikit-learn.
 
-    Empty bins are left out, except in `total`, which has the weight of every bin.
+    Empty bins are left out.
     """
-    of = np.searchsorted(edges[1:-1], proba, side="left")
 
     def sums(values: Floats) -> Floats:
-        return np.asarray(np.bincount(of, weights=values, minlength=len(edges) - 1))
+        return sum_bins(values, proba, edges)
 
     total = sums(weight)
     full = total > 0
@@ -75,8 +78,6 @@ def fill_bins(positive: NDArray[Any], proba: Floats, weight: Floats, edges: Floa
         sums(weight * positive)[full] / size,
         size,
         size**2 / sums(weight**2)[full],  # Kish
-        edges,
-        total,
     )
 
 

@@ -60,8 +60,8 @@ def _share_of_positives(y: ArrayLike, positive: Any, sample_weight: ArrayLike | 
 def _limit_loss(ax: Any, trivial_peak: float) -> None:
     """Fit the axis to the curves: a good model far below the trivial ones must not look flat."""
     top = highest(ax)
-    room = trivial_peak if top == 0 else max(1.15 * top, min(1.05 * trivial_peak, 1.6 * top))
-    ax.set(xlim=(0, 1), ylim=(0, room))
+    flat = 0 < 1.6 * top < 0.6 * trivial_peak
+    ax.set(xlim=(0, 1), ylim=(0, 1.6 * top if flat else 1.05 * max(top, trivial_peak)))
 
 
 def _mark(ax: Any, x: float, y: float, color: Any) -> Any:
@@ -231,7 +231,7 @@ class CostCurveDisplay(BinaryDisplay):
             self.operating_ = _mark(self.ax_, self.operating_pc, at, self.line_.get_color())
         dress(
             self.ax_,
-            "Probability cost PC(+): weight of false negatives",
+            "PC(+): weight of false negatives",
             "Normalised expected cost",
         )
         _limit_loss(self.ax_, 0.5)
@@ -257,7 +257,7 @@ class CostCurveDisplay(BinaryDisplay):
         if self.fpr is None or self.fnr is None:
             raise ValueError("lines=True needs fpr and fnr: make this with from_predictions")
         ends = [[(0.0, a), (1.0, b)] for a, b in zip(self.fpr, self.fnr, strict=True)]
-        alpha = float(np.clip(8 / len(ends), 0.05, 0.5))
+        alpha = float(np.clip(5 / len(ends), 0.03, 0.5))
         drawn = LineCollection(ends, colors=[self.line_.get_color()], linewidths=0.6, alpha=alpha)
         return self.ax_.add_collection(drawn, autolim=False)
 
@@ -428,8 +428,8 @@ class BrierCurveDisplay(BinaryDisplay):
         self.trivial_ = self._draw_trivial()
         self.line_ = self.ax_.plot(self.c, self.loss, **{"label": label, **style})[0]
         self.operating_ = self._draw_operating()
-        axis = "Skew z: weight of" if self.skew else "Cost proportion c = fp / (fp + fn): weight of"
-        dress(self.ax_, f"{axis} false positives", "Loss when the threshold follows the costs")
+        axis = "Skew z" if self.skew else "Cost proportion c"
+        dress(self.ax_, f"{axis}: weight of false positives", "Loss with this threshold")
         _limit_loss(self.ax_, float(np.max(self.trivial_.get_ydata())))
         self.legend_ = show_legend(self.ax_)
         return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
@@ -12,7 +13,9 @@ from numpy.typing import ArrayLike
 from costboost.metrics import CriticalDifference, critical_difference
 from costboost.plots._style import COLORS, axes_for, need_matplotlib, number, plain
 
-# Heights below the scale of ranks, in rows of text.
+_ROW = 0.25  # height of a row of text, in inches
+_WRAP = 36  # letters in a line of a name
+# Depths below the scale of ranks, in rows of text.
 _FIRST_BAR = 0.55
 _BAR_STEP = 0.38
 _LABEL_GAP = 0.9
@@ -48,7 +51,7 @@ class CriticalDifferenceDisplay:
     texts_ : list of Text
         The names, best first.
     difference_ : Line2D or None
-        Nemenyi's critical difference, drawn to scale.
+        Nemenyi's critical difference, drawn to scale where it is not longer than that.
     ax_, figure_
         Where it was drawn.
 
@@ -161,8 +164,7 @@ class CriticalDifferenceDisplay:
         -------
         self
         """
-        height = self._top_label() + (len(self.result.order) + 1) // 2
-        self.ax_ = axes_for(ax, "CriticalDifferenceDisplay.plot", (7.4, 1.0 + 0.27 * height))
+        self.ax_ = self._axes(ax)
         self.figure_ = self.ax_.figure
         self.texts_ = [self._draw_method(position) for position in range(len(self.result.order))]
         ranks = self.result.average_ranks[list(self.result.order)]
@@ -172,58 +174,99 @@ class CriticalDifferenceDisplay:
             self._draw_bar(i, group, kwargs) for i, group in enumerate(self.result.groups)
         ]
         self.difference_ = self._draw_difference()
-        self._dress(height)
+        self._dress()
+        self._fit()
         return self
 
+    def _axes(self, ax: Any) -> Any:
+        """Return the axes given, or those of a figure as large as the methods and names need."""
+        letters = [min(len(self._label(m)), _WRAP + 6) for m in self.result.order]
+        half = (len(letters) + 1) // 2
+        sides = 0.08 * (max(letters[:half]) + max(letters[half:]))
+        size = max(6.8, 4.6 + sides), 0.75 + _ROW * self._depth()
+        new = axes_for(ax, "CriticalDifferenceDisplay.plot", size)
+        if ax is None:  # everything lies within the axes, under the title of the scale
+            new.figure.set_layout_engine("none")
+            new.set_position([0.02, 0.02, 0.96, 0.98 - 0.6 / size[1]])
+        return new
+
+    def _label(self, method: int) -> str:
+        assert self.names is not None  # settled at the start
+        name = "\n".join(textwrap.wrap(self.names[method], _WRAP))
+        return f"{plain(name)}  {self.result.average_ranks[method]:.2f}"
+
+    def _lines(self) -> int:
+        return max(1 + self._label(m).count("\n") for m in self.result.order)
+
     def _top_label(self) -> float:
-        return _FIRST_BAR + _BAR_STEP * max(0, len(self.result.groups) - 1) + _LABEL_GAP
+        above = 0.9 if self.result.difference is not None else 0.0
+        return above + _FIRST_BAR + _BAR_STEP * max(0, len(self.result.groups) - 1) + _LABEL_GAP
+
+    def _depth(self) -> float:
+        """Return the height of the diagram in rows of text."""
+        return self._top_label() + (len(self.result.order) + 1) // 2 * self._lines()
 
     def _draw_method(self, position: int) -> Any:
         """Draw the elbow from a rank down to its name: the better half left, the others right."""
-        assert self.names is not None  # settled at the start
         k = len(self.result.order)
         method = self.result.order[position]
-        rank, name = float(self.result.average_ranks[method]), plain(self.names[method])
+        rank = float(self.result.average_ranks[method])
         left = position < (k + 1) // 2
         # The best and the worst hang highest, so that no two elbows cross.
-        y = self._top_label() + (position if left else k - 1 - position)
+        y = self._top_label() + (position if left else k - 1 - position) * self._lines()
         edge = 1 - 0.03 * (k - 1) if left else k + 0.03 * (k - 1)
-        self.ax_.plot([rank, rank, edge], [0, y, y], color="black", linewidth=0.9, clip_on=False)
-        text = f"{name}  {rank:.2f}"
+        self.ax_.plot([rank, rank, edge], [0, y, y], color="black", linewidth=0.9)
         side = {"ha": "right" if left else "left", "va": "center", "fontsize": "medium"}
         gap = -0.01 * (k - 1) if left else 0.01 * (k - 1)
-        return self.ax_.text(edge + gap, y, text, **side)
+        return self.ax_.text(edge + gap, y, self._label(method), **side)
 
     def _draw_bar(self, i: int, group: tuple[int, ...], kwargs: dict[str, Any]) -> Any:
         ranks = self.result.average_ranks[list(group)]
         reach = 0.008 * (len(self.result.order) - 1)  # past the elbows, so that ends are seen
-        y = _FIRST_BAR + _BAR_STEP * i
+        y = self._top_label() - _LABEL_GAP - _BAR_STEP * (len(self.result.groups) - 1 - i)
         style = {"color": COLORS[0], "linewidth": 4.5, "solid_capstyle": "butt", **kwargs}
         return self.ax_.plot([ranks.min() - reach, ranks.max() + reach], [y, y], **style)[0]
 
     def _draw_difference(self) -> Any:
+        """Draw the difference to scale, right under the scale."""
         if self.result.difference is None:
             return None
-        x, y = [1.0, 1.0 + self.result.difference], [-1.5, -1.5]
-        style = {"color": "black", "linewidth": 1.2, "marker": "|", "clip_on": False}
-        text = f"critical difference {number(self.result.difference)}"
-        self.ax_.text(1.0, -1.75, text, ha="left", va="bottom", fontsize="small")
-        return self.ax_.plot(x, y, **style)[0]
+        k, y, difference = len(self.result.order), 0.75, self.result.difference
+        fits = difference <= k - 1
+        text = f"critical difference {number(difference)}" + (
+            "" if fits else ", more than the scale"
+        )
+        style: dict[str, Any] = {"va": "center", "fontsize": "small", "backgroundcolor": "white"}
+        self.ax_.text(1.02 + difference if fits else 1.0, y, text, **style)
+        if not fits:
+            return None
+        style = {"color": "black", "linewidth": 1.2, "marker": "|"}
+        return self.ax_.plot([1.0, 1.0 + difference], [y, y], **style)[0]
 
-    def _dress(self, height: float) -> None:
-        from matplotlib.ticker import MaxNLocator
+    def _dress(self) -> None:
+        from matplotlib.ticker import FixedLocator, MaxNLocator
 
         k = len(self.result.order)
-        self.ax_.set(xlim=(1, k), ylim=(height, 0))
+        between = [t for t in MaxNLocator(12, integer=True).tick_values(1, k) if 1 < t < k]
+        self.ax_.xaxis.set_major_locator(FixedLocator([1, *between, k]))
         self.ax_.xaxis.set_ticks_position("top")
-        self.ax_.xaxis.set_major_locator(MaxNLocator(nbins=min(k, 12), integer=True))
+        self.ax_.xaxis.set_label_position("top")
         self.ax_.yaxis.set_visible(False)
         self.ax_.spines[["left", "right", "bottom"]].set_visible(False)
-        level = (
-            "" if self.alpha is None else f"; bars join what differs by chance at {self.alpha:g}"
-        )
+        self.ax_.spines["top"].set_bounds(1, k)
         p = self.result.friedman.p_value
         chance = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+        level = "" if self.alpha is None else f"; bars: no difference at {self.alpha:g}"
         self.ax_.set_xlabel(f"Average rank, 1 is best (Friedman {chance}{level})")
-        above = self.result.difference is not None
-        self.ax_.xaxis.set_label_position("bottom" if above else "top")
+        self.ax_.set_ylim(self._depth() - 0.4, 0)
+
+    def _fit(self) -> None:
+        """Give the names the room that they need, left and right of the scale."""
+        k = len(self.result.order)
+        widths = [text.get_window_extent().width for text in self.texts_]
+        half = (k + 1) // 2
+        left, right = 1.03 * max(widths[:half]) + 2, 1.03 * max(widths[half:]) + 2
+        scale = max(self.ax_.get_window_extent().width - left - right, 60.0)
+        per_rank = scale / (1.08 * (k - 1))  # elbows end 4% beyond the scale
+        beyond = 0.04 * (k - 1)
+        self.ax_.set_xlim(1 - beyond - left / per_rank, k + beyond + right / per_rank)

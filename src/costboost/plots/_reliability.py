@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from costboost.metrics import brier_score
 from costboost.metrics._checks import check_binary, check_labels, positive_label
 from costboost.plots._base import BinaryDisplay
-from costboost.plots._bins import bin_edges, fill_bins, wilson_interval
+from costboost.plots._bins import bin_edges, fill_bins, sum_bins, wilson_interval
 from costboost.plots._responses import bound_costs
 from costboost.plots._style import (
     Floats,
@@ -26,9 +26,7 @@ from costboost.plots._style import (
     show_legend,
 )
 
-# The axes beneath, and the gap above them, in heights of the diagram.
-_HEIGHT = 0.32
-_GAP = 0.05
+_GAP = 0.15  # between the diagram and the histogram, in inches
 _BENEATH = "costboost-beneath"
 
 
@@ -51,9 +49,9 @@ class ReliabilityDisplay(BinaryDisplay):
     lower, upper : ndarray of shape (n_full_bins,), default=None
         Interval of that share.
     edges : ndarray of shape (n_bins + 1,)
-        Edges of all bins.
+        Edges of the histogram, whose bins always have equal width.
     weight : ndarray of shape (n_bins,)
-        Rows in each bin, or their weight.
+        Rows in each bar of the histogram, or their weight.
     brier : float
         The Brier score.
     name : str, default=None
@@ -155,13 +153,14 @@ class ReliabilityDisplay(BinaryDisplay):
             if confidence is None
             else wilson_interval(bins.observed, bins.effective, confidence)
         )
+        edges = bin_edges(p, weight, n_bins, "uniform")
         # Weights were scaled to be summed; the histogram shows them as given.
         given = len(p) if sample_weight is None else float(np.sum(np.asarray(sample_weight)))
         made = cls(
             predicted=bins.predicted,
             observed=bins.observed,
-            edges=bins.edges,
-            weight=bins.total / weight.sum() * given,
+            edges=edges,
+            weight=sum_bins(weight, p, edges) / weight.sum() * given,
             brier=brier_score(y_true, y_proba, pos_label=pos_label, sample_weight=sample_weight),
             lower=lower,
             upper=upper,
@@ -185,7 +184,7 @@ class ReliabilityDisplay(BinaryDisplay):
         -------
         self
         """
-        self.ax_ = axes_for(ax, "ReliabilityDisplay.plot", figsize=(6.0, 6.4))
+        self.ax_ = axes_for(ax, "ReliabilityDisplay.plot", figsize=(6.0, 5.8))
         self.figure_ = self.ax_.figure
         facts = f"Brier score {number(self.brier)}"
         label = entry(self.ax_, self.name if name is None else name, facts)
@@ -198,7 +197,7 @@ class ReliabilityDisplay(BinaryDisplay):
         dress(self.ax_, "", "Share of positives")
         self.ax_.set(xlim=(0, 1), ylim=(-0.02, 1.02))
         self._draw_histogram(style["linestyle"])
-        self.legend_ = show_legend(self.ax_, beneath=_GAP + _HEIGHT)
+        self.legend_ = show_legend(self.ax_, beneath=-self.histogram_ax_._costboost_bottom)
         return self
 
     def _draw_bars(self) -> Any:
@@ -222,11 +221,21 @@ class ReliabilityDisplay(BinaryDisplay):
 
 
 def _axes_beneath(ax: Any) -> Any:
-    """Return the axes for histograms beneath these, made at the first call."""
+    """Return the axes for histograms beneath these, made at the first call.
+
+    Their height is fixed in inches, so that a layout engine knows how much room they need.
+    """
+    from matplotlib.transforms import ScaledTranslation, blended_transform_factory
+
     for other in ax.child_axes:
         if other.get_gid() == _BENEATH:
             return other
-    beneath = ax.inset_axes([0.0, -(_GAP + _HEIGHT), 1.0, _HEIGHT])
+    height = 0.22 * ax.get_window_extent().height / ax.figure.dpi
+    inches = ax.figure.dpi_scale_trans + ScaledTranslation(0, 0, ax.transAxes)
+    across = blended_transform_factory(ax.transAxes, inches)
+    bottom = -(_GAP + height)
+    beneath = ax.inset_axes([0.0, bottom, 1.0, height], transform=across)
     beneath.set_gid(_BENEATH)
+    beneath._costboost_bottom = bottom
     ax.tick_params(labelbottom=False)
     return beneath

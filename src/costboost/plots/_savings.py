@@ -185,14 +185,14 @@ class SavingsCurveDisplay(BinaryDisplay):
         self.ax_ = axes_for(ax, "SavingsCurveDisplay.plot")
         self.figure_ = self.ax_.figure
         label = {"label": entry(self.ax_, self.name if name is None else name, self._facts())}
-        style = {**label, **curve_style(self.ax_, kwargs)}
+        style = {**label, **curve_style(self.ax_, kwargs, mark="o")}
         once(self.ax_, "costboost-zero", [0, 1], [0, 0], linestyle="-", linewidth=0.8)
         end = float(self.saved[-1])
         tag = f"costboost-random-{end:.12g}"
         self.random_ = once(self.ax_, tag, [0, 1], [0, end], label="acting at random")
         self.line_ = self.ax_.plot(self.share, self.saved, **style)[0]
         self.peak_ = self._draw_peak()
-        what = "Saved, as a share of the cost of not acting" if self.normalize else "Saved"
+        what = "Share of the cost saved" if self.normalize else "Saved"
         currency = None if self.normalize else self.currency
         dress(self.ax_, "Share of rows acted on, highest scores first", unit(what, currency))
         self._tick()

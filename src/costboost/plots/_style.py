@@ -45,14 +45,16 @@ def need_matplotlib(what: str) -> None:
         ) from error
 
 
-def axes_for(ax: Any, what: str, figsize: tuple[float, float] = (6.8, 4.8)) -> Any:
+def axes_for(ax: Any, what: str, figsize: tuple[float, float] = (6.8, 4.2)) -> Any:
     """Return the axes given, or those of a new figure."""
     need_matplotlib(what)
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt
 
-    return plt.subplots(figsize=figsize, layout="constrained")[1]
+    figure, ax = plt.subplots(figsize=figsize, layout="constrained")
+    figure._costboost_height = figsize[1]  # ours: it may grow with its legend
+    return ax
 
 
 def explain(ax: Any, tag: str, label: str, **style: Any) -> Any:
@@ -65,8 +67,13 @@ def tagged(ax: Any, tag: str) -> list[Any]:
     return [line for line in ax.lines if line.get_gid() == tag]
 
 
-def curve_style(ax: Any, given: Mapping[str, Any], *, markers: bool = False) -> dict[str, Any]:
-    """Return the style of the next curve on these axes; what the user gave prevails."""
+def curve_style(
+    ax: Any, given: Mapping[str, Any], *, markers: bool = False, mark: str | None = None
+) -> dict[str, Any]:
+    """Return the style of the next curve on these axes; what the user gave prevails.
+
+    `mark` is the marker of one point that is drawn apart: only the legend shows it on the curve.
+    """
     from matplotlib.cbook import normalize_kwargs
     from matplotlib.lines import Line2D
 
@@ -84,6 +91,8 @@ def curve_style(ax: Any, given: Mapping[str, Any], *, markers: bool = False) -> 
             "markersize": 5,
             "markevery": (0.03 + 0.035 * (i % 4), 0.14),
         }
+    if mark is not None:
+        style |= {"marker": mark, "markersize": 7, "markeredgecolor": "white", "markevery": []}
     return {**style, **normalize_kwargs(dict(given), Line2D), "gid": CURVE}
 
 
@@ -117,8 +126,8 @@ def entry(ax: Any, name: str | None, facts: str) -> str:
 def _letters_across(ax: Any) -> int:
     """Return how many letters of a legend fit the width of the axes."""
     width = 72 * ax.get_window_extent().width / ax.figure.dpi
-    # In points: the sample of a line takes 45, a letter of small print about 4.6.
-    return max(16, int((width - 45) / 4.6))
+    # In points: the sample of a line takes 45, a letter of small print about 4.3.
+    return max(16, int((width - 45) / 4.3))
 
 
 def _is_reference(handle: Any) -> bool:
@@ -129,8 +138,8 @@ def _is_reference(handle: Any) -> bool:
 def show_legend(ax: Any, beneath: float = 0.0) -> Any:
     """Show a legend above the axes, so that it hides nothing; None if nothing is to be explained.
 
-    Models come first, what belongs to the axes last. Figures with a layout engine make room for it;
-    in others the axes cede the room, and that for other axes `beneath`, a share of their height.
+    Models come first, what belongs to the axes last. Our own figures grow, and those with a layout
+    engine make room; in others the axes cede the room, and that for `beneath`, in inches.
     """
     handles, labels = ax.get_legend_handles_labels()
     if not handles:
@@ -146,18 +155,21 @@ def show_legend(ax: Any, beneath: float = 0.0) -> Any:
         fontsize="small",
         handlelength=3.2,
     )
-    if ax.figure.get_layout_engine() is None:
-        _make_room(ax, legend, beneath)
+    above = legend.get_window_extent().height / ax.figure.dpi
+    if hasattr(ax.figure, "_costboost_height"):
+        ax.figure.set_size_inches(ax.figure.get_figwidth(), ax.figure._costboost_height + above)
+    elif ax.figure.get_layout_engine() is None:
+        _make_room(ax, above, beneath)
     return legend
 
 
-def _make_room(ax: Any, legend: Any, beneath: float) -> None:
-    """Shrink axes within the box that they had at first."""
+def _make_room(ax: Any, above: float, beneath: float) -> None:
+    """Shrink axes within the box that they had at first, by inches."""
     box = getattr(ax, "_costboost_box", None) or ax.get_position()
     ax._costboost_box = box
-    above = legend.get_window_extent().height / ax.figure.bbox.height
-    height = max(box.height - above, 0.25 * box.height) / (1 + beneath)
-    ax.set_position([box.x0, box.y0 + beneath * height, box.width, height])
+    above, beneath = above / ax.figure.get_figheight(), beneath / ax.figure.get_figheight()
+    height = max(box.height - above - beneath, 0.25 * box.height)
+    ax.set_position([box.x0, box.y0 + beneath, box.width, height])
 
 
 def dress(ax: Any, xlabel: str, ylabel: str) -> None:

@@ -30,6 +30,7 @@ from costboost.plots._style import (
     unit,
 )
 
+_MARK = "costboost-mark"
 Scale = Literal["auto", "linear", "log", "logit"]
 
 
@@ -293,7 +294,7 @@ class ThresholdCostDisplay(BinaryDisplay):
         self.ax_ = axes_for(ax, "ThresholdCostDisplay.plot")
         self.figure_ = self.ax_.figure
         name = self.name if name is None else name
-        style = {"drawstyle": "steps-post", **curve_style(self.ax_, kwargs)}
+        style = {"drawstyle": "steps-post", **curve_style(self.ax_, kwargs, mark="D")}
         label = {"label": entry(self.ax_, name, self._facts())}
         self.line_ = self.ax_.plot(*self._steps(), **{**label, **style})[0]
         self._draw_references(name, style["linestyle"])
@@ -337,7 +338,7 @@ class ThresholdCostDisplay(BinaryDisplay):
                 [0, 1],
                 transform=self.ax_.get_xaxis_transform(),
                 linestyle=":",
-                label=f"Elkan's threshold, fp / (fp + fn) = {number(self.elkan)}",
+                label=f"Elkan's threshold, {number(self.elkan)}",
             )
         if self.cost_by_row is not None:
             facts = f"{amount(self.cost_by_row, self.currency)} with a threshold per row"
@@ -354,12 +355,17 @@ class ThresholdCostDisplay(BinaryDisplay):
         low, high = self._ends()
         chosen, cheapest = np.clip([self.chosen, self.cheapest], low, high)
         least, at = float(self.cost.min()), float(self.cost_at(self.chosen))
-        style = {"linestyle": "none", "markersize": 7, "color": color, "clip_on": False}
-        explain(self.ax_, "costboost-chosen", "chosen threshold", marker="D")
+        style = {
+            "color": color,
+            "linestyle": "none",
+            "markersize": 7,
+            "clip_on": False,
+            "gid": _MARK,
+        }
         explain(
             self.ax_,
             "costboost-cheapest",
-            "cheapest threshold on these rows",
+            "cheapest on these rows",
             marker="o",
             markerfacecolor="white",
         )
@@ -373,7 +379,7 @@ class ThresholdCostDisplay(BinaryDisplay):
 
     def _scale(self, xscale: Scale, yscale: Scale) -> None:
         if xscale == "auto":
-            xscale = "logit" if self._edge() < 0.01 else "linear"
+            xscale = "logit" if self.probability and min(self._edges()) < 0.01 else "linear"
         if xscale != "linear":
             self.ax_.set_xscale(xscale, nonpositive="clip")
         if yscale == "auto":
@@ -385,20 +391,26 @@ class ThresholdCostDisplay(BinaryDisplay):
         plain_ticks(self.ax_.yaxis)
         self._limit()
 
-    def _edge(self) -> float:
-        """Return how close to probability 0 or 1 the marks come; 1 for other scores."""
-        marks = [t for t in (self.chosen, self.cheapest) if 0 < t < 1]
-        return min((min(t, 1 - t) for t in marks), default=1.0) if self.probability else 1.0
+    def _edges(self) -> tuple[float, float]:
+        """Return how close to 0 and to 1 the marks of all models on these axes come."""
+        at = np.array([mark.get_xdata()[0] for mark in tagged(self.ax_, _MARK)])
+        at = at[(at > 0) & (at < 1)]
+        return float(at.min(initial=1.0)), float((1 - at).min(initial=1.0))
 
     def _limit(self) -> None:
-        curves = tagged(self.ax_, CURVE)
+        lines = tagged(self.ax_, CURVE)
+        x = np.concatenate([line.get_xdata() for line in lines])
+        cost = np.concatenate([line.get_ydata() for line in lines])
         if self.ax_.get_xscale() == "logit":
-            # As far out as the marks of this model and of those drawn before need, and no further.
-            low = min(self.ax_.get_xlim()[0] if len(curves) > 1 else 1.0, 0.01, self._edge() / 5)
-            self.ax_.set_xlim(max(low, 1e-9), 1 - max(low, 1e-9))
+            # As far out as the marks need and no further: what lies beyond only takes their room.
+            low, high = self._edges()
+            ends = min(low / 5, 0.01), 1 - min(high / 5, 0.01)
+            seen = (x >= ends[0]) & (x <= ends[1])
+            cost = cost[seen] if seen.any() else cost
+            self.ax_.set_xlim(*ends)
         elif self.ax_.get_xscale() == "linear":
-            x = np.concatenate([line.get_xdata() for line in curves])
             self.ax_.set_xlim(x.min(), x.max())
-        lowest = min(float(np.min(line.get_ydata())) for line in curves)
-        if self.ax_.get_yscale() == "linear" and lowest >= 0:
-            self.ax_.set_ylim(bottom=0)
+        if self.ax_.get_yscale() == "linear" and cost.min() >= 0:
+            marks = [mark.get_ydata()[0] for mark in tagged(self.ax_, _MARK)]
+            top = max(*marks, float(cost.max()), self.cost_by_row or 0.0)
+            self.ax_.set_ylim(0, 1.05 * top or 1.0)

@@ -232,8 +232,14 @@ class TrainingCostDisplay:
             wide = len(positive) > 0 and positive.max() > 50 * positive.min()
             yscale = "log" if wide and costs.min() >= 0 else self.ax_.get_yscale()
         self.ax_.set_yscale(yscale)
-        if self.ax_.get_yscale() == "linear":
-            plain_ticks(self.ax_.yaxis)
-            if costs.min() >= 0 and self.ax_.get_ylim()[0] < 0.5 * self.ax_.get_ylim()[1]:
+        plain_ticks(self.ax_.yaxis)
+        if yscale == "linear" and costs.min() >= 0:
+            low, high = self.ax_.get_ylim()
+            if low < 0.5 * high:  # far above zero, starting there would flatten the curves
                 self.ax_.set_ylim(bottom=0)
-        self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True))
+        rounds = max(len(line.get_xdata()) for line in tagged(self.ax_, CURVE))
+        margin = max(0.5, 0.02 * rounds)
+        self.ax_.set_xlim(1 - margin, rounds + margin)
+        self.ax_.xaxis.set_major_locator(
+            MaxNLocator(8, integer=True, steps=[1, 2, 5, 10], min_n_ticks=1)
+        )

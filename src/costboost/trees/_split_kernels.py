@@ -43,13 +43,36 @@ ROUNDING = cython.declare(cython.double, 1e-12)
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
+def _entropy(sums: cython.const[cython.longlong][::1]) -> cython.double:
+    k: cython.Py_ssize_t
+    value: cython.double
+    total: cython.double
+    whole: cython.longlong = 0
+    score: cython.double = 0.0
+    for k in range(sums.shape[0]):
+        whole += sums[k]
+    total = cython.cast(cython.double, whole)
+    for k in range(sums.shape[0]):
+        value = cython.cast(cython.double, sums[k])
+        if value > 0.0 and value <= 0.9375 * total:
+            score += value * log(value / total)
+        elif value > 0.0:
+            # From what differs, which is exact: in a nearly pure node log(value / total) would
+            # be rounding.
+            score += value * log1p(-cython.cast(cython.double, whole - sums[k]) / total)
+    return score
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
 def _score(
     sums: cython.const[cython.longlong][::1], criterion: cython.int, l2: cython.double
 ) -> cython.double:
     k: cython.Py_ssize_t
     value: cython.double
-    whole: cython.longlong = 0
-    total: cython.double
+    total: cython.double = 0.0
     score: cython.double = 0.0
     if criterion == NEWTON:
         total = sums[1] + l2
@@ -67,25 +90,13 @@ def _score(
             if value > score:
                 score = value
         return score
-    for k in range(sums.shape[0]):
-        whole += sums[k]
-    if whole <= 0:
-        return 0.0
-    total = cython.cast(cython.double, whole)
-    if criterion == GINI:
-        for k in range(sums.shape[0]):
-            value = cython.cast(cython.double, sums[k])
-            score += value * value
-        return score / total
+    if criterion == ENTROPY:
+        return _entropy(sums)
     for k in range(sums.shape[0]):
         value = cython.cast(cython.double, sums[k])
-        if value > 0.5 * total:
-            # Exact in the few that differ: log(value / total) would be rounding in a nearly
-            # pure node.
-            score += value * log1p(-cython.cast(cython.double, whole - sums[k]) / total)
-        elif value > 0.0:
-            score += value * log(value / total)
-    return score
+        total += value
+        score += value * value
+    return score / total if total > 0.0 else 0.0
 
 
 @cython.cfunc

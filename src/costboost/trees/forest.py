@@ -59,6 +59,30 @@ class Forest:
         What a leaf adds to the margins; 0 elsewhere.
     base : float64 array of shape (n_outputs,)
         The margins before the first tree.
+
+    Examples
+    --------
+    A stump on one column, its answer -1 up to 2.5, and 1 above it and for missing values:
+
+    >>> from costboost.trees.binning import fit_binner
+    >>> stump = Tree(
+    ...     feature=np.array([0, -1, -1]),
+    ...     threshold=np.array([1, -1, -1]),
+    ...     missing_left=np.array([False, False, False]),
+    ...     left=np.array([1, -1, -1]),
+    ...     gain=np.zeros(3),
+    ...     sums=np.zeros((3, 2), dtype=np.int64),
+    ...     subsets={},
+    ...     leaves=np.array([1, 2]),
+    ...     depth=1,
+    ... )
+    >>> builder = ForestBuilder(n_outputs=1)
+    >>> builder.add(stump, np.array([[-1.0], [1.0]]))
+    >>> forest = builder.build(fit_binner([[1.0], [2.0], [3.0]]))
+    >>> forest.margins([[0.0], [2.5], [2.6], [np.nan]]).ravel().tolist()
+    [-1.0, -1.0, 1.0, 1.0]
+    >>> float(forest.tree(0).threshold[0])
+    2.5
     """
 
     binner: Binner

@@ -102,7 +102,34 @@ class Tree:
 
 
 class Grower:
-    """Grows trees on shards in one mode, under one set of rules."""
+    """Grows trees on shards in one mode, under one set of rules.
+
+    Parameters
+    ----------
+    shards : Shards
+        With the per-row arrays that the mode reads.
+    mode : Mode
+    finder : SplitFinder
+        Its `min_count` equals the limits' `min_samples_leaf`.
+    limits : Limits
+    draw_features : callable, optional
+        Returns the columns to search, ascending, once for every node; all of them by default.
+
+    Examples
+    --------
+    >>> from costboost.trees.shards import ClassWeights, grid_scale, plan_layout
+    >>> labels = np.array([0, 0, 1, 1])
+    >>> codes = np.array([[0, 1], [1, 0], [2, 1], [3, 0]], dtype=np.uint8)
+    >>> layout = plan_layout(labels, n_rows=4, n_segments=2, n_shards=1)
+    >>> n_bins, numeric = np.array([4, 2]), np.zeros(2, dtype=bool)
+    >>> finder = SplitFinder(n_bins, numeric, n_channels=2, criterion="gini")
+    >>> mode = ClassWeights(n_channels=2, scale=grid_scale(1.0, n_rows=4))
+    >>> with layout.cut(codes[layout.rows]) as shards:
+    ...     shards.scatter("weights", np.ones(4))
+    ...     tree = Grower(shards, mode, finder, Limits(max_depth=1)).grow()
+    >>> tree.feature.tolist(), tree.threshold.tolist(), tree.left.tolist()
+    ([0, -1, -1], [1, -1, -1], [1, -1, -1])
+    """
 
     def __init__(
         self,

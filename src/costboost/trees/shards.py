@@ -258,6 +258,12 @@ def grid_scale(largest: float, n_rows: int, bits: int = 62) -> float:
     Derived from the largest value, never from a float sum: scaling all values by a power of two,
     or repeating a row instead of doubling its weight, then changes nothing. The sum over
     `n_rows` rows stays below 2**`bits`.
+
+    Examples
+    --------
+    >>> scale = grid_scale(0.75, n_rows=1000)
+    >>> scale == 2.0**52, 1000 * int(0.75 * scale + 0.5) < 2**62
+    (True, True)
     """
     if not largest > 0.0:
         return 1.0
@@ -303,7 +309,14 @@ class Layout:
 def plan_layout(
     labels: NDArray[np.integer[Any]] | None, n_rows: int, n_segments: int, n_shards: int
 ) -> Layout:
-    """Deal rows to shards and group them by label inside each; None: one segment, no labels."""
+    """Deal rows to shards and group them by label inside each; None: one segment, no labels.
+
+    Examples
+    --------
+    >>> layout = plan_layout(np.array([1, 0, 1, 0]), n_rows=4, n_segments=2, n_shards=1)
+    >>> layout.rows.tolist(), layout.starts[0].tolist()
+    ([1, 3, 0, 2], [0, 2, 4])
+    """
     shard_of = (np.arange(n_rows) // _DEAL) % n_shards
     rows = np.arange(n_rows, dtype=np.int64)
     if labels is None:

@@ -1,0 +1,13 @@
+"""The papers' data sets by name, and two that need nothing but this package.
+
+Every loader returns a `Dataset`: a table `X`, labels `y`, the `positive` label and, where the
+source prescribes them, `costs`. The 57 sets of the papers are read from a folder of CSV files
+(`COSTBOOST_DATA`) or fetched from OpenML; `make_card_fraud` and `load_breast_cancer` run anywhere.
+"""
+
+from costboost.datasets._bunch import Dataset
+from costboost.datasets._embedded import load_breast_cancer
+from costboost.datasets._fraud import make_card_fraud
+from costboost.datasets._loading import load, names
+
+__all__ = ["Dataset", "load", "load_breast_cancer", "make_card_fraud", "names"]

@@ -1,0 +1,22 @@
+"""Shared fixtures: where the papers' data sets are, if they are there."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+DATA = Path(os.environ.get("COSTBOOST_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+def pytest_collection_modifyitems(items):
+    if DATA.is_dir():
+        return
+    skip = pytest.mark.skip(reason=f"the data sets are not there: {DATA} (set COSTBOOST_DATA)")
+    for item in items:
+        if "data" in item.keywords:
+            item.add_marker(skip)
+
+
+@pytest.fixture(scope="session")
+def data_folder():
+    return DATA

@@ -1,0 +1,212 @@
+"""Costs: the arithmetic against loops, ties, extreme prices, and what is decided."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from costboost.costs import Costs
+from naive import costs as naive
+
+SQUARE = [[0.0, 1.0, 2.0], [4.0, 0.0, 3.0], [9.0, 5.0, 0.0]]
+
+
+@st.composite
+def problems(draw, square=False, binary=False, exponent=0):
+    """A dense C, the Costs of it, probabilities, true codes and weights."""
+    K = 2 if binary else draw(st.integers(2, 4))
+    A = K if square or binary else draw(st.integers(2, 4))
+    n = draw(st.integers(1, 6))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    per_row = draw(st.booleans())
+    # Small integers make ties and rows whose right answer is the dearer common.
+    C = rng.integers(0, 5, size=(n if per_row else 1, K, A)).astype(float)
+    C[0, 0, 1] += 1
+    C = C * 10.0**exponent
+    actions = None if A == K else [f"act{a}" for a in range(A)]
+    costs = Costs.from_matrix(C if per_row else C[0], classes=list("abcd")[:K], actions=actions)
+    dense = np.broadcast_to(C, (n, K, A))
+    proba = rng.dirichlet(np.ones(K), size=n)
+    return dense, costs, proba, rng.integers(K, size=n), rng.integers(1, 4, size=n) / 2
+
+
+@given(problems())
+@settings(max_examples=80, deadline=None)
+def test_expected_total_and_constant_agree_with_loops(problem):
+    C, costs, proba, codes, weights = problem
+    y = costs.classes[codes]
+    assert_allclose(costs.expected(proba), naive.expected(C, proba), rtol=1e-13)
+    assert_array_equal(costs.of_labels(y), naive.of_labels(C, codes))
+    assert_array_equal(costs.of_labels(codes, encoded=True), naive.of_labels(C, codes))
+    taken = costs.decide(proba, encoded=True)
+    assert_array_equal(costs.decide(proba), costs.actions[taken])
+    paid = naive.total(C, codes, taken, weights)
+    assert costs.total(y, costs.actions[taken], weights) == pytest.approx(paid, rel=1e-13)
+    assert costs.total(codes, taken, weights, encoded=True) == pytest.approx(paid, rel=1e-13)
+    best, cost = naive.cheapest_constant(C, codes, weights)
+    assert costs.cheapest_constant(y, weights) == (costs.actions[best], pytest.approx(cost))
+    assert costs.cheapest_constant(codes, weights, encoded=True)[0] == best
+
+
+@given(problems())
+@settings(max_examples=80, deadline=None)
+def test_decisions_are_the_cheapest(problem):
+    C, costs, proba, _, _ = problem
+    prices = naive.expected(C, proba)
+    taken = costs.decide(proba, encoded=True)
+    best = prices.min(axis=1)
+    assert_allclose(prices[np.arange(len(taken)), taken], best, rtol=1e-12, atol=1e-14)
+
+
+@given(problems(square=True), st.sampled_from(["mean", "max"]))
+@settings(max_examples=80, deadline=None)
+def test_errors_and_cheapest_labels_agree_with_loops(problem, how):
+    C, costs, _, codes, _ = problem
+    y = costs.classes[codes]
+    assert_allclose(costs.of_errors(y, how=how), naive.of_errors(C, codes, how), rtol=1e-14)
+    cheapest = naive.cheapest_labels(C, codes)
+    assert_array_equal(costs.cheapest_labels(y), costs.classes[cheapest])
+    aimed = costs.of_errors(y, target=costs.classes[cheapest])
+    prices = naive.of_labels(C, codes)
+    extra = prices - prices.min(axis=1, keepdims=True)
+    assert_allclose(aimed, extra.sum(axis=1) / (C.shape[1] - 1), rtol=1e-14)
+
+
+@given(
+    st.lists(st.integers(-3, 3), min_size=4, max_size=4).filter(any),
+    st.integers(0, 8),
+    st.sampled_from([None, "no", "yes"]),
+)
+@settings(max_examples=300, deadline=None)
+def test_thresholds_and_binary_decisions(prices, eighths, positive):
+    # Integers over eighths are exact in floating point, so ties are ties.
+    fp, fn, tp, tn = (float(price) for price in prices)
+    costs = Costs(fp, fn, tp, tn, positive=positive, benefits=True).bind(["no", "yes"])
+    threshold = naive.threshold(fp, fn, tp, tn)
+    assert_array_equal(costs.thresholds(), threshold)
+    p = eighths / 8
+    proba = [[p, 1 - p]] if positive == "no" else [[1 - p, p]]
+    decided = costs.decide(proba)[0] == costs.positive
+    if threshold == -np.inf:  # documented: never dearer, ties included
+        assert decided
+    else:
+        assert decided == naive.is_positive(fp, fn, tp, tn, p)
+    if not np.isnan(threshold):
+        assert decided == (p > threshold)
+
+
+@given(problems(square=True), st.integers(-900, 900))
+@settings(max_examples=60, deadline=None)
+def test_decisions_do_not_depend_on_the_unit_of_cost(problem, exponent):
+    C, costs, proba, codes, _ = problem
+    other = Costs.from_matrix(np.ldexp(C, exponent), classes=costs.classes)
+    assert_array_equal(other.decide(proba), costs.decide(proba))
+    assert_array_equal(
+        other.cheapest_labels(costs.classes[codes]), costs.cheapest_labels(costs.classes[codes])
+    )
+
+
+@given(problems(exponent=299), problems(exponent=-300))
+@settings(max_examples=40, deadline=None)
+def test_extreme_costs_neither_overflow_nor_vanish(large, small):
+    for C, costs, proba, codes, _ in (large, small):
+        scale = np.abs(C).max()
+        assert_allclose(costs.expected(proba) / scale, naive.expected(C / scale, proba), rtol=1e-9)
+        assert np.isfinite(costs.of_labels(codes, encoded=True)).all()
+        if costs.is_square and C.shape[1] == 2:
+            assert not np.isinf(np.nan_to_num(costs.thresholds(), posinf=0, neginf=0)).any()
+
+
+def test_rows_of_very_different_scale_are_decided_each_on_its_own():
+    C = np.array([SQUARE, SQUARE]) * np.array([1e299, 1e-300])[:, None, None]
+    proba = np.array([[1 - 2e-9, 1e-9, 1e-9]] * 2)
+    costs = Costs.from_matrix(C).bind([0, 1, 2])
+    assert_array_equal(costs.decide(proba), [0, 0])
+    tight = np.array([[0.6, 0.4 - 1e-12, 1e-12]] * 2)
+    plain = Costs.from_matrix(SQUARE).bind([0, 1, 2]).decide(tight)
+    assert_array_equal(costs.decide(tight), plain)
+    assert_allclose(Costs([1e300, 1e-300], [1e300, 1e-300]).thresholds(), 0.5)
+    assert_allclose(Costs([1e300, 1e-300], [1e-300, 1e300]).thresholds(), [1, 0])
+
+
+def test_small_costs_times_small_probabilities_are_not_lost():
+    C = np.array([[1.0, 0.0, 0.0], [0.0, 3.0, 1.0], [0.0, 1.0, 1.0]])
+    proba = [[1.0, 1e-25, 1e-25]]  # expected: 1, 4e-25 and 2e-25
+    for unit in (1.0, 1e-300):
+        assert Costs.from_matrix(C * unit).bind([0, 1, 2]).decide(proba).tolist() == [2]
+    mixed = Costs.from_matrix(C * np.array([1e299, 1e-300])[:, None, None]).bind([0, 1, 2])
+    assert mixed.decide(proba * 2).tolist() == [2, 2]
+
+
+def test_a_probability_equal_to_the_threshold_is_not_positive():
+    rng = np.random.default_rng(0)
+    costs = Costs(rng.random(500), rng.random(500)).bind([0, 1])
+    t = costs.thresholds()
+    at = costs.decide(np.column_stack([1 - t, t]))
+    above = np.nextafter(t, 2)
+    assert not at.any()
+    assert costs.decide(np.column_stack([1 - above, above])).all()
+
+
+def test_a_rows_decision_does_not_depend_on_the_rows_around_it():
+    rng = np.random.default_rng(1)
+    proba = rng.dirichlet(np.ones(5), size=200)
+    costs = Costs.from_matrix(rng.random((200, 5, 5))).bind(range(5))
+    whole = costs.expected(proba)
+    alone = np.vstack([costs[i].expected(proba[i : i + 1]) for i in range(200)])
+    assert_array_equal(whole, alone)
+
+
+def test_ties_go_to_the_lowest_index_and_of_two_classes_to_the_negative():
+    even = Costs.from_matrix(1 - np.eye(3)).bind(list("abc"))
+    assert even.decide([[1 / 3] * 3, [0.2, 0.4, 0.4]]).tolist() == ["a", "b"]
+    for positive, negative in (("a", "b"), ("b", "a")):
+        costs = Costs(1, 1, positive=positive).bind(["a", "b"])
+        assert costs.decide([[0.5, 0.5]])[0] == negative
+        assert costs.cheapest_constant(["a", "b"]) == (negative, 1.0)
+
+
+def test_mean_of_each_cell():
+    assert Costs(5, [10, 40]).mean([2, 1]) == Costs(5, 20)
+    C = np.random.default_rng(0).random((7, 3, 2))
+    mean = Costs.from_matrix(C, classes=list("abc"), actions=["x", "y"]).mean()
+    assert_allclose(np.asarray(mean)[0], C.mean(axis=0))
+    assert mean.actions.tolist() == ["x", "y"]
+    constant = Costs(1, 2)
+    assert constant.mean() is constant
+    assert Costs(1, 1e300 * np.ones(4)).mean([1e6] * 4) == Costs(1, 1e300)
+
+
+def test_mean_of_rows_within_each_class():
+    y = ["a", "b", "a", "b"]
+    rows = Costs.of_rows([1, 10, 3, 30]).bind(["a", "b"])
+    assert rows.mean() == Costs(11, 11).bind(["a", "b"])
+    assert rows.mean(y=y) == Costs(fp=2, fn=20).bind(["a", "b"])
+    assert rows.mean([3, 1, 1, 1], y=y) == Costs(fp=1.5, fn=20).bind(["a", "b"])
+    answers = Costs.of_rows([[0, 1], [10, 0], [2, 3], [30, 4]]).bind(["a", "b"])
+    assert_array_equal(np.asarray(answers.mean(y=y))[0], [[1, 2], [20, 2]])
+
+
+def test_rows_given_alone_are_symmetric_at_prediction():
+    costs = Costs.of_rows([1, 100]).bind([0, 1])
+    assert_allclose(costs.expected([[0.75, 0.25]] * 2), [[0.25, 0.75], [25, 75]])
+    assert_allclose(costs.thresholds(), 0.5)
+    assert costs.decide([[0.75, 0.25]] * 2).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    "labels", [["n", "y"], [False, True], [-1, 1], [0.5, 1.5], ["x", "y"]], ids=str
+)
+def test_labels_of_every_kind(labels):
+    costs = Costs(1, 10).bind(labels)
+    y = np.array(labels)[[0, 1, 1]]
+    for given_y in (y, y.tolist(), pd.Series(y, index=[5, 6, 7]), pl.Series(y.tolist())):
+        assert_array_equal(costs.of_errors(given_y), [1, 10, 10])
+    categories = pd.Series(y).astype("category")
+    assert_array_equal(costs.of_errors(categories), [1, 10, 10])
+    decided = costs.decide([[0.95, 0.05], [0.5, 0.5]])
+    assert decided.dtype == np.array(labels).dtype
+    assert decided.tolist() == labels
