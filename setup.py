@@ -51,9 +51,9 @@ def extensions() -> list[Extension]:
         "cdivision": True,
         "freethreading_compatible": True,
     }
-    return cythonize(
-        modules, compiler_directives=directives, build_dir="build/cython", force=debug
-    )
+    # Debug and release keep their C files apart: one must not pass for the other.
+    folder = "build/cython-debug" if debug else "build/cython"
+    return cythonize(modules, compiler_directives=directives, build_dir=folder)
 
 
 setup(ext_modules=extensions())

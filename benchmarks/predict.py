@@ -38,7 +38,7 @@ def stumps_by_rounds(report: Report, X: Any, ours: Ours, repeats: int) -> None:
     print("\nStumps by the number of rounds, ms")
     for n, seconds in times.items():
         used = len(forest.first(n).used_features)
-        print(f"{n:>5,} rounds{seconds * 1e3:>12.2f}   {used} columns used")
+        print(f"{n:>5,} rounds{seconds[0] * 1e3:>12.2f}   {used} columns used")
     report.extra["stumps by rounds"] = times
 
 

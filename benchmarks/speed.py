@@ -92,7 +92,7 @@ def growth(report: Report, sizes: tuple[int, ...], repeats: int) -> None:
         ours = Ours(*make_table(n_rows))
         trains = {str(k): partial(_run, ours, k) for k in (2, 8)}
         times = time_rounds(trains, max(10, 5_000_000 // n_rows), repeats)
-        found[n_rows] = [times[str(k)] / n_rows * 1e9 for k in (2, 8)]
+        found[n_rows] = [float(times[str(k)][0]) / n_rows * 1e9 for k in (2, 8)]
         print(f"{n_rows:<32,}" + "".join(f"{t:>13.2f}" for t in found[n_rows]), flush=True)
     last, first = found[sizes[-1]], found[sizes[0]]
     ratios = "".join(f"{b / a:>13.2f}" for a, b in zip(first, last, strict=True))

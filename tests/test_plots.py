@@ -320,8 +320,8 @@ def test_training_cost_draws_what_it_is_given():
     np.testing.assert_array_equal(display.best_.get_data(), ([2], [3]))
     assert display.best_round == 2
     assert [text.split(":")[0] for text in legend_texts(display)] == ["AdaCost"] * 3
-    styles = {line.get_dash_capstyle() for line in (display.line_, display.bound_)}
-    assert styles  # drawn
+    lines = (display.line_, display.bound_, display.validation_)
+    assert len({str(line._dash_pattern) for line in lines}) == 3
     alone = TrainingCostDisplay(train_cost=[3.0]).plot()
     assert alone.bound_ is alone.validation_ is alone.best_ is alone.best_round is None
 
@@ -337,19 +337,44 @@ def test_training_cost_of_a_fitted_model():
     assert display.bound_ is None
     assert display.best_round == 1
     assert display.ax_.get_ylabel() == "Cost (EUR)"
+    # A mean beside totals has its own axis, and all curves one legend.
+    assert display.validation_ is display.validation_ax_.lines[0]
+    assert display.validation_ax_ is not display.ax_
+    assert display.validation_ax_.get_ylabel() == "Mean validation cost (EUR)"
+    assert len(legend_texts(display)) == 2
+    second = TrainingCostDisplay.from_estimator(Boosted(), name="b", ax=display.ax_)
+    assert second.validation_ax_ is display.validation_ax_
+    assert len(legend_texts(second)) == 4
+    with pytest.raises(ValueError, match="validation_axis='left'"):
+        TrainingCostDisplay(train_cost=[1.0], validation_axis="left").plot()
     assert legend_texts(display)[0].startswith("Boosted")
     with pytest.raises(ValueError, match="GaussianNB has no train_cost_"):
         TrainingCostDisplay.from_estimator(GaussianNB())
-    with pytest.raises(ValueError, match="one cost per round"):
+    with pytest.raises(ValueError, match="train_cost must hold one cost per round"):
         TrainingCostDisplay(train_cost=[])
     with pytest.raises(ValueError, match="cost_bound holds nan"):
         TrainingCostDisplay(train_cost=[1.0], cost_bound=[np.nan])
 
 
+def test_training_cost_of_several_models_is_their_mean_in_a_band():
+    display = TrainingCostDisplay(
+        train_cost=[np.array([4.0, 2.0, 1.0]), np.array([6.0, 4.0])],
+        validation_cost=np.array([[4.0, 3.0], [6.0, 1.0]]),
+    ).plot()
+    np.testing.assert_array_equal(display.line_.get_ydata(), [5, 3, 2.5])  # the second stopped
+    np.testing.assert_array_equal(display.validation_.get_ydata(), [5, 2])
+    assert display.best_round == 2
+    assert len(display.bands_) == 2
+    assert "mean of 2 models" in legend_texts(display)[0]
+    alone = TrainingCostDisplay(train_cost=[[4.0, 2.0]]).plot()
+    assert alone.bands_ == []
+    assert "mean of" not in legend_texts(alone)[0]
+
+
 @pytest.mark.parametrize("test", ["wilcoxon-holm", "nemenyi"])
 def test_critical_difference_draws_ranks_and_groups(test):
-    rng = np.random.default_rng(0)
-    table = rng.normal(size=(30, 5)) + [0, 0.1, 2, 4, 4.2]
+    rng = np.random.default_rng(1)
+    table = rng.normal(loc=[0, 0, 2, 4, 4], size=(30, 5))
     frame = pd.DataFrame(table, columns=list("abcde"))
     display = CriticalDifferenceDisplay.from_scores(frame, test=test)
     result = metrics.critical_difference(table, test=test)
@@ -455,7 +480,8 @@ def test_more_than_two_classes_are_refused(rows):
     y = np.arange(len(X)) % 3
     with pytest.raises(ValueError, match="for two classes, but the model and y have 3"):
         CostCurveDisplay.from_estimator(GaussianNB().fit(X, y), X, y)
-    triage = Costs.from_matrix([[0, 1, 6], [30, 2, 0]], actions=["home", "look", "operate"])
+    actions = ["home", "look", "operate"]
+    triage = Costs.from_matrix([[0, 1, 6], [30, 2, 0]], classes=[False, True], actions=actions)
     with pytest.raises(ValueError, match="two classes that are also the decisions"):
         ThresholdCostDisplay.from_predictions(y > 0, X[:, 0], costs=triage)
 
@@ -654,7 +680,7 @@ def test_bounds_far_above_the_cost_are_drawn_on_a_log_scale():
     ],
 )
 def test_tiny_constant_and_certain_scores_are_drawn(cls, y, p):
-    for costs in (None, {"fp": 1, "fn": 10_000}, {"fp": 1e-12, "fn": 1e12}):
+    for costs in (None, {"fp": 1e-12, "fn": 1e12}):
         cls.from_predictions(y, p, costs=costs).figure_.canvas.draw()
 
 

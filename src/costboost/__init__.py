@@ -4,5 +4,12 @@ from costboost._version import __version__
 from costboost.classifiers import CostBoostClassifier
 from costboost.costs import Costs
 from costboost.decisions import MinimumCostClassifier
+from costboost.versions import show_versions
 
-__all__ = ["Costs", "CostBoostClassifier", "MinimumCostClassifier", "__version__"]
+__all__ = [
+    "Costs",
+    "CostBoostClassifier",
+    "MinimumCostClassifier",
+    "show_versions",
+    "__version__",
+]

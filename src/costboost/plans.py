@@ -224,8 +224,8 @@ def _objective(objective: Any, n_rows: int) -> Any:
         named = OBJECTIVES[objective]
         return lambda at, rows: named(at)
     if callable(objective):
-        return lambda at, rows: _as_triple(objective(at), len(at.cost))
-    arrays = _as_triple(objective, n_rows)
+        return lambda at, rows: _as_triple(objective(at), at.cost.shape)
+    arrays = _as_triple(objective, (n_rows,))
     return _RowObjective(arrays)
 
 
@@ -240,12 +240,12 @@ class _RowObjective:
         return a[rows], b[rows], w0[rows]
 
 
-def _as_triple(value: Any, n_rows: int) -> tuple[Floats, Floats, Floats]:
+def _as_triple(value: Any, shape: tuple[int, ...]) -> tuple[Floats, Floats, Floats]:
     try:
-        a, b, w0 = (np.broadcast_to(np.asarray(part, dtype=float), n_rows) for part in value)
+        a, b, w0 = (np.broadcast_to(np.asarray(part, dtype=float), shape) for part in value)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"objective must be a name, a function, or (a, b, w0) of {n_rows} rows each."
+            f"objective must be a name, a function, or (a, b, w0) of {shape[0]} rows each."
         ) from error
     if not (np.isfinite(a).all() and np.isfinite(b).all() and np.all(w0 >= 0) and w0.any()):
         raise ValueError("objective (a, b, w0) must be finite, with w0 >= 0 and not all zero.")

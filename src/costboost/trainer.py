@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any
@@ -117,28 +119,38 @@ class Trainer:
         if plan.patience is not None and watched is None:
             everything, apart = self._hold_out(everything)
             watched = self._watch_rows(apart)
-        whole = len(everything) == len(self.y)
-        y = self.y if whole else self.y[everything]
-        costs = self.costs if whole else self.costs[everything]
-        weights = self.weights if whole or self.weights is None else self.weights[everything]
-        prices = training_prices(costs, y, plan.n_classes, aim=plan.rule.trains_on_costs)
-        prices = _aim_at_objective(prices, plan, everything)
-        layout = self._layout(prices.labels)
-        with layout.cut(self._arranged(layout, None if whole else everything)) as shards:
-            learner = self._learner(prices, everything if not whole else None)
-            setting = _at_rows(plan.setting, None if whole else everything)
-            setting = replace(setting, n_rounds=max(self._max_rounds, 1))
-            boosting = Boosting(
-                shards, plan.rule, learner, prices, costs, y, weights, plan.n_classes, setting
-            )
+        with self.open(everything) as boosting:
             if previous:
                 boosting.replay(previous)
             history = self._consume(boosting, watched, previous or [])
         self.histories.append(history)
         if not history.rounds:
-            return self._constant(boosting, costs, y, weights)
+            return self._constant(boosting)
+        return self.assemble(history.rounds)
+
+    @contextmanager
+    def open(self, rows: Int64) -> Iterator[Boosting]:
+        """Set up the rounds on some rows; the threads end with the block."""
+        plan = self.plan
+        part = None if len(rows) == len(self.y) else rows
+        y, costs, weights = self.y, self.costs, self.weights
+        if part is not None:
+            y, costs = y[part], costs[part]
+            weights = None if weights is None else weights[part]
+        prices = training_prices(costs, y, plan.n_classes, aim=plan.rule.trains_on_costs)
+        prices = _aim_at_objective(prices, plan, rows)
+        layout = self._layout(prices.labels)
+        setting = replace(_at_rows(plan.setting, part), n_rounds=max(self._max_rounds, 1))
+        with layout.cut(self._arranged(layout, part)) as shards:
+            learner = self._learner(prices, part)
+            data = (prices, costs, y, weights, plan.n_classes)
+            yield Boosting(shards, plan.rule, learner, *data, setting)
+
+    def assemble(self, rounds: list[Round]) -> Ensemble:
+        """Put rounds together."""
+        plan = self.plan
         votes = plan.setting.votes
-        return assemble(history.rounds, self.binner, plan.n_classes, votes, discrete=plan.discrete)
+        return assemble(rounds, self.binner, plan.n_classes, votes, discrete=plan.discrete)
 
     def _weighted_rows(self, rows: Any) -> Int64:
         """Return the numbers of the rows to train on: rows of weight 0 are as good as absent."""
@@ -226,11 +238,10 @@ class Trainer:
             finder=finder,
         )
 
-    def _constant(
-        self, boosting: Boosting, costs: Costs, y: Int64, weights: Floats | None
-    ) -> Ensemble:
+    def _constant(self, boosting: Boosting) -> Ensemble:
         """Say that no round could be taken, and answer the cheapest constant."""
         plan = self.plan
+        costs, y, weights = boosting.costs, boosting.y, boosting.sample_weight
         remedy = {
             "adacost": "a smaller cost_scale, deeper trees",
             "adac1": 'method="cgada", or deeper trees',

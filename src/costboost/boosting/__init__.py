@@ -1,0 +1,1 @@
+"""The loops: weights or gradients -> a learner -> a step, round after round."""

@@ -102,6 +102,48 @@ def regression_slopes(
         largest[0, 1] = most
 
 
+def regression_values(
+    kind: cython.int,
+    margins: cython.const[cython.double][:, ::1],
+    targets: cython.const[cython.double][::1],
+    over: cython.const[cython.double][::1],
+    under: cython.const[cython.double][::1],
+    weights: cython.const[cython.double][::1],
+    values: cython.double[::1],
+) -> float:
+    """Write the weighted loss of every row, as `regression_slopes` reads it; return the largest."""
+    i: cython.Py_ssize_t
+    step: cython.Py_ssize_t = 1 if over.shape[0] > 1 else 0
+    gap: cython.double
+    value: cython.double
+    largest: cython.double = 0.0
+    with cython.nogil:
+        for i in range(margins.shape[0]):
+            gap = margins[i, 0] - targets[i]
+            if kind == PINBALL:
+                value = over[i * step] * gap if gap > 0.0 else -under[i * step] * gap
+            else:
+                gap = gap if gap > 0.0 else -gap
+                value = 0.5 * gap * gap
+                if kind == HUBER and gap > over[0]:
+                    value = over[0] * (gap - 0.5 * over[0])
+            if weights.shape[0] > 0:
+                value *= weights[i]
+            values[i] = value
+            largest = value if value > largest else largest
+    return largest
+
+
+def sum_values(
+    values: cython.const[cython.double][::1], scale: cython.double, out: cython.longlong[:, ::1]
+):
+    """Add up values exactly, in grid units, into out[0]."""
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(values.shape[0]):
+            _add(out, 0, 0, values[i] * scale)
+
+
 def binary_slopes(
     kind: cython.int,
     margins: cython.const[cython.double][:, ::1],

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,6 @@ from costboost.boosting.minimisers import (
 )
 from costboost.boosting.slope_learners import Lesson, SlopeLearner
 from costboost.boosting.slopes import NONE, Slopes
-from costboost.trees.forest import write_leaves
 from costboost.trees.grower import Tree
 from costboost.trees.shards import Shard, Shards, grid_scale
 

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.trees.binning import Binner
-from costboost.trees.splits import MISSING, Split, SplitFinder
+from costboost.trees.codes import MISSING
+from costboost.trees.splits import Split, SplitFinder
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]

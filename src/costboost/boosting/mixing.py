@@ -2,9 +2,10 @@
 
     H, C -> signed weights -> learner -> h -> alpha -> H <- (1 - alpha) H + alpha h -> ...
 
-Every row holds K numbers of H, K of its costs unless they are constant, and K signed weights of four
-bytes. All passes over rows go by small blocks, so nothing else of that size is made. Sums are taken
-over terms on a grid, exactly, and steps follow from them: the model does not depend on the shards.
+Every row holds K numbers of H, K of its costs unless they are constant, and K signed weights of
+four bytes. All passes over rows go by small blocks, so nothing else of that size is made. Sums are
+taken over terms on a grid, exactly, and steps follow from them: the model does not depend on the
+shards.
 """
 
 from __future__ import annotations
@@ -157,7 +158,7 @@ class Mixing:
 
     @property
     def largest_cost(self) -> float:
-        """max C, in the user's units."""
+        """The largest cost of an answer over the cheapest, in the user's units."""
         return self._largest_cost * self._prices.unit
 
     # --- before the first round
@@ -361,7 +362,7 @@ class Mixing:
 
         def change(shard: Shard, rows: slice) -> Floats:
             mixture = shard.data["mixture"][rows]
-            return (self._hypothesis(shard, relation, rows) - mixture) ** 2
+            return np.asarray((self._hypothesis(shard, relation, rows) - mixture) ** 2)
 
         distance = self._sum(change, 1.0)
         curvature = lipschitz(self._largest_cost, self.setting.p) * distance

@@ -133,8 +133,8 @@ def normalised(scores: Floats) -> Floats:
     Examples
     --------
     >>> import numpy as np
-    >>> normalised(np.array([[0.2, 0.6], [0.0, 0.0]])).tolist()
-    [[0.25, 0.75], [0.5, 0.5]]
+    >>> normalised(np.array([[0.25, 0.25], [0.0, 0.0]])).tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
     """
     total = scores.sum(axis=1, keepdims=True)
     uniform = np.full_like(scores, 1.0 / scores.shape[1])
@@ -175,9 +175,7 @@ def assemble_mixture(
     )
 
 
-def constant_mixture(
-    answer: int, method: Method, binner: Binner | None, n_classes: int
-) -> Mixture:
+def constant_mixture(answer: int, method: Method, binner: Binner | None, n_classes: int) -> Mixture:
     """Return the mixture without rounds that always answers one class."""
     return Mixture(
         alphas=np.zeros(0),

@@ -138,9 +138,9 @@ def leaf_answers(sums: Int64, *, one_label: bool) -> Bits:
     >>> leaf_answers(np.array([[3, -1, 2], [-4, -1, -3]]), one_label=True).tolist()
     [[1, 0, 0], [0, 1, 0]]
     """
-    if not one_label:
-        return (sums > 0).astype(np.uint8)
-    return (np.argmax(sums, axis=1)[:, None] == np.arange(sums.shape[1])).astype(np.uint8)
+    best = np.argmax(sums, axis=1)[:, None]
+    said = best == np.arange(sums.shape[1]) if one_label else sums > 0
+    return np.asarray(said, dtype=np.uint8)
 
 
 @dataclass
@@ -239,6 +239,8 @@ def expand(X: Any, rows: Int64, classes: Int64 | None, n_classes: int) -> Any:
     table = _safe_indexing(X, rows)
     if classes is None:
         return table
+    if hasattr(table, "to_numpy"):  # a DataFrame: its columns become one array
+        table = table.to_numpy()
     named = np.eye(n_classes)[classes]
     if sp.issparse(table):
         return sp.hstack([table, sp.csr_array(named)], format="csr")

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -119,6 +120,8 @@ class Boosting:
         self.n_classes, self.setting = n_classes, setting
         self.n_outputs = 1 if n_classes == 2 else n_classes
         self.prices = self._scaled(prices)
+        # Rows of one leaf and class are alike in all sums: no pass over rows.
+        self._alike = prices.constant or rule.plain_rounds
         self.stop: Stop = "rounds"
         self.total_alpha = 0.0
         self._ledger = Ledger(self)
@@ -135,12 +138,15 @@ class Boosting:
             return prices.scaled(1.0 / prices.smallest)
         return prices.scaled((1.0 if wanted == "auto" else wanted) / prices.largest)
 
-    def _at(self, cost: Floats, labels: Int64, rows: Any = None) -> At:
+    def _at(
+        self, cost: Floats, labels: Int64, rows: Any = None, row_cost: Floats | None = None
+    ) -> At:
         """Return the rule's view of costs, for labels of the same first dimension."""
         sign = np.where(labels == 1, 1.0, -1.0) if self.n_classes == 2 else np.ones(len(labels))
         at = At(
             cost=cost,
-            sign=np.broadcast_to(sign.reshape(sign.shape + (1,) * (cost.ndim - 1)), cost.shape),
+            sign=_like(sign, cost),
+            row_cost=None if row_cost is None else _like(row_cost, cost),
             n_rounds=self.setting.n_rounds,
             n_classes=self.n_classes,
             ratio=self._ratio,
@@ -150,7 +156,7 @@ class Boosting:
             at = replace(at, objective=self.setting.objective(at, rows))
         return at
 
-    @property
+    @cached_property
     def _ratio(self) -> float:
         """The mean cost of the positives over that of the negatives (AdaUBoost's beta)."""
         if self.prices.constant:
@@ -166,9 +172,13 @@ class Boosting:
 
     def _set_terms(self) -> None:
         """Evaluate the rule: by class where rows are alike, else by row."""
-        if self.prices.constant:
+        if self._alike:
+            shape = (self.n_classes, self.n_classes)
             classes = np.arange(self.n_classes)
-            at, wrong = self._at(self.prices.right, classes), self._at(self.prices.wrong, classes)
+            right, wide = np.ones(self.n_classes), np.ones(shape)
+            if self.prices.constant:
+                right, wide = self.prices.right, self.prices.wrong
+            at, wrong = self._at(right, classes), self._at(wide, classes, row_cost=right)
             self._tables = (
                 self.rule.right(at),
                 self.rule.wrong(wrong),
@@ -184,8 +194,9 @@ class Boosting:
         self._largest_factor = self._reach = 0.0
         for shard in self.shards.shards:
             labels = prices.labels[shard.rows]
-            at = self._at(prices.right[shard.rows], labels, shard.rows)
-            wide = at if binary else self._at(prices.wrong[shard.rows], labels, shard.rows)
+            own = prices.right[shard.rows]
+            at = self._at(own, labels, shard.rows)
+            wide = at if binary else self._at(prices.wrong[shard.rows], labels, shard.rows, own)
             terms = (self.rule.right(at), self.rule.wrong(wide))
             factors = (self.rule.right_factor(at), self.rule.wrong_factor(wide))
             shape = (len(labels), self.n_classes)
@@ -336,7 +347,7 @@ class Boosting:
     ) -> Sums:
         """Return the sums of this round, with the rule's exponents and factors or without."""
         hypothesis = lesson.hypothesis
-        if self.prices.constant and not hypothesis.by_row:
+        if self._alike and not hypothesis.by_row:
             u, f = self._cells(hypothesis)
             right = hypothesis.right(self.n_classes)
             if not exponent or code:
@@ -346,7 +357,7 @@ class Boosting:
             return CellSums(q * f if factor else q, u)
         if not self._rows_ready:
             self._set_row_terms()
-        reach = self._reach * float(np.max(hypothesis.sizes)) if exponent else 1.0
+        reach = (self._reach if exponent else 1.0) * self._largest_size(hypothesis)
         sums = RowSums(
             self.shards,
             hypothesis,
@@ -356,6 +367,13 @@ class Boosting:
             max(reach, 1e-300),
         )
         return sums.with_terms(exponent=exponent, factor=factor, code=code)
+
+    def _largest_size(self, hypothesis: Hypothesis) -> float:
+        size = float(np.max(hypothesis.sizes))
+        if not hypothesis.by_row:
+            return size
+        sizes = self.shards.map(lambda shard: float(np.max(shard.data["sizes"], initial=0.0)))
+        return size * max(sizes)
 
     def _cells(self, hypothesis: Hypothesis) -> tuple[Floats, Floats]:
         """Return effective margin and factor of every cell (leaf, class)."""
@@ -429,9 +447,12 @@ class Boosting:
         hypothesis = done.lesson.hypothesis
         step = 1.0 if isinstance(done.alpha, tuple) else done.alpha
         alpha = 1.0 if self.rule.update == "one" else step
-        if self.prices.constant and not hypothesis.by_row:
+        ahead_alike = self.prices.constant or self.rule.before is None
+        if self._alike and ahead_alike and not hypothesis.by_row:
             u, f = self._cells(hypothesis)
-            ahead = self._before(self._at(self.prices.right, np.arange(self.n_classes)))
+            ahead = np.ones(self.n_classes)
+            if self.rule.before is not None:
+                ahead = self._before(self._at(self.prices.right, np.arange(self.n_classes)))
             with np.errstate(divide="ignore"):
                 logs = np.log(f * ahead) - alpha * u
             cells = done.lesson.cells / done.lesson.cells.sum()
@@ -448,6 +469,8 @@ class Boosting:
 
     def _update_rows(self, hypothesis: Hypothesis, alpha: float, divisor: float) -> list[float]:
         votes = (hypothesis.votes, hypothesis.sizes)
+        if not self._rows_ready:
+            self._set_row_terms()
         if self.rule.before is not None and "ahead" not in self.shards.shards[0].data:
             prices = self.prices.by_row()
             self.shards.scatter("ahead", self._before(self._at(prices.right, prices.labels)))
@@ -569,6 +592,11 @@ def vote_shares(margins: Floats, total_alpha: float) -> Floats:
 def decide_by_votes(margins: Floats, total_alpha: float, costs: Costs) -> NDArray[Any]:
     """Return the cheapest decision if vote shares were probabilities (AdaMEC, uncalibrated)."""
     return costs.decide(vote_shares(margins, total_alpha))
+
+
+def _like(values: Floats, cost: Floats) -> Floats:
+    """Return one value per row as an array of the shape of `cost`, (m,) or (m, K)."""
+    return np.broadcast_to(values.reshape(values.shape + (1,) * (cost.ndim - 1)), cost.shape)
 
 
 def _wide(term: Floats, shape: tuple[int, int]) -> Floats:

@@ -36,6 +36,8 @@ class At:
     cost : ndarray
         The scaled cost of getting the row wrong; with K > 2 classes, `Rule.wrong` and
         `Rule.wrong_factor` see the cost of the wrong answer that was given.
+    row_cost : ndarray or None
+        The mean cost of the row's wrong answers, whatever answer was given; None: `cost`.
     sign : ndarray
         y, +1 or -1 (K > 2 classes: +1).
     n_rounds : int
@@ -56,13 +58,7 @@ class At:
     ratio: float = 1.0
     beta: Beta | None = None
     objective: tuple[Floats, Floats, Floats] | None = None
-
-    def take(self, index: Any) -> At:
-        """Return the same setting at some of the rows."""
-        objective = self.objective
-        if objective is not None:
-            objective = (objective[0][index], objective[1][index], objective[2][index])
-        return replace(self, cost=self.cost[index], sign=self.sign[index], objective=objective)
+    row_cost: Floats | None = None
 
 
 Function = Callable[[At], Floats]
@@ -79,8 +75,13 @@ def zero(at: At) -> Floats:
 
 
 def cost(at: At) -> Floats:
-    """Return the cost of every row."""
+    """Return the cost of every row; with K > 2 classes, of the wrong answer it was given."""
     return at.cost
+
+
+def row_cost(at: At) -> Floats:
+    """Return the cost of every row, whatever wrong answer it was given."""
+    return at.cost if at.row_cost is None else at.row_cost
 
 
 StepName = Literal["half-log", "search", "one"]
@@ -158,6 +159,12 @@ class Rule:
     uses_costs: bool = True
     trains_on_costs: bool = True
     bounded: bool = False
+
+    @property
+    def plain_rounds(self) -> bool:
+        """Whether exponents and factors are the same for all rows, whatever they cost."""
+        terms = (self.right, self.wrong, self.right_factor, self.wrong_factor)
+        return all(term in (one, zero) for term in terms)
 
 
 # --- AdaCost (2.1): beta_+ = 1/2 - c/2 when right, beta_- = 1/2 + c/2 when wrong (Fan et al. 1999)
@@ -318,8 +325,8 @@ register(
     Rule(
         "adac2",
         SUN + "; SAMME.C2, So et al. 2021",
-        right_factor=cost,
-        wrong_factor=cost,
+        right_factor=row_cost,
+        wrong_factor=row_cost,
         step_factor=True,
         many_classes=True,
     )

@@ -126,6 +126,13 @@ class RegressionSlopes:
 
         return np.max(shards.map(part), axis=0)
 
+    def write_values(self, shard: Shard) -> float:
+        """Write every row's weighted loss in place of its slope; return the largest."""
+        data = shard.data
+        prices = (data.get("over", self._over), data.get("under", self._under))
+        rows = (data["margins"], data["targets"], *prices, data.get("sample weights", NONE))
+        return float(kernels.regression_values(self.kind, *rows, data["slopes"][0]))
+
 
 class ClassSlopes:
     """The losses of two or K classes."""

@@ -13,6 +13,8 @@ from costboost.boosting.sums import Sums
 
 # The half log of an error of one ulp: what a perfect learner's vote weighs at most.
 MAX_ALPHA = 0.5 * math.log((1 - 2.0**-52) / 2.0**-52)
+# A learner that comes back right after its own step has E[u] = 0, but for rounding: no step.
+NEGLIGIBLE = 1e-12
 
 
 def half_log(sums: Sums, n_classes: int = 2, max_alpha: float = MAX_ALPHA) -> float:
@@ -25,7 +27,8 @@ def half_log(sums: Sums, n_classes: int = 2, max_alpha: float = MAX_ALPHA) -> fl
         return max_alpha if plus > 0.0 else 0.0
     if plus <= 0.0:
         return -max_alpha
-    return min(0.5 * (math.log(plus / minus) + math.log(n_classes - 1)), max_alpha)
+    alpha = min(0.5 * (math.log(plus / minus) + math.log(n_classes - 1)), max_alpha)
+    return alpha if abs(alpha) > NEGLIGIBLE else 0.0
 
 
 def search(sums: Sums, max_alpha: float = MAX_ALPHA, tolerance: float = 1e-13) -> float:
@@ -34,7 +37,7 @@ def search(sums: Sums, max_alpha: float = MAX_ALPHA, tolerance: float = 1e-13) -
     Where Z falls for ever, that is the end of the interval.
     """
     plus, minus = sums.balance()
-    if plus == minus:  # E[u] = 0: Z is least at 0
+    if abs(plus - minus) <= NEGLIGIBLE * (plus + minus):  # E[u] = 0: Z is least at 0
         return 0.0
     low, high = (0.0, max_alpha) if plus > minus else (-max_alpha, 0.0)
     end = high if plus > minus else low

@@ -39,7 +39,7 @@ def german_amounts(columns: Columns, y: NDArray[Any], positive: Any) -> Priced:
 
 
 def annuity(line: Floats | float, rate: float, months: int) -> Any:
-    """Return the monthly instalment that pays back a credit line: Bahnsen et al. (2014), Eq. 6."""
+    """Return the monthly instalment that pays back a credit line."""
     growth = (1 + rate) ** months
     return line * rate * growth / (growth - 1)
 

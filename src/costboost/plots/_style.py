@@ -142,6 +142,9 @@ def show_legend(ax: Any, beneath: float = 0.0) -> Any:
     engine make room; in others the axes cede the room, and that for `beneath`, in inches.
     """
     handles, labels = ax.get_legend_handles_labels()
+    if hasattr(ax, "_costboost_right"):
+        more = ax._costboost_right.get_legend_handles_labels()
+        handles, labels = handles + more[0], labels + more[1]
     if not handles:
         return None
     order = sorted(range(len(handles)), key=lambda i: _is_reference(handles[i]))
@@ -178,6 +181,15 @@ def dress(ax: Any, xlabel: str, ylabel: str) -> None:
     ax.grid(True, color="#dddddd", linewidth=0.6)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def right_of(ax: Any, ylabel: str) -> Any:
+    """Return axes on the same place with a scale of their own on the right, made once."""
+    if not hasattr(ax, "_costboost_right"):
+        right = ax._costboost_right = ax.twinx()
+        right.spines[["top", "left"]].set_visible(False)
+        right.set_ylabel(plain(ylabel))
+    return ax._costboost_right
 
 
 def unit(what: str, currency: str | None) -> str:

@@ -31,6 +31,7 @@ from costboost.plots._style import (
 )
 
 _MARK = "costboost-mark"
+_AT_END = 1e-12  # no axis tells such a probability from 0, nor one minus it from 1
 Scale = Literal["auto", "linear", "log", "logit"]
 
 
@@ -352,16 +353,7 @@ class ThresholdCostDisplay(BinaryDisplay):
 
     def _draw_marks(self) -> None:
         color = self.line_.get_color()
-        low, high = self._ends()
-        chosen, cheapest = np.clip([self.chosen, self.cheapest], low, high)
         least, at = float(self.cost.min()), float(self.cost_at(self.chosen))
-        style = {
-            "color": color,
-            "linestyle": "none",
-            "markersize": 7,
-            "clip_on": False,
-            "gid": _MARK,
-        }
         explain(
             self.ax_,
             "costboost-cheapest",
@@ -369,18 +361,36 @@ class ThresholdCostDisplay(BinaryDisplay):
             marker="o",
             markerfacecolor="white",
         )
-        self.price_ = self.ax_.plot([chosen, chosen], [least, at], color=color, linewidth=1.0)[0]
-        self.cheapest_ = self.ax_.plot(
-            [cheapest], [least], marker="o", markerfacecolor="white", zorder=4, **style
-        )[0]
+        style = {
+            "linestyle": "none",
+            "color": color,
+            "markersize": 7,
+            "clip_on": False,
+            "gid": _MARK,
+        }
+        x, where = self._place(self.chosen)
+        self.price_ = self.ax_.plot([x, x], [least, at], color=color, linewidth=1.0, **where)[0]
         self.chosen_ = self.ax_.plot(
-            [chosen], [at], marker="D", markeredgecolor="white", zorder=5, **style
+            [x], [at], marker="D", markeredgecolor="white", zorder=5, **style, **where
         )[0]
+        x, where = self._place(self.cheapest)
+        self.cheapest_ = self.ax_.plot(
+            [x], [least], marker="o", markerfacecolor="white", zorder=4, **style, **where
+        )[0]
+
+    def _place(self, threshold: float) -> tuple[float, dict[str, Any]]:
+        """Return where a threshold is marked: at an end of the axis if it lies there or beyond."""
+        low, high = self._ends()
+        if low + _AT_END < threshold < high - _AT_END:
+            return threshold, {}
+        end = 0.0 if threshold <= (low + high) / 2 else 1.0
+        return end, {"transform": self.ax_.get_yaxis_transform()}
 
     def _scale(self, xscale: Scale, yscale: Scale) -> None:
         if xscale == "auto":
             xscale = "logit" if self.probability and min(self._edges()) < 0.01 else "linear"
         if xscale != "linear":
+            self.ax_.set_autoscalex_on(False)  # the limits follow; margins around 0 would overflow
             self.ax_.set_xscale(xscale, nonpositive="clip")
         if yscale == "auto":
             least, most = float(self.cost.min()), float(self.cost.max())

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from costboost.plots._responses import innermost, model_name
 from costboost.plots._style import (
@@ -20,18 +19,25 @@ from costboost.plots._style import (
     entry,
     need_matplotlib,
     plain_ticks,
+    right_of,
     show_legend,
     tagged,
     unit,
 )
 
 
-def _by_round(values: ArrayLike | None, name: str) -> Floats | None:
+def _by_round(values: Any, name: str) -> Floats | None:
+    """Return costs of shape (n_models, n_rounds); a model that stopped early keeps its last."""
     if values is None:
         return None
-    costs = np.asarray(values, dtype=np.float64)
-    if costs.ndim != 1 or len(costs) == 0:
-        raise ValueError(f"{name} has shape {costs.shape}: give one cost per round, at least one")
+    ragged = isinstance(values, list | tuple) and any(np.ndim(v) == 1 for v in values)
+    series = [
+        np.asarray(v, dtype=np.float64) for v in (values if ragged else np.atleast_2d(values))
+    ]
+    if not series or any(s.ndim != 1 or len(s) == 0 for s in series):
+        raise ValueError(f"{name} must hold one cost per round and at least one round")
+    rounds = max(len(s) for s in series)
+    costs = np.stack([np.pad(s, (0, rounds - len(s)), mode="edge") for s in series])
     if np.isnan(costs).any():
         raise ValueError(f"{name} holds nan: give a cost for every round")
     return costs
@@ -43,16 +49,21 @@ class TrainingCostDisplay:
 
     Several models on the same axes are told apart by colour and marker; line styles say what a
     curve is: solid for training, dashed for the bound, dotted for validation, whose cheapest round
-    is marked.
+    is marked. A model that calibration made of several, one per fold, is drawn as their mean, in a
+    band from the least to the largest.
 
     Parameters
     ----------
-    train_cost : array-like of shape (n_rounds,)
-        Cost on the training rows after each round.
-    cost_bound : array-like of shape (n_rounds,), default=None
+    train_cost : array-like of shape (n_rounds,), or a list of such
+        Cost on the training rows after each round; a list has one array for each of several
+        models, whose numbers of rounds may differ. A model that stopped keeps its last cost.
+    cost_bound : array-like of shape (n_rounds,), or a list of such, default=None
         The bound on it.
-    validation_cost : array-like of shape (n_rounds,), default=None
+    validation_cost : array-like of shape (n_rounds,), or a list of such, default=None
         Cost on rows that were not trained on.
+    validation_axis : {"same", "right"}, default="same"
+        Where the validation cost is read: on the same axis, or on one of its own on the right, for
+        a mean beside totals.
     currency : str, default=None
         What costs are counted in, such as "EUR".
     name : str, default=None
@@ -64,10 +75,14 @@ class TrainingCostDisplay:
         The training cost.
     bound_, validation_ : Line2D or None
         The other two.
+    bands_ : list of PolyCollection
+        From the least to the largest of several models, for each of the curves.
     best_ : Line2D or None
         The mark at the cheapest validation round.
     ax_, figure_, legend_
         Where it was drawn.
+    validation_ax_ : Axes
+        Where the validation cost was drawn; `ax_` unless it has its own axis.
 
     Examples
     --------
@@ -87,22 +102,29 @@ class TrainingCostDisplay:
         "validation": (0, (1.2, 1.2)),
     }
 
-    train_cost: ArrayLike
-    cost_bound: ArrayLike | None = None
-    validation_cost: ArrayLike | None = None
+    train_cost: Any
+    cost_bound: Any = None
+    validation_cost: Any = None
+    validation_axis: Literal["same", "right"] = "same"
     currency: str | None = None
     name: str | None = None
 
     def __post_init__(self) -> None:
-        for field in ("train_cost", "cost_bound", "validation_cost"):
-            setattr(self, field, _by_round(getattr(self, field), field))
+        self._series = {
+            "training": _by_round(self.train_cost, "train_cost"),
+            "bound": _by_round(self.cost_bound, "cost_bound"),
+            "validation": _by_round(self.validation_cost, "validation_cost"),
+        }
+
+    def _mean(self, what: str) -> Floats | None:
+        series = self._series[what]
+        return None if series is None else np.asarray(series.mean(axis=0))
 
     @property
     def best_round(self) -> int | None:
         """The round, counted from 1, that was cheapest on the validation rows."""
-        if self.validation_cost is None:
-            return None
-        return int(np.argmin(self.validation_cost)) + 1
+        costs = self._mean("validation")
+        return None if costs is None else int(np.argmin(costs)) + 1
 
     @classmethod
     def from_estimator(
@@ -115,6 +137,9 @@ class TrainingCostDisplay:
         **kwargs: Any,
     ) -> Self:
         """Draw the rounds of a fitted model.
+
+        ``train_cost_`` and ``cost_bound_`` are totals over the training rows, ``validation_cost_``
+        is a mean over the held-out ones, so it is drawn on an axis of its own.
 
         Parameters
         ----------
@@ -146,6 +171,7 @@ class TrainingCostDisplay:
             train_cost=train_cost,
             cost_bound=getattr(model, "cost_bound_", None),
             validation_cost=getattr(model, "validation_cost_", None),
+            validation_axis="right",
             currency=currency,
             name=model_name(estimator) if name is None else name,
         )
@@ -181,63 +207,85 @@ class TrainingCostDisplay:
         name = self.name if name is None else name
         i = len(tagged(self.ax_, CURVE))
         style = {"color": COLORS[i % len(COLORS)], "marker": MARKERS[i % len(MARKERS)], **kwargs}
-        line = self._draw(self.train_cost, "training", name, style)
-        line.set_gid(CURVE)
-        self.line_ = line
-        self.bound_ = self._draw(self.cost_bound, "bound", name, style)
-        self.validation_ = self._draw(self.validation_cost, "validation", name, style)
+        self.bands_: list[Any] = []
+        self.validation_ax_ = self._validation_axes()
+        self.line_ = self._draw("training", name, {**style, "gid": CURVE})
+        self.bound_ = self._draw("bound", name, style)
+        self.validation_ = self._draw("validation", name, style)
         self.best_ = self._draw_best()
         dress(self.ax_, "Round", unit("Cost", self.currency))
-        self._scale(yscale)
+        self._scale(self.ax_, yscale)
+        if self.validation_ax_ is not self.ax_:
+            self._scale(self.validation_ax_, yscale)
+        self._count()
         self.legend_ = show_legend(self.ax_)
         return self
 
-    def _draw(self, costs: Any, what: str, name: str | None, style: dict[str, Any]) -> Any:
-        if costs is None:
+    def _validation_axes(self) -> Any:
+        if self.validation_axis not in ("same", "right"):
+            raise ValueError(f"validation_axis={self.validation_axis!r}: use 'same' or 'right'")
+        if self.validation_axis == "same" or self._series["validation"] is None:
+            return self.ax_
+        return right_of(self.ax_, unit("Mean validation cost", self.currency))
+
+    def _draw(self, what: str, name: str | None, style: dict[str, Any]) -> Any:
+        costs, series = self._mean(what), self._series[what]
+        if costs is None or series is None:
             return None
         fixed = {
             "linestyle": self._styles[what],
             "linewidth": 1.8 if what == "training" else 1.4,
             "markersize": 5,
             "markevery": max(1, len(costs) // 8),
-            "label": entry(self.ax_, name, self._fact(what)),
+            "label": entry(self.ax_, name, self._fact(what, costs)),
         }
-        return self.ax_.plot(np.arange(1, len(costs) + 1), costs, **{**fixed, **style})[0]
+        rounds = np.arange(1, len(costs) + 1)
+        ax = self.validation_ax_ if what == "validation" else self.ax_
+        line = ax.plot(rounds, costs, **{**fixed, **style})[0]
+        if len(series) > 1:
+            ends = series.min(axis=0), series.max(axis=0)
+            band = {"color": line.get_color(), "alpha": 0.15, "linewidth": 0}
+            self.bands_.append(ax.fill_between(rounds, *ends, **band))
+        return line
 
-    def _fact(self, what: str) -> str:
+    def _fact(self, what: str, costs: Floats) -> str:
+        series = self._series[what]
+        models = 1 if series is None else len(series)
+        of = f", mean of {models} models" if models > 1 else ""
         if what == "bound":
             return "bound on the training cost"
         if what == "training":
-            return f"training, {amount(float(np.asarray(self.train_cost)[-1]), self.currency)}"
-        least = float(np.min(np.asarray(self.validation_cost)))
-        return f"validation, least {amount(least, self.currency)} at round {self.best_round}"
+            return f"training, {amount(float(costs[-1]), self.currency)}{of}"
+        least = amount(float(costs.min()), self.currency)
+        return f"validation, least {least} at round {self.best_round}{of}"
 
     def _draw_best(self) -> Any:
-        if self.best_round is None:
+        costs = self._mean("validation")
+        if costs is None:
             return None
-        least = float(np.min(np.asarray(self.validation_cost)))
         style = {"color": self.line_.get_color(), "markerfacecolor": "white", "markersize": 9}
-        at = [self.best_round], [least]
-        return self.ax_.plot(*at, marker="o", linestyle="none", zorder=5, **style)[0]
+        at = [self.best_round], [float(costs.min())]
+        return self.validation_ax_.plot(*at, marker="o", linestyle="none", zorder=5, **style)[0]
 
-    def _scale(self, yscale: str) -> None:
-        from matplotlib.ticker import MaxNLocator
-
-        drawn = [
-            c for c in (self.train_cost, self.cost_bound, self.validation_cost) if c is not None
-        ]
-        costs = np.concatenate([np.asarray(c) for c in drawn])
+    def _scale(self, ax: Any, yscale: str) -> None:
+        costs = np.concatenate([np.asarray(line.get_ydata()) for line in ax.lines])
         positive = costs[costs > 0]
         if yscale == "auto":
             wide = len(positive) > 0 and positive.max() > 50 * positive.min()
-            yscale = "log" if wide and costs.min() >= 0 else self.ax_.get_yscale()
-        self.ax_.set_yscale(yscale)
-        plain_ticks(self.ax_.yaxis)
+            yscale = "log" if wide and costs.min() >= 0 else ax.get_yscale()
+        ax.set_yscale(yscale)
+        plain_ticks(ax.yaxis)
         if yscale == "linear" and costs.min() >= 0:
-            low, high = self.ax_.get_ylim()
+            low, high = ax.get_ylim()
             if low < 0.5 * high:  # far above zero, starting there would flatten the curves
-                self.ax_.set_ylim(bottom=0)
-        rounds = max(len(line.get_xdata()) for line in tagged(self.ax_, CURVE))
+                ax.set_ylim(bottom=0)
+
+    def _count(self) -> None:
+        """Put rounds on the horizontal axis: whole numbers from 1."""
+        from matplotlib.ticker import MaxNLocator
+
+        lines = [*self.ax_.lines, *self.validation_ax_.lines]
+        rounds = max(float(np.max(line.get_xdata())) for line in lines)
         margin = max(0.5, 0.02 * rounds)
         self.ax_.set_xlim(1 - margin, rounds + margin)
         self.ax_.xaxis.set_major_locator(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,8 @@ class PNormTrainer(Trainer):
         layout = self._plan_layout(len(used))
         with layout.cut(self._arranged(layout, None if whole else used)) as shards:
             learner = self._relational_learner(None if whole else used)
-            state = (plan.method, learner, costs, y, weights, plan.n_classes, plan.setting)
+            setting = replace(plan.setting, n_rounds=max(self._max_rounds, 1))
+            state = (plan.method, learner, costs, y, weights, plan.n_classes, setting)
             mixing = Mixing(shards, *state)
             mixing.replay(previous or [])
             history = self._take_rounds(mixing, watched, previous or [])
@@ -117,6 +118,9 @@ class PNormTrainer(Trainer):
             observers.append(self.observer)
         outcome = consume(mixing.rounds(len(previous)), observers, on_interrupt=plan.on_interrupt)
         rounds = previous + outcome.rounds
+        if outcome.interrupted:
+            # Models still to come are made in the same time.
+            self._max_rounds = len(rounds)
         if watch is not None and plan.patience is not None and watch.costs:
             rounds = rounds[: len(previous) + watch.best_rounds]
         return MixingHistory(rounds, [] if watch is None else watch.costs, mixing.largest_cost)
@@ -130,7 +134,10 @@ class PNormTrainer(Trainer):
         answer = int(np.searchsorted(self.classes, label))
         why, remedy = "no answer costs more than another", "other costs"
         if mixing.stop == "alpha":
-            why, remedy = "the first tree is no better than chance", 'larger trees or step="harmonic"'
+            why, remedy = (
+                "the first tree is no better than chance",
+                'larger trees or step="harmonic"',
+            )
         warnings.warn(
             f"method={plan.method.name!r} could not take a single step: {why}. The model answers "
             f"{plain(self.classes[answer])!r} always. Try {remedy}.",

@@ -138,6 +138,64 @@ def _gain(
     return both - parent
 
 
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _bounded_value(
+    sums: cython.const[cython.longlong][::1],
+    l2: cython.double,
+    low: cython.double,
+    high: cython.double,
+) -> cython.double:
+    """Return a leaf's newton value, -gradient / (hessian + l2), kept within bounds."""
+    total: cython.double = sums[1] + l2
+    value: cython.double = -cython.cast(cython.double, sums[0]) / total if total > 0.0 else 0.0
+    value = value if value > low else low
+    return value if value < high else high
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _score_at(
+    sums: cython.const[cython.longlong][::1], l2: cython.double, value: cython.double
+) -> cython.double:
+    """Score a leaf of a given value; at its own newton value this is the newton score."""
+    return -value * (2.0 * sums[0] + (sums[1] + l2) * value)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _bounded_gain(
+    left: cython.const[cython.longlong][::1],
+    right: cython.const[cython.longlong][::1],
+    parent: cython.double,
+    l2: cython.double,
+    min_weight: cython.double,
+    low: cython.double,
+    high: cython.double,
+    way: cython.int,
+) -> cython.double:
+    """Return what the split gains when values are bounded and must rise (+1) or fall (-1)."""
+    both: cython.double
+    below: cython.double
+    above: cython.double
+    if min_weight > 0.0 and (left[1] < min_weight or right[1] < min_weight):
+        return -1.0
+    below = _bounded_value(left, l2, low, high)
+    above = _bounded_value(right, l2, low, high)
+    if (way > 0 and below > above) or (way < 0 and below < above):
+        return -1.0
+    both = _score_at(left, l2, below) + _score_at(right, l2, above)
+    if both - parent <= ROUNDING * (both if both > 0.0 else -both):
+        return -1.0
+    return both - parent
+
+
 def score(
     sums: cython.const[cython.longlong][::1], criterion: cython.int, l2: cython.double
 ) -> float:
@@ -165,12 +223,15 @@ def best_threshold(
     right: cython.longlong[::1],
     best_sums: cython.longlong[::1],
     best: cython.double[::1],
+    monotone: cython.const[cython.schar][::1] = None,
+    bounds: cython.const[cython.double][::1] = None,
 ):
     """Search the numeric columns named in `features`.
 
     `hist` is seen as (d, 256, C) whatever its memory order; `counts` has no rows when
     `min_count` <= 1. Writes best = (gain, feature, threshold, missing goes left) and the sums
-    of the left child, if anything gains more than best[0].
+    of the left child, if anything gains more than best[0]. With `monotone`, one of -1, 0, 1 for
+    every column, newton values stay within `bounds` = (low, high) and in order.
     """
     f: cython.Py_ssize_t
     j: cython.Py_ssize_t
@@ -185,8 +246,13 @@ def best_threshold(
     parent: cython.double
     count: cython.longlong
     value: cython.longlong
+    bounded: cython.bint = monotone is not None
+    low: cython.double = bounds[0] if bounded else 0.0
+    high: cython.double = bounds[1] if bounded else 0.0
     with cython.nogil:
         parent = _score(sums, criterion, l2)
+        if bounded:
+            parent = _score_at(sums, l2, _bounded_value(sums, l2, low, high))
         for f in range(features.shape[0]):
             j = features[f]
             missing = False
@@ -224,7 +290,12 @@ def best_threshold(
                         count + (counts[j, MISSING] if side == 1 else 0) >= min_count
                         and n_rows - count - (counts[j, MISSING] if side == 1 else 0) >= min_count
                     ):
-                        gain = _gain(left, right, parent, criterion, l2, min_weight)
+                        if bounded:
+                            gain = _bounded_gain(
+                                left, right, parent, l2, min_weight, low, high, monotone[j]
+                            )
+                        else:
+                            gain = _gain(left, right, parent, criterion, l2, min_weight)
                     if gain > best[0]:
                         best[0] = gain
                         best[1] = j
@@ -282,6 +353,7 @@ def best_subset(
     best_sums: cython.longlong[::1],
     best: cython.double[::1],
     goes_left: cython.uchar[::1],
+    bounds: cython.const[cython.double][::1] = None,
 ):
     """Search the categorical columns named in `features` for the best subset to send left.
 
@@ -306,8 +378,13 @@ def best_subset(
     key: cython.double
     code: cython.longlong
     count: cython.longlong
+    bounded: cython.bint = bounds is not None
+    low: cython.double = bounds[0] if bounded else 0.0
+    high: cython.double = bounds[1] if bounded else 0.0
     with cython.nogil:
         parent = _score(sums, criterion, l2)
+        if bounded:
+            parent = _score_at(sums, l2, _bounded_value(sums, l2, low, high))
         first = 0
         stop = n_channels
         if criterion == NEWTON or (n_channels == 2 and criterion <= ERROR):
@@ -345,7 +422,10 @@ def best_subset(
                         count += counts[j, code]
                         if count < min_count or n_rows - count < min_count:
                             continue
-                    gain = _gain(left, right, parent, criterion, l2, min_weight)
+                    if bounded:
+                        gain = _bounded_gain(left, right, parent, l2, min_weight, low, high, 0)
+                    else:
+                        gain = _gain(left, right, parent, criterion, l2, min_weight)
                     if gain > best[0]:
                         best[0] = gain
                         best[1] = j

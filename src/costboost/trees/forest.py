@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from costboost.trees import _forest_kernels as kernels
 from costboost.trees.binning import Binner
 from costboost.trees.grower import Tree
-from costboost.trees.splits import MISSING
+from costboost.trees.codes import MISSING
 
 Codes = NDArray[np.uint8]
 Floats = NDArray[np.float64]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from costboost.trees import _tree_kernels as kernels
 from costboost.trees.shards import ROOT, Mode, Shard, Shards
-from costboost.trees.splits import Split, SplitFinder
+from costboost.trees.splits import FREE, Bounds, Split, SplitFinder
 
 Int64 = NDArray[np.int64]
 
@@ -60,6 +60,7 @@ class Node:
     divided: bool = False
     histogram: Int64 | None = None
     counts: Int64 | None = None
+    bounds: Bounds = FREE
 
 
 @dataclass(frozen=True)
@@ -145,6 +146,7 @@ class Grower:
         self.limits = limits
         self.draw_features = draw_features or self._all_features
         self._counting = limits.min_samples_leaf > 1
+        self._constrained = getattr(finder, "monotone", None) is not None
         if finder.limits[2] != limits.min_samples_leaf:
             raise ValueError(
                 f"The split finder has min_count={finder.limits[2]}, the limits have "
@@ -186,13 +188,17 @@ class Grower:
             return self.shards.counts(node)
         return np.empty((0, 256), dtype=np.int64)
 
+    def _within(self, node: Node) -> tuple[Bounds, ...]:
+        """Return what a finder with constraints must know of a node beside its sums."""
+        return (node.bounds,) if self._constrained else ()
+
     def _consider(self, number: int, n_rows: int) -> None:
         """Look for the node's best split; queue the node if there is one."""
         node = self.nodes[number]
         assert node.histogram is not None
         assert node.counts is not None
         node.split = self.finder.find(
-            node.histogram, node.counts, node.sums, n_rows, self.draw_features()
+            node.histogram, node.counts, node.sums, n_rows, self.draw_features(), *self._within(node)
         )
         if node.split is None:
             node.histogram = node.counts = None
@@ -207,6 +213,9 @@ class Grower:
         node.left = len(self.nodes)
         sides = (split.left_sums, node.sums - split.left_sums)
         self.nodes += [Node(sums, node.depth + 1) for sums in sides]
+        if self._constrained:
+            bounds = self.finder.child_bounds(split, node.sums, node.bounds)
+            self.nodes[-2].bounds, self.nodes[-1].bounds = bounds
         if self.limits.allows(node.depth + 1, n_leaves):
             self._divide(node, number, split)
         node.histogram = node.counts = None

@@ -33,7 +33,9 @@ _CELLS_PER_SHARD = 200_000  # below this a second thread costs more than it brin
 class Mode(Protocol):
     """What a shard's histograms add up: class weights, pairs, or vectors."""
 
-    n_channels: int
+    @property
+    def n_channels(self) -> int:
+        """The number of sums in a cell."""
 
     def histogram(self, shard: Shard, node: int) -> Int64:
         """Return the node's sums as a (d, 256, n_channels) view."""

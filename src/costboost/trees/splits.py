@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.trees import _split_kernels as kernels
+from costboost.trees.codes import MISSING
 
 Int64 = NDArray[np.int64]
+Bounds = tuple[float, float]
 Criterion = Literal["gini", "entropy", "error", "newton", "vector", "one-hot"]
 
 # The kernels' numbers for the criteria, in the order in which their docstring lists them.
@@ -18,7 +20,8 @@ CRITERIA: dict[str, int] = {
     name: number
     for number, name in enumerate(["gini", "entropy", "error", "newton", "vector", "one-hot"])
 }
-MISSING = 255
+
+FREE: Bounds = (-np.inf, np.inf)
 
 
 @dataclass(frozen=True)
@@ -62,11 +65,13 @@ class SplitFinder:
         l2: float = 0.0,
         min_weight: float = 0.0,
         min_count: int = 1,
+        monotone: NDArray[np.int8] | None = None,
     ) -> None:
         self.n_bins = np.ascontiguousarray(n_bins, dtype=np.int64)
         self.is_categorical = is_categorical
         self.criterion = CRITERIA[criterion]
         self.limits = (float(l2), float(min_weight), int(min_count))
+        self.monotone = None if monotone is None else np.ascontiguousarray(monotone, dtype=np.int8)
         self._left = np.empty(n_channels, dtype=np.int64)
         self._right = np.empty(n_channels, dtype=np.int64)
         self._keys = np.empty(256)
@@ -80,8 +85,31 @@ class SplitFinder:
         """Weigh the sums of a node, in units of the grid."""
         return float(kernels.weight(sums, self.criterion))
 
+    def child_bounds(self, split: Split, sums: Int64, bounds: Bounds) -> tuple[Bounds, Bounds]:
+        """Return the bounds of both children's values, in units of the grid.
+
+        At a constrained column the middle of the children's values parts all values below it.
+        """
+        way = 0 if self.monotone is None else int(self.monotone[split.feature])
+        if way == 0:
+            return bounds, bounds
+        sides = [self._value(part, bounds) for part in (split.left_sums, sums - split.left_sums)]
+        middle = 0.5 * sides[0] + 0.5 * sides[1]
+        lower, upper = (bounds[0], middle), (middle, bounds[1])
+        return (lower, upper) if way > 0 else (upper, lower)
+
+    def _value(self, sums: Int64, bounds: Bounds) -> float:
+        total = float(sums[1]) + self.limits[0]
+        return min(max(-float(sums[0]) / total if total > 0.0 else 0.0, bounds[0]), bounds[1])
+
     def find(
-        self, hist: Int64, counts: Int64, sums: Int64, n_rows: int, features: Int64
+        self,
+        hist: Int64,
+        counts: Int64,
+        sums: Int64,
+        n_rows: int,
+        features: Int64,
+        bounds: Bounds = FREE,
     ) -> Split | None:
         """Return the best split among the given columns, or None when nothing gains.
 
@@ -93,19 +121,29 @@ class SplitFinder:
             The node's own sums.
         n_rows : int
         features : ndarray of column numbers, ascending
+        bounds : (float, float)
+            Where the node's values may lie, in units of the grid, if there are constraints.
         """
         best = np.array([0.0, -1.0, -1.0, 0.0])
         best_sums = np.empty_like(sums)
         l2, min_weight, min_count = self.limits
         rules = (sums, self.criterion, l2, min_weight, min_count, n_rows, self._left, self._right)
         categorical = self.is_categorical[features]
+        limits = () if self.monotone is None else (np.array(bounds),)
         kernels.best_threshold(
-            hist, counts, features[~categorical], self.n_bins, *rules, best_sums, best
+            hist,
+            counts,
+            features[~categorical],
+            self.n_bins,
+            *rules,
+            best_sums,
+            best,
+            *(() if self.monotone is None else (self.monotone, *limits)),
         )
         goes_left = np.empty(256, dtype=np.uint8)
         if categorical.any():
             scratch = (self._keys, self._codes, best_sums, best, goes_left)
-            kernels.best_subset(hist, counts, features[categorical], *rules, *scratch)
+            kernels.best_subset(hist, counts, features[categorical], *rules, *scratch, *limits)
         gain, feature, threshold, missing_left = best.tolist()
         if feature < 0:
             return None

@@ -1,0 +1,90 @@
+"""From files to typed columns.
+
+A `Raw` set is what a source gave: strings by column, None where a cell was empty. Whether a column
+holds numbers is seen from its cells, unless the catalogue says that its digits are codes.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.datasets._spec import Spec
+
+Cells = list[str | None]
+
+
+class Raw(NamedTuple):
+    """Cells by column, labels, where they were read, and the source if the catalogue's is wrong."""
+
+    columns: dict[str, Cells]
+    labels: Cells
+    where: str
+    source: str = ""
+
+
+def read_file(name: str, folder: Path) -> Raw:
+    """Read ``<folder>/<name>.csv``, gzipped or not."""
+    for path in (folder / f"{name}.csv", folder / f"{name}.csv.gz"):
+        if path.is_file():
+            return _read_csv(path)
+    raise FileNotFoundError(
+        f"There is neither {name}.csv nor {name}.csv.gz in {folder}: put the file there, or name "
+        "another folder by folder= or by the environment variable COSTBOOST_DATA."
+    )
+
+
+def _read_csv(path: Path) -> Raw:
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    if header[-1] != "target":
+        raise ValueError(f"The last column of {path} is {header[-1]!r}; it must be 'target'.")
+    ragged = next((i for i, row in enumerate(rows, 2) if len(row) != len(header)), None)
+    if ragged is not None:
+        raise ValueError(
+            f"Line {ragged} of {path} has not {len(header)} cells, as its header has: the copy is "
+            "damaged."
+        )
+    *columns, labels = ([cell or None for cell in column] for column in zip(*rows, strict=True))
+    return Raw(dict(zip(header, columns, strict=False)), labels, str(path))
+
+
+def as_numbers(cells: Cells) -> NDArray[np.float64] | None:
+    """Return cells as numbers, NaN where empty; None if one of them is no number."""
+    try:
+        return np.array([np.nan if c is None else float(c) for c in cells], dtype=np.float64)
+    except ValueError:
+        return None
+
+
+def _as_categories(cells: Cells, missing: str | None) -> NDArray[Any]:
+    column = np.empty(len(cells), dtype=object)
+    column[:] = [missing if cell is None else cell for cell in cells]
+    return column
+
+
+def typed_columns(raw: Raw, spec: Spec) -> dict[str, NDArray[Any]]:
+    """Return each column as float64, or as objects (strings and None) if it holds categories."""
+    typed: dict[str, NDArray[Any]] = {}
+    for name, cells in raw.columns.items():
+        numbers = None if spec.is_coded(name) else as_numbers(cells)
+        typed[name] = _as_categories(cells, spec.missing_category) if numbers is None else numbers
+    return typed
+
+
+def typed_labels(raw: Raw, spec: Spec) -> NDArray[Any]:
+    """Return labels as integers where the catalogue's are, else as strings."""
+    whole = all(isinstance(label, int) for label in spec.classes)
+    if not whole:
+        return np.array([str(label) for label in raw.labels])
+    try:
+        y = np.array([int(label) for label in raw.labels if label is not None], dtype=np.int64)
+    except ValueError as error:
+        raise ValueError(f"A label of {raw.where} is no whole number: {error}.") from error
+    return (y == 1).astype(np.int64) if spec.one_against_rest else y
