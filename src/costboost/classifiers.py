@@ -24,6 +24,7 @@ from costboost.calibration import CalibratedScores, calibrate_folds
 from costboost.costs import as_costs
 from costboost.decisions import CostDecisionMixin
 from costboost.plans import Plan, settle
+from costboost.recipe import train_in_step
 from costboost.trainer import Trainer
 
 Floats = NDArray[np.float64]
@@ -47,34 +48,37 @@ class CostBoostClassifier(
     Parameters
     ----------
     method : str, default="auto"
-        "auto" is the recommended recipe, free to improve from version to version. Every named
-        method stays as published: "adaboost", "adamec", "cgada", "asymada", "adacost",
-        "adacost-beta1", "adacost-beta2", "csb0", "csb1", "csb2", "adac1", "adac2", "adac3",
-        "csada", "adaboostdb", "rareboost", "adauboost", "gradient-csb". More than two classes:
-        "adaboost" (SAMME), "adamec", "cgada", "adac2" (SAMME.C2), "csb0", "csb1", "csb2",
-        "adacost".
-    n_estimators : int, default=100
-        The number of rounds.
+        "auto" is the recommended recipe (`costboost.recipe`), free to improve from version to
+        version: Gentle AdaBoost on small trees, shrunk and sampled, is trained on the folds of
+        `cv` in step until the rows left out have their least log loss; one calibration is fitted
+        to all of them, and the models' probabilities are averaged. Every *named* method stays as
+        published: "adaboost", "adamec", "cgada", "asymada", "adacost", "adacost-beta1",
+        "adacost-beta2", "csb0", "csb1", "csb2", "adac1", "adac2", "adac3", "csada", "adaboostdb",
+        "rareboost", "adauboost", "gradient-csb". More than two classes: "adaboost" (SAMME),
+        "adamec", "cgada", "adac2" (SAMME.C2), "csb0", "csb1", "csb2", "adacost".
+    n_estimators : int, default="auto"
+        The number of rounds; for the recipe the largest. Here and below "auto" is the recipe's
+        own choice (`costboost.plans.RECIPE`); in a named method it is 100 rounds of trees of depth
+        3 on all rows and columns, with discrete votes and no shrinkage.
     estimator : classifier, default=None
         A weak learner with `sample_weight`, in place of the built-in tree.
-    max_depth : int, None or "auto", default="auto"
-        Depth of the built-in tree; 1 is a stump, "auto" is 3 for the named methods. None grows
-        until `max_leaf_nodes`.
+    max_depth : int or None, default="auto"
+        Depth of the built-in tree; 1 is a stump. None grows until `max_leaf_nodes`.
     max_leaf_nodes : int or None, default=None
         Nodes are split in the order of their gain until there are so many leaves.
-    min_samples_leaf : int, default=1
+    min_samples_leaf : int, default="auto"
     min_weight_leaf : float, default=0.0
         The least share of a round's weight in a leaf.
-    max_features : None, int, float, "sqrt" or "log2", default=None
+    max_features : None, int, float, "sqrt" or "log2", default="auto"
         Columns drawn for each node.
     max_bins : int, default=255
     criterion : {"gini", "entropy", "error"}, default="gini"
-    subsample : float, default=1.0
+    subsample : float, default="auto"
         The share of rows that each tree learns from.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
-    learning_rate : float, default=1.0
+    learning_rate : float, default="auto"
         Multiplies every alpha.
-    votes : {"discrete", "confidence", "real", "gentle"}, default="discrete"
+    votes : {"discrete", "confidence", "real", "gentle"}, default="auto"
         +-1; |P(+) - P(-)| of the leaf, AdaCost's own setting; Real and Gentle AdaBoost's leaf
         values with a step of 1 (only for methods without costs in the exponent). All but the
         first need two classes. LogitBoost is `GradientBoostClassifier(loss="log")`.
@@ -95,18 +99,19 @@ class CostBoostClassifier(
         Constant costs; ``fit`` may override them, and takes costs per row.
     calibration : str or None, default="auto"
         "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", or None. "auto" calibrates
-        "adamec", "cgada" and "asymada" by "sigmoid", as their authors advise, and leaves the
-        other methods as published. With calibration **every** method decides by the cheapest
-        expected cost, and new prices need no new model.
+        the recipe, "adamec", "cgada" and "asymada" by "sigmoid", as their authors advise, and
+        leaves the other methods as published. With calibration **every** method decides by the
+        cheapest expected cost, and new prices need no new model.
     cv : int, float, splitter or iterable, default=5
         Rows to calibrate on: folds, or a held-out share (0.5 is Nikolaou et al.'s protocol).
     ensemble : bool, default=True
         Average the calibrated models of the folds, or train one model on all rows and calibrate
         it by the pooled scores of the folds.
     validation_fraction : float, default=0.1
-        The share of rows held out for early stopping.
-    n_iter_no_change : int or None, default=None
-        Stop when the cost of the held-out rows has not fallen for so many rounds.
+        The share of rows held out for early stopping of a named method.
+    n_iter_no_change : int or None, default="auto"
+        Stop when the cost of the held-out rows (the recipe: the loss of the rows left out of the
+        folds) has not fallen for so many rounds. "auto" never stops a named method.
     tol : float, default=0.0
         A fall by less than this share of the best cost does not count.
     warm_start : bool, default=False
@@ -153,20 +158,20 @@ class CostBoostClassifier(
     def __init__(
         self,
         method: str = "auto",
-        n_estimators: int = 100,
+        n_estimators: int | str = "auto",
         estimator: Any = None,
         *,
         max_depth: int | str | None = "auto",
         max_leaf_nodes: int | None = None,
-        min_samples_leaf: int = 1,
+        min_samples_leaf: int | str = "auto",
         min_weight_leaf: float = 0.0,
-        max_features: Any = None,
+        max_features: Any = "auto",
         max_bins: int = 255,
         criterion: str = "gini",
-        subsample: float = 1.0,
+        subsample: float | str = "auto",
         categorical_features: Any = "from_dtype",
-        learning_rate: float = 1.0,
-        votes: str = "discrete",
+        learning_rate: float | str = "auto",
+        votes: str = "auto",
         laplace: bool = False,
         alpha: str = "published",
         cost_scale: float | str = "auto",
@@ -177,7 +182,7 @@ class CostBoostClassifier(
         cv: Any = 5,
         ensemble: bool = True,
         validation_fraction: float = 0.1,
-        n_iter_no_change: int | None = None,
+        n_iter_no_change: int | str | None = "auto",
         tol: float = 0.0,
         warm_start: bool = False,
         on_interrupt: str = "raise",
@@ -280,6 +285,9 @@ class CostBoostClassifier(
             if self.warm_start:
                 self._rounds = trainer.histories[-1].rounds
             self._ensembles: tuple[Ensemble, ...] = (model,)
+        elif plan.in_step:
+            self._scores = train_in_step(trainer, self.cv, groups)
+            self._ensembles = self._scores.models
         else:
             self._scores = calibrate_folds(
                 trainer.train,

@@ -37,7 +37,7 @@ from costboost.metrics import (
 __all__ = ["Outcome", "Story", "main", "tell"]
 
 CURRENCY = "EUR"
-ROWS = 60_000
+ROWS = 100_000
 NOTHING = "Do nothing"
 AT_HALF = "Plain booster, threshold 0.5"
 TUNED = "Plain booster, tuned threshold"
@@ -130,7 +130,7 @@ def tell(n_samples: int = ROWS, *, n_resamples: int = 1000, random_state: int = 
 
     Parameters
     ----------
-    n_samples : int, default=60_000
+    n_samples : int, default=100_000
         Transactions; half of them are for training.
     n_resamples : int, default=1000
         Bootstrap resamples of the test rows.
@@ -234,7 +234,6 @@ def _price(
     at_stake = float(test.amount[test.y == 1].sum())
     outcomes = []
     for j, (name, decisions) in enumerate(decided.items()):
-        lost = float(paid[decisions == 0, j].sum())
         outcomes.append(
             Outcome(
                 name=name,
@@ -243,9 +242,9 @@ def _price(
                 low=float(total.low[j]),
                 high=float(total.high[j]),
                 fees=float(paid[decisions == 1, j].sum()),
-                lost=lost,
+                lost=float(paid[decisions == 0, j].sum()),
                 saved=savings_score(test.y, decisions, costs=test.costs, baseline=0),
-                stopped=1 - lost / at_stake,
+                stopped=float(test.amount[(test.y == 1) & (decisions == 1)].sum()) / at_stake,
             )
         )
     return tuple(outcomes)
@@ -279,8 +278,10 @@ def describe(story: Story) -> str:
             "",
             "  Intervals: 95%, from resampling the payments. Saved: share of the cost of doing "
             "nothing.",
-            f"  Plain booster: scikit-learn's HistGradientBoosting. Its threshold was tuned for "
-            f"money: {story.threshold:.3f}.",
+            "  Plain booster: scikit-learn's HistGradientBoosting; its threshold, tuned for money "
+            f"on training rows: {story.threshold:.3f}.",
+            "  Price per payment: investigate where the expected loss exceeds the fee "
+            "(MinimumCostClassifier, CostBoostClassifier).",
             "",
             _verdict(story, TUNED, story.versus_tuned),
             _verdict(story, PEER, story.versus_peer),
@@ -314,17 +315,13 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _verdict(story: Story, other: str, test: PairedCostTest) -> str:
-    """Say whether calibrated AdaMEC is cheaper than another policy, or whether one cannot tell."""
-    n = len(story.y)
-    low, high = (round(bound * n) for bound in (-test.high, -test.low))
-    span = f"95% interval {low:,} to {high:,}"
-    against = f"  AdaMEC against {other[0].lower()}{other[1:]}:"
-    if low > 0 or high < 0:
-        word = "cheaper" if low > 0 else "dearer"
-        return f"{against} {CURRENCY} {abs(test.difference) * n:,.0f} {word} ({span})."
+    """Say how calibrated AdaMEC compares with another policy, and whether one can tell."""
+    gain, low, high = (-len(story.y) * end for end in (test.difference, test.high, test.low))
+    word = "more" if gain >= 0 else "less"
+    unsure = ": too close to call" if low <= 0 <= high else ""
     return (
-        f"{against} no difference that these payments could show ({span}). "
-        "Pricing each payment is what pays."
+        f'  AdaMEC saves {CURRENCY} {abs(gain):,.0f} {word} than "{other}"{unsure} '
+        f"(95% interval {low:,.0f} to {high:,.0f})."
     )
 
 
@@ -358,12 +355,16 @@ def draw(story: Story, path: Path) -> Path:
         label=f"Investigations, {CURRENCY} {story.fee:.0f} each",
     )
     _annotate(ax, shown)
-    saved = story[NOTHING].cost - story[OURS].cost
     figure.suptitle(
-        f"Pricing each payment would have saved {CURRENCY} {saved:,.0f} of the "
-        f"{CURRENCY} {story[NOTHING].cost:,.0f} that fraud took",
-        fontsize=14,
+        f"Deciding by each payment's price takes the cost of fraud from {CURRENCY} "
+        f"{story[NOTHING].cost:,.0f} to {story[OURS].cost:,.0f}",
+        fontsize=13,
         fontweight="bold",
+    )
+    ax.set_title(
+        f"One threshold for all payments, tuned for money: {CURRENCY} {story[TUNED].cost:,.0f}. "
+        "Made-up data.",
+        fontsize=11,
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)
@@ -425,7 +426,9 @@ def main(argv: Sequence[str] | None = None) -> Story:
     parser = argparse.ArgumentParser(
         prog="python -m costboost.demo", description="What fraud costs, with and without costboost."
     )
-    parser.add_argument("--rows", type=int, default=ROWS, help="transactions (default: %(default)s)")
+    parser.add_argument(
+        "--rows", type=int, default=ROWS, help="transactions (default: %(default)s)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of everything random (default: 0)")
     parser.add_argument(
         "--output", type=Path, default=Path("demo-output"), help="folder of the picture"

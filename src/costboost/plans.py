@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,28 @@ Int64 = NDArray[np.int64]
 
 CALIBRATED_BY_DEFAULT = ("adamec", "cgada", "asymada")
 VOTES = ("discrete", "confidence", "real", "gentle")
-NAMED_DEPTH = 3  # of the built-in tree, where the user says nothing
+# What "auto" stands for, in a named method and in the recipe of method="auto".
+NAMED = {
+    "n_estimators": 100,
+    "max_depth": 3,
+    "learning_rate": 1.0,
+    "subsample": 1.0,
+    "max_features": None,
+    "min_samples_leaf": 1,
+    "votes": "discrete",
+    "n_iter_no_change": None,
+}
+RECIPE = {
+    "n_estimators": 400,
+    "max_depth": 3,
+    "learning_rate": 0.1,
+    "subsample": 0.7,
+    "max_features": "sqrt",
+    "min_samples_leaf": 5,
+    "votes": "gentle",
+    "n_iter_no_change": 100,
+}
+RECIPE_MANY = {**RECIPE, "votes": "discrete", "max_depth": 8, "learning_rate": 0.5}
 
 
 @dataclass(frozen=True)
@@ -44,6 +66,8 @@ class Plan:
         Whether scores are shares of votes.
     seed : int
     n_threads : int
+    in_step : bool
+        Whether the folds are trained in step (`recipe.py`).
     total_rounds : int or None
         Of all models, at most; None where the number of models is not known in advance.
     """
@@ -69,10 +93,13 @@ class Plan:
     tolerance: float
     on_interrupt: Any
     verbose: int
+    in_step: bool
 
 
 def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
     """Check the parameters of an estimator against each other and the data."""
+    check_choice("method", params.method, ("auto", *RULES))
+    params = _without_auto(params, n_classes)
     _check_parameters(params)
     name = "adamec" if params.method == "auto" else params.method
     rule = RULES[name]
@@ -88,14 +115,11 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
         beta=_checked_beta(params.beta) if name == "adacost" else None,
         objective=_objective(params.objective, len(y)) if name == "gradient-csb" else None,
     )
-    depth = NAMED_DEPTH if params.max_depth == "auto" else params.max_depth
-    if params.max_depth == "auto" and params.max_leaf_nodes is not None:
-        depth = None
     return Plan(
         rule=rule,
         setting=setting,
         limits=Limits(
-            max_depth=depth,
+            max_depth=params.max_depth,
             max_leaf_nodes=params.max_leaf_nodes,
             min_samples_leaf=params.min_samples_leaf,
             max_features=count_features(params.max_features, X.shape[1]),
@@ -118,7 +142,27 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
         tolerance=float(params.tol),
         on_interrupt=params.on_interrupt,
         verbose=int(params.verbose),
+        in_step=is_recipe(params) and calibration is not None and bool(params.ensemble),
     )
+
+
+def is_recipe(params: Any) -> bool:
+    """Whether the parameters ask for the recipe: method="auto" on the built-in tree."""
+    return bool(params.method == "auto" and params.estimator is None)
+
+
+def _without_auto(params: Any, n_classes: int) -> SimpleNamespace:
+    """Return the parameters with every "auto" that stands for a number settled."""
+    choices: dict[str, Any] = NAMED
+    if is_recipe(params):
+        choices = RECIPE if n_classes == 2 else RECIPE_MANY
+    given = params.get_params(deep=False)
+    if given["max_depth"] == "auto" and given["max_leaf_nodes"] is not None:
+        given["max_depth"] = None
+    for name, choice in choices.items():
+        if isinstance(given[name], str) and given[name] == "auto":
+            given[name] = choice
+    return SimpleNamespace(**given)
 
 
 def _total_rounds(params: Any, calibration: str | None) -> int | None:
@@ -130,7 +174,6 @@ def _total_rounds(params: Any, calibration: str | None) -> int | None:
 
 
 def _check_parameters(params: Any) -> None:
-    check_choice("method", params.method, ("auto", *RULES))
     check_choice("votes", params.votes, VOTES)
     check_choice("alpha", params.alpha, ("published", "search"))
     check_choice("criterion", params.criterion, ("gini", "entropy", "error"))
@@ -145,7 +188,7 @@ def _check_parameters(params: Any) -> None:
     check_number("tol", params.tol, low=0.0)
     check_number("verbose", params.verbose, low=0)
     check_number("validation_fraction", params.validation_fraction, low=0.0, high=0.9)
-    if params.max_depth not in ("auto", None):
+    if params.max_depth is not None:
         check_number("max_depth", params.max_depth, low=1, whole=True)
     if params.max_leaf_nodes is not None:
         check_number("max_leaf_nodes", params.max_leaf_nodes, low=2, high=65_000, whole=True)

@@ -201,9 +201,14 @@ class Trainer:
         n_threads = self.plan.n_threads
         if rows is None and self._codes is None:
             return self.binner.encode(self.X, positions=layout.positions, n_threads=n_threads)
+        return self.codes_of(layout.rows if rows is None else rows[layout.rows])
+
+    def codes_of(self, rows: Any) -> NDArray[np.uint8]:
+        """Return the codes of some rows; the table is binned at the first call, and kept."""
         if self._codes is None:
-            self._codes = self.binner.encode(self.X, n_threads=n_threads)
-        return self._codes[layout.rows if rows is None else rows[layout.rows]]
+            assert self.binner is not None
+            self._codes = self.binner.encode(self.X, n_threads=self.plan.n_threads)
+        return self._codes[rows]
 
     def _learner(self, prices: Prices, rows: Int64 | None) -> Learner:
         plan = self.plan
@@ -287,9 +292,7 @@ class Trainer:
         if self.binner is None:
             X = _safe_indexing(self.X, rows)
         else:
-            if self._codes is None:
-                self._codes = self.binner.encode(self.X, n_threads=self.plan.n_threads)
-            codes = self._codes[rows]
+            codes = self.codes_of(rows)
         weights = None if self.weights is None else self.weights[rows]
         return _Watched(self, X, codes, self.classes[self.y[rows]], self.costs[rows], weights)
 
@@ -300,10 +303,7 @@ class Trainer:
         if model.forest is None:
             margins = model.margins(_safe_indexing(self.X, rows))
         else:
-            if self._codes is None:
-                assert self.binner is not None
-                self._codes = self.binner.encode(self.X, n_threads=self.plan.n_threads)
-            margins = model.forest.margins_of_codes(self._codes[rows], self.plan.n_threads)
+            margins = model.forest.margins_of_codes(self.codes_of(rows), self.plan.n_threads)
         return model.scores(margins, model.total_alpha)
 
     def report(self, estimator: Any, models: tuple[Ensemble, ...]) -> None:

@@ -73,7 +73,7 @@ def rejection_sample(
 def _fit_clone(estimator: Any, X: Any, labels: NDArray[Any], seed: int, weights: Any = None) -> Any:
     """Fit a clone; rows of a single class, which most classifiers refuse, make a constant."""
     if len(np.unique(labels)) == 1:
-        return DummyClassifier(strategy="constant", constant=labels[0]).fit(X, labels)
+        return DummyClassifier(strategy="most_frequent").fit(X, labels)
     model = clone(estimator)
     seeds = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
     if seeds:

@@ -44,7 +44,7 @@ def pseudo_loss_set(w, label):
 
 def turned(examples):
     """A negative weight turns the label round."""
-    return [(i, y, l, w) if w >= 0 else (i, y, 1 - l, -w) for i, y, l, w in examples]
+    return [(i, y, one, w) if w >= 0 else (i, y, 1 - one, -w) for i, y, one, w in examples]
 
 
 def examples_of(method, H, C, label, p, D=None):
@@ -72,14 +72,14 @@ def examples_of(method, H, C, label, p, D=None):
 def signed(examples, shape, s=None):
     """+w for label 1, -w for label 0, (n, K)."""
     v = np.zeros(shape)
-    for i, y, l, w in examples:
-        v[i, y] += (1 if l == 1 else -1) * w * (1.0 if s is None else s[i])
+    for i, y, one, w in examples:
+        v[i, y] += (1 if one == 1 else -1) * w * (1.0 if s is None else s[i])
     return v
 
 
 def weighted_error(examples, h, s=None):
     """sum w |h(x, y) - l|."""
-    return sum(w * abs(h[i, y] - l) * (1.0 if s is None else s[i]) for i, y, l, w in examples)
+    return sum(w * abs(h[i, y] - one) * (1.0 if s is None else s[i]) for i, y, one, w in examples)
 
 
 def plain_loss(w, h):

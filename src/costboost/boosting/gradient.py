@@ -157,7 +157,7 @@ class GradientBoosting:
                 self.stop = "leaf"
                 return
             size = self._line_search() if self._searching else 1.0
-            if not size > 0.0:
+            if size == 0.0:
                 self.stop = "uphill"
                 return
             step = size * self.setting.learning_rate
@@ -282,12 +282,20 @@ class GradientBoosting:
     # --- lambda
 
     def _line_search(self) -> float:
-        """Return the lambda of least loss along the round's steps (the lecture's lambda_t)."""
+        """Return the lambda of least loss along the round's steps (the lecture's lambda_t).
+
+        It is negative where Cai's b makes the fitted direction one of ascent.
+        """
         loss, rows = self.slopes.loss, self.slopes.rows
         if isinstance(loss, PinballLoss):
             gaps = np.asarray(rows.y, dtype=float) - self.shards.gather("margins")[:, 0]
             return pinball_along(gaps, self.shards.gather("steps")[:, 0], *self._priced())
-        longest = self.shards.map(lambda s: float(np.max(np.abs(s.data["steps"]), initial=0.0)))
+
+        def prepare(shard: Shard) -> float:
+            shard.data["along"] = self.slopes.along(shard)
+            return float(np.max(np.abs(shard.data["along"]), initial=0.0))
+
+        longest = self.shards.map(prepare)
         if not max(longest) > 0.0:
             return 0.0
         total = self.slopes.total
@@ -316,7 +324,7 @@ class GradientBoosting:
             out = np.zeros((1, 4), dtype=np.int64)
             data = shard.data
             keep = data.get("keep", _EVERY)
-            kernels.sum_along(data["slopes"], data["bends"], data["steps"], keep, *scales, out)
+            kernels.sum_along(data["slopes"], data["bends"], data["along"], keep, *scales, out)
             return out
 
         sums = self.shards.sum(part)

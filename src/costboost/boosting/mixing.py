@@ -31,8 +31,8 @@ Stop = Literal["rounds", "alpha", "perfect"]
 Step = Literal["harmonic", "average", "bound", "search"]
 
 _BLOCK = 1 << 15  # numbers in a block: it and its copies stay in the cache
-_VECTOR_BITS = 30  # of the largest signed weight
-_COPIES = 1 << 10  # weights up to here that are whole numbers stand for copies of rows
+_VECTOR_BITS = 24  # of the largest signed weight of a row
+_COPIES = 1 << 6  # weights up to here that are whole numbers stand for copies of rows
 _EXACT = 53  # bits: float64 sums of whole numbers below 2**53 are exact in any order
 _NOTHING = np.zeros(0)
 _TINY = 1e-280  # as in the AdaBoost family: no denormals, and a way back
@@ -294,10 +294,9 @@ class Mixing:
         largest = max(self.shards.map(self._largest_signed))
         if not largest > 0.0:
             return 0, 0
-        copies = max(self._copies, 1)
         repeats = self.method.repeats(self.setting.p)
-        bits = _VECTOR_BITS + 1 - (int(np.frexp(float(copies))[1]) if copies > 1 else 0)
-        scale = grid_scale(largest, 1, bits)
+        # The same grid with copies as without: 24 bits and 6 for them fit in the four bytes.
+        scale = grid_scale(largest, 1, _VECTOR_BITS + 1)
 
         def write(shard: Shard) -> Int64:
             sums = np.zeros(2, dtype=np.int64)

@@ -197,7 +197,7 @@ class OutsideRelation:
 
     def _fit(self, table: Any, labels: Int64, weights: Floats, rng: np.random.RandomState) -> Any:
         if np.ptp(labels) == 0:  # most classifiers refuse a single label
-            return DummyClassifier(strategy="constant", constant=labels[0]).fit(table, labels)
+            return DummyClassifier(strategy="most_frequent").fit(table, labels)
         estimator = clone(self.estimator)
         if "random_state" in estimator.get_params():
             estimator.set_params(random_state=rng.randint(np.iinfo(np.int32).max))

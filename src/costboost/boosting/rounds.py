@@ -31,6 +31,7 @@ Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 Stop = Literal["rounds", "alpha", "perfect"]
 
+_WIDEST = 1e250  # costs further apart than this are taken to be this far apart
 _EMPTY = np.zeros(0)
 _NO_DECISIONS = np.zeros(0, dtype=np.uint8)
 
@@ -135,7 +136,7 @@ class Boosting:
         if prices.largest == 0.0 or how == "none":
             return prices
         if how == "smallest":
-            return prices.scaled(1.0 / prices.smallest)
+            return prices.scaled(1.0 / max(prices.smallest, prices.largest / _WIDEST))
         return prices.scaled((1.0 if wanted == "auto" else wanted) / prices.largest)
 
     def _at(
@@ -168,7 +169,9 @@ class Boosting:
                 return 1.0
             positive = float(np.average(self.prices.right[plus], weights=weights[plus]))
             negative = float(np.average(self.prices.right[~plus], weights=weights[~plus]))
-        return positive / negative if positive > 0 and negative > 0 else 1.0
+        if not (positive > 0 and negative > 0):
+            return 1.0
+        return min(max(positive / negative, 1.0 / _WIDEST), _WIDEST)
 
     def _set_terms(self) -> None:
         """Evaluate the rule: by class where rows are alike, else by row."""
@@ -586,7 +589,9 @@ def vote_shares(margins: Floats, total_alpha: float) -> Floats:
     if margins.shape[1] == 1:
         share = np.clip(0.5 * (1.0 + margins[:, 0] / total_alpha), 0.0, 1.0)
         return np.column_stack([1.0 - share, share])
-    return np.asarray(margins / margins.sum(axis=1, keepdims=True))
+    total = margins.sum(axis=1, keepdims=True)
+    uniform = np.full(margins.shape, 1.0 / margins.shape[1])  # where nobody has voted
+    return np.divide(margins, total, out=uniform, where=total > 0.0)
 
 
 def decide_by_votes(margins: Floats, total_alpha: float, costs: Costs) -> NDArray[Any]:

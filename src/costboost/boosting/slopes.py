@@ -80,6 +80,9 @@ class Slopes(Protocol):
     def measure(self, shards: Shards, margins: str = "margins") -> Floats:
         """Write slopes and bends at some margins; return the largest of both, (J, 2)."""
 
+    def along(self, shard: Shard) -> Floats:
+        """Return what multiplies slopes when all steps are taken at once, (m, J)."""
+
 
 def bind_loss(loss: Any, rows: Rows, shards: Shards) -> Slopes:
     """Give every shard what the loss needs of its rows."""
@@ -126,6 +129,10 @@ class RegressionSlopes:
 
         return np.max(shards.map(part), axis=0)
 
+    def along(self, shard: Shard) -> Floats:
+        """Return the steps."""
+        return shard.data["steps"]
+
     def write_values(self, shard: Shard) -> float:
         """Write every row's weighted loss in place of its slope; return the largest."""
         data = shard.data
@@ -164,6 +171,29 @@ class ClassSlopes:
             return largest
 
         return np.max(shards.map(part), axis=0)
+
+
+    def along(self, shard: Shard) -> Floats:
+        """Return what multiplies slopes when all steps are taken at once, (m, J).
+
+        That is the steps themselves, but for b: w0 exp(-(a (F + l f) + b (A + l))) falls with l
+        as if f were f + b / a.
+        """
+        steps = shard.data["steps"]
+        if self.kind != EXPONENTIAL or not np.any(self._terms[1]):
+            return steps
+        labels = shard.data["labels"]
+        if self.by_class:
+            a, b = self._terms[0][labels], self._terms[1][labels]
+        else:
+            a, b = shard.data["a"], shard.data["b"]
+        extra = np.divide(b, a, out=np.zeros_like(a), where=a != 0.0)
+        if self.rows.n_outputs == 1:
+            return steps + extra[:, None]
+        rows = np.arange(len(labels))
+        steps = steps - steps[rows, labels][:, None] - extra
+        steps[rows, labels] = 0.0
+        return np.ascontiguousarray(steps)
 
 
 def class_terms(loss: Any, rows: Rows) -> tuple[ExponentialTerms, bool]:
@@ -211,6 +241,10 @@ class OutsideSlopes:
             shard.data["slopes"][:] = slopes[shard.rows].T
             shard.data["bends"][:] = bends[shard.rows].T
         return np.stack([np.abs(slopes).max(axis=0), bends.max(axis=0)], axis=1)
+
+    def along(self, shard: Shard) -> Floats:
+        """Return the steps."""
+        return shard.data["steps"]
 
 
 def slopes_of(loss: Any, rows: Rows, margins: Floats) -> tuple[Floats, Floats]:

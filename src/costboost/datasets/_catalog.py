@@ -73,8 +73,34 @@ MANY_CLASSES: Mapping[str, Spec] = {
             zip(
                 "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
                 # fmt: off
-                (789, 766, 736, 805, 768, 775, 773, 734, 755, 747, 739, 761, 792,
-                 783, 753, 803, 783, 758, 748, 796, 813, 764, 752, 787, 786, 734),
+                (
+                    789,
+                    766,
+                    736,
+                    805,
+                    768,
+                    775,
+                    773,
+                    734,
+                    755,
+                    747,
+                    739,
+                    761,
+                    792,
+                    783,
+                    753,
+                    803,
+                    783,
+                    758,
+                    748,
+                    796,
+                    813,
+                    764,
+                    752,
+                    787,
+                    786,
+                    734,
+                ),
                 # fmt: on
                 strict=True,
             )
@@ -86,9 +112,7 @@ MANY_CLASSES: Mapping[str, Spec] = {
         openml=OpenML(6),
     ),
     "pendigits": Spec(
-        classes=dict(
-            enumerate((1143, 1143, 1144, 1055, 1144, 1055, 1056, 1142, 1055, 1055))
-        ),
+        classes=dict(enumerate((1143, 1143, 1144, 1055, 1144, 1055, 1056, 1142, 1055, 1055))),
         n_features=16,
         description="Handwritten digits: eight points of the pen",
         source="UCI 81, CC BY 4.0",

@@ -168,9 +168,7 @@ def _draw_channels(rng: Rng, kind: NDArray[np.int64], merchant: Strings) -> Stri
     return np.where(is_online, "online", np.where(by_chip, "chip", "contactless")).astype(object)
 
 
-def _draw_amounts(
-    rng: Rng, kind: NDArray[np.int64], merchant: Strings
-) -> tuple[Floats, Floats]:
+def _draw_amounts(rng: Rng, kind: NDArray[np.int64], merchant: Strings) -> tuple[Floats, Floats]:
     """Draw log-normal amounts, and their ratios to what the customer usually spends."""
     n = len(kind)
     usual = np.array([MERCHANTS[m].median for m in merchant])

@@ -6,7 +6,8 @@ styles and markers of their own. Numbers come from `costboost.metrics`. Drawing 
 ``pip install costboost[plot]``; importing this does not.
 """
 
-from costboost.plots._curves import BrierCurveDisplay, CostCurveDisplay
+from costboost.plots._brier_curve import BrierCurveDisplay
+from costboost.plots._cost_curve import CostCurveDisplay
 from costboost.plots._ranks import CriticalDifferenceDisplay
 from costboost.plots._reliability import ReliabilityDisplay
 from costboost.plots._savings import SavingsCurveDisplay

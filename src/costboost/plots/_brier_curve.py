@@ -1,0 +1,238 @@
+"""The Brier curve: what probabilities cost when they are believed, for all cost ratios."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from costboost.costs import Costs
+from costboost.metrics import brier_curve, curve_area
+from costboost.metrics._checks import check_weights
+from costboost.plots._base import BinaryDisplay
+from costboost.plots._bins import weighted_quantiles
+from costboost.plots._operating import (
+    limit_loss,
+    mark,
+    positive_of,
+    probability_cost,
+    share_of_positives,
+)
+from costboost.plots._style import (
+    GREY,
+    Floats,
+    axes_for,
+    curve_style,
+    dress,
+    entry,
+    need_matplotlib,
+    number,
+    once,
+    plain,
+    show_legend,
+)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class BrierCurveDisplay(BinaryDisplay):
+    """Brier curve: what the probabilities cost when they are believed, for all cost ratios.
+
+    At the cost proportion `c = fp / (fp + fn)` rows with `p > c` are called positive
+    (Hernandez-Orallo, Flach and Ferri 2011). The area under the curve is the Brier score, shown in
+    the legend. Where the curve rises above the dashed line, the probabilities do harm: ignoring
+    them would be cheaper.
+
+    It is recommended to use `from_estimator` or `from_predictions`.
+
+    Parameters
+    ----------
+    c : ndarray of shape (n_points,)
+        Cost proportions, both sides of every jump; see :func:`costboost.metrics.brier_curve`.
+    loss : ndarray of shape (n_points,)
+        The loss there.
+    area : float
+        The Brier score; in the skew form half the sum of its class-wise parts.
+    share : float
+        Share of the positive class, which the trivial losses depend on.
+    skew : bool, default=False
+        Whether the axis is the skew `z` rather than the cost proportion.
+    operating : tuple of two floats, default=None
+        Where given costs lie on the axis: twice the same for constant costs; for costs per row
+        the range of the middle half of the rows.
+    name : str, default=None
+        What the legend calls the model.
+
+    Attributes
+    ----------
+    line_ : Line2D
+        The curve.
+    trivial_ : Line2D
+        The cheaper of always answering negative and always positive.
+    operating_ : Line2D, Patch or None
+        The mark at the given costs, or the band of costs per row.
+    ax_, figure_, legend_
+        Where it was drawn.
+
+    References
+    ----------
+    Hernandez-Orallo, Flach and Ferri 2011, "Brier curves: a new cost-based visualisation of
+    classifier performance".
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from costboost.plots import BrierCurveDisplay
+    >>> display = BrierCurveDisplay.from_predictions([0, 1], [0.25, 0.5])
+    >>> display.area
+    0.15625
+    >>> plt.close(display.figure_)
+    """
+
+    _probabilities_only: ClassVar[bool] = True
+
+    c: Floats
+    loss: Floats
+    area: float
+    share: float
+    skew: bool = False
+    operating: tuple[float, float] | None = None
+    name: str | None = None
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
+        *,
+        costs: Any = None,
+        sample_weight: ArrayLike | None = None,
+        skew: bool = False,
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw probabilities.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Binary labels.
+        y_proba : array-like of shape (n_samples,)
+            Probability of the positive class.
+        costs : Costs, dict, array-like of shape (2, 2) or None, default=None
+            If given, where they lie is marked: constant costs as a point, costs per row as the band
+            of the middle half of their thresholds (not in the skew form, which has one for all).
+        sample_weight : array-like of shape (n_samples,), default=None
+            Row weights.
+        skew : bool, default=False
+            Whether to draw against the skew `z = pi_neg fp / (pi_neg fp + pi_pos fn)`.
+        pos_label : label, default=None
+            The positive class; by default that of the costs, else the last in sorted order.
+        name : str, default=None
+            What the legend calls the model.
+        ax : matplotlib Axes, default=None
+            Where to draw; None: on a new figure.
+        **kwargs : dict
+            Passed to `plot`.
+
+        Returns
+        -------
+        display : BrierCurveDisplay
+        """
+        need_matplotlib(f"{cls.__name__}.from_predictions")
+        bound, positive = positive_of(costs, y_true, pos_label)
+        given: dict[str, Any] = {"pos_label": positive, "sample_weight": sample_weight}
+        c, loss = brier_curve(y_true, y_proba, skew=skew, **given)
+        made = cls(
+            c=c,
+            loss=loss,
+            area=curve_area(c, loss),
+            share=share_of_positives(y_true, positive, sample_weight),
+            skew=skew,
+            operating=None if bound is None else cls._place(bound, y_true, sample_weight, skew),
+            name=name,
+        )
+        return made.plot(ax=ax, **kwargs)
+
+    @staticmethod
+    def _place(
+        costs: Costs, y: ArrayLike, sample_weight: ArrayLike | None, skew: bool
+    ) -> tuple[float, float] | None:
+        if skew:
+            pc = probability_cost(costs, y, sample_weight)
+            return None if pc is None else (1 - pc, 1 - pc)
+        if len(costs.shape) == 2:
+            return None  # the price of each answer: no cost proportion belongs to it
+        at = np.atleast_1d(costs.thresholds())
+        if costs.is_constant:
+            return (float(at[0]), float(at[0])) if 0 <= at[0] <= 1 else None
+        # Infinite where one answer is always the cheaper: an end of the axis.
+        weight = check_weights(sample_weight, len(at)) * ~np.isnan(at)
+        if not weight.any():
+            return None
+        low, high = weighted_quantiles(np.clip(at, 0.0, 1.0), weight, [0.25, 0.75])
+        return float(low), float(high)
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw the curve.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None: on a new figure.
+        name : str, default=None
+            What the legend calls the model; by default the name it has.
+        **kwargs : dict
+            Passed to matplotlib's `plot` for the curve.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_ = axes_for(ax, "BrierCurveDisplay.plot")
+        self.figure_ = self.ax_.figure
+        measure = "skew Brier area" if self.skew else "Brier score"
+        facts = f"{measure} {number(self.area)}"
+        label = entry(self.ax_, self.name if name is None else name, facts)
+        style = {"linewidth": 1.4, **curve_style(self.ax_, kwargs, markers=True)}
+        self.trivial_ = self._draw_trivial()
+        self.line_ = self.ax_.plot(self.c, self.loss, **{"label": label, **style})[0]
+        self.operating_ = self._draw_operating()
+        axis = "Skew z" if self.skew else "Cost proportion c"
+        dress(self.ax_, f"{axis}: weight of false positives", "Loss with this threshold")
+        limit_loss(self.ax_, float(np.max(self.trivial_.get_ydata())))
+        self.legend_ = show_legend(self.ax_)
+        return self
+
+    def _draw_trivial(self) -> Any:
+        # 2 c pi_neg (all positive) and 2 (1 - c) pi_pos (all negative) meet at c = pi_pos.
+        at = 0.5 if self.skew else self.share
+        peak = 0.5 if self.skew else 2 * self.share * (1 - self.share)
+        tag = f"costboost-trivial-{at:.12g}"
+        return once(self.ax_, tag, [0, at, 1], [0, peak, 0], label="without a model")
+
+    def _draw_operating(self) -> Any:
+        if self.operating is None:
+            return None
+        low, high = self.operating
+        if low == high:
+            return mark(self.ax_, low, self._loss_at(low), self.line_.get_color())
+        tag = f"costboost-band-{low:.12g}-{high:.12g}"
+        there = [p for p in self.ax_.patches if p.get_gid() == tag]
+        if there:
+            return there[0]
+        label = "thresholds of the middle half of the rows"
+        style = {"color": GREY, "alpha": 0.15, "linewidth": 0, "zorder": 1, "label": plain(label)}
+        return self.ax_.axvspan(low, high, gid=tag, **style)
+
+    def _loss_at(self, c: float) -> float:
+        """Return the loss at a cost proportion: of the two at a jump, that on its right."""
+        right = int(np.searchsorted(self.c, c, side="right"))
+        if right == len(self.c):
+            return float(self.loss[-1])
+        left = right - 1
+        part = (c - self.c[left]) / (self.c[right] - self.c[left])
+        return float(self.loss[left] + part * (self.loss[right] - self.loss[left]))
