@@ -39,6 +39,7 @@ from costboost.trees.splits import SplitFinder
 
 PINNED = {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "PASSIVE"}
 THREADS = int(os.environ.get("OMP_NUM_THREADS", PINNED["OMP_NUM_THREADS"]))
+FEATURES = 28
 BINS = 255
 RATE = 0.1
 
@@ -64,7 +65,7 @@ def start(description: str | None) -> argparse.Namespace:
     return options
 
 
-def make_table(n_rows: int, n_features: int = 28, seed: int = 0) -> tuple[Any, Any]:
+def make_table(n_rows: int, n_features: int = FEATURES, seed: int = 0) -> tuple[Any, Any]:
     """Return X, float32, and y, int64: signal in a few columns, some of them skewed or coarse."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n_rows, n_features), dtype=np.float32)
@@ -262,6 +263,11 @@ def time_rounds(
     }
 
 
+def judge(value: float, limit: float) -> str:
+    """Say whether a target is met."""
+    return "met" if value <= limit else "MISSED"
+
+
 @dataclass
 class Line:
     """One line of a table: (wall, processor) seconds of each; ratios are to the named peer."""
@@ -282,7 +288,7 @@ class Line:
         """Whether the target is met; nothing where none is set or nothing was measured."""
         if self.target is None or np.isnan(self.ratios[0]):
             return ""
-        return "met" if self.ratios[0] <= self.target else "MISSED"
+        return judge(self.ratios[0], self.target)
 
 
 @dataclass
@@ -290,6 +296,7 @@ class Report:
     """Prints lines as they come, with the machine around them."""
 
     lines: list[Line] = field(default_factory=list)
+    verdicts: list[str] = field(default_factory=list)
     extra: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -306,6 +313,7 @@ class Report:
     def add(self, line: Line) -> None:
         """Print a line and keep it."""
         self.lines.append(line)
+        self.verdicts.append(line.verdict)
         times = "".join(
             f"{line.times[name][0] * 1e3:>13.2f}" if name in line.times else f"{'-':>13}"
             for name in self.columns
@@ -317,8 +325,8 @@ class Report:
 
     def close(self, path: Path | None) -> None:
         """Count the targets; write the numbers if asked to."""
-        verdicts = [line.verdict for line in self.lines if line.verdict]
-        print(f"\n{verdicts.count('met')} of {len(verdicts)} targets met; load average {_load()}")
+        judged = [verdict for verdict in self.verdicts if verdict]
+        print(f"\n{judged.count('met')} of {len(judged)} targets met; load average {_load()}")
         if path is not None:
             rows = [asdict(line) | {"ratios": line.ratios} for line in self.lines]
             everything = {"machine": self.machine, "lines": rows} | self.extra

@@ -58,7 +58,14 @@ def cut_into(number, monkeypatch):
 
 
 def fitted(method, X, y, costs, sample_weight=None, **options):
-    options = {"n_estimators": 6, "calibration": None, "random_state": 0, **options}
+    options = {
+        "n_estimators": 6,
+        "learning_rate": 1.0,
+        "votes": "discrete",
+        "calibration": None,
+        "random_state": 0,
+        **options,
+    }
     return CostBoostClassifier(method, **options).fit(X, y, sample_weight, costs)
 
 
@@ -493,11 +500,7 @@ def test_many_classes(method, kind, weighted, options, monkeypatch):
         answers = np.einsum("tnk,nka->tna", margins, rows).argmin(axis=2)
         train_cost = np.sum(weights * rows[np.arange(len(y)), y, answers], axis=1)
     assert_allclose(model.train_cost_, train_cost, **SAME)
-    if method in ("adacost", "cgada"):
-        weights = np.ones(len(y)) if s is None else s
-        given = naive.row_costs(y, C[y] if kind != "rows" else prices)
-        expected = np.sum(weights * given) * np.cumprod(run.normalizers)
-        assert_allclose(model.cost_bound_, expected, **SAME)
+    assert not hasattr(model, "cost_bound_")  # the theorems are about two classes
     assert model.decision_function(X).shape == (len(y), K)
 
 

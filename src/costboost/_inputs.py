@@ -50,9 +50,9 @@ def check_table(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any:
 def check_labels(X: Any, y: Any) -> tuple[NDArray[Any], Int64]:
     """Return the sorted classes and each row's class number; at least two classes."""
     labels = column_or_1d(y, warn=True)
-    check_classification_targets(labels)
     if labels.dtype.kind in "fc":
         assert_all_finite(labels, input_name="y")
+    check_classification_targets(labels)
     check_consistent_length(X, labels)
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:

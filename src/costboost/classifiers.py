@@ -136,8 +136,8 @@ class CostBoostClassifier(
         following ones, when calibration made several models.
     estimator_errors_, normalizers_, train_cost_ : ndarrays of shape (n_iter_,)
         The weighted error, Z, and the cost of the training rows' decisions after each round.
-    cost_bound_ : ndarray of shape (n_iter_,), for AdaCost and CGAda
-        sum c * prod Z: the theorem's bound of the training cost.
+    cost_bound_ : ndarray of shape (n_iter_,), for AdaCost and CGAda with two classes
+        sum c * prod Z: the theorem's bound of the training cost (plus what right answers cost).
     validation_cost_ : ndarray of shape (n_iter_,), with early stopping
         The mean cost of the held-out rows after each round.
     estimators_ : list of classifiers, if `estimator` was given

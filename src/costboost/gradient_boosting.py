@@ -93,7 +93,8 @@ class _GradientBoost(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         why = {
             "leaf": "no split of the rows is allowed or gains. Give more rows, or a smaller "
             "min_samples_leaf",
-            "uphill": "the first step would raise the loss. Try another estimator",
+            "uphill": "the first step would raise the loss. Use step='newton', another objective "
+            "or another estimator",
         }.get(stop, "training was stopped. Let it run for a round")
         warnings.warn(
             f"{type(self).__name__} took no step and answers the same for every row: {why}.",

@@ -95,6 +95,11 @@ class Plan:
     verbose: int
     in_step: bool
 
+    @property
+    def bounded(self) -> bool:
+        """Whether a theorem bounds the training cost; it is about two classes."""
+        return self.rule.bounded and self.n_classes == 2
+
 
 def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
     """Check the parameters of an estimator against each other and the data."""

@@ -185,7 +185,7 @@ class Trainer:
             self._max_rounds = len(rounds)
         if watch is not None and plan.patience is not None and watch.costs:
             rounds = rounds[: len(previous) + watch.best_rounds]
-        bound = _cost_bound(boosting, rounds) if plan.rule.bounded else None
+        bound = _cost_bound(boosting, rounds) if plan.bounded else None
         return History(rounds, [] if watch is None else watch.costs, bound)
 
     def _layout(self, labels: Int64) -> Layout:
@@ -315,7 +315,7 @@ class Trainer:
             "normalizers_": [np.array([r.normalizer for r in h.rounds]) for h in kept],
             "train_cost_": [np.array([r.train_cost for r in h.rounds]) for h in kept],
         }
-        if self.plan.rule.bounded:
+        if self.plan.bounded:
             series["cost_bound_"] = [h.cost_bound for h in kept]  # type: ignore[misc]
         if kept and kept[-1].validation_cost:
             series["validation_cost_"] = [np.array(h.validation_cost) for h in kept]
@@ -398,9 +398,15 @@ def _at_rows(setting: Any, rows: Int64 | None) -> Any:
 
 
 def _cost_bound(boosting: Boosting, rounds: list[Round]) -> Floats:
-    """Return sum c * prod Z after each round, in the user's units."""
+    """Return sum c * prod Z after each round, in the user's units.
+
+    c is what a mistake costs more than the answer aimed at; where that costs something too, it is
+    paid in any case and added.
+    """
     prices = boosting.prices
     costs = prices.right[prices.labels] if prices.constant else prices.right
     weights = 1.0 if boosting.sample_weight is None else boosting.sample_weight
-    total = float(np.sum(weights * costs)) / prices.scale
-    return np.asarray(total * np.cumprod([done.normalizer for done in rounds]))
+    total = float(np.sum(weights * (costs / prices.scale)))
+    paid = boosting.costs.of_labels(boosting.y, encoded=True)
+    unavoidable = float(np.sum(weights * paid[np.arange(len(paid)), prices.labels]))
+    return np.asarray(unavoidable + total * np.cumprod([done.normalizer for done in rounds]))

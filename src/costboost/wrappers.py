@@ -15,7 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.dummy import DummyClassifier
-from sklearn.utils import _safe_indexing, check_random_state, get_tags, indexable
+from sklearn.utils import (
+    _safe_indexing,
+    assert_all_finite,
+    check_random_state,
+    get_tags,
+    indexable,
+)
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
@@ -70,10 +76,31 @@ def rejection_sample(
     return np.asarray(check_random_state(random_state).random_sample(len(given)) < share)
 
 
+class _Constant(DummyClassifier):  # type: ignore[misc]  # scikit-learn is untyped
+    """Answers the only class it has seen; refuses what the estimator in its place would."""
+
+    def __init__(self, *, check_finite: bool = True) -> None:
+        super().__init__(strategy="most_frequent")
+        self.check_finite = check_finite
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: Any = None) -> Self:
+        if self.check_finite:
+            assert_all_finite(X)
+        return super().fit(X, y)  # type: ignore[no-any-return]
+
+    def predict_proba(self, X: Any) -> Floats:
+        if self.check_finite:
+            assert_all_finite(X)
+        return np.ones((_num_samples(X), 1))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        return np.repeat(self.classes_, len(self.predict_proba(X)))
+
+
 def _fit_clone(estimator: Any, X: Any, labels: NDArray[Any], seed: int, weights: Any = None) -> Any:
     """Fit a clone; rows of a single class, which most classifiers refuse, make a constant."""
     if len(np.unique(labels)) == 1:
-        return DummyClassifier(strategy="most_frequent").fit(X, labels)
+        return _Constant(check_finite=not get_tags(estimator).input_tags.allow_nan).fit(X, labels)
     model = clone(estimator)
     seeds = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
     if seeds:

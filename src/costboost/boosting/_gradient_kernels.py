@@ -309,13 +309,15 @@ def pack_pairs(
 ):
     """Put slope and bend of every row on the grid, both in one word: slope * 2**shift + bend.
 
-    Adds to totals = (sum of |slope|, sum of bend, number of rows with a bend), in grid units.
+    Adds to totals = (sum of |slope|, sum of slope, sum of bend, number of rows with a bend), in
+    grid units.
     """
     i: cython.Py_ssize_t
     slope: cython.longlong
     bend: cython.longlong
     unit: cython.longlong = cython.cast(cython.longlong, 1) << shift
     slope_total: cython.longlong = 0
+    size_total: cython.longlong = 0
     bend_total: cython.longlong = 0
     alive: cython.longlong = 0
     with cython.nogil:
@@ -326,12 +328,14 @@ def pack_pairs(
             )
             bend = cython.cast(cython.longlong, bends[i] * bend_scale + 0.5)
             packed[i] = slope * unit + bend
-            slope_total += slope if slope > 0 else -slope
+            size_total += slope if slope > 0 else -slope
+            slope_total += slope
             bend_total += bend
             alive += bends[i] > 0.0
-        totals[0] += slope_total
-        totals[1] += bend_total
-        totals[2] += alive
+        totals[0] += size_total
+        totals[1] += slope_total
+        totals[2] += bend_total
+        totals[3] += alive
 
 
 def widen_pairs(

@@ -54,7 +54,7 @@ class Ensemble:
     @property
     def totals(self) -> Floats:
         """The sum of the alphas after each round."""
-        return np.cumsum(self.alphas.reshape(len(self.alphas), -1).sum(axis=1))
+        return np.cumsum(self.alphas if self.alphas.ndim == 1 else self.alphas.sum(axis=1))
 
     def margins(self, X: Any, n_threads: int = 1) -> Floats:
         """Return F, (n, 1), or the votes of each class, (n, K)."""

@@ -130,7 +130,7 @@ class GradientBoosting:
         for shard in shards.shards:
             first = start[shard.rows] if start.ndim == 2 else start
             shape = (len(shard.rows), self.n_outputs)
-            shard.data["margins"] = np.ascontiguousarray(np.broadcast_to(first, shape), dtype=float)
+            shard.data["margins"] = np.array(np.broadcast_to(first, shape), dtype=float, order="C")
             # Several outputs, or a line search: all steps are known before any is taken.
             if self.n_outputs > 1 or self._searching or not learner.has_leaves:
                 shard.data["steps"] = np.zeros(shape)
@@ -157,7 +157,7 @@ class GradientBoosting:
                 self.stop = "leaf"
                 return
             size = self._line_search() if self._searching else 1.0
-            if size == 0.0:
+            if not size > 0.0:
                 self.stop = "uphill"
                 return
             step = size * self.setting.learning_rate
@@ -284,7 +284,7 @@ class GradientBoosting:
     def _line_search(self) -> float:
         """Return the lambda of least loss along the round's steps (the lecture's lambda_t).
 
-        It is negative where Cai's b makes the fitted direction one of ascent.
+        Where Cai's b makes the fitted direction one of ascent it is negative, and training ends.
         """
         loss, rows = self.slopes.loss, self.slopes.rows
         if isinstance(loss, PinballLoss):

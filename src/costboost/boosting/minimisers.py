@@ -111,12 +111,12 @@ class Bracket:
     def __post_init__(self) -> None:
         self.low = np.full_like(self.at, -self.limit)
         self.high = np.full_like(self.at, self.limit)
-        self.tried = np.zeros(self.at.shape, dtype=bool)
         self.done = np.zeros(self.at.shape, dtype=bool)
         self._reach = np.ones_like(self.at)
+        self._steepest = np.full_like(self.at, np.inf)
 
     def update(self, slopes: Floats, bends: Floats) -> None:
-        """Take the slope and bend at `at`; move there where it is not yet the answer."""
+        """Take the slope and bend at `at`; move on where it is not yet the answer."""
         at, falling = self.at, slopes < 0.0
         # At an end, a function that still falls outwards has its minimum there.
         ended = ((at >= self.limit) & falling) | ((at <= -self.limit) & (slopes > 0.0))
@@ -124,20 +124,24 @@ class Bracket:
         self.high = np.where(slopes > 0.0, np.minimum(self.high, at), self.high)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             newton = at - slopes / bends
-        inside = np.isfinite(newton) & (newton > self.low) & (newton < self.high)
-        following = np.where(inside, newton, self._without_newton(falling))
-        near = np.abs(following - at) <= _TOLERANCE * np.maximum(1e-3, np.abs(at))
-        finished = (slopes == 0.0) | ended | near
-        self.at = np.where(self.done | (slopes == 0.0) | ended, at, following)
+        close = np.abs(newton - at) <= _TOLERANCE * np.maximum(1e-3, np.abs(at))
+        # Newton's method is left where it goes astray, or does not halve the slope.
+        steps = np.isfinite(newton) & (newton > self.low) & (newton < self.high)
+        steps &= np.abs(slopes) <= 0.5 * self._steepest
+        self._steepest = np.abs(slopes)
+        following = np.where(steps, newton, self._without_newton(falling, ~steps))
+        shut = np.abs(following - at) <= _TOLERANCE * np.maximum(1e-3, np.abs(at))
+        finished = (slopes == 0.0) | ended | close | shut
+        self.at = np.where(self.done | finished, at, following)
         self.done |= finished
 
-    def _without_newton(self, falling: NDArray[np.bool_]) -> Floats:
-        """Halve the bracket, or go out in doubling steps while one side of it is open."""
+    def _without_newton(self, falling: NDArray[np.bool_], used: NDArray[np.bool_]) -> Floats:
+        """Halve the bracket, or go out in growing steps while that side of it is open."""
         open_ = np.where(falling, self.high >= self.limit, self.low <= -self.limit)
         out = np.where(falling, self.at + self._reach, self.at - self._reach)
         out = np.clip(out, -self.limit, self.limit)
-        self._reach = np.where(open_, 4.0 * self._reach, self._reach)
-        return np.where(open_, out, 0.5 * (self.low + self.high))
+        self._reach = np.where(open_ & used, 4.0 * self._reach, self._reach)
+        return np.where(open_, out, 0.5 * self.low + 0.5 * self.high)
 
 
 def minimise(

@@ -133,8 +133,10 @@ class Boosting:
 
     def _scaled(self, prices: Prices) -> Prices:
         how, wanted = self.rule.scale, self.setting.cost_scale
-        if prices.largest == 0.0 or how == "none":
+        if prices.largest == 0.0 or (how == "none" and 1e-100 < prices.largest < 1e100):
             return prices
+        if how == "none":  # only Z of AdaC2 depends on the unit of costs, and must not overflow
+            return prices.scaled(math.ldexp(1.0, -math.frexp(prices.largest)[1]))
         if how == "smallest":
             return prices.scaled(1.0 / max(prices.smallest, prices.largest / _WIDEST))
         return prices.scaled((1.0 if wanted == "auto" else wanted) / prices.largest)
@@ -366,10 +368,16 @@ class Boosting:
             hypothesis,
             self._row_terms,
             float(lesson.cells.sum()),
-            self.largest * max(self._largest_factor, 1.0),
+            self._largest_term(hypothesis) if factor else self.largest,
             max(reach, 1e-300),
         )
         return sums.with_terms(exponent=exponent, factor=factor, code=code)
+
+    def _largest_term(self, hypothesis: Hypothesis) -> float:
+        """Bound weight * factor; where factors are far apart, a product of bounds is too coarse."""
+        if self._largest_factor <= 2.0**16:
+            return self.largest * self._largest_factor
+        return max(self.shards.map(lambda shard: _largest_term(shard, hypothesis)))
 
     def _largest_size(self, hypothesis: Hypothesis) -> float:
         size = float(np.max(hypothesis.sizes))
@@ -597,6 +605,14 @@ def vote_shares(margins: Floats, total_alpha: float) -> Floats:
 def decide_by_votes(margins: Floats, total_alpha: float, costs: Costs) -> NDArray[Any]:
     """Return the cheapest decision if vote shares were probabilities (AdaMEC, uncalibrated)."""
     return costs.decide(vote_shares(margins, total_alpha))
+
+
+def _largest_term(shard: Shard, hypothesis: Hypothesis) -> float:
+    terms: RowTerms = shard.data["terms"]  # type: ignore[assignment]
+    votes, rows = hypothesis.votes[shard.leaves], np.arange(len(shard.leaves))
+    labels = np.repeat(np.arange(len(shard.starts) - 1), np.diff(shard.starts))
+    factors = np.where(votes == labels, terms.f_right[rows, votes], terms.f_wrong[rows, votes])
+    return float(np.max(shard.data["weights"] * factors, initial=0.0))
 
 
 def _like(values: Floats, cost: Floats) -> Floats:

@@ -5,9 +5,10 @@ The tree searches histograms of (slope, bend) pairs on an integer grid. Both fit
 computed from full precision afterwards, so the coarse grid decides splits only.
 
 When the coarse grid serves: from 32,768 rows on (smaller tables are quick anyway), and if a typical
-row is not lost on it: the mean |slope| is at least 2^8 units and the mean bend 2^6. Heavy-tailed
-targets and nearly fitted classes fail this test, and take a word each: 62 bits less the logarithm
-of the number of rows.
+row is not lost on it: the slopes' mean deviation (its lower bound mean |slope| - |mean slope|) and
+the mean bend are at least 1/256 of the largest. Heavy-tailed targets, a start far from all rows and
+nearly fitted classes fail this test, and take a word each: 62 bits less the logarithm of the number
+of rows.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ Int64 = NDArray[np.int64]
 Keep = Callable[[Int64], NDArray[np.bool_]]
 
 PACKED_ROWS = 1 << 15
-_MEAN_SLOPE = 1 << 8
-_MEAN_BEND = 1 << 6
+_TYPICAL_SLOPE = 1 << (PackedPairs.SLOPE_BITS - 8)
+_TYPICAL_BEND = 1 << (PackedPairs.BEND_BITS - 8)
 # A leaf needs this share of an average row's curvature before the first round: LightGBM's and
 # scikit-learn's least hessian of 1e-3, in units that do not depend on weights and prices.
 _LEAST_BEND = 4e-3
@@ -143,7 +144,8 @@ class SlopeTree:
             slope_scale = grid_scale(top[0], 1, PackedPairs.SLOPE_BITS + 1)
             bend_scale = grid_scale(top[1], 1, PackedPairs.BEND_BITS + 1)
             totals = shards.sum(lambda shard: self._pack(shard, output, slope_scale, bend_scale))
-            if totals[0] >= _MEAN_SLOPE * totals[2] and totals[1] >= _MEAN_BEND * totals[2]:
+            size, slope, bend, alive = totals.tolist()
+            if size - abs(slope) >= _TYPICAL_SLOPE * alive and bend >= _TYPICAL_BEND * alive:
                 return PackedPairs(), bend_scale
         slope_scale = grid_scale(top[0], shards.n_rows)
         bend_scale = grid_scale(top[1], shards.n_rows)
@@ -158,7 +160,7 @@ class SlopeTree:
 
     def _pack(self, shard: Shard, output: int, slope_scale: float, bend_scale: float) -> Int64:
         packed = shard.data.setdefault("packed", np.empty(len(shard.rows), np.int64))
-        totals = np.zeros(3, dtype=np.int64)
+        totals = np.zeros(4, dtype=np.int64)
         slopes, bends = shard.data["slopes"][output], self._bends(shard, output)
         scales = (slope_scale, bend_scale, PackedPairs.SHIFT)
         kernels.pack_pairs(slopes, bends, *scales, packed, totals)

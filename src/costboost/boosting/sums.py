@@ -150,7 +150,7 @@ class RowSums:
             kernels.balance_rows(*rows, *votes, *self.terms(shard).arrays(), scale, out)
             return out
 
-        plus, minus = _to_float(self.shards.sum(part), scale * self.total)
+        plus, minus = _to_float(self.shards.sum(part), scale, self.total)
         return plus, minus
 
     def z(self, alpha: float) -> tuple[float, float, float]:
@@ -166,10 +166,10 @@ class RowSums:
             kernels.normalizer_rows(*rows, *votes, *terms, alpha, scale, out)
             return out
 
-        z, descent, curvature = _to_float(self.shards.sum(part), scale * self.total)
+        z, descent, curvature = _to_float(self.shards.sum(part), scale, self.total)
         return z, -descent, curvature
 
 
-def _to_float(sums: Int64, unit: float) -> list[float]:
-    """Turn exact sums (units, remainders) into numbers."""
-    return [(units + rest / _REMAINDER) / unit for units, rest in sums.tolist()]
+def _to_float(sums: Int64, scale: float, total: float) -> list[float]:
+    """Turn exact sums (units, remainders) into numbers; scale * total might overflow."""
+    return [(units + rest / _REMAINDER) / scale / total for units, rest in sums.tolist()]

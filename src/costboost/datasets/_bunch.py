@@ -42,7 +42,7 @@ class Dataset:
     --------
     >>> from costboost.datasets import make_card_fraud
     >>> make_card_fraud(2000)
-    Dataset('card_fraud': 2000 rows, 11 features (2 categorical), classes 0: 1977, 1: 23)
+    Dataset('card_fraud': 2000 rows, 11 features (2 categorical), classes 0: 1982, 1: 18)
     """
 
     name: str

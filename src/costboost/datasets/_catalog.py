@@ -1,8 +1,8 @@
 """The papers' sets: one entry each, every fact about it in one place.
 
-Class counts are those of the rows that `load` returns. Three modules hold the entries: the small
-UCI sets that most papers share, the multi-class sets and those with prices here, and the files that
-Nikolaou et al. published in `_catalog_nikolaou`.
+Class counts are those of the rows that `load` returns. Three modules hold the entries: the sets of
+two classes without prices, `_catalog_binary`; the files that Nikolaou et al. published,
+`_catalog_nikolaou`; and, here, those of many classes and those with prices.
 """
 
 from __future__ import annotations
@@ -26,6 +26,14 @@ _SOLAR = (
     "rest flare.data2"
 )
 _FLARE_COUNTS = ("-c_class", "-m_class", "-x_class")
+
+# fmt: off
+_LETTERS = {
+    "A": 789, "B": 766, "C": 736, "D": 805, "E": 768, "F": 775, "G": 773, "H": 734, "I": 755,
+    "J": 747, "K": 739, "L": 761, "M": 792, "N": 783, "O": 753, "P": 803, "Q": 783, "R": 758,
+    "S": 748, "T": 796, "U": 813, "V": 764, "W": 752, "X": 787, "Y": 786, "Z": 734,
+}
+# fmt: on
 
 # Lozano and Abe 2008; more than two classes, so no positive one.
 MANY_CLASSES: Mapping[str, Spec] = {
@@ -69,42 +77,7 @@ MANY_CLASSES: Mapping[str, Spec] = {
         not_features=("m_class", "x_class"),
     ),
     "letter": Spec(
-        classes=dict(
-            zip(
-                "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
-                # fmt: off
-                (
-                    789,
-                    766,
-                    736,
-                    805,
-                    768,
-                    775,
-                    773,
-                    734,
-                    755,
-                    747,
-                    739,
-                    761,
-                    792,
-                    783,
-                    753,
-                    803,
-                    783,
-                    758,
-                    748,
-                    796,
-                    813,
-                    764,
-                    752,
-                    787,
-                    786,
-                    734,
-                ),
-                # fmt: on
-                strict=True,
-            )
-        ),
+        classes=_LETTERS,
         n_features=16,
         description="Capital letters in many fonts, described by sixteen numbers",
         source="UCI 59, CC BY 4.0",

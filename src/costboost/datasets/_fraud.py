@@ -156,16 +156,17 @@ def _draw_merchants(rng: Rng, kind: NDArray[np.int64]) -> Strings:
     shares = np.array([[m.honest, m.testing, m.spending, m.finding] for m in MERCHANTS.values()])
     ends = np.cumsum(shares, axis=0)[:, kind]  # (merchants, rows)
     drawn = (rng.random_sample(len(kind)) * ends[-1] > ends).sum(axis=0)
-    return np.array(list(MERCHANTS), dtype=object)[drawn]
+    return np.asarray(np.array(list(MERCHANTS), dtype=object)[drawn])
 
 
 def _draw_channels(rng: Rng, kind: NDArray[np.int64], merchant: Strings) -> Strings:
     usual = np.array([MERCHANTS[m].online for m in merchant])
     online = np.where(kind == FINDING, 0.0, np.where(kind == HONEST, usual, 0.5 + usual / 2))
     is_online = rng.random_sample(len(kind)) < online
-    # A finder does not know the PIN.
+    # A finder rarely knows the PIN.
     by_chip = rng.random_sample(len(kind)) < _by_kind(kind, 0.45, 0.3, 0.4, 0.2)
-    return np.where(is_online, "online", np.where(by_chip, "chip", "contactless")).astype(object)
+    channel = np.where(is_online, "online", np.where(by_chip, "chip", "contactless"))
+    return np.asarray(channel, dtype=object)
 
 
 def _draw_amounts(rng: Rng, kind: NDArray[np.int64], merchant: Strings) -> tuple[Floats, Floats]:
@@ -190,7 +191,7 @@ def _draw_hours(rng: Rng, kind: NDArray[np.int64]) -> Floats:
     noon = rng.random_sample(n) < 0.45
     day = np.where(noon, rng.normal(12.5, 2.2, n), rng.normal(18.5, 2.4, n))
     hour = np.where(at_night, rng.normal(2.5, 1.8, n), day)
-    return np.floor(hour % 24)
+    return np.asarray(np.floor(hour % 24))
 
 
 def _draw_distances(rng: Rng, kind: NDArray[np.int64], channel: Strings) -> Floats:

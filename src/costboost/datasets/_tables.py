@@ -7,6 +7,7 @@ where missing). Here they become what the caller works with.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias
 
@@ -72,8 +73,7 @@ def to_codes(columns: Columns) -> NDArray[np.float64]:
 
 
 def _to_pandas(columns: Columns) -> Any:
-    import pandas as pd
-
+    pd: Any = import_module("pandas")
     made = {
         name: pd.Categorical(c, categories=categories_of(c)) if is_category(c) else c
         for name, c in columns.items()
@@ -82,8 +82,7 @@ def _to_pandas(columns: Columns) -> Any:
 
 
 def _to_polars(columns: Columns) -> Any:
-    import polars as pl
-
+    pl: Any = import_module("polars")
     made = [
         pl.Series(name, c.tolist(), dtype=pl.Enum(categories_of(c)))
         if is_category(c)

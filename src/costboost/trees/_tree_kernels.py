@@ -187,12 +187,21 @@ def vector_histogram(
     s: cython.Py_ssize_t
     row: cython.Py_ssize_t
     cell: cython.Py_ssize_t
+    ahead: cython.Py_ssize_t
     d: cython.Py_ssize_t = codes.shape[1]
     n_classes: cython.Py_ssize_t = vectors.shape[1]
     with cython.nogil:
         for s in range(begins.shape[0]):
             for i in range(begins[s], ends[s]):
-                row = i if whole else order[i]
+                row = i
+                if not whole:
+                    row = order[i]
+                    if cython.compiled and i + AHEAD < ends[s]:
+                        ahead = order[i + AHEAD]
+                        prefetch(cython.address(codes[ahead, 0]))
+                        prefetch(cython.address(codes[ahead, d - 1]))
+                        prefetch(cython.address(vectors[ahead, 0]))
+                        prefetch(cython.address(vectors[ahead, n_classes - 1]))
                 for j in range(d):
                     cell = n_classes * (j * 256 + cython.cast(cython.Py_ssize_t, codes[row, j]))
                     for k in range(n_classes):

@@ -1,0 +1,277 @@
+"""The contenders of the cost benchmark, as their users get them.
+
+Everything keeps its defaults, but runs on one thread, quietly, and from a seed. Categories go to
+the library itself where it documents how, and are one-hot encoded otherwise. There are three
+styles of contender:
+
+- probability: fitted once; the cheapest decision on its probabilities at any prices;
+- fixed: fitted once; its own decision, whatever the prices;
+- trained: fitted anew for all prices; its own decision.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import costboost
+from _cost_tables import Table
+from costboost import CostBoostClassifier, Costs
+from costboost.boosting.rules import RULES
+from costboost.plans import CALIBRATED_BY_DEFAULT
+
+OURS = "costboost"
+NOT_MODELS = {"cli", "datasets", "metrics", "papers", "plots", "pnorm_classifier"}
+
+
+def plain_fit(model: Any, train: Table, costs: Costs | None) -> Any:
+    """Fit a model that takes no costs."""
+    return model.fit(train.X, train.y)
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A model of the benchmark.
+
+    Attributes
+    ----------
+    name : str
+    build : callable
+        Called with a table (its categories are needed) and a seed, returns an unfitted estimator.
+    packages : tuple of str
+        What it depends on, by name of distribution.
+    style : {"probability", "fixed", "trained"}
+    fit : callable
+        Called with an estimator, training rows and costs; returns it fitted.
+    decide : callable
+        Of the last two styles: with a fitted estimator, test rows and costs; returns decisions, by
+        what is added to the name for each way to decide.
+    seconds : tuple of two floats
+        A guess of the time of one fit, for the progress bar: at once, and per million cells.
+    """
+
+    name: str
+    build: Callable[[Table, int], Any]
+    packages: tuple[str, ...]
+    style: str = "probability"
+    fit: Callable[[Any, Table, Costs | None], Any] = plain_fit
+    decide: Callable[[Any, Table, Costs], dict[str, Any]] | None = None
+    seconds: tuple[float, float] = (0.1, 1.0)
+
+    @property
+    def code(self) -> str:
+        """The versions of what was measured; ours is under development, so it is hashed."""
+        if OURS in self.packages:
+            return f"{OURS} {own_hash()}"
+        return ", ".join(f"{package} {_version(package)}" for package in self.packages)
+
+
+def _version(package: str) -> str:
+    """Return the installed version; XGBoost comes under two names."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return version(f"{package}-cpu")
+
+
+@cache
+def own_hash() -> str:
+    """Return a hash of the code of our models that comments and docstrings do not change."""
+    root = Path(costboost.__file__).parent
+    digest = hashlib.sha256()
+    for file in sorted(root.rglob("*.py")):
+        if file.relative_to(root).parts[0] in NOT_MODELS:
+            continue
+        tree = ast.parse(file.read_text())
+        for node in ast.walk(tree):
+            if isinstance(getattr(node, "body", None), list):
+                node.body = [s for s in node.body if not _is_string(s)]
+        digest.update(ast.dump(tree).encode())
+    return digest.hexdigest()[:10]
+
+
+def _is_string(node: Any) -> bool:
+    constant = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return constant and isinstance(node.value.value, str)
+
+
+# --- the peers; libraries are imported where they are used, in the worker
+
+
+def _catboost(table: Table, seed: int) -> Any:
+    from catboost import CatBoostClassifier
+
+    return CatBoostClassifier(
+        cat_features=list(table.categorical) or None,
+        random_seed=seed,
+        thread_count=1,
+        verbose=0,
+        allow_writing_files=False,
+    )
+
+
+def _lightgbm(table: Table, seed: int) -> Any:
+    from lightgbm import LGBMClassifier
+
+    return LGBMClassifier(random_state=seed, n_jobs=1, verbose=-1)
+
+
+def _xgboost(table: Table, seed: int) -> Any:
+    from xgboost import XGBClassifier
+
+    native = bool(table.categorical)
+    return XGBClassifier(random_state=seed, n_jobs=1, verbosity=0, enable_categorical=native)
+
+
+def _hist_gradient_boosting(table: Table, seed: int) -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(random_state=seed)
+
+
+def _random_forest(table: Table, seed: int) -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+
+    return _encoded(table, RandomForestClassifier(random_state=seed, n_jobs=1))
+
+
+def _logistic(table: Table, seed: int) -> Any:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.preprocessing import StandardScaler
+
+    # The default of 100 iterations is too few to converge on some sets.
+    return _encoded(table, LogisticRegression(max_iter=10_000), StandardScaler())
+
+
+def _adaboost(table: Table, seed: int) -> Any:
+    from sklearn.ensemble import AdaBoostClassifier
+
+    return _encoded(table, AdaBoostClassifier(random_state=seed))
+
+
+def _csboost(table: Table, seed: int) -> Any:
+    from empulse.models import CSBoostClassifier
+    from xgboost import XGBClassifier
+
+    # Its own default is XGBClassifier() too, but on all cores.
+    inner = XGBClassifier(random_state=seed, n_jobs=1, verbosity=0)
+    return _encoded(table, CSBoostClassifier(inner))
+
+
+def _encoded(table: Table, model: Any, numbers: Any = "passthrough") -> Any:
+    """Put one-hot encoding of categories, and what is done to numbers, before a model."""
+    from sklearn.compose import make_column_transformer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    if not table.categorical:
+        return model if numbers == "passthrough" else make_pipeline(numbers, model)
+    one_hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    encoder = make_column_transformer((one_hot, list(table.categorical)), remainder=numbers)
+    return make_pipeline(encoder, model)
+
+
+def _calibrated(build: Callable[[Table, int], Any], table: Table, seed: int) -> Any:
+    from sklearn.calibration import CalibratedClassifierCV
+
+    return CalibratedClassifierCV(build(table, seed), cv=5)
+
+
+def _fit_csboost(model: Any, train: Table, costs: Costs | None) -> Any:
+    """Give costs to `fit`, as its guide has it."""
+    assert costs is not None
+    prices = _prices(costs, len(train.y))
+    names = {"tn_cost": (0, 0), "fp_cost": (0, 1), "fn_cost": (1, 0), "tp_cost": (1, 1)}
+    given = {name: prices[:, i, j] for name, (i, j) in names.items()}
+    if train.categorical:
+        given = {f"csboostclassifier__{name}": value for name, value in given.items()}
+    return model.fit(train.X, train.y, **given)
+
+
+def _prices(costs: Costs, n_rows: int) -> Any:
+    bound = costs.bind([0, 1], n_rows)
+    return np.stack([bound.expected(np.tile(e, (n_rows, 1))) for e in np.eye(2)], axis=1)
+
+
+def _decide_csboost(model: Any, test: Table, costs: Costs) -> dict[str, Any]:
+    proba = model.predict_proba(test.X)
+    cheapest = costs.bind([0, 1], len(test.y)).decide(proba.astype(np.float64))
+    return {"": proba[:, 1] > 0.5, ", cheapest": cheapest == 1}
+
+
+# --- ours
+
+
+def _ours(method: str | None, table: Table, seed: int) -> Any:
+    chosen = {} if method is None else {"method": method}
+    return CostBoostClassifier(**chosen, random_state=seed)
+
+
+def _fit_ours(model: Any, train: Table, costs: Costs | None) -> Any:
+    return model.fit(train.X, train.y, costs=costs)
+
+
+def _decide_ours(model: Any, test: Table, costs: Costs) -> dict[str, Any]:
+    calibrated = model.method in CALIBRATED_BY_DEFAULT
+    return {"": model.predict(test.X, **({"costs": costs} if calibrated else {})) == 1}
+
+
+def _named(name: str) -> Contender:
+    """Return a method as published; AdaMEC's training does not see the costs, its decision does."""
+    style = "trained" if RULES[name].uses_costs else "fixed"
+    style = "probability" if name == "adamec" else style
+    build = partial(_ours, name)
+    return Contender(name, build, (OURS,), style, _fit_ours, _decide_ours, (0.1, 2.0))
+
+
+SKLEARN = "scikit-learn"
+OUR_DEFAULT = Contender(OURS, partial(_ours, None), (OURS,), fit=_fit_ours, seconds=(0.3, 10.0))
+PEERS = (
+    Contender("CatBoost", _catboost, ("catboost",), seconds=(1.5, 60.0)),
+    Contender("LightGBM", _lightgbm, ("lightgbm",), seconds=(0.1, 3.0)),
+    Contender(
+        "LightGBM, calibrated",
+        partial(_calibrated, _lightgbm),
+        ("lightgbm", SKLEARN),
+        seconds=(0.4, 15.0),
+    ),
+    Contender("XGBoost", _xgboost, ("xgboost",), seconds=(0.1, 5.0)),
+    Contender("HistGradientBoosting", _hist_gradient_boosting, (SKLEARN,), seconds=(0.2, 4.0)),
+    Contender("random forest", _random_forest, (SKLEARN,), seconds=(0.2, 10.0)),
+    Contender(
+        "random forest, calibrated",
+        partial(_calibrated, _random_forest),
+        (SKLEARN,),
+        seconds=(0.8, 40.0),
+    ),
+    Contender("logistic regression", _logistic, (SKLEARN,), seconds=(0.02, 1.0)),
+    Contender(
+        "AdaBoost, calibrated",
+        partial(_calibrated, _adaboost),
+        (SKLEARN,),
+        seconds=(0.5, 60.0),
+    ),
+    Contender(
+        "CSBoost",
+        _csboost,
+        ("empulse", "xgboost"),
+        "trained",
+        _fit_csboost,
+        _decide_csboost,
+        (0.1, 5.0),
+    ),
+)
+FAMILY = tuple(_named(name) for name in RULES)
+CONTENDERS = {c.name: c for c in (OUR_DEFAULT, *PEERS, *FAMILY)}
+FOOTNOTES = {
+    "CSBoost": "CSBoost is fitted anew for every cost ratio; as documented, it decides at 1/2. "
+    "'CSBoost, cheapest' takes the cheapest decision on the same probabilities.",
+}

@@ -1,0 +1,287 @@
+"""The work of the cost benchmark: jobs, what a worker does with one, the file of results.
+
+A job is one contender on one split of one set. Its results, a line for each way to decide, are
+appended to a CSV file when it is done, so that an interrupted run continues where it was.
+"""
+
+from __future__ import annotations
+
+import csv
+import multiprocessing
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+
+import numpy as np
+
+from _cost_models import CONTENDERS, Contender
+from _cost_tables import (
+    RATIO_NAMES,
+    RATIOS,
+    SIZES,
+    Table,
+    decide,
+    normalized_costs,
+    read_table,
+)
+from costboost import Costs
+from costboost.metrics import savings_score
+
+# Read when the libraries are loaded, in the workers.
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+KEYS = ("set", "repeat", "model")
+MEASURES = ("code", "fits", "fit_seconds", "fit_cpu_seconds", "brier", "savings")
+COLUMNS = (*KEYS, *MEASURES, *RATIO_NAMES)
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One contender on one split."""
+
+    set: str
+    repeat: int
+    model: str
+
+    @property
+    def seconds(self) -> float:
+        """A guess of how long it takes, for the progress bar."""
+        contender = CONTENDERS[self.model]
+        rows, columns = SIZES[self.set]
+        once, per_million = contender.seconds
+        fits = len(RATIOS) if contender.style == "trained" and self.set.startswith("nik_") else 1
+        return fits * (once + per_million * rows / 2 * columns / 1e6)
+
+
+class Clock:
+    """Adds up the time of fits, by the clock on the wall and by the processor's."""
+
+    def __init__(self) -> None:
+        self.fits, self.seconds, self.cpu = 0, 0.0, 0.0
+
+    def fit(self, contender: Contender, train: Table, seed: int, costs: Costs | None) -> Any:
+        """Fit a new estimator."""
+        model = contender.build(train, seed)
+        begin, begin_cpu = perf_counter(), process_time()
+        fitted = contender.fit(model, train, costs)
+        self.seconds += perf_counter() - begin
+        self.cpu += process_time() - begin_cpu
+        self.fits += 1
+        return fitted
+
+
+def measure(job: Job) -> list[Row]:
+    """Fit, decide and price one job; return its lines."""
+    contender, clock = CONTENDERS[job.model], Clock()
+    _warm_up(job.model)
+    train, test = read_table(job.set).split(job.repeat)
+    at = _at_prices if test.costs is not None else _at_ratios
+    found = at(contender, train, test, job.repeat, clock)
+    known = {
+        "set": job.set,
+        "repeat": job.repeat,
+        "code": contender.code,
+        "fits": clock.fits,
+        "fit_seconds": clock.seconds,
+        "fit_cpu_seconds": clock.cpu,
+    }
+    return [{**known, "model": job.model + way, **measures} for way, measures in found.items()]
+
+
+@cache
+def _warm_up(model: str) -> None:
+    """Fit once on next to nothing, so that no measured fit pays for loading a library."""
+    rng = np.random.default_rng(0)
+    X, contender = rng.standard_normal((60, 3)), CONTENDERS[model]
+    table = Table("noise", X, (X[:, 0] + rng.standard_normal(60) > 0).astype(np.int64))
+    contender.fit(contender.build(table, 0), table, Costs(fp=1, fn=1))
+
+
+def _at_ratios(
+    contender: Contender, train: Table, test: Table, seed: int, clock: Clock
+) -> dict[str, Row]:
+    """Return Q at every ratio and the Brier score, by way to decide."""
+    if contender.style == "probability":
+        p = _probability(clock.fit(contender, train, seed, None), test)
+        return {"": _priced_ratios(test.y, decide(p)) | {"brier": _brier(test.y, p)}}
+    assert contender.decide is not None
+    if contender.style == "fixed":
+        model = clock.fit(contender, train, seed, None)
+        own = contender.decide(model, test, Costs(fp=1, fn=1))[""]
+        decisions = np.tile(own, (len(RATIOS), 1))
+        brier = _brier(test.y, _probability(model, test))
+        return {"": _priced_ratios(test.y, decisions) | {"brier": brier}}
+    ways: dict[str, list[Any]] = {}
+    for fp, fn in RATIOS:
+        costs = Costs(fp=fp, fn=fn, positive=1)
+        model = clock.fit(contender, train, seed, costs)
+        if fp == fn:  # trained on costs, only here its probabilities are natural ones
+            brier = _brier(test.y, _probability(model, test))
+        for way, decisions in contender.decide(model, test, costs).items():
+            ways.setdefault(way, []).append(decisions)
+    return {w: _priced_ratios(test.y, np.array(d)) | {"brier": brier} for w, d in ways.items()}
+
+
+def _at_prices(
+    contender: Contender, train: Table, test: Table, seed: int, clock: Clock
+) -> dict[str, Row]:
+    """Return the savings of the cheapest, or the contender's own, decisions."""
+    model = clock.fit(contender, train, seed, train.costs)
+    assert test.costs is not None
+    measures: Row = {}
+    if contender.style != "trained":
+        p = _probability(model, test)
+        measures["brier"] = _brier(test.y, p)
+    if contender.style == "probability":
+        decided = test.costs.bind([0, 1], len(p)).decide(np.column_stack([1 - p, p]))
+        ways = {"": decided}
+    else:
+        assert contender.decide is not None
+        ways = contender.decide(model, test, test.costs)
+    return {
+        way: measures | {"savings": savings_score(test.y, d.astype(np.int64), costs=test.costs)}
+        for way, d in ways.items()
+    }
+
+
+def _priced_ratios(y: Any, decisions: Any) -> Row:
+    return dict(zip(RATIO_NAMES, normalized_costs(y, decisions).tolist(), strict=True))
+
+
+def _probability(model: Any, test: Table) -> Any:
+    return np.asarray(model.predict_proba(test.X), dtype=np.float64)[:, 1]
+
+
+def _brier(y: Any, p: Any) -> float:
+    return float(np.mean((p - y) ** 2))
+
+
+# --- the file of results
+
+
+class Results:
+    """A CSV file that only grows; the last line of a key counts."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            path.write_text(",".join(COLUMNS) + "\n")
+        with path.open() as file:
+            found = tuple(next(csv.reader(file)))
+        if found != COLUMNS:
+            raise SystemExit(f"{path} has other columns than this version writes: move it away.")
+
+    def read(self) -> Any:
+        """Return all lines as a data frame."""
+        import pandas as pd
+
+        frame = pd.read_csv(self.path, dtype={"set": str, "model": str, "code": str})
+        return frame.drop_duplicates(list(KEYS), keep="last").reset_index(drop=True)
+
+    def append(self, rows: list[Row]) -> None:
+        """Add lines, all or none of them."""
+        lines = [[row.get(column, "") for column in COLUMNS] for row in rows]
+        with self.path.open("a", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(lines)
+
+    def missing(self, jobs: Iterable[Job], *, keep: bool) -> list[Job]:
+        """Return the jobs without results of today's code, or with `keep` of any code."""
+        found = self.read()
+        codes = dict(zip(zip(*(found[k] for k in KEYS), strict=True), found["code"], strict=True))
+
+        def is_done(job: Job) -> bool:
+            code = codes.get((job.set, job.repeat, job.model))
+            return code is not None and (keep or code == CONTENDERS[job.model].code)
+
+        return [job for job in jobs if not is_done(job)]
+
+
+# --- many jobs
+
+
+@dataclass
+class Progress:
+    """A bar with the time left: on a terminal always, elsewhere a line now and then."""
+
+    total: float
+    n_jobs: int
+    done: float = 0.0
+    count: int = 0
+    begin: float = field(default_factory=perf_counter)
+    shown: float = 0.0
+
+    def advance(self, job: Job) -> None:
+        """Count a job as done."""
+        self.done += job.seconds
+        self.count += 1
+        now, last = perf_counter(), self.count == self.n_jobs
+        if not sys.stderr.isatty() and now - self.shown < 30 and not last:
+            return
+        self.shown = now
+        elapsed, share = now - self.begin, self.done / self.total
+        bar = "#" * round(24 * share)
+        left = elapsed * (1 - share) / share
+        line = f"[{bar:.<24}] {self.count}/{self.n_jobs}  {_clock(elapsed)}, left {_clock(left)}"
+        what = f"  {job.set}, {job.model}"[: max(0, 110 - len(line))]
+        end, start = ("", "\r") if sys.stderr.isatty() and not last else ("\n", "")
+        start = "\r" if sys.stderr.isatty() else start
+        print(f"{start}{line}{what:<46}", end=end, file=sys.stderr, flush=True)
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
+
+
+def _quiet() -> None:
+    """Make a worker silent: what peers warn of is not about the benchmark."""
+    os.environ["PYTHONWARNINGS"] = "ignore"
+    warnings.simplefilter("ignore")
+    # Some libraries set filters of their own when they are imported.
+    warnings.showwarning = lambda *args, **kwargs: None
+
+
+def _attempt(job: Job) -> tuple[Job, list[Row], str]:
+    try:
+        return job, measure(job), ""
+    except Exception:
+        return job, [], traceback.format_exc()
+
+
+def run(jobs: list[Job], results: Results, n_workers: int) -> list[Job]:
+    """Do the jobs in worker processes of one thread each; return those that failed."""
+    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    progress = Progress(sum(job.seconds for job in jobs), len(jobs))
+    failed, log = [], results.path.with_suffix(".errors.log")
+    spawn = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(n_workers, mp_context=spawn, initializer=_quiet)
+    try:
+        for future in as_completed([pool.submit(_attempt, job) for job in jobs]):
+            job, rows, error = future.result()
+            if error:
+                failed.append(job)
+                with log.open("a") as file:
+                    file.write(f"{job}\n{error}\n")
+            else:
+                results.append(rows)
+            progress.advance(job)
+    except KeyboardInterrupt:
+        raise SystemExit("\nInterrupted: run the same command again to continue.") from None
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+    if failed:
+        print(f"{len(failed)} jobs failed, see {log}:", *map(_name, failed), sep="\n  ")
+    return failed
+
+
+def _name(job: Job) -> str:
+    return f"{job.set}, repeat {job.repeat}, {job.model}"
