@@ -18,7 +18,9 @@ from _cost_models import CONTENDERS, FAMILY, FOOTNOTES, OURS
 from _cost_tables import HALVES, RATIO_NAMES
 from costboost.metrics import average_ranks, bootstrap_interval, critical_difference
 
+ALL = "all sets"
 SPLIT = ["set", "repeat"]
+KNOWN = ["model", "code"]
 DIGITS = 12  # costs that differ by less are the same cost, summed in another order
 NAMED = {contender.name for contender in FAMILY}
 
@@ -76,20 +78,27 @@ class Board:
 
     def duels(self) -> pd.DataFrame:
         """Return ours against each of the others; negative differences speak for ours."""
-        rows = {}
-        for peer in self.models:
-            if peer == OURS:
-                continue
-            by_set = (self.by_set[OURS] - self.by_set[peer]).to_numpy()
-            interval = bootstrap_interval(np.mean, by_set, n_resamples=5000, random_state=0)
-            rows[peer] = {
-                "Q less": interval.estimate,
-                "from": interval.low,
-                "to": interval.high,
-                "sets w/t/l": _score(by_set),
-                "cells w/t/l": _score((self.q[OURS] - self.q[peer]).to_numpy()),
-            }
-        return pd.DataFrame.from_dict(rows, orient="index").sort_values("Q less", ascending=False)
+        peers = [model for model in self.models if model != OURS]
+        by_set = _less(self.by_set, peers)
+        cells = _less(self.q, peers)
+        found = bootstrap_interval(_column_means, by_set, n_resamples=5000, random_state=0)
+        table = {
+            "Q less": found.estimate,
+            "from": found.low,
+            "to": found.high,
+            "sets w/t/l": [_score(column) for column in by_set.T],
+            "cells w/t/l": [_score(column) for column in cells.T],
+        }
+        return pd.DataFrame(table, index=peers).sort_values("Q less", ascending=False)
+
+
+def _less(table: pd.DataFrame, peers: list[str]) -> Any:
+    """Return our column less those of the peers."""
+    return table[[OURS]].to_numpy() - table[peers].to_numpy()
+
+
+def _column_means(differences: Any) -> Any:
+    return differences.mean(axis=0)
 
 
 def _score(differences: Any) -> str:
@@ -108,31 +117,30 @@ def savings_table(lines: pd.DataFrame, models: list[str]) -> pd.DataFrame:
     table = splits.groupby("set").mean().T
     table["mean"] = table.mean(axis=1)
     if OURS in table.index:
-        for model in table.index.difference([OURS]):
-            more = _more(splits[OURS] - splits[model])
-            table.loc[model, ["ours more", "from", "to"]] = more
-    times = lines[lines["savings"].notna()].groupby("model")
+        peers = table.index.drop(OURS).tolist()
+        found = _compare_savings(_less(splits, peers), splits.index.get_level_values("set"))
+        columns = {"ours more": found.estimate, "from": found.low, "to": found.high}
+        table = table.join(pd.DataFrame(columns, index=peers))
+    times = lines.set_index(SPLIT).loc[splits.index].groupby("model")
     table["fit s"] = times["fit_seconds"].mean()
     table["fit cpu s"] = times["fit_cpu_seconds"].mean()
     return table.sort_values("mean", ascending=False)
 
 
-def _more(differences: pd.Series) -> tuple[float, float, float]:
-    """Return the mean over sets of a difference and its interval over the splits of each set."""
-    sets = differences.index.get_level_values("set")
-    names = np.unique(sets)
-
-    def mean_of_sets(values: Any, of: Any) -> float:
-        return float(np.mean([values[of == name].mean() for name in names]))
-
-    found = bootstrap_interval(
-        mean_of_sets,
-        differences.to_numpy(),
-        sets.to_numpy(dtype=str),
-        stratify=sets.to_numpy(dtype=str),
+def _compare_savings(differences: Any, sets: pd.Index) -> Any:
+    """Return the mean over sets of differences, with intervals over the splits of each set."""
+    names, codes, counts = np.unique(
+        sets.to_numpy(dtype=str), return_inverse=True, return_counts=True
+    )
+    weights = 1 / (counts[codes] * len(names))  # every set counts the same
+    return bootstrap_interval(
+        lambda values, share: share @ values,
+        differences,
+        weights,
+        n_resamples=5000,
+        stratify=codes,
         random_state=0,
     )
-    return found.estimate, found.low, found.high
 
 
 def report(lines: pd.DataFrame, folder: Path) -> None:
@@ -144,19 +152,7 @@ def report(lines: pd.DataFrame, folder: Path) -> None:
         groups["The family as published: "] = [m for m in present if m in NAMED or m == OURS]
     summaries = []
     for title, models in groups.items():
-        at_ratios = lines[lines["mean q"].notna()]
-        for half, sets in _halves(at_ratios).items():
-            board = Board(at_ratios[at_ratios["set"].isin(sets)], models)
-            if board.n_splits:
-                summaries.append(_print_board(board, title + half))
-                if not title and half == "all sets":
-                    _draw(board, folder / "cost_ranks.png")
-        savings = savings_table(lines, models)
-        if not savings.empty:
-            _print(
-                f"{title}savings on the sets with prices, % of the cheapest constant", savings, 2
-            )
-            summaries.append(savings.assign(sets=f"{title}prices"))
+        summaries += _report_group(lines, title, models, folder)
     for name, note in FOOTNOTES.items():
         if name in present:
             print("\n" + textwrap.fill(note, 100))
@@ -166,6 +162,24 @@ def report(lines: pd.DataFrame, folder: Path) -> None:
         print(f"\nSummary: {folder / 'cost_summary.csv'}")
 
 
+def _report_group(lines: Any, title: str, models: list[str], folder: Path) -> list[pd.DataFrame]:
+    """Print the tables of models that are ranked among each other; return them."""
+    savings = savings_table(lines, models)
+    at_ratios = lines[lines["mean q"].notna()]
+    tables: list[pd.DataFrame] = []
+    for half, sets in _halves(at_ratios).items():
+        board = Board(at_ratios[at_ratios["set"].isin(sets)], models)
+        if not board.n_splits:
+            continue
+        tables.append(_print_board(board, title + half, None if tables else savings))
+        if not title and half == ALL:
+            _draw(board, folder / "cost_ranks.png")
+    if not savings.empty:
+        _print(f"{title}savings on the sets with prices, % of the cheapest constant", savings, 2)
+        tables.append(savings.assign(sets=f"{title}prices"))
+    return tables
+
+
 def _halves(lines: pd.DataFrame) -> dict[str, Any]:
     """Return all sets and, where both are there, each half of them."""
     sets = set(lines["set"])
@@ -173,12 +187,15 @@ def _halves(lines: pd.DataFrame) -> dict[str, Any]:
         "the half that the default was chosen on": sets & set(HALVES["dev"]),
         "the half not looked at while choosing": sets & set(HALVES["test"]),
     }
-    return {"all sets": sets} | (halves if all(halves.values()) else {})
+    both = halves if all(halves.values()) else {}
+    return {ALL: sets, **both} if sets else {}
 
 
-def _print_board(board: Board, title: str) -> pd.DataFrame:
+def _print_board(board: Board, title: str, savings: pd.DataFrame | None) -> pd.DataFrame:
     size = f"{len(board.by_set)} sets, {board.n_splits} splits, {len(board.q)} sets x ratios"
     summary = board.summary()
+    if savings is not None and not savings.empty:
+        summary.insert(3, "savings %", savings["mean"])
     _print(f"{title} ({size})", summary, 4)
     if OURS in board.models and len(board.models) > 1:
         duels = board.duels()
@@ -192,7 +209,7 @@ def _print_board(board: Board, title: str) -> pd.DataFrame:
 def _print(title: str, table: pd.DataFrame, digits: int) -> None:
     shown = table.copy()
     for column in shown.select_dtypes("number"):
-        places = 2 if column in ("mean rank", "fit s", "fit cpu s") else digits
+        places = 2 if column in ("mean rank", "savings %", "fit s", "fit cpu s") else digits
         places = 0 if column == "total s" else places
         shown[column] = [("-" if np.isnan(v) else f"{v:.{places}f}") for v in shown[column]]
     print(f"\n{title[0].upper()}{title[1:]}\n{shown.to_string()}", flush=True)
@@ -215,10 +232,8 @@ def _draw(board: Board, path: Path) -> None:
 
 def _warn_of_age(lines: pd.DataFrame) -> None:
     """Say which results were measured with other versions than are installed."""
-    old = [
-        f"{name} ({rows['code'].iloc[-1]})"
-        for name, rows in lines.groupby("model")
-        if name in CONTENDERS and (rows["code"] != CONTENDERS[name].code).any()
-    ]
-    if old:
-        print("\nIncludes results of other versions than today's: " + ", ".join(old))
+    current = [CONTENDERS[m].code if m in CONTENDERS else c for m, c in lines[KNOWN].to_numpy()]
+    old = lines[lines["code"] != current]
+    for code, rows in old.groupby("code"):
+        names = ", ".join(dict.fromkeys(rows["model"]))
+        print(f"\nMeasured with {code}, not with what is installed: {names}")

@@ -9,11 +9,13 @@ from __future__ import annotations
 import csv
 import multiprocessing
 import os
+import signal
 import sys
 import traceback
 import warnings
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -22,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from _cost_models import CONTENDERS, Contender
+from _cost_models import CONTENDERS, Contender, own_hash
 from _cost_tables import (
     RATIO_NAMES,
     RATIOS,
@@ -229,12 +231,15 @@ class Progress:
         self.shown = now
         elapsed, share = now - self.begin, self.done / self.total
         bar = "#" * round(24 * share)
-        left = elapsed * (1 - share) / share
-        line = f"[{bar:.<24}] {self.count}/{self.n_jobs}  {_clock(elapsed)}, left {_clock(left)}"
+        # Starting up takes seconds, which say nothing about what is to come.
+        left = _clock(elapsed * (1 - share) / share) if share > 0.02 else "?"
+        line = f"[{bar:.<24}] {self.count}/{self.n_jobs}  {_clock(elapsed)}, left {left}"
         what = f"  {job.set}, {job.model}"[: max(0, 110 - len(line))]
-        end, start = ("", "\r") if sys.stderr.isatty() and not last else ("\n", "")
-        start = "\r" if sys.stderr.isatty() else start
-        print(f"{start}{line}{what:<46}", end=end, file=sys.stderr, flush=True)
+        text = f"{line + what:<112}"
+        if sys.stderr.isatty():
+            print("\r" + text, end="\n" if last else "", file=sys.stderr, flush=True)
+        else:
+            print(text.rstrip(), file=sys.stderr, flush=True)
 
 
 def _clock(seconds: float) -> str:
@@ -242,8 +247,10 @@ def _clock(seconds: float) -> str:
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
 
 
-def _quiet() -> None:
+def _prepare() -> None:
     """Make a worker silent: what peers warn of is not about the benchmark."""
+    own_hash()  # of the code as it is loaded, whatever is edited later
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends workers without a word
     os.environ["PYTHONWARNINGS"] = "ignore"
     warnings.simplefilter("ignore")
     # Some libraries set filters of their own when they are imported.
@@ -263,7 +270,7 @@ def run(jobs: list[Job], results: Results, n_workers: int) -> list[Job]:
     progress = Progress(sum(job.seconds for job in jobs), len(jobs))
     failed, log = [], results.path.with_suffix(".errors.log")
     spawn = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(n_workers, mp_context=spawn, initializer=_quiet)
+    pool = ProcessPoolExecutor(n_workers, mp_context=spawn, initializer=_prepare)
     try:
         for future in as_completed([pool.submit(_attempt, job) for job in jobs]):
             job, rows, error = future.result()
@@ -276,6 +283,11 @@ def run(jobs: list[Job], results: Results, n_workers: int) -> list[Job]:
             progress.advance(job)
     except KeyboardInterrupt:
         raise SystemExit("\nInterrupted: run the same command again to continue.") from None
+    except BrokenProcessPool:
+        raise SystemExit(
+            "\nA worker process was ended from outside (memory?): run the same command again to "
+            "continue, with --workers 1 if it was memory."
+        ) from None
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
     if failed:

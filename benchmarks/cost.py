@@ -17,7 +17,7 @@ import os
 import sys
 from pathlib import Path
 
-from _cost_models import CONTENDERS, FAMILY, OURS, PEERS
+from _cost_models import CONTENDERS, FAMILY, OURS, PEERS, own_hash
 from _cost_report import report
 from _cost_run import Job, Results, run
 from _cost_tables import HALVES, NIKOLAOU, PRICED, SIZES, data_folder, default_repeats
@@ -33,9 +33,13 @@ def read_options() -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--quick", action="store_true", help="about a minute: four small sets, one split, 5 models")
-    add("--half", choices=sorted(HALVES), help="only the half of the 18 sets used for choosing, or the other")
+    add(
+        "--half",
+        choices=sorted(HALVES),
+        help="only the half of the 18 sets used for choosing, or the other",
+    )
     add("--sets", nargs="+", metavar="SET", help=f"names, or {', '.join(GROUPS)}")
-    add("--models", nargs="+", metavar="MODEL", help=f"of: {', '.join(CONTENDERS)}")
+    add("--models", nargs="+", metavar="MODEL", help=f"of: {', '.join(map(repr, CONTENDERS))}")
     add("--family", action="store_true", help="also every named method as published (slow)")
     add("--repeats", type=int, metavar="N", help="splits of each set; default 5, or 2 if large")
     add("--report", action="store_true", help="measure nothing, print what is in the file")
@@ -95,6 +99,7 @@ def plan(options: argparse.Namespace) -> list[Job]:
 def main() -> int:
     options = read_options()
     jobs = plan(options)
+    own_hash()  # of the code as it is now, not when the run has ended
     results = Results(options.out / "cost.csv")
     failed: list[Job] = []
     if not options.report:

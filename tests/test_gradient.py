@@ -49,7 +49,8 @@ from costboost.gradient_boosting import GradientBoostClassifier, GradientBoostRe
 from costboost.trees import shards as shards_module
 from costboost.trees.binning import fit_binner
 from costboost.trees.grower import Limits
-from costboost.trees.shards import plan_layout
+from costboost.trees.shards import PackedPairs, Pairs, plan_layout
+from costboost.trees.splits import SplitFinder
 from naive import gradient as naive
 
 
@@ -105,7 +106,9 @@ def test_rounds_equal_the_naive_twin(name, l2):
     codes = fit_binner(X).encode(X).tolist()
 
     def pairs(i, f):
-        one = Rows(rows.y[i : i + 1], prices=None if rows.prices is None else rows.prices[i : i + 1])
+        one = Rows(
+            rows.y[i : i + 1], prices=None if rows.prices is None else rows.prices[i : i + 1]
+        )
         g, h = slopes_of(loss, one, np.array([[f]]))
         return float(g[0, 0]), float(h[0, 0])
 
@@ -176,7 +179,7 @@ def leaf_of(rows_of_tree, X, y):
 def test_exact_leaves_are_minimisers(loss, twin):
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(80, 2)), rng.normal(size=80)
-    done, margins = run(loss, Rows(y), X, n_rounds=1, step="exact", learning_rate=1.0)
+    _, margins = run(loss, Rows(y), X, n_rounds=1, step="exact", learning_rate=1.0)
     f0 = best_constant(loss, Rows(y))[0]
     for rows in leaf_of(margins[:, 0], X, y):
         value = margins[rows[0], 0] - f0
@@ -190,7 +193,7 @@ def test_exact_leaves_are_minimisers(loss, twin):
 def test_exact_leaves_of_exponential_loss_are_half_log_odds():
     """Real AdaBoost's leaf: 1/2 ln(W+ / W-)."""
     X, rows = problem(n=200)
-    done, margins = run(ExponentialLoss(), rows, X, n_rounds=1, step="exact", learning_rate=1.0)
+    _, margins = run(ExponentialLoss(), rows, X, n_rounds=1, step="exact", learning_rate=1.0)
     for members in leaf_of(margins[:, 0], X, rows.y):
         p = rows.y[members].mean()
         if 0 < p < 1:
@@ -295,6 +298,88 @@ def test_heavy_tails_take_the_wide_grid(monkeypatch):
     assert modes == ["PackedPairs", "Pairs", "Pairs"]
 
 
+@pytest.mark.parametrize("packed", [False, True])
+def test_counting_late_changes_nothing(packed, monkeypatch):
+    """Leaves of at least 20 rows: counted where weights leave a doubt, or everywhere."""
+    monkeypatch.setattr(slope_learners, "PACKED_ROWS", 1 if packed else 10**9)
+    X, rows = problem(600, 8)
+    limits = Limits(max_leaf_nodes=12, min_samples_leaf=20)
+    late = run(LogLoss(), rows, X, n_rounds=8, limits=limits)
+    counted = []
+    original = slope_learners.SplitFinder
+
+    def eager(*args, heaviest, **options):
+        counted.append(heaviest)
+        return original(*args, **options)
+
+    monkeypatch.setattr(slope_learners, "SplitFinder", eager)
+    early = run(LogLoss(), rows, X, n_rounds=8, limits=limits)
+    assert counted
+    np.testing.assert_array_equal(late[1], early[1])
+    for done in late[0]:
+        leaves = done.lessons[0].tree.leaves
+        assert len(leaves) > 1
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_packed_histograms_are_pair_histograms(whole):
+    """More rows than a block holds, at the ends of the grid."""
+    rng = np.random.default_rng(0)
+    n = 2 * PackedPairs.BLOCK + 5
+    g = rng.choice([-(2**21), 2**21, 0, 5], size=n)
+    h = rng.choice([0, 1, 2**16], size=n)
+    with plan_layout(None, n, 1, 1).cut(rng.integers(0, 2, (n, 3)).astype(np.uint8)) as shards:
+        shards.scatter("pairs", np.stack([g, h], axis=1))
+        shards.scatter("packed", g * 2**PackedPairs.SHIFT + h)
+        shards.begin(None if whole else lambda rows: rows % 3 > 0)
+        shard = shards.shards[0]
+        np.testing.assert_array_equal(
+            PackedPairs().histogram(shard, 0), Pairs().histogram(shard, 0)
+        )
+        assert not shard.data["part"].any()
+
+
+def test_constrained_splits_equal_the_naive_search():
+    """The best threshold whose children's values, within bounds, are in order."""
+    rng = np.random.default_rng(0)
+    for way in (-1, 0, 1):
+        for bounds in ((-np.inf, np.inf), (-0.3, 0.2), (0.5, 0.9)):
+            hist = np.zeros((1, 256, 2), dtype=np.int64)
+            hist[0, :6, 0] = rng.integers(-50, 50, 6)
+            hist[0, :6, 1] = rng.integers(10, 60, 6)
+            finder = SplitFinder(
+                np.array([6]),
+                np.array([False]),
+                2,
+                criterion="newton",
+                l2=3.0,
+                monotone=np.array([way], dtype=np.int8),
+            )
+            sums = hist[0].sum(axis=0)
+            none = np.empty((0, 256), dtype=np.int64)
+            found = finder.find(hist, none, sums, 100, np.array([0]), bounds)
+
+            def value(g, h, bounds=bounds):
+                return min(max(-g / (h + 3.0), bounds[0]), bounds[1])
+
+            def gained(g, h):
+                return -2 * (g * value(g, h) + 0.5 * (h + 3.0) * value(g, h) ** 2)
+
+            best = (0.0, None)
+            for t in range(5):
+                left = hist[0, : t + 1].sum(axis=0).tolist()
+                right = (sums - left).tolist()
+                if way * (value(*right) - value(*left)) < 0:
+                    continue
+                gain = gained(*left) + gained(*right) - gained(*sums.tolist())
+                best = max(best, (gain, t), key=lambda pair: pair[0])
+            if best[1] is None or best[0] < 1e-9:
+                assert found is None
+            else:
+                assert found.threshold == best[1]
+                assert found.gain == pytest.approx(best[0])
+
+
 # --- agreement with scikit-learn -----------------------------------------------------------------
 
 
@@ -316,8 +401,9 @@ def test_the_first_tree_is_scikit_learns():
         nodes = peer._predictors[0][0].nodes
         tree = model._models[0].forest.tree(0)
         inner = ~nodes["is_leaf"].astype(bool)
-        mine = sorted(zip(tree.feature[tree.feature >= 0], tree.threshold[tree.feature >= 0]))
-        other = sorted(zip(nodes["feature_idx"][inner], nodes["num_threshold"][inner]))
+        is_split = tree.feature >= 0
+        mine = sorted(zip(tree.feature[is_split], tree.threshold[is_split], strict=True))
+        other = sorted(zip(nodes["feature_idx"][inner], nodes["num_threshold"][inner], strict=True))
         assert [f for f, _ in mine] == [f for f, _ in other]
         np.testing.assert_allclose([t for _, t in mine], [t for _, t in other], rtol=1e-7)
         leaves = np.sort(tree.value[tree.feature < 0, 0])
@@ -554,7 +640,8 @@ def test_monotonic_constraints_hold():
     options = {"n_estimators": 40, "min_samples_leaf": 5, "monotonic_cst": [1, -1, 0]}
     grid = np.linspace(-2, 2, 60)
     models = [
-        GradientBoostRegressor(loss, **options).fit(X, y) for loss in ("squared", "absolute", "huber")
+        GradientBoostRegressor(loss, **options).fit(X, y)
+        for loss in ("squared", "absolute", "huber")
     ]
     models += [
         GradientBoostRegressor("absolute", step="line-search", **options).fit(X, y),

@@ -318,8 +318,9 @@ def test_minimise_stays_within_limits():
 def test_no_constant_is_better_than_the_start(name, weighted):
     loss, twin, rows, _ = example(name, n=60)
     if hasattr(loss, "total"):
-        loss, twin = CostExponentialLoss(loss.objective), naive.cost_exponential(
-            OBJECTIVES[loss.objective]
+        loss, twin = (
+            CostExponentialLoss(loss.objective),
+            naive.cost_exponential(OBJECTIVES[loss.objective]),
         )
     weights = np.random.default_rng(5).uniform(0.2, 2, 60) if weighted else None
     rows = Rows(rows.y, rows.n_outputs, weights, rows.prices)
@@ -327,9 +328,7 @@ def test_no_constant_is_better_than_the_start(name, weighted):
     w = np.ones(60) if weights is None else weights
 
     def total(at):
-        return math.fsum(
-            w[i] * twin(rows.y[i], list(at), price_of(rows, i)) for i in range(60)
-        )
+        return math.fsum(w[i] * twin(rows.y[i], list(at), price_of(rows, i)) for i in range(60))
 
     here = total(f0)
     for k in range(len(f0)):

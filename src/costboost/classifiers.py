@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
@@ -226,10 +227,10 @@ class CostBoostClassifier(
         tags = super().__sklearn_tags__()
         rule = RULES.get(self.method)
         tags.classifier_tags.multi_class = rule is None or rule.many_classes
-        tags.input_tags.allow_nan = self.estimator is None
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = self.estimator is None
-        tags.input_tags.string = self.estimator is None
+        # An outside learner gets the table as it is: what it takes is taken.
+        learner = None if self.estimator is None else get_tags(self.estimator).input_tags
+        for kind in ("allow_nan", "sparse", "categorical", "string"):
+            setattr(tags.input_tags, kind, learner is None or getattr(learner, kind))
         return tags
 
     @with_callbacks

@@ -175,8 +175,14 @@ class Costs(Rows):
         y : array-like of shape (n_samples,)
             True labels.
         """
-        s = self._state
+        s = self._knowing(encoded, y)._state
         return pricing.of_labels(s, binding.codes_of_labels(s, y, encoded))
+
+    def _knowing(self, encoded: bool, *labels: ArrayLike) -> Costs:
+        """Return these costs, bound to the labels that occur if they know none yet."""
+        if encoded or self._state.classes is not None:
+            return self
+        return self.bind(np.unique(np.concatenate([np.asarray(part) for part in labels])))
 
     def of_errors(
         self,
@@ -217,7 +223,7 @@ class Costs(Rows):
         >>> aim.tolist(), costs.of_errors([1, 1], target=aim).tolist()
         ([0, 1], [30.0, 30.0])
         """
-        s = self._state
+        s = self._knowing(encoded, y)._state
         binding.refuse_unless_square(s, "of_errors")
         if how not in ("mean", "max"):
             raise ValueError(f"how must be 'mean' or 'max', but {how!r} was given.")
@@ -235,7 +241,7 @@ class Costs(Rows):
         y : array-like of shape (n_samples,)
             True labels.
         """
-        s = self._state
+        s = self._knowing(encoded, y)._state
         binding.refuse_unless_square(s, "cheapest_labels")
         codes = binding.codes_of_labels(s, y, encoded)
         best = pricing.cheapest_labels(pricing.of_labels(s, codes), codes)
@@ -332,8 +338,10 @@ class Costs(Rows):
         y, predicted : array-like of shape (n_samples,)
             True labels, and labels of the actions taken.
         """
-        prices = self.of_labels(y, encoded=encoded)
-        taken = binding.codes_of_actions(self._state, predicted, encoded)
+        both = (y, predicted) if self.is_square else (y,)
+        costs = self._knowing(encoded, *both)
+        prices = costs.of_labels(y, encoded=encoded)
+        taken = binding.codes_of_actions(costs._state, predicted, encoded)
         return pricing.paid(prices, taken, "predicted")
 
     def total(
@@ -350,6 +358,11 @@ class Costs(Rows):
         ----------
         y, predicted, sample_weight : array-like of shape (n_samples,)
             True labels, labels of the actions taken, and weights of the rows.
+
+        Examples
+        --------
+        >>> Costs(fp=1, fn=10).total(["no", "yes", "yes"], ["yes", "yes", "no"])
+        11.0
         """
         paid = self.of_decisions(y, predicted, encoded=encoded)
         return float(np.sum(read_weights(sample_weight, paid.size) * paid))
@@ -369,7 +382,7 @@ class Costs(Rows):
         >>> Costs(fp=1, fn=10).bind([0, 1]).cheapest_constant([0, 0, 0, 1])
         (1, 3.0)
         """
-        s = self._state
+        s = self._knowing(encoded, y)._state
         codes = binding.codes_of_labels(s, y, encoded)
         best, cost = pricing.cheapest_constant(s, codes, read_weights(sample_weight, codes.size))
         return binding.labels_of_actions(s, best, encoded).tolist()[0], cost

@@ -23,6 +23,7 @@ from sklearn.utils.validation import (
 from costboost._callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
 from costboost._inputs import check_labels, check_table, count_threads
 from costboost._validation import read_numbers, read_weights
+from costboost.boosting.gradient import GradientRound
 from costboost.boosting.gradient_ensemble import GradientEnsemble
 from costboost.boosting.losses import PinballLoss
 from costboost.calibration import CalibratedScores, calibrate_folds
@@ -50,6 +51,7 @@ class _GradientBoost(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     warm_start: bool
     n_iter_: int
     _models: tuple[GradientEnsemble, ...]
+    _rounds: list[GradientRound]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -321,7 +323,9 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
         if not isinstance(plan.loss, PinballLoss) or self.loss == "absolute":
             raise ValueError(f'over and under are prices of loss="pinball", not of {self.loss!r}.')
         given = (self.over if over is None else over, self.under if under is None else under)
-        columns = [read_numbers(part, name) for part, name in zip(given, ("over", "under"))]
+        columns = [
+            read_numbers(part, name) for part, name in zip(given, ("over", "under"), strict=True)
+        ]
         if any(part.shape not in ((), (n_rows,)) for part in columns):
             raise ValueError(f"over and under must be numbers, or one for each of {n_rows} rows.")
         return np.stack([np.broadcast_to(part, n_rows) for part in columns], axis=1)

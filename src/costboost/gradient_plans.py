@@ -219,7 +219,7 @@ def _step(params: Any, loss: Any, smooth: bool) -> Any:
         )
     if params.step == "newton" and not smooth:
         raise ValueError(
-            f"loss={params.loss!r} has no curvature for Newton steps: use step=\"exact\" or "
+            f'loss={params.loss!r} has no curvature for Newton steps: use step="exact" or '
             '"line-search".'
         )
     return params.step

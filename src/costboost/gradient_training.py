@@ -103,7 +103,7 @@ def choices_of(margins: Floats) -> Int64:
     """Return the answers of a loss that contains costs: the sign of F, or its largest entry."""
     if margins.shape[1] == 1:
         return (margins[:, 0] > 0.0).astype(np.int64)
-    return np.argmax(margins, axis=1)
+    return np.asarray(np.argmax(margins, axis=1), dtype=np.int64)
 
 
 class GradientTrainer:
@@ -265,7 +265,7 @@ class GradientTrainer:
         n_threads = self.plan.n_threads
         if rows is None and self._codes is None:
             return self.binner.encode(self.X, positions=layout.positions, n_threads=n_threads)
-        return self._all_codes()[layout.rows if rows is None else rows[layout.rows]]
+        return np.asarray(self._all_codes()[layout.rows if rows is None else rows[layout.rows]])
 
     def _all_codes(self) -> Codes:
         if self._codes is None:

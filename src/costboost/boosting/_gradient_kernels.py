@@ -169,6 +169,7 @@ def binary_slopes(
     weight: cython.double = 1.0
     z: cython.double
     p: cython.double
+    sign: cython.double
     slope: cython.double
     bend: cython.double
     top: cython.double = largest[0, 0]
@@ -180,9 +181,10 @@ def binary_slopes(
             at = cython.cast(cython.Py_ssize_t, labels[i]) if by_class else i
             if kind == LOG:
                 # The probability of the other class: nothing cancels where rows are certain.
-                z = margins[i, 0] if labels[i] else -margins[i, 0]
+                sign = 1.0 - 2.0 * cython.cast(cython.double, labels[i])
+                z = -sign * margins[i, 0]
                 p = 1.0 / (1.0 + exp(z if z < STEEP else STEEP))
-                slope = -p if labels[i] else p
+                slope = sign * p
                 bend = p * (1.0 - p)
             elif kind == EXPONENTIAL:
                 z = -(a[at] * margins[i, 0] + b[at] * total)

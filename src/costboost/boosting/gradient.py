@@ -32,8 +32,7 @@ from costboost.boosting.minimisers import (
     pinball_prices,
 )
 from costboost.boosting.slope_learners import Lesson, SlopeLearner
-from costboost.boosting.slopes import NONE, Slopes
-from costboost.trees.grower import Tree
+from costboost.boosting.slopes import Slopes
 from costboost.trees.shards import Shard, Shards, grid_scale
 
 Floats = NDArray[np.float64]
@@ -43,6 +42,7 @@ Stop = Literal["rounds", "flat", "leaf", "uphill"]
 
 _REMAINDER = 2.0**40  # as in the kernels
 _LONGEST = 1e6  # of a line search that never turns
+_STILL = 1e-9  # of the steepest sum of slopes: the constant is at its best
 _EVERY = np.zeros(0, dtype=np.uint8)
 
 
@@ -153,7 +153,7 @@ class GradientBoosting:
                 lessons.append(lesson)
                 values.append(self._leaf_values(lesson, k, largest[k]))
                 self._write_step(lesson, k, values[-1])
-            if self.learner.deterministic and keep is None and _is_bare(lessons):
+            if keep is None and self._stands_still(lessons, values, largest):
                 self.stop = "leaf"
                 return
             size = self._line_search() if self._searching else 1.0
@@ -171,6 +171,16 @@ class GradientBoosting:
                 self.learner.recall(self.shards, lesson)
                 self._write_step(lesson, k, values / done.step)
             self._move(done.step, done.values)
+
+    def _stands_still(self, lessons: list[Lesson], values: list[Floats], largest: Floats) -> bool:
+        """Whether no tree found a split, and none would with one more constant added."""
+        if not (self.learner.deterministic and _is_bare(lessons)):
+            return False
+        for k, value in enumerate(values):
+            slope = abs(float(self._leaf_sums(k, 1, largest[k])[0][0]))
+            if value[0] != 0.0 and slope > _STILL * self.shards.n_rows * float(largest[k, 0]):
+                return False
+        return True
 
     # --- one round
 
@@ -203,8 +213,8 @@ class GradientBoosting:
         """Return the exact sums of slopes and bends of every leaf."""
         unit = self._searching
         top = self.learner.largest_unit if unit else float(largest[1])
-        scales = (grid_scale(float(largest[0]), self.shards.n_rows),)
-        scales += (grid_scale(top, self.shards.n_rows),)
+        n_rows = self.shards.n_rows
+        scales = (grid_scale(float(largest[0]), n_rows), grid_scale(top, n_rows))
 
         def part(shard: Shard) -> Int64:
             out = np.zeros((n_leaves, 4), dtype=np.int64)
@@ -214,9 +224,7 @@ class GradientBoosting:
             kernels.sum_by_leaf(data["slopes"][k], bends, shard.leaves, keep, *scales, out)
             return out
 
-        sums = self.shards.sum(part)
-        exact = [(sums[:, j] + sums[:, j + 1] / _REMAINDER) / s for j, s in zip((0, 2), scales)]
-        return exact[0], exact[1]
+        return _to_float(self.shards.sum(part), scales)
 
     def _exact_values(self, k: int, n_leaves: int) -> Floats:
         loss, rows, shards = self.slopes.loss, self.slopes.rows, self.shards
@@ -304,7 +312,10 @@ class GradientBoosting:
             self.slopes.total = total + float(size[0])
             return self._sums_along(float(size[0]), max(longest))
 
-        found = float(minimise(at, 1, _LONGEST / max(longest))[0])
+        # As leaves, rows move by max_step at most: expected cost would else go to certainty.
+        tops = self.shards.map(lambda s: float(np.max(np.abs(s.data["steps"]), initial=0.0)))
+        limit = min(_LONGEST, self.setting.max_step) / (max(tops) or 1.0)
+        found = float(minimise(at, 1, limit)[0])
         self.slopes.total = total
         return found
 
@@ -318,7 +329,8 @@ class GradientBoosting:
 
         self.shards.map(try_)
         largest = self.slopes.measure(self.shards, "trial").max(axis=0) * (longest, longest**2)
-        scales = [grid_scale(float(top), self.shards.n_rows * self.n_outputs) for top in largest]
+        n_terms = self.shards.n_rows * self.n_outputs
+        scales = (grid_scale(float(largest[0]), n_terms), grid_scale(float(largest[1]), n_terms))
 
         def part(shard: Shard) -> Int64:
             out = np.zeros((1, 4), dtype=np.int64)
@@ -327,9 +339,13 @@ class GradientBoosting:
             kernels.sum_along(data["slopes"], data["bends"], data["along"], keep, *scales, out)
             return out
 
-        sums = self.shards.sum(part)
-        slope, bend = ((sums[:, j] + sums[:, j + 1] / _REMAINDER) / s for j, s in zip((0, 2), scales))
-        return slope, bend
+        return _to_float(self.shards.sum(part), scales)
+
+
+def _to_float(sums: Int64, scales: tuple[float, float]) -> tuple[Floats, Floats]:
+    """Turn exact sums (units, remainders) of slopes and of bends into numbers."""
+    slopes, bends = ((sums[:, j] + sums[:, j + 1] / _REMAINDER) for j in (0, 2))
+    return np.asarray(slopes / scales[0]), np.asarray(bends / scales[1])
 
 
 def newton_values(slopes: Floats, bends: Floats, l2: float) -> Floats:
@@ -341,6 +357,3 @@ def newton_values(slopes: Floats, bends: Floats, l2: float) -> Floats:
 def _is_bare(lessons: Sequence[Lesson]) -> bool:
     """Whether no tree of the round found a split."""
     return all(lesson.tree is not None and len(lesson.tree.leaves) == 1 for lesson in lessons)
-
-
-__all__ = ["GradientBoosting", "GradientRound", "GradientSetting", "newton_values", "Tree", "NONE"]

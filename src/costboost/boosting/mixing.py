@@ -83,7 +83,7 @@ class AnswerCosts:
 
     Attributes
     ----------
-    labels : int64 array of shape (n,)
+    labels : int64 array of shape (K,) or (n,)
         The cheapest answer: the true one, unless another costs less.
     excess : float64 array of shape (K, K) or (n, K)
         C, by true class or by row; the largest is between 1/2 and 1.
@@ -112,8 +112,6 @@ def answer_costs(costs: Costs, y: Int64, n_classes: int) -> AnswerCosts:
     largest = float(np.max(excess, initial=0.0))
     unit = float(np.ldexp(1.0, int(np.frexp(largest)[1]))) if largest > 0.0 else 1.0
     excess /= unit
-    if costs.is_constant:
-        labels = labels[y]
     return AnswerCosts(labels, excess, floor, unit, costs.is_constant)
 
 
@@ -165,13 +163,14 @@ class Mixing:
 
     def _set_rows(self, y: Int64, sample_weight: Floats | None) -> None:
         shards, prices, shape = self.shards, self._prices, self.n_classes
-        shards.scatter("truth", y)
-        shards.scatter("labels", prices.labels)
-        if not prices.constant:
+        if prices.constant:
+            shards.scatter("truth", y.astype(np.uint8 if shape <= 256 else np.uint32))
+        else:
+            shards.scatter("labels", prices.labels)
             shards.scatter("excess", prices.excess)
             shards.scatter("floor", prices.floor)
             # The shards hold them now: not twice.
-            self._prices = replace(prices, excess=_NOTHING, floor=_NOTHING)
+            self._prices = replace(prices, labels=y[:0], excess=_NOTHING, floor=_NOTHING)
         self._heaviest, self._copies = 1.0, 1
         self._total_weight = float(self.n_rows)
         if sample_weight is not None:
@@ -225,12 +224,17 @@ class Mixing:
             return np.asarray(self._prices.excess[shard.data["truth"][rows]])
         return np.asarray(shard.data["excess"][rows])
 
+    def _labels(self, shard: Shard, rows: slice) -> Int64:
+        if self._prices.constant:
+            return np.asarray(self._prices.labels[shard.data["truth"][rows]])
+        return np.asarray(shard.data["labels"][rows])
+
     def _rows(self, shard: Shard, rows: slice) -> Rows:
         name = "mislabel" if self.method.adaptive else "mixture"
         return Rows(
             shard.data[name][rows],
             self._excess(shard, rows),
-            shard.data["labels"][rows],
+            self._labels(shard, rows),
             self.setting.p,
         )
 
@@ -420,7 +424,7 @@ class Mixing:
             largest = 0.0
             for rows in self._blocks(shard):
                 said = row_answers(shard, relation, rows).astype(np.int64)
-                own = said[np.arange(len(said)), shard.data["labels"][rows]]
+                own = said[np.arange(len(said)), self._labels(shard, rows)]
                 weights = shard.data["mislabel"][rows]
                 alive = weights > 0.0
                 weights *= factors[1 + own[:, None] - said]

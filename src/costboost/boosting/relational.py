@@ -108,6 +108,7 @@ class RelationalTree:
         grower = Grower(shards, mode, finder, self.limits, self._draw(number))
         keep = row_sampler(self.subsample, self.seed, number) if self.subsample < 1.0 else None
         tree = grower.grow(keep)
+        grower.nodes.clear()  # histograms of K classes, which would wait for the collector
         answers = leaf_answers(tree.leaf_sums, one_label=self.one_label)
         reward = int(np.sum(tree.leaf_sums * answers)) if keep is None else None
         return Relation(answers, tree, reward=reward)

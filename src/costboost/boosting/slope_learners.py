@@ -20,6 +20,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from costboost.boosting import _gradient_kernels as kernels
@@ -53,8 +54,11 @@ class SlopeLearner(Protocol):
     """What a round asks of a learner."""
 
     has_leaves: bool
-    deterministic: bool
     largest_unit: float
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the same slopes give the same lesson."""
 
     def learn(
         self, shards: Shards, output: int, number: int, largest: Floats, keep: Keep | None
@@ -118,8 +122,8 @@ class SlopeTree:
     ) -> Lesson:
         """Grow a tree on the slopes of one output."""
         top = (float(largest[0]), self.largest_unit if self.least_squares else float(largest[1]))
-        mode, bend_scale = self._put_on_grid(shards, output, top)
-        finder = self._finder(shards, mode, output, bend_scale)
+        mode, bend_scale, total = self._put_on_grid(shards, output, top)
+        finder = self._finder(shards, output, bend_scale, total / bend_scale, top[1])
         draw = self._draw(number, output)
         return Lesson(Grower(shards, mode, finder, self.limits, draw).grow(keep))
 
@@ -138,25 +142,25 @@ class SlopeTree:
 
     def _put_on_grid(
         self, shards: Shards, output: int, top: tuple[float, float]
-    ) -> tuple[Mode, float]:
-        """Choose the grid (see the head of this module); return the mode and the bends' scale."""
+    ) -> tuple[Mode, float, int]:
+        """Choose the grid (see the head of this module); return mode, scale and sum of bends."""
         if shards.n_rows >= PACKED_ROWS:
             slope_scale = grid_scale(top[0], 1, PackedPairs.SLOPE_BITS + 1)
             bend_scale = grid_scale(top[1], 1, PackedPairs.BEND_BITS + 1)
             totals = shards.sum(lambda shard: self._pack(shard, output, slope_scale, bend_scale))
             size, slope, bend, alive = totals.tolist()
             if size - abs(slope) >= _TYPICAL_SLOPE * alive and bend >= _TYPICAL_BEND * alive:
-                return PackedPairs(), bend_scale
+                return PackedPairs(), bend_scale, bend
         slope_scale = grid_scale(top[0], shards.n_rows)
         bend_scale = grid_scale(top[1], shards.n_rows)
 
-        def widen(shard: Shard) -> None:
+        def widen(shard: Shard) -> int:
             pairs = shard.data.setdefault("pairs", np.empty((len(shard.rows), 2), np.int64))
             slopes, bends = shard.data["slopes"][output], self._bends(shard, output)
             kernels.widen_pairs(slopes, bends, slope_scale, bend_scale, pairs)
+            return int(np.sum(pairs[:, 1]))
 
-        shards.map(widen)
-        return Pairs(), bend_scale
+        return Pairs(), bend_scale, int(shards.sum(widen))
 
     def _pack(self, shard: Shard, output: int, slope_scale: float, bend_scale: float) -> Int64:
         packed = shard.data.setdefault("packed", np.empty(len(shard.rows), np.int64))
@@ -166,10 +170,11 @@ class SlopeTree:
         kernels.pack_pairs(slopes, bends, *scales, packed, totals)
         return totals
 
-    def _finder(self, shards: Shards, mode: Mode, output: int, bend_scale: float) -> SplitFinder:
-        total = shards.sum(lambda shard: self._grid_total(shard, mode)) / bend_scale
-        least = self._least.setdefault(output, _LEAST_BEND * float(total) / shards.n_rows)
-        least = max(least, self.min_weight_leaf * float(total))
+    def _finder(
+        self, shards: Shards, output: int, bend_scale: float, total: float, top: float
+    ) -> SplitFinder:
+        least = self._least.setdefault(output, _LEAST_BEND * total / shards.n_rows)
+        least = max(least, self.min_weight_leaf * total)
         options: dict[str, Any] = {} if self.monotone is None else {"monotone": self.monotone}
         return SplitFinder(
             self.binner.n_bins,
@@ -179,13 +184,9 @@ class SlopeTree:
             l2=self.l2 * bend_scale,
             min_weight=least * bend_scale,
             min_count=self.limits.min_samples_leaf,
+            heaviest=top * bend_scale + 1.0,  # rounding included
             **options,
         )
-
-    def _grid_total(self, shard: Shard, mode: Mode) -> int:
-        if isinstance(mode, PackedPairs):
-            return int(np.sum(shard.data["packed"] & ((1 << PackedPairs.SHIFT) - 1)))
-        return int(np.sum(shard.data["pairs"][:, 1]))
 
     def _draw(self, number: int, output: int) -> Callable[[], Int64] | None:
         """Return the function that draws columns for a node, if not all are used."""
@@ -218,7 +219,9 @@ def ordered_values(tree: Tree, values: Floats, monotone: NDArray[np.int8]) -> Fl
         if way == 0:
             continue
         left, right = members(int(tree.left[node])), members(int(tree.left[node]) + 1)
-        sides = [float(np.average(values[s], weights=leaf_weight[s] + 1e-300)) for s in (left, right)]
+        sides = [
+            float(np.average(values[s], weights=leaf_weight[s] + 1e-300)) for s in (left, right)
+        ]
         middle = 0.5 * sides[0] + 0.5 * sides[1]
         low, high = (left, right) if way > 0 else (right, left)
         values[low] = np.minimum(values[low], middle)
@@ -263,8 +266,6 @@ class SlopeRegressor:
         if keep is not None:
             chosen = keep(np.arange(len(target)))
             if chosen.any():
-                from sklearn.utils import _safe_indexing
-
                 rows = np.flatnonzero(chosen)
                 X, target = _safe_indexing(X, rows), target[rows]
                 weights = None if weights is None else weights[rows]

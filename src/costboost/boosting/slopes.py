@@ -67,7 +67,7 @@ class Rows:
         if self.prices is not None:
             return self.prices
         assert self.table is not None
-        return self.table[self.y]
+        return np.asarray(self.table[self.y])
 
 
 class Slopes(Protocol):
@@ -113,7 +113,7 @@ class RegressionSlopes:
         elif self.kind == PINBALL and rows.prices is None:
             self._over = np.array([float(loss.over)])
             self._under = np.array([float(loss.under)])
-        elif self.kind == PINBALL:
+        elif self.kind == PINBALL and rows.prices is not None:
             shards.scatter("over", rows.prices[:, 0])
             shards.scatter("under", rows.prices[:, 1])
 
@@ -127,7 +127,7 @@ class RegressionSlopes:
             kernels.regression_slopes(self.kind, *rows, data["slopes"], data["bends"], largest)
             return largest
 
-        return np.max(shards.map(part), axis=0)
+        return np.asarray(np.max(shards.map(part), axis=0))
 
     def along(self, shard: Shard) -> Floats:
         """Return the steps."""
@@ -170,8 +170,7 @@ class ClassSlopes:
             self._kernel(self.kind, *rows, data["slopes"], data["bends"], largest)
             return largest
 
-        return np.max(shards.map(part), axis=0)
-
+        return np.asarray(np.max(shards.map(part), axis=0))
 
     def along(self, shard: Shard) -> Floats:
         """Return what multiplies slopes when all steps are taken at once, (m, J).
@@ -189,7 +188,7 @@ class ClassSlopes:
             a, b = shard.data["a"], shard.data["b"]
         extra = np.divide(b, a, out=np.zeros_like(a), where=a != 0.0)
         if self.rows.n_outputs == 1:
-            return steps + extra[:, None]
+            return np.asarray(steps + extra[:, None])
         rows = np.arange(len(labels))
         steps = steps - steps[rows, labels][:, None] - extra
         steps[rows, labels] = 0.0

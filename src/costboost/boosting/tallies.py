@@ -134,16 +134,16 @@ class CostTally:
         weights = (data.get("sample weights", NONE), self.scale)
         if self.n_classes == 2:
             limits = data["limits"] if self._per_row else self.limits
-            rows = (data["margins"], data["truth"], limits, *weights)
-            kernels.count_decisions(*rows, decisions, confusion)
+            rows = (data["margins"], data["truth"])
+            kernels.count_decisions(*rows, limits, *weights, decisions, confusion)
             return confusion
         prices = np.zeros((0, 0)) if self.odds is None or self.table is None else self.table
-        rows = (data["margins"], data["truth"], self.odds or 1.0, prices, *weights)
-        kernels.count_choices(*rows, np.zeros(self.n_classes), decisions, confusion)
+        how = (self.odds or 1.0, prices, *weights, np.zeros(self.n_classes))
+        kernels.count_choices(data["margins"], data["truth"], *how, decisions, confusion)
         return confusion
 
     def _by_expectation(self, shards: Shards) -> float:
-        """The slow road: actions that are not classes, or K classes with a price per row."""
+        """Take the slow road: actions that are not classes, or K classes with prices per row."""
         margins = shards.gather("margins")
         proba = self.proba(margins[:, 0] if self.n_classes == 2 else margins)
         decided: Any = self.costs.decide(proba)

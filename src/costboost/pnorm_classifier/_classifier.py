@@ -71,7 +71,9 @@ class PNormBoostClassifier(
         Depth of the built-in tree; None grows until `max_leaf_nodes`.
     max_leaf_nodes : int or None, default=31
         Nodes are split in the order of their gain until there are so many leaves.
-    min_samples_leaf : int, default=1
+    min_samples_leaf : int, default=5
+        In a smaller leaf a single dear row decides; where rare classes are dear, leaves of one
+        row cost twice as much and more on new rows.
     max_features : None, int, float, "sqrt" or "log2", default=None
         Columns drawn for each node.
     max_bins : int, default=255
@@ -151,8 +153,8 @@ class PNormBoostClassifier(
     >>> X, y = load_wine(return_X_y=True)
     >>> C = np.array([[0, 1, 1], [5, 0, 1], [50, 5, 0]])  # C[true, predicted]
     >>> model = PNormBoostClassifier(n_estimators=10).fit(X, y, costs=C)
-    >>> round(-model.score(X, y), 2)
-    0.0
+    >>> bool(-model.score(X, y) < 0.1)  # the mean cost of its mistakes
+    True
     >>> bool(model.objective_[-1] < model.objective_[0])
     True
 
@@ -173,7 +175,7 @@ class PNormBoostClassifier(
         *,
         max_depth: int | None = None,
         max_leaf_nodes: int | None = 31,
-        min_samples_leaf: int = 1,
+        min_samples_leaf: int = 5,
         max_features: Any = None,
         max_bins: int = 255,
         subsample: float = 1.0,

@@ -64,8 +64,8 @@ class PNormTrainer(Trainer):
             used, apart = self._hold_out(used)
             watched = self._watch_rows(apart)
         whole = len(used) == len(self.y)
-        y, costs = self.y[used], self.costs if whole else self.costs[used]
-        weights = None if self.weights is None else self.weights[used]
+        y, costs = (self.y, self.costs) if whole else (self.y[used], self.costs[used])
+        weights = self.weights if whole or self.weights is None else self.weights[used]
         layout = self._plan_layout(len(used))
         with layout.cut(self._arranged(layout, None if whole else used)) as shards:
             learner = self._relational_learner(None if whole else used)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,7 +146,9 @@ class Grower:
         self.finder = finder
         self.limits = limits
         self.draw_features = draw_features or self._all_features
-        self._counting = limits.min_samples_leaf > 1
+        # Rows are counted in advance, or only where a split may leave too few of them.
+        self._lazily = getattr(finder, "heaviest", None) is not None
+        self._counting = limits.min_samples_leaf > 1 and not self._lazily
         self._constrained = getattr(finder, "monotone", None) is not None
         if finder.limits[2] != limits.min_samples_leaf:
             raise ValueError(
@@ -197,9 +200,12 @@ class Grower:
         node = self.nodes[number]
         assert node.histogram is not None
         assert node.counts is not None
-        node.split = self.finder.find(
-            node.histogram, node.counts, node.sums, n_rows, self.draw_features(), *self._within(node)
-        )
+        features, within = self.draw_features(), self._within(node)
+        find = partial(self.finder.find, node.histogram)
+        split = find(node.counts, node.sums, n_rows, features, *within)
+        if self._lazily and split and not self.finder.surely_counts(split, node.sums):
+            split = find(self.shards.counts(number), node.sums, n_rows, features, *within)
+        node.split = split
         if node.split is None:
             node.histogram = node.counts = None
         else:

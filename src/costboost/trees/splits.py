@@ -66,12 +66,15 @@ class SplitFinder:
         min_weight: float = 0.0,
         min_count: int = 1,
         monotone: NDArray[np.int8] | None = None,
+        heaviest: float | None = None,
     ) -> None:
         self.n_bins = np.ascontiguousarray(n_bins, dtype=np.int64)
         self.is_categorical = is_categorical
         self.criterion = CRITERIA[criterion]
         self.limits = (float(l2), float(min_weight), int(min_count))
         self.monotone = None if monotone is None else np.ascontiguousarray(monotone, dtype=np.int8)
+        # What a single row weighs at most: then a heavy node is known to have many rows.
+        self.heaviest = heaviest
         self._left = np.empty(n_channels, dtype=np.int64)
         self._right = np.empty(n_channels, dtype=np.int64)
         self._keys = np.empty(256)
@@ -84,6 +87,13 @@ class SplitFinder:
     def weight(self, sums: Int64) -> float:
         """Weigh the sums of a node, in units of the grid."""
         return float(kernels.weight(sums, self.criterion))
+
+    def surely_counts(self, split: Split, sums: Int64) -> bool:
+        """Whether both children have `min_count` rows for certain, by their weight alone."""
+        if self.heaviest is None:
+            return self.limits[2] <= 1
+        least = self.limits[2] * self.heaviest
+        return min(self.weight(split.left_sums), self.weight(sums - split.left_sums)) >= least
 
     def child_bounds(self, split: Split, sums: Int64, bounds: Bounds) -> tuple[Bounds, Bounds]:
         """Return the bounds of both children's values, in units of the grid.
@@ -116,7 +126,8 @@ class SplitFinder:
         Parameters
         ----------
         hist : ndarray of shape (d, 256, C)
-        counts : ndarray of shape (d, 256), or (0, 256) when leaves may be of any size
+        counts : ndarray of shape (d, 256), or (0, 256) when leaves may be of any size, or their
+            size is checked afterwards
         sums : ndarray of shape (C,)
             The node's own sums.
         n_rows : int
@@ -127,6 +138,7 @@ class SplitFinder:
         best = np.array([0.0, -1.0, -1.0, 0.0])
         best_sums = np.empty_like(sums)
         l2, min_weight, min_count = self.limits
+        min_count = min_count if len(counts) else 1
         rules = (sums, self.criterion, l2, min_weight, min_count, n_rows, self._left, self._right)
         categorical = self.is_categorical[features]
         limits = () if self.monotone is None else (np.array(bounds),)
