@@ -19,7 +19,7 @@ from costboost._callbacks import CallbackSupportMixin, RoundCallbacks, with_call
 from costboost._inputs import check_labels, check_table, count_threads
 from costboost._validation import read_weights
 from costboost.boosting.ensemble import Ensemble, link
-from costboost.boosting.rounds import vote_shares
+from costboost.boosting.rounds import Round, vote_shares
 from costboost.boosting.rules import RULES, Rule
 from costboost.calibration import CalibratedScores, calibrate_folds
 from costboost.costs import as_costs
@@ -281,8 +281,7 @@ class CostBoostClassifier(
         self._rule_name = plan.rule.name
         self._scores: CalibratedScores | None = None
         if plan.calibration is None:
-            previous = getattr(self, "_rounds", None) if self.warm_start else None
-            model = trainer.train(None, previous)
+            model = trainer.train(None, self._earlier_rounds(plan))
             if self.warm_start:
                 self._rounds = trainer.histories[-1].rounds
             self._ensembles: tuple[Ensemble, ...] = (model,)
@@ -305,6 +304,17 @@ class CostBoostClassifier(
             )
             self._ensembles = self._scores.models
         trainer.report(self, self._ensembles)
+
+    def _earlier_rounds(self, plan: Plan) -> list[Round] | None:
+        """Return the rounds to continue from, if any."""
+        rounds: list[Round] | None = getattr(self, "_rounds", None) if self.warm_start else None
+        if rounds is not None and len(rounds) > plan.setting.n_rounds:
+            raise ValueError(
+                f"n_estimators={plan.setting.n_rounds} is less than the {len(rounds)} rounds that "
+                "were taken already: warm_start=True only adds rounds. Give more, or "
+                "warm_start=False."
+            )
+        return rounds
 
     @property
     def _rule(self) -> Rule:

@@ -216,7 +216,7 @@ def _check_combination(params: Any, rule: Rule, costs: Costs, n_classes: int) ->
     if rule.trains_on_costs and not costs.is_square:
         raise ValueError(
             f"method={rule.name!r} trains on the cost of wrong classes, but the costs have other "
-            f"actions, {list(costs.actions or [])}. Use method='adamec' or MinimumCostClassifier."
+            f"actions, {_names(costs.actions)}. Use method='adamec' or MinimumCostClassifier."
         )
     if params.votes in ("real", "gentle") and rule.name not in (
         "adaboost",
@@ -241,6 +241,10 @@ def _check_combination(params: Any, rule: Rule, costs: Costs, n_classes: int) ->
             "warm_start=True continues one model, and calibration trains several. Set "
             "calibration=None."
         )
+
+
+def _names(actions: NDArray[Any] | None) -> list[Any]:
+    return [] if actions is None else actions.tolist()
 
 
 def _calibration(params: Any, rule: Rule) -> str | None:

@@ -163,7 +163,7 @@ class TreeLearner:
         if width is None or width >= n_features:
             return None
         rng = np.random.default_rng([self.seed, number])
-        return lambda: np.sort(rng.choice(n_features, size=width, replace=False))
+        return lambda: np.sort(rng.permutation(n_features)[:width])
 
 
 @dataclass
@@ -178,6 +178,8 @@ class OutsideLearner:
     n_classes : int
     votes : as in `leaf_votes`; other than "discrete" needs `predict_proba`
     random_state : RandomState
+    seeds : list of lists of int
+        Drawn so far, for every round and every random state of the estimator.
     """
 
     estimator: Any
@@ -186,19 +188,26 @@ class OutsideLearner:
     n_classes: int
     votes: Votes = "discrete"
     random_state: np.random.RandomState = field(default_factory=np.random.RandomState)
+    seeds: list[list[int]] = field(default_factory=list)
 
     def learn(self, shards: Shards, number: int, largest: float, handed: str) -> Lesson:
         """Fit a clone on the weights in `shard.data[handed]`."""
         weights = shards.gather(handed)
         estimator = clone(self.estimator)
-        if "random_state" in estimator.get_params():
-            estimator.set_params(random_state=self.random_state.randint(np.iinfo(np.int32).max))
+        self._sow(estimator, number)
         estimator.fit(self.X, self.y, sample_weight=weights / weights.sum())
         self._answer(shards, estimator)
         by_row = self.votes != "discrete"
         hypothesis = Hypothesis(np.arange(self.n_classes), np.ones(self.n_classes), by_row)
         cells = weigh_leaves(shards, self.n_classes, self.n_classes)
         return Lesson(hypothesis, cells, estimator=estimator)
+
+    def _sow(self, estimator: Any, number: int) -> None:
+        """Set every random state, nested ones too; a continued fit draws as one long fit does."""
+        names = [name for name in estimator.get_params() if name.split("__")[-1] == "random_state"]
+        while len(self.seeds) <= number:
+            self.seeds.append([int(self.random_state.randint(2**31 - 1)) for _ in names])
+        estimator.set_params(**dict(zip(sorted(names), self.seeds[number], strict=True)))
 
     def recall(self, shards: Shards, lesson: Lesson) -> None:
         """Ask the classifier of an earlier lesson again."""

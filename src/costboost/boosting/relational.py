@@ -29,16 +29,18 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from costboost.boosting.learners import row_sampler
+from costboost.trees import _tree_kernels as kernels
 from costboost.trees.binning import Binner
 from costboost.trees.forest import write_leaves
 from costboost.trees.grower import Grower, Limits, Tree
-from costboost.trees.shards import Shard, Shards, Vectors
-from costboost.trees.splits import SplitFinder
+from costboost.trees.shards import Mode, Shard, Shards, Vectors
+from costboost.trees.splits import MISSING, Split, SplitFinder
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 Bits = NDArray[np.uint8]
 
+_NARROW = 128  # codes in the richest column: below this, histograms are kept narrow
 _PAIRS = 1 << 18  # pairs (row, class) that an outside learner is asked about at a time
 
 
@@ -72,6 +74,44 @@ class RelationalLearner(Protocol):
         """Write again what an earlier hypothesis says of every row."""
 
 
+@dataclass(frozen=True)
+class NarrowVectors:
+    """As `Vectors`, in histograms of only so many codes; the last cell is the missing value's.
+
+    Every node that waits to be split holds a histogram of all K classes. Where columns have few
+    values, nearly all of its 256 codes would be empty.
+    """
+
+    n_channels: int
+    n_codes: int
+
+    def histogram(self, shard: Shard, node: int) -> Int64:
+        """Return the node's sums for every class, (d, n_codes + 1, K)."""
+        wide = shard.data.get("wide histogram")
+        if wide is None:
+            shape = (shard.codes.shape[1], 256, self.n_channels)
+            wide = shard.data["wide histogram"] = np.zeros(shape, dtype=np.int64)
+        vectors = shard.data["vectors"]
+        kernels.vector_histogram(shard.codes, *shard.where(node), vectors, wide.reshape(-1))
+        narrow = np.concatenate([wide[:, : self.n_codes], wide[:, MISSING:]], axis=1)
+        wide[:, : self.n_codes] = wide[:, MISSING:] = 0
+        return narrow
+
+
+class NarrowFinder(SplitFinder):
+    """Searches histograms of `NarrowVectors`."""
+
+    _wide: Int64 | None = None
+
+    def find(self, hist: Int64, *rest: Any) -> Split | None:
+        """Return the best split; see `SplitFinder.find`."""
+        if self._wide is None:
+            self._wide = np.zeros((hist.shape[0], 256, hist.shape[2]), dtype=np.int64)
+        self._wide[:, : hist.shape[1] - 1] = hist[:, :-1]
+        self._wide[:, MISSING] = hist[:, -1]
+        return super().find(self._wide, *rest)
+
+
 @dataclass
 class RelationalTree:
     """The built-in tree: one table, vector leaves.
@@ -97,14 +137,17 @@ class RelationalTree:
 
     def learn(self, shards: Shards, number: int) -> Relation:
         """Grow a tree on the signed weights."""
-        finder = SplitFinder(
+        n_codes = int(np.max(self.binner.n_bins))
+        narrow = n_codes <= _NARROW
+        finder = (NarrowFinder if narrow else SplitFinder)(
             self.binner.n_bins,
             self.binner.is_categorical,
             self.n_classes,
             criterion="one-hot" if self.one_label else "vector",
             min_count=self.limits.min_samples_leaf,
         )
-        mode = Vectors(self.n_classes)
+        few = NarrowVectors(self.n_classes, n_codes)
+        mode: Mode = few if narrow else Vectors(self.n_classes)
         grower = Grower(shards, mode, finder, self.limits, self._draw(number))
         keep = row_sampler(self.subsample, self.seed, number) if self.subsample < 1.0 else None
         tree = grower.grow(keep)

@@ -56,6 +56,8 @@ class Round:
         The learner of this round.
     values : float64 array of shape (L, n_outputs)
         What each leaf adds to the margins.
+    last : bool
+        Whether the learner was perfect, which ends training.
     """
 
     number: int
@@ -65,6 +67,7 @@ class Round:
     train_cost: float
     lesson: Lesson
     values: Floats
+    last: bool = False
 
 
 @dataclass(frozen=True)
@@ -245,6 +248,8 @@ class Boosting:
 
     def rounds(self, first: int = 0) -> Iterator[Round]:
         """Yield rounds until one cannot be taken; `stop` then says why."""
+        if self.stop == "perfect":  # so said the rounds that were replayed
+            return
         for number in range(first, self.setting.n_rounds):
             lesson = self.learner.learn(self.shards, number, *self._handed())
             if number == 0 and self._wants_first_step_scale():
@@ -255,7 +260,7 @@ class Boosting:
                 return
             alpha, sizes, perfect = taken
             lesson = replace(lesson, hypothesis=replace(lesson.hypothesis, sizes=sizes))
-            done = self._record(number, lesson, alpha)
+            done = replace(self._record(number, lesson, alpha), last=perfect)
             yield done
             if perfect:
                 self.stop = "perfect"
@@ -267,8 +272,11 @@ class Boosting:
         """Bring weights and margins to where they were after the given rounds."""
         for done in rounds:
             self.learner.recall(self.shards, done.lesson)
+            if done.number == 0 and self._wants_first_step_scale():
+                self._choose_scale(done.lesson)
             self._record(done.number, done.lesson, done.alpha)
             self._update(done)
+            self.stop = "perfect" if done.last else self.stop
 
     def _handed(self) -> tuple[float, str]:
         """Put the learner's weights in place; return their largest value and their name."""
@@ -515,7 +523,8 @@ class Ledger:
             self.table = costs.of_labels(np.arange(n_classes), encoded=True)
         elif not self.by_expectation:
             prices = costs.of_labels(y, encoded=True)
-            self.unit = float(np.max(np.abs(prices))) or 1.0
+            # A power of two, so that nothing is rounded.
+            self.unit = math.ldexp(1.0, math.frexp(float(np.max(np.abs(prices))))[1])
             shards.scatter("prices", prices / self.unit)
         self.rewards = np.zeros((0, 0))
         self.limit = np.zeros(1)

@@ -56,6 +56,7 @@ class Node:
 
     sums: Int64
     depth: int
+    n_rows: int
     split: Split | None = None
     left: int = -1
     divided: bool = False
@@ -145,7 +146,8 @@ class Grower:
         self.mode = mode
         self.finder = finder
         self.limits = limits
-        self.draw_features = draw_features or self._all_features
+        everything = np.arange(shards.n_features)
+        self.draw_features = draw_features or (lambda: everything)
         # Rows are counted in advance, or only where a split may leave too few of them.
         self._lazily = getattr(finder, "heaviest", None) is not None
         self._counting = limits.min_samples_leaf > 1 and not self._lazily
@@ -156,9 +158,6 @@ class Grower:
                 f"min_samples_leaf={limits.min_samples_leaf}: give both the same number."
             )
 
-    def _all_features(self) -> Int64:
-        return np.arange(self.shards.n_features)
-
     def grow(self, keep: Callable[[Int64], NDArray[np.bool_]] | None = None) -> Tree:
         """Grow a tree and write to `shard.leaves` which leaf each row reaches.
 
@@ -167,13 +166,13 @@ class Grower:
         n_rows = self.shards.begin(keep)
         if n_rows == 0:
             n_rows, keep = self.shards.begin(None), None
-        hist = self._histogram(ROOT)
-        root = Node(np.ascontiguousarray(hist[0].sum(axis=0)), 0, histogram=hist)
-        root.counts = self._counts(ROOT)
+        hist = self._histogram(ROOT, n_rows)
+        root = Node(np.ascontiguousarray(hist[0].sum(axis=0)), 0, n_rows, histogram=hist)
+        root.counts = self._counts(ROOT, n_rows)
         self.nodes = [root]
         self._queue: list[tuple[float, int]] = []
         if self.limits.allows(0, 1):
-            self._consider(ROOT, n_rows)
+            self._consider(ROOT)
         n_leaves = 1
         while self._queue:
             _, node = heapq.heappop(self._queue)
@@ -183,28 +182,29 @@ class Grower:
                 break
         return self._finish(sampled=keep is not None)
 
-    def _histogram(self, node: int) -> Int64:
-        return np.asarray(self.shards.sum(lambda shard: self.mode.histogram(shard, node)))
+    def _histogram(self, node: int, n_rows: int) -> Int64:
+        return np.asarray(self.shards.sum(lambda shard: self.mode.histogram(shard, node), n_rows))
 
-    def _counts(self, node: int) -> Int64:
+    def _counts(self, node: int, n_rows: int) -> Int64:
         if self._counting:
-            return self.shards.counts(node)
+            return self.shards.counts(node, n_rows)
         return np.empty((0, 256), dtype=np.int64)
 
     def _within(self, node: Node) -> tuple[Bounds, ...]:
         """Return what a finder with constraints must know of a node beside its sums."""
         return (node.bounds,) if self._constrained else ()
 
-    def _consider(self, number: int, n_rows: int) -> None:
+    def _consider(self, number: int) -> None:
         """Look for the node's best split; queue the node if there is one."""
         node = self.nodes[number]
         assert node.histogram is not None
         assert node.counts is not None
         features, within = self.draw_features(), self._within(node)
         find = partial(self.finder.find, node.histogram)
-        split = find(node.counts, node.sums, n_rows, features, *within)
+        split = find(node.counts, node.sums, node.n_rows, features, *within)
         if self._lazily and split and not self.finder.surely_counts(split, node.sums):
-            split = find(self.shards.counts(number), node.sums, n_rows, features, *within)
+            counts = self.shards.counts(number, node.n_rows)
+            split = find(counts, node.sums, node.n_rows, features, *within)
         node.split = split
         if node.split is None:
             node.histogram = node.counts = None
@@ -218,7 +218,7 @@ class Grower:
         assert split is not None
         node.left = len(self.nodes)
         sides = (split.left_sums, node.sums - split.left_sums)
-        self.nodes += [Node(sums, node.depth + 1) for sums in sides]
+        self.nodes += [Node(sums, node.depth + 1, 0) for sums in sides]
         if self._constrained:
             bounds = self.finder.child_bounds(split, node.sums, node.bounds)
             self.nodes[-2].bounds, self.nodes[-1].bounds = bounds
@@ -230,43 +230,39 @@ class Grower:
         """Divide the node's rows and find the children's histograms and best splits."""
         left, right = node.left, node.left + 1
         goes = (split.feature, split.goes_left)
-        n_all = int(self.shards.sum(lambda shard: _n_rows(shard, number)))
-        n_left = int(self.shards.sum(lambda shard: shard.split(number, left, *goes)))
+        cut = self.shards.sum(lambda shard: shard.split(number, left, *goes), node.n_rows)
         node.divided = True
-        sizes = {left: n_left, right: n_all - n_left}
-        small, large = (left, right) if sizes[left] <= sizes[right] else (right, left)
-        wanted = [child for child in (left, right) if self._may_gain(child, sizes[child])]
+        small, large = self.nodes[left], self.nodes[right]
+        small.n_rows, large.n_rows = int(cut), node.n_rows - int(cut)
+        counted = left
+        if small.n_rows > large.n_rows:
+            small, large, counted = large, small, right
+        wanted = [child for child in (left, right) if self._may_gain(self.nodes[child])]
         if not wanted:
             return
-        if small in wanted or large in wanted:
-            hist, counts = self._histogram(small), self._counts(small)
-            self.nodes[small].histogram, self.nodes[small].counts = hist, counts
-        if large in wanted:
+        small.histogram = self._histogram(counted, small.n_rows)
+        small.counts = self._counts(counted, small.n_rows)
+        if self._may_gain(large):
             assert node.histogram is not None
             assert node.counts is not None
-            self.nodes[large].histogram = node.histogram - hist
-            self.nodes[large].counts = node.counts - counts
-        for child in (left, right):
-            if child in wanted:
-                self._consider(child, sizes[child])
-            else:
-                self.nodes[child].histogram = self.nodes[child].counts = None
+            large.histogram = node.histogram - small.histogram
+            large.counts = node.counts - small.counts
+        for child in wanted:
+            self._consider(child)
+        if len(wanted) == 1:
+            self.nodes[left + right - wanted[0]].histogram = None
 
-    def _may_gain(self, child: int, n_rows: int) -> bool:
-        """Whether a child is large and mixed enough to be worth a histogram."""
-        if n_rows < 2 * self.limits.min_samples_leaf:
+    def _may_gain(self, node: Node) -> bool:
+        """Whether a node is large and mixed enough to be worth a histogram."""
+        if node.n_rows < 2 * self.limits.min_samples_leaf:
             return False
-        return self.finder.criterion > 2 or int(np.count_nonzero(self.nodes[child].sums)) > 1
+        return self.finder.criterion > 2 or int(np.count_nonzero(node.sums)) > 1
 
     def _finish(self, *, sampled: bool) -> Tree:
         tree = _to_arrays(self.nodes)
-        self.shards.map(lambda shard: _assign(shard, self.nodes, tree, sampled=sampled))
+        n_rows = self.shards.n_rows
+        self.shards.map(lambda shard: _assign(shard, self.nodes, tree, sampled=sampled), n_rows)
         return tree
-
-
-def _n_rows(shard: Shard, node: int) -> int:
-    begins, ends = shard.ranges[node]
-    return int(np.sum(ends - begins))
 
 
 def _to_arrays(nodes: list[Node]) -> Tree:

@@ -28,6 +28,7 @@ R = TypeVar("R")
 ROOT = 0
 _DEAL = 4096  # rows dealt to one shard at a time
 _CELLS_PER_SHARD = 200_000  # below this a second thread costs more than it brings
+_CELLS_PER_CALL = 100_000  # the same for a single call: some 50 microseconds of work
 
 
 class Mode(Protocol):
@@ -104,7 +105,7 @@ class Shard:
         # The root's rows are now in `order`, so its children read them there.
         self.ranges[left] = (begins, middles)
         self.ranges[left + 1] = (middles, ends)
-        return int(np.sum(middles - begins))
+        return sum(middles.tolist()) - sum(begins.tolist())
 
 
 class Shards:
@@ -133,15 +134,20 @@ class Shards:
         if self._pool is not None:
             self._pool.shutdown()
 
-    def map(self, function: Callable[[Shard], R]) -> list[R]:
-        """Call a function on every shard, in parallel; results in the order of the shards."""
+    def map(self, function: Callable[[Shard], R], n_rows: int | None = None) -> list[R]:
+        """Call a function on every shard; results in the order of the shards.
+
+        In parallel, unless the work is on so few rows that waking a thread would take longer.
+        """
         if self._pool is None:
             return [function(self.shards[0])]
+        if n_rows is not None and n_rows * self.n_features < _CELLS_PER_CALL:
+            return [function(shard) for shard in self.shards]
         return list(self._pool.map(function, self.shards))
 
-    def sum(self, function: Callable[[Shard], Any]) -> Any:
-        """Add up what a function returns for every shard."""
-        parts = self.map(function)
+    def sum(self, function: Callable[[Shard], Any], n_rows: int | None = None) -> Any:
+        """Add up what a function returns for every shard; `n_rows` as in `map`."""
+        parts = self.map(function, n_rows)
         total = parts[0]
         for part in parts[1:]:
             total = total + part
@@ -154,10 +160,10 @@ class Shards:
             return int(self.sum(lambda shard: shard.begin(None)))
         return int(self.sum(lambda shard: shard.begin(keep(shard.rows))))
 
-    def counts(self, node: int) -> Int64:
+    def counts(self, node: int, n_rows: int | None = None) -> Int64:
         """Count a node's rows by column and code; the root's never change, so they are kept."""
         if node != ROOT or not self._whole:
-            return np.asarray(self.sum(lambda shard: shard.counts(node)))
+            return np.asarray(self.sum(lambda shard: shard.counts(node), n_rows))
         if self._root_counts is None:
             self._root_counts = self.sum(lambda shard: shard.counts(ROOT))
         return self._root_counts

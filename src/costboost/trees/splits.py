@@ -24,6 +24,10 @@ CRITERIA: dict[str, int] = {
 FREE: Bounds = (-np.inf, np.inf)
 
 
+# Row t says which codes are <= t.
+_UP_TO = (np.arange(256) <= np.arange(256)[:, None]).astype(np.uint8)
+
+
 @dataclass(frozen=True)
 class Split:
     """A way to divide a node.
@@ -75,6 +79,7 @@ class SplitFinder:
         self.monotone = None if monotone is None else np.ascontiguousarray(monotone, dtype=np.int8)
         # What a single row weighs at most: then a heavy node is known to have many rows.
         self.heaviest = heaviest
+        self._any_categorical = bool(np.any(is_categorical))
         self._left = np.empty(n_channels, dtype=np.int64)
         self._right = np.empty(n_channels, dtype=np.int64)
         self._keys = np.empty(256)
@@ -112,6 +117,13 @@ class SplitFinder:
         total = float(sums[1]) + self.limits[0]
         return min(max(-float(sums[0]) / total if total > 0.0 else 0.0, bounds[0]), bounds[1])
 
+    def _by_kind(self, features: Int64) -> tuple[Int64, Int64]:
+        """Return the numeric and the categorical ones of some columns."""
+        if not self._any_categorical:
+            return features, features[:0]
+        categorical = self.is_categorical[features]
+        return features[~categorical], features[categorical]
+
     def find(
         self,
         hist: Int64,
@@ -140,12 +152,12 @@ class SplitFinder:
         l2, min_weight, min_count = self.limits
         min_count = min_count if len(counts) else 1
         rules = (sums, self.criterion, l2, min_weight, min_count, n_rows, self._left, self._right)
-        categorical = self.is_categorical[features]
+        numeric, subsets = self._by_kind(features)
         limits = () if self.monotone is None else (np.array(bounds),)
         kernels.best_threshold(
             hist,
             counts,
-            features[~categorical],
+            numeric,
             self.n_bins,
             *rules,
             best_sums,
@@ -153,9 +165,9 @@ class SplitFinder:
             *(() if self.monotone is None else (self.monotone, *limits)),
         )
         goes_left = np.empty(256, dtype=np.uint8)
-        if categorical.any():
+        if len(subsets):
             scratch = (self._keys, self._codes, best_sums, best, goes_left)
-            kernels.best_subset(hist, counts, features[categorical], *rules, *scratch, *limits)
+            kernels.best_subset(hist, counts, subsets, *rules, *scratch, *limits)
         gain, feature, threshold, missing_left = best.tolist()
         if feature < 0:
             return None
@@ -164,7 +176,7 @@ class SplitFinder:
             # Categories that this node does not hold follow the heavier child.
             goes_left[goes_left == 2] = heavier
         else:
-            goes_left = (np.arange(256) <= threshold).astype(np.uint8)
+            goes_left = _UP_TO[int(threshold)].copy()
             seen_missing = bool(hist[int(feature), MISSING].any()) or (
                 min_count > 1 and bool(counts[int(feature), MISSING] > 0)
             )

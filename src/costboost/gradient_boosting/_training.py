@@ -12,15 +12,14 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
 from costboost.boosting.consume import EarlyStopping, Printer, consume
-from costboost.boosting.gradient import GradientBoosting, GradientRound, GradientSetting
+from costboost.boosting.gradient import GradientBoosting, GradientRound
 from costboost.boosting.gradient_ensemble import (
     GradientEnsemble,
     Init,
-    add_round,
     assemble_gradient,
 )
-from costboost.boosting.losses import CostExponentialLoss, HuberLoss, LogLoss
-from costboost.boosting.minimisers import best_constant, huber_delta
+from costboost.boosting.losses import CostExponentialLoss, HuberLoss
+from costboost.boosting.minimisers import best_constant
 from costboost.boosting.slope_learners import (
     SlopeLearner,
     SlopeRegressor,
@@ -28,59 +27,17 @@ from costboost.boosting.slope_learners import (
     check_regressor,
     set_units,
 )
-from costboost.boosting.slopes import Rows, bind_loss, mean_value
+from costboost.boosting.slopes import Rows, bind_loss
 from costboost.boosting.tallies import CostTally, loss_tally
 from costboost.costs import Costs, as_costs
+from costboost.gradient_boosting._plans import GradientPlan
+from costboost.gradient_boosting._watching import Judge, Watched, proba_of
 from costboost.trees.binning import Binner, fit_binner
-from costboost.trees.forest import ForestBuilder
-from costboost.trees.grower import Limits
 from costboost.trees.shards import Shards, plan_layout, sensible_shards
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 Codes = NDArray[np.uint8]
-
-
-@dataclass(frozen=True)
-class GradientPlan:
-    """Everything a training needs to know beside the rows; see the estimators' parameters.
-
-    Attributes
-    ----------
-    loss : Loss
-    n_classes : int
-        0 for regression.
-    odds : float or None
-        F times this is the log odds; None: F is not, or contains costs.
-    total_rounds : int or None
-        Of all models, at most; None where the number of models is not known in advance.
-    """
-
-    loss: Any
-    n_classes: int
-    odds: float | None
-    setting: GradientSetting
-    limits: Limits
-    min_weight_leaf: float
-    monotone: NDArray[np.int8] | None
-    max_bins: int
-    categorical_features: Any
-    estimator: Any
-    init: Any
-    objective: tuple[Floats, Floats, Floats] | None
-    calibration: str | None
-    n_threads: int
-    total_rounds: int | None
-    validation_fraction: float
-    patience: int | None
-    tolerance: float
-    on_interrupt: Any
-    verbose: int
-
-    @property
-    def n_outputs(self) -> int:
-        """J: 1, or K for K > 2 classes."""
-        return self.n_classes if self.n_classes > 2 else 1
 
 
 @dataclass(frozen=True)
@@ -90,20 +47,6 @@ class GradientHistory:
     rounds: list[GradientRound]
     validation_cost: list[float]
     stop: str
-
-
-def proba_of(loss: Any, margins: Floats) -> Floats:
-    """Return class probabilities of margins (n, J) by the loss's link."""
-    raw = margins[:, 0] if margins.shape[1] == 1 else margins
-    link = getattr(loss, "proba", None)
-    return np.asarray(LogLoss().proba(raw) if link is None else link(raw), dtype=float)
-
-
-def choices_of(margins: Floats) -> Int64:
-    """Return the answers of a loss that contains costs: the sign of F, or its largest entry."""
-    if margins.shape[1] == 1:
-        return (margins[:, 0] > 0.0).astype(np.int64)
-    return np.asarray(np.argmax(margins, axis=1), dtype=np.int64)
 
 
 class GradientTrainer:
@@ -322,7 +265,7 @@ class GradientTrainer:
         watch = None
         observers: list[Any] = []
         if watched is not None:
-            judge = Judge(self, watched, start, init)
+            judge = Judge(plan, self.binner, watched, start, init)
             for earlier in done:
                 judge.add(earlier)
             watch = EarlyStopping(judge, plan.patience, plan.tolerance)
@@ -409,78 +352,14 @@ class GradientTrainer:
         return margins[:, 0] if margins.shape[1] == 1 else margins
 
 
-@dataclass(frozen=True)
-class Watched:
-    """Held-out rows."""
-
-    X: Any
-    codes: Codes | None
-    y: NDArray[Any]
-    costs: Costs | None
-    prices: Floats | None
-    weights: Floats | None
-
-
-class Judge:
-    """Says what each round's model costs, or loses, on held-out rows."""
-
-    def __init__(
-        self, trainer: GradientTrainer, watched: Watched, start: Floats, init: Init | None
-    ) -> None:
-        self.trainer, self.watched = trainer, watched
-        shape = (len(watched.y), len(start))
-        self.margins = np.broadcast_to(start, shape).copy()
-        if init is not None:
-            self.margins += init.margins(watched.X)
-
-    def add(self, done: GradientRound) -> None:
-        """Add a round to the margins."""
-        if self.trainer.binner is None:
-            model = GradientEnsemble(
-                np.zeros(self.margins.shape[1]),
-                np.array([done.step]),
-                None,
-                (tuple(lesson.estimator for lesson in done.lessons),),
-            )
-            self.margins += model.margins(self.watched.X)
-            return
-        builder = ForestBuilder(self.margins.shape[1])
-        add_round(builder, done)
-        forest = builder.build(self.trainer.binner)
-        assert self.watched.codes is not None
-        n_threads = self.trainer.plan.n_threads
-        forest.add_trees(self.watched.codes, self.margins, 0, len(forest), n_threads)
-
-    def __call__(self, done: GradientRound) -> float:
-        """Return the mean cost, or loss, after a round."""
-        self.add(done)
-        watched, plan = self.watched, self.trainer.plan
-        if watched.costs is None:
-            rows = Rows(watched.y, 1, watched.weights, prices=watched.prices)
-            return mean_value(fitted_loss(plan.loss, None), rows, self.margins)
-        classes = watched.costs.classes
-        assert classes is not None
-        if plan.odds is None:
-            decided = classes[choices_of(self.margins)]
-        else:
-            decided = watched.costs.decide(proba_of(plan.loss, self.margins))
-        paid = watched.costs.of_decisions(classes[watched.y], decided)
-        return float(np.average(paid, weights=watched.weights))
-
-
-def fitted_loss(loss: Any, rows: Rows | None) -> Any:
+def fitted_loss(loss: Any, rows: Rows) -> Any:
     """Return the loss with what it takes from the rows: the cost-exponential's largest cost."""
-    if rows is None or not isinstance(loss, CostExponentialLoss) or rows.objective is not None:
+    if not isinstance(loss, CostExponentialLoss) or rows.objective is not None:
         return loss
     paid = rows.table if rows.table is not None else rows.prices
     assert paid is not None
     largest = float(np.max(paid - paid.min(axis=1, keepdims=True)))
     return replace(loss, scale=1.0 / largest if largest > 0.0 else 1.0)
-
-
-def settle_delta(delta: float | None, y: Floats, weights: Floats | None) -> float:
-    """Return Huber's delta: the user's, or nine tenths of the rows' deviations."""
-    return huber_delta(y, weights) if delta is None else float(delta)
 
 
 def _check_constraints(monotone: NDArray[np.int8] | None, binner: Binner) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,9 @@ from costboost.boosting.losses import (
     PinballLoss,
     SquaredLoss,
 )
+from costboost.boosting.minimisers import huber_delta
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
-from costboost.gradient_training import GradientPlan, settle_delta
 from costboost.trees.grower import Limits
 
 Floats = NDArray[np.float64]
@@ -36,6 +37,48 @@ Int64 = NDArray[np.int64]
 
 STEPS = ("auto", "newton", "exact", "line-search")
 MAX_CLASSES = 256  # class numbers take a byte a row
+
+
+@dataclass(frozen=True)
+class GradientPlan:
+    """Everything a training needs to know beside the rows; see the estimators' parameters.
+
+    Attributes
+    ----------
+    loss : Loss
+    n_classes : int
+        0 for regression.
+    odds : float or None
+        F times this is the log odds; None: F is not, or contains costs.
+    total_rounds : int or None
+        Of all models, at most; None where the number of models is not known in advance.
+    """
+
+    loss: Any
+    n_classes: int
+    odds: float | None
+    setting: GradientSetting
+    limits: Limits
+    min_weight_leaf: float
+    monotone: NDArray[np.int8] | None
+    max_bins: int
+    categorical_features: Any
+    estimator: Any
+    init: Any
+    objective: tuple[Floats, Floats, Floats] | None
+    calibration: str | None
+    n_threads: int
+    total_rounds: int | None
+    validation_fraction: float
+    patience: int | None
+    tolerance: float
+    on_interrupt: Any
+    verbose: int
+
+    @property
+    def n_outputs(self) -> int:
+        """J: 1, or K for K > 2 classes."""
+        return self.n_classes if self.n_classes > 2 else 1
 
 
 def settle_regression(params: Any, X: Any, y: Floats, weights: Floats | None) -> GradientPlan:
@@ -57,7 +100,7 @@ def regression_loss(params: Any, y: Floats, weights: Floats | None) -> Any:
     if params.loss == "huber":
         if params.delta is not None:
             check_number("delta", params.delta, low=0.0, open_low=True)
-        return HuberLoss(settle_delta(params.delta, y, weights))
+        return HuberLoss(huber_delta(y, weights) if params.delta is None else float(params.delta))
     check_number("over", params.over, low=0.0)
     check_number("under", params.under, low=0.0)
     if params.over == 0 and params.under == 0:

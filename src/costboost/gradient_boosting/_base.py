@@ -1,0 +1,100 @@
+"""What the gradient boosting estimators share."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import (
+    check_is_fitted,
+)
+
+from costboost._callbacks import CallbackSupportMixin
+from costboost._inputs import check_table, count_threads
+from costboost.boosting.gradient import GradientRound
+from costboost.boosting.gradient_ensemble import GradientEnsemble
+from costboost.gradient_boosting._training import GradientTrainer
+
+Floats = NDArray[np.float64]
+
+
+class _GradientBoost(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
+    """What both estimators share: one model's training, margins, and what is told of it."""
+
+    estimator: Any
+    init: Any
+    n_jobs: int | None
+    warm_start: bool
+    n_iter_: int
+    _models: tuple[GradientEnsemble, ...]
+    _rounds: list[GradientRound]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        own = self.estimator is None and (self.init is None or isinstance(self.init, str))
+        tags.input_tags.allow_nan = own
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = own
+        tags.input_tags.string = own
+        return tags
+
+    def _train_one(self, trainer: GradientTrainer) -> GradientEnsemble:
+        """Train one model on all rows; continue the last one if asked to."""
+        previous = None
+        if self.warm_start and hasattr(self, "_rounds"):
+            previous = (self._models[0], self._rounds)
+        model = trainer.train(None, previous)
+        if self.warm_start:
+            self._rounds = trainer.histories[-1].rounds
+        return model
+
+    def _report(self, trainer: GradientTrainer, cost: str) -> None:
+        """Set the fitted attributes that tell of rounds."""
+        kept = trainer.histories[-1:] if len(self._models) == 1 else trainer.histories
+        series = {
+            "estimator_weights_": [model.steps for model in self._models],
+            f"train_{cost}_": [np.array([r.train_cost for r in h.rounds]) for h in kept],
+        }
+        if kept and kept[-1].validation_cost:
+            series[f"validation_{cost}_"] = [np.array(h.validation_cost) for h in kept]
+        if trainer.binner is None:
+            lists = [[list(part) for part in model.estimators] for model in self._models]
+            series["estimators_"] = lists  # type: ignore[assignment]
+        for name, values in series.items():
+            setattr(self, name, values[0] if len(self._models) == 1 else values)
+        self.n_iter_ = max(len(model) for model in self._models)
+        self.start_ = self._models[0].start
+        if self.n_iter_ == 0 and kept[-1].stop != "flat":
+            self._warn_of_no_rounds(kept[-1].stop)
+
+    def _warn_of_no_rounds(self, stop: str) -> None:
+        why = {
+            "leaf": "no split of the rows is allowed or gains. Give more rows, or a smaller "
+            "min_samples_leaf",
+            "uphill": "the first step would raise the loss. Use step='newton', another objective "
+            "or another estimator",
+        }.get(stop, "training was stopped. Let it run for a round")
+        warnings.warn(
+            f"{type(self).__name__} took no step and answers the same for every row: {why}.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+    def _margins(self, X: Any) -> list[Floats]:
+        check_is_fitted(self)
+        X = check_table(self, X, reset=False)
+        return [model.margins(X, count_threads(self.n_jobs)) for model in self._models]
+
+    def _staged_margins(self, X: Any) -> Iterator[list[Floats]]:
+        check_is_fitted(self)
+        X = check_table(self, X, reset=False)
+        stages = [model.staged_margins(X, count_threads(self.n_jobs)) for model in self._models]
+        last: list[Floats] = [model.first_margins(X) for model in self._models]
+        for _ in range(self.n_iter_):
+            # A model that ended early stays as it was.
+            last = [next(stage, before) for stage, before in zip(stages, last, strict=True)]
+            yield last
