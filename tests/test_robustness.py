@@ -80,9 +80,7 @@ def _prices(model, table):
 def test_cost_ratios(method, ratio, calibration):
     X, y = problem()
     for depth in (1, 3):
-        check(
-            method, X, y, Costs(fp=1, fn=ratio), max_depth=depth, calibration=calibration, cv=3
-        )
+        check(method, X, y, Costs(fp=1, fn=ratio), max_depth=depth, calibration=calibration, cv=3)
 
 
 @pytest.mark.parametrize("unit", [1e-300, 1e-150, 1e150, 1e300])
@@ -305,7 +303,9 @@ def test_empty_frames_are_refused(shape):
     X = pd.DataFrame(np.zeros(shape), columns=[f"x{j}" for j in range(shape[1])])
     with pytest.raises(ValueError, match="0 sample|0 feature"):
         CostBoostClassifier("adaboost").fit(X, np.arange(shape[0]) % 2)
-    model = CostBoostClassifier("adaboost", 2).fit(pd.DataFrame({"x0": [0, 1], "x1": [1, 0]}), [0, 1])
+    model = CostBoostClassifier("adaboost", 2).fit(
+        pd.DataFrame({"x0": [0, 1], "x1": [1, 0]}), [0, 1]
+    )
     if shape == (0, 2):
         with pytest.raises(ValueError, match="0 sample"):
             model.predict(X)

@@ -100,8 +100,8 @@ class CostBoostClassifier(
         Constant costs; ``fit`` may override them, and takes costs per row.
     calibration : str or None, default="auto"
         "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", or None. "auto" calibrates
-        the recipe, "adamec", "cgada" and "asymada" by "sigmoid", as their authors advise, and
-        leaves the other methods as published. With calibration **every** method decides by the
+        the recipe by "temperature", "adamec", "cgada" and "asymada" by "sigmoid", as their authors
+        advise, and leaves the other methods as published. With calibration **every** method decides by the
         cheapest expected cost, and new prices need no new model.
     cv : int, float, splitter or iterable, default=5
         Rows to calibrate on: folds, or a held-out share (0.5 is Nikolaou et al.'s protocol).

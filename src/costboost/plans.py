@@ -40,15 +40,17 @@ NAMED = {
 }
 RECIPE = {
     "n_estimators": 400,
-    "max_depth": 3,
-    "learning_rate": 0.1,
+    "max_depth": 3,  # 6 from `LARGE` rows on
+    "learning_rate": 0.1,  # 0.2 from `LARGE` rows on
     "subsample": 0.7,
     "max_features": "sqrt",
     "min_samples_leaf": 5,
     "votes": "gentle",
     "n_iter_no_change": 100,
 }
+RECIPE_LARGE = {**RECIPE, "max_depth": 6, "learning_rate": 0.2}
 RECIPE_MANY = {**RECIPE, "votes": "discrete", "max_depth": 8, "learning_rate": 0.5}
+LARGE = 1_000  # rows
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ class Plan:
 def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
     """Check the parameters of an estimator against each other and the data."""
     check_choice("method", params.method, ("auto", *RULES))
-    params = _without_auto(params, n_classes)
+    params = _without_auto(params, len(y), n_classes)
     _check_parameters(params)
     name = "adamec" if params.method == "auto" else params.method
     rule = RULES[name]
@@ -156,11 +158,12 @@ def is_recipe(params: Any) -> bool:
     return bool(params.method == "auto" and params.estimator is None)
 
 
-def _without_auto(params: Any, n_classes: int) -> SimpleNamespace:
+def _without_auto(params: Any, n_samples: int, n_classes: int) -> SimpleNamespace:
     """Return the parameters with every "auto" that stands for a number settled."""
     choices: dict[str, Any] = NAMED
     if is_recipe(params):
-        choices = RECIPE if n_classes == 2 else RECIPE_MANY
+        choices = RECIPE if n_samples < LARGE else RECIPE_LARGE
+        choices = choices if n_classes == 2 else RECIPE_MANY
     given = params.get_params(deep=False)
     if given["max_depth"] == "auto" and given["max_leaf_nodes"] is not None:
         given["max_depth"] = None
@@ -250,6 +253,8 @@ def _names(actions: NDArray[Any] | None) -> list[Any]:
 def _calibration(params: Any, rule: Rule) -> str | None:
     if params.calibration != "auto":
         return None if params.calibration is None else str(params.calibration)
+    if is_recipe(params):
+        return "temperature"
     return "sigmoid" if rule.name in CALIBRATED_BY_DEFAULT else None
 
 

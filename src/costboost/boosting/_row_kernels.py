@@ -4,9 +4,10 @@
     starts   (K + 1,) int64  rows of class k are starts[k] <= i < starts[k + 1]
     votes    (L,) int64      the class that each leaf votes for
     sizes    (L,) float64    how strongly, 1 for a discrete vote
-    e_right, e_wrong, f_right, f_wrong  (m, K)
-                             the rule's exponents and factors, when row i gets answer k; broadcast
-                             views where they do not vary
+    u, f     (m, K) float64  the rule's effective margin (positive at the row's own class) and its
+                             factor, when row i gets answer k; f a broadcast view if it is constant
+
+Which answer a row gets is as good as random to a processor: it picks an entry, never a branch.
 
 Sums of real terms are exact and so independent of their order: a term is cut into a whole number
 of grid units and a remainder, and both are added as int64. Compiled by Cython in pure-Python
@@ -88,19 +89,17 @@ def vote_binary(
     limits: cython.double[::1],
     weights: cython.double[::1],
     scale: cython.double,
-    decisions: cython.uchar[::1],
     confusion: cython.longlong[:, ::1],
 ):
     """Add each leaf's value to its rows' margin; decide 1 where the margin exceeds the limit.
 
-    `limits` has one entry, or one per row; `weights` none (every row counts 1), or one per row;
-    `decisions` is written unless it is empty. Adds to confusion[class, decision].
+    `limits` has one entry, or one per row; `weights` none (every row counts 1), or one per row.
+    Adds to confusion[class, decision].
     """
     i: cython.Py_ssize_t
     k: cython.Py_ssize_t
     step: cython.Py_ssize_t = 1 if limits.shape[0] > 1 else 0
     weighted: cython.bint = weights.shape[0] > 0
-    keep: cython.bint = decisions.shape[0] > 0
     margin: cython.double
     unit: cython.longlong = 1
     total: cython.longlong
@@ -116,12 +115,45 @@ def vote_binary(
                 positive = margin > limits[i * step]
                 if weighted:
                     unit = cython.cast(cython.longlong, weights[i] * scale + 0.5)
-                if keep:
-                    decisions[i] = positive
                 total += unit
                 ones += unit * positive
             confusion[k, 1] += ones
             confusion[k, 0] += total - ones
+
+
+def vote_at_prices(
+    margins: cython.double[:, ::1],
+    leaves: cython.ushort[::1],
+    values: cython.double[::1],
+    limits: cython.double[::1],
+    weights: cython.double[::1],
+    prices: cython.const_double[:, ::1],
+    scale: cython.double,
+    out: cython.longlong[:, ::1],
+):
+    """Do as `vote_binary` does; add up weight * prices[i, decision] exactly into out[0]."""
+    i: cython.Py_ssize_t
+    step: cython.Py_ssize_t = 1 if limits.shape[0] > 1 else 0
+    weighted: cython.bint = weights.shape[0] > 0
+    positive: cython.Py_ssize_t
+    margin: cython.double
+    term: cython.double
+    count: cython.longlong
+    units: cython.longlong = 0
+    rests: cython.longlong = 0
+    with cython.nogil:
+        for i in range(leaves.shape[0]):
+            margin = margins[i, 0] + values[leaves[i]]
+            margins[i, 0] = margin
+            positive = margin > limits[i * step]
+            term = prices[i, positive] * scale
+            if weighted:
+                term *= weights[i]
+            count = cython.cast(cython.longlong, term)
+            units += count
+            rests += cython.cast(cython.longlong, (term - count) * REMAINDER)
+    out[0, 0] += units
+    out[0, 1] += rests
 
 
 def vote_classes(
@@ -193,133 +225,189 @@ def price_decisions(
             _add(out, 0, prices[i, decisions[i]] * weight * scale)
 
 
-def balance_rows(
+def sum_terms_by_leaf(
     weights: cython.double[::1],
     starts: cython.longlong[::1],
     leaves: cython.ushort[::1],
     votes: cython.longlong[::1],
-    sizes: cython.double[::1],
-    e_right: cython.const_double[:, :],
-    e_wrong: cython.const_double[:, :],
-    f_right: cython.const_double[:, :],
-    f_wrong: cython.const_double[:, :],
+    f: cython.const_double[:, :],
     scale: cython.double,
-    out: cython.longlong[:, ::1],
+    out: cython.longlong[:, :, ::1],
 ):
-    """Add up q (1 + u) and q (1 - u), q = weight * factor, u the effective margin, exactly."""
+    """Add up weight * factor exactly by leaf and class, (L, K, 2)."""
     i: cython.Py_ssize_t
     k: cython.Py_ssize_t
-    vote: cython.Py_ssize_t
-    q: cython.double
-    u: cython.double
+    leaf: cython.Py_ssize_t
+    term: cython.double
+    units: cython.longlong
     with cython.nogil:
         for k in range(starts.shape[0] - 1):
             for i in range(starts[k], starts[k + 1]):
-                vote = votes[leaves[i]]
-                q = weights[i] * scale
-                if vote == k:
-                    q *= f_right[i, vote]
-                    u = sizes[leaves[i]] * e_right[i, vote]
-                else:
-                    q *= f_wrong[i, vote]
-                    u = -sizes[leaves[i]] * e_wrong[i, vote]
-                _add(out, 0, q * (1.0 + u))
-                _add(out, 1, q * (1.0 - u))
+                leaf = leaves[i]
+                term = weights[i] * scale * f[i, votes[leaf]]
+                units = cython.cast(cython.longlong, term)
+                out[leaf, k, 0] += units
+                out[leaf, k, 1] += cython.cast(cython.longlong, (term - units) * REMAINDER)
 
 
-def normalizer_rows(
+def multiply_by_leaf_and_row(
     weights: cython.double[::1],
     starts: cython.longlong[::1],
     leaves: cython.ushort[::1],
     votes: cython.longlong[::1],
-    sizes: cython.double[::1],
-    e_right: cython.const_double[:, :],
-    e_wrong: cython.const_double[:, :],
-    f_right: cython.const_double[:, :],
-    f_wrong: cython.const_double[:, :],
-    alpha: cython.double,
-    scale: cython.double,
-    out: cython.longlong[:, ::1],
-):
-    """Add up z = q exp(-alpha u), u z and u^2 z exactly: Z, -Z' and Z'' at alpha."""
-    i: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    vote: cython.Py_ssize_t
-    z: cython.double
-    u: cython.double
-    with cython.nogil:
-        for k in range(starts.shape[0] - 1):
-            for i in range(starts[k], starts[k + 1]):
-                vote = votes[leaves[i]]
-                if vote == k:
-                    u = sizes[leaves[i]] * e_right[i, vote]
-                    z = weights[i] * scale * f_right[i, vote] * exp(min(-alpha * u, STEEP))
-                else:
-                    u = -sizes[leaves[i]] * e_wrong[i, vote]
-                    z = weights[i] * scale * f_wrong[i, vote] * exp(min(-alpha * u, STEEP))
-                _add(out, 0, z)
-                _add(out, 1, u * z)
-                _add(out, 2, u * u * z)
-
-
-def multiply_rows(
-    weights: cython.double[::1],
-    starts: cython.longlong[::1],
-    leaves: cython.ushort[::1],
-    votes: cython.longlong[::1],
-    sizes: cython.double[::1],
-    e_right: cython.const_double[:, :],
-    e_wrong: cython.const_double[:, :],
-    f_right: cython.const_double[:, :],
-    f_wrong: cython.const_double[:, :],
-    alpha: cython.double,
-    divisor: cython.double,
+    factors: cython.double[:, ::1],
+    f: cython.const_double[:, :],
 ) -> float:
-    """Multiply every weight by factor * exp(-alpha u) / divisor; return the largest weight."""
+    """Multiply every weight by the factor of its leaf and class, and by its own; return the max."""
     i: cython.Py_ssize_t
     k: cython.Py_ssize_t
-    vote: cython.Py_ssize_t
-    u: cython.double
+    leaf: cython.Py_ssize_t
     weight: cython.double
     largest: cython.double = 0.0
     with cython.nogil:
         for k in range(starts.shape[0] - 1):
             for i in range(starts[k], starts[k + 1]):
-                vote = votes[leaves[i]]
-                if vote == k:
-                    u = sizes[leaves[i]] * e_right[i, vote]
-                    weight = weights[i] * (f_right[i, vote] * exp(min(-alpha * u, STEEP)) / divisor)
-                else:
-                    u = -sizes[leaves[i]] * e_wrong[i, vote]
-                    weight = weights[i] * (f_wrong[i, vote] * exp(min(-alpha * u, STEEP)) / divisor)
+                leaf = leaves[i]
+                weight = weights[i] * (factors[leaf, k] * f[i, votes[leaf]])
                 weight = weight if weight > TINY else TINY
                 largest = weight if weight > largest else largest
                 weights[i] = weight
     return largest
 
 
-def log_loss_pairs(
-    margins: cython.double[::1],
-    targets: cython.uchar[::1],
+def balance_rows(
     weights: cython.double[::1],
+    leaves: cython.ushort[::1],
+    votes: cython.longlong[::1],
+    sizes: cython.double[::1],
+    u: cython.const_double[:, ::1],
+    f: cython.const_double[:, :],
     scale: cython.double,
-    pairs: cython.longlong[:, ::1],
+    out: cython.longlong[:, ::1],
 ):
-    """Put weight * (p - y) and weight * p (1 - p) on the grid; no weights means all are 1."""
+    """Add up q (1 + u) and q (1 - u), q = weight * factor, u the effective margin, exactly."""
     i: cython.Py_ssize_t
-    p: cython.double
-    weight: cython.double = scale
+    vote: cython.Py_ssize_t
+    q: cython.double
+    margin: cython.double
     with cython.nogil:
-        for i in range(margins.shape[0]):
-            if weights.shape[0] > 0:
-                weight = weights[i] * scale
-            p = 1.0 / (1.0 + exp(-margins[i]))
-            # A conversion cuts towards zero: half a unit rounds on either side of it.
-            if targets[i]:
-                pairs[i, 0] = -cython.cast(cython.longlong, (1.0 - p) * weight + 0.5)
-            else:
-                pairs[i, 0] = cython.cast(cython.longlong, p * weight + 0.5)
-            pairs[i, 1] = cython.cast(cython.longlong, p * (1.0 - p) * weight + 0.5)
+        for i in range(leaves.shape[0]):
+            vote = votes[leaves[i]]
+            q = weights[i] * scale * f[i, vote]
+            margin = sizes[leaves[i]] * u[i, vote]
+            _add(out, 0, q * (1.0 + margin))
+            _add(out, 1, q * (1.0 - margin))
+
+
+def outline_rows(
+    weights: cython.double[::1],
+    leaves: cython.ushort[::1],
+    votes: cython.longlong[::1],
+    sizes: cython.double[::1],
+    u: cython.const_double[:, ::1],
+    f: cython.const_double[:, :],
+    reach: cython.double,
+    scale: cython.double,
+    out: cython.longlong[:, ::1],
+):
+    """Add up q, q d, q d^2, q d^3 on the grid for N even cells of u, out (N, 4).
+
+    The cells divide [-reach, reach]; d is u's distance from the middle of its cell, in widths.
+    """
+    i: cython.Py_ssize_t
+    cell: cython.Py_ssize_t
+    vote: cython.Py_ssize_t
+    q: cython.double
+    d: cython.double
+    n_cells: cython.Py_ssize_t = out.shape[0]
+    half: cython.double = 0.5 * n_cells
+    per_cell: cython.double = half / reach
+    with cython.nogil:
+        for i in range(leaves.shape[0]):
+            vote = votes[leaves[i]]
+            q = weights[i] * scale * f[i, vote]
+            d = sizes[leaves[i]] * u[i, vote] * per_cell + half
+            cell = cython.cast(cython.Py_ssize_t, d)
+            cell = cell if cell < n_cells else n_cells - 1
+            d = d - cell - 0.5
+            # A conversion cuts towards zero: terms of either sign need no rounding on average.
+            out[cell, 0] += cython.cast(cython.longlong, q + 0.5)
+            q *= d
+            out[cell, 1] += cython.cast(cython.longlong, q)
+            q *= d
+            out[cell, 2] += cython.cast(cython.longlong, q + 0.5)
+            q *= d
+            out[cell, 3] += cython.cast(cython.longlong, q)
+
+
+def normalizer_rows(
+    weights: cython.double[::1],
+    leaves: cython.ushort[::1],
+    votes: cython.longlong[::1],
+    sizes: cython.double[::1],
+    u: cython.const_double[:, ::1],
+    f: cython.const_double[:, :],
+    alpha: cython.double,
+    scale: cython.double,
+    out: cython.longlong[:, ::1],
+):
+    """Add up z = q exp(-alpha u), u z and u^2 z exactly: Z, -Z' and Z'' at alpha."""
+    i: cython.Py_ssize_t
+    vote: cython.Py_ssize_t
+    z: cython.double
+    margin: cython.double
+    with cython.nogil:
+        for i in range(leaves.shape[0]):
+            vote = votes[leaves[i]]
+            margin = sizes[leaves[i]] * u[i, vote]
+            z = weights[i] * scale * f[i, vote] * exp(min(-alpha * margin, STEEP))
+            _add(out, 0, z)
+            _add(out, 1, margin * z)
+            _add(out, 2, margin * margin * z)
+
+
+def multiply_rows(
+    weights: cython.double[::1],
+    leaves: cython.ushort[::1],
+    votes: cython.longlong[::1],
+    sizes: cython.double[::1],
+    u: cython.const_double[:, ::1],
+    f: cython.const_double[:, :],
+    ahead: cython.const_double[:],
+    alpha: cython.double,
+    shrink: cython.double,
+    scale: cython.double,
+    out: cython.longlong[:, ::1],
+) -> float:
+    """Turn every weight into z = shrink * weight * factor * exp(-alpha u), times its `ahead`.
+
+    Adds up z itself exactly, in out[0], and returns the largest new weight.
+    """
+    i: cython.Py_ssize_t
+    vote: cython.Py_ssize_t
+    z: cython.double
+    term: cython.double
+    weight: cython.double
+    count: cython.longlong
+    units: cython.longlong = 0
+    rests: cython.longlong = 0
+    largest: cython.double = 0.0
+    with cython.nogil:
+        for i in range(leaves.shape[0]):
+            vote = votes[leaves[i]]
+            z = weights[i] * shrink * f[i, vote]
+            z *= exp(min(-alpha * (sizes[leaves[i]] * u[i, vote]), STEEP))
+            term = z * scale
+            count = cython.cast(cython.longlong, term)
+            units += count
+            rests += cython.cast(cython.longlong, (term - count) * REMAINDER)
+            weight = z * ahead[i]
+            weight = weight if weight > TINY else TINY
+            largest = weight if weight > largest else largest
+            weights[i] = weight
+    out[0, 0] += units
+    out[0, 1] += rests
+    return largest
 
 
 def add_by_leaf(

@@ -166,6 +166,10 @@ class GradientBoosting:
 
     def replay(self, rounds: Sequence[GradientRound]) -> None:
         """Bring the margins to where they were after the given rounds."""
+        if rounds:
+            largest = self.slopes.measure(self.shards)
+            for k in range(self.n_outputs):
+                self.learner.anchor(self.shards, k, largest[k])
         for done in rounds:
             for k, (lesson, values) in enumerate(zip(done.lessons, done.values, strict=True)):
                 self.learner.recall(self.shards, lesson)

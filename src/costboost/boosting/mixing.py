@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -30,7 +31,7 @@ Int64 = NDArray[np.int64]
 Stop = Literal["rounds", "alpha", "perfect"]
 Step = Literal["harmonic", "average", "bound", "search"]
 
-_BLOCK = 1 << 15  # numbers in a block: it and its copies stay in the cache
+_BLOCK = 1 << 14  # numbers in a block: it and its copies stay in the cache
 _VECTOR_BITS = 24  # of the largest signed weight of a row
 _COPIES = 1 << 6  # weights up to here that are whole numbers stand for copies of rows
 _EXACT = 53  # bits: float64 sums of whole numbers below 2**53 are exact in any order
@@ -374,11 +375,14 @@ class Mixing:
 
     def _searched_step(self, relation: Relation) -> float:
         """Return the minimiser over [0, 1] of the convex objective along h - H."""
-        if self._slope(relation, 0.0) >= 0.0:
+        slope = cache(partial(self._slope, relation))  # every value is a pass over all rows
+        if slope(0.0) >= 0.0:
             return 0.0
-        if self._slope(relation, 1.0) <= 0.0:
+        if slope(1.0) <= 0.0:
             return 1.0
-        return float(brentq(lambda alpha: self._slope(relation, alpha), 0.0, 1.0, xtol=1e-14))
+        if self.setting.p == 2.0:  # a parabola
+            return slope(0.0) / (slope(0.0) - slope(1.0))
+        return float(brentq(slope, 0.0, 1.0, xtol=1e-14))
 
     def _slope(self, relation: Relation, alpha: float) -> float:
         """Return the derivative in alpha of the objective at (1 - alpha) H + alpha h, times n.

@@ -31,10 +31,11 @@ from sklearn.utils.validation import has_fit_parameter
 from costboost.boosting.learners import row_sampler
 from costboost.trees import _tree_kernels as kernels
 from costboost.trees.binning import Binner
+from costboost.trees.codes import MISSING
 from costboost.trees.forest import write_leaves
 from costboost.trees.grower import Grower, Limits, Tree
 from costboost.trees.shards import Mode, Shard, Shards, Vectors
-from costboost.trees.splits import MISSING, Split, SplitFinder
+from costboost.trees.splits import Split, SplitFinder
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]

@@ -65,6 +65,9 @@ class SlopeLearner(Protocol):
     ) -> Lesson:
         """Fit the slopes of an output; write `shard.leaves`, or `shard.data["answers"]`."""
 
+    def anchor(self, shards: Shards, output: int, largest: Floats) -> None:
+        """Take notice of the slopes before the first round, when earlier rounds are replayed."""
+
     def recall(self, shards: Shards, lesson: Lesson) -> None:
         """Write what an earlier lesson says of each row."""
 
@@ -121,11 +124,19 @@ class SlopeTree:
         self, shards: Shards, output: int, number: int, largest: Floats, keep: Keep | None
     ) -> Lesson:
         """Grow a tree on the slopes of one output."""
-        top = (float(largest[0]), self.largest_unit if self.least_squares else float(largest[1]))
+        top = self._top(largest)
         mode, bend_scale, total = self._put_on_grid(shards, output, top)
         finder = self._finder(shards, output, bend_scale, total / bend_scale, top[1])
         draw = self._draw(number, output)
         return Lesson(Grower(shards, mode, finder, self.limits, draw).grow(keep))
+
+    def anchor(self, shards: Shards, output: int, largest: Floats) -> None:
+        """Remember the least bend of a leaf, which is a share of the first round's."""
+        _, bend_scale, total = self._put_on_grid(shards, output, self._top(largest))
+        self._least[output] = _LEAST_BEND * total / bend_scale / shards.n_rows
+
+    def _top(self, largest: Floats) -> tuple[float, float]:
+        return float(largest[0]), self.largest_unit if self.least_squares else float(largest[1])
 
     def recall(self, shards: Shards, lesson: Lesson) -> None:
         """Send every row down the tree of an earlier lesson."""
@@ -241,14 +252,14 @@ class SlopeRegressor:
     least_squares : bool
         Fit the slopes themselves, with the rows' weights.
     weights : float64 array of shape (n,) or None
-    random_state : RandomState
+    seed : int
     """
 
     estimator: Any
     X: Any
     least_squares: bool = True
     weights: Floats | None = None
-    random_state: np.random.RandomState = field(default_factory=np.random.RandomState)
+    seed: int = 0
     has_leaves: bool = field(default=False, init=False)
     deterministic: bool = field(default=False, init=False)
     largest_unit: float = field(default=1.0, init=False)
@@ -261,7 +272,8 @@ class SlopeRegressor:
         target, weights = regression_target(slopes, bends, self.weights, self.least_squares)
         estimator = clone(self.estimator)
         if "random_state" in estimator.get_params():
-            estimator.set_params(random_state=self.random_state.randint(np.iinfo(np.int32).max))
+            draw = np.random.RandomState([self.seed, number, output])
+            estimator.set_params(random_state=draw.randint(np.iinfo(np.int32).max))
         X = self.X
         if keep is not None:
             chosen = keep(np.arange(len(target)))
@@ -273,6 +285,9 @@ class SlopeRegressor:
         estimator.fit(X, target, **extra)
         self._answer(shards, estimator)
         return Lesson(estimator=estimator)
+
+    def anchor(self, shards: Shards, output: int, largest: Floats) -> None:
+        """Regressors remember nothing."""
 
     def recall(self, shards: Shards, lesson: Lesson) -> None:
         """Ask the regressor of an earlier lesson again."""

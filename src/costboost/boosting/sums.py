@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from functools import cached_property
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,36 +83,31 @@ class CellSums:
 
 @dataclass(frozen=True)
 class RowTerms:
-    """A rule's exponents and factors for every row of a shard, as (m, K) arrays or views."""
+    """A rule's effective margins and factors for every row of a shard and every answer, (m, K).
 
-    e_right: Floats
-    e_wrong: Floats
-    f_right: Floats
-    f_wrong: Floats
+    A margin is positive at the row's own class, negative elsewhere; factors may be a view.
+    """
 
-    def arrays(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return the four arrays in the order in which the kernels take them."""
-        return self.e_right, self.e_wrong, self.f_right, self.f_wrong
+    u: Floats
+    f: Floats
 
     def times(self, sizes: Floats) -> RowTerms:
         """Return the terms of votes that differ in strength from row to row."""
-        return replace(
-            self, e_right=self.e_right * sizes[:, None], e_wrong=self.e_wrong * sizes[:, None]
-        )
+        return replace(self, u=self.u * sizes[:, None])
 
-    def with_factor(self, factor: Floats) -> RowTerms:
-        """Return the terms with another factor, one per row, outside the exponent."""
-        return replace(
-            self, f_right=self.f_right * factor[:, None], f_wrong=self.f_wrong * factor[:, None]
-        )
+
+def plain_margins(shard: Shard, n_classes: int, wrong: float = 1.0) -> Floats:
+    """Return (m, K): 1 at every row's own class, -wrong elsewhere."""
+    table = np.where(np.eye(n_classes, dtype=bool), 1.0, -wrong)
+    return np.repeat(table, np.diff(shard.starts), axis=0)
 
 
 @dataclass(frozen=True)
 class RowSums:
     """Sums over the rows of all shards.
 
-    `terms` gives a shard's `RowTerms`; `total` is the sum of the unnormalised weights, and
-    `largest` bounds weight * factor.
+    `terms` gives a shard's `RowTerms`; `total` is the sum of the unnormalised weights, `largest`
+    bounds weight * factor, and `reach` bounds |u|.
     """
 
     shards: Shards
@@ -129,47 +125,125 @@ class RowSums:
 
         def chosen(shard: Shard) -> RowTerms:
             terms = self.terms(shard)
-            ones = np.broadcast_to(1.0, terms.e_right.shape)
+            n_classes = terms.u.shape[1]
             if code or not exponent:
-                wrong = 1.0 / (ones.shape[1] - 1) if code else 1.0
-                terms = replace(terms, e_right=ones, e_wrong=wrong * ones)
+                wrong = 1.0 / (n_classes - 1) if code else 1.0
+                terms = replace(terms, u=plain_margins(shard, n_classes, wrong))
                 sizes = shard.data.get("sizes")
                 terms = terms if sizes is None else terms.times(sizes)
-            return terms if factor else replace(terms, f_right=ones, f_wrong=ones)
+            return terms if factor else replace(terms, f=np.broadcast_to(1.0, terms.u.shape))
 
-        return replace(self, terms=chosen)
+        return self if exponent and factor and not code else replace(self, terms=chosen)
 
     def balance(self) -> tuple[float, float]:
         """Return sum q (1 + u) and sum q (1 - u)."""
         scale = grid_scale(self.largest * (1 + self.reach), self.shards.n_rows)
-        votes = (self.hypothesis.votes, self.hypothesis.sizes)
 
         def part(shard: Shard) -> Int64:
             out = np.zeros((2, 2), dtype=np.int64)
-            rows = (shard.data["weights"], shard.starts, shard.leaves)
-            kernels.balance_rows(*rows, *votes, *self.terms(shard).arrays(), scale, out)
+            kernels.balance_rows(*self._rows(shard), scale, out)
             return out
 
-        plus, minus = _to_float(self.shards.sum(part), scale, self.total)
+        plus, minus = to_float(self.shards.sum(part), scale, self.total)
         return plus, minus
 
     def z(self, alpha: float) -> tuple[float, float, float]:
         """Return Z, Z' and Z'' at alpha."""
-        bound = self.largest * np.exp(min(abs(alpha) * self.reach, _STEEP))
+        bound = steepest(self.largest, alpha, self.reach)
         scale = grid_scale(bound * max(1.0, self.reach**2), self.shards.n_rows)
-        votes = (self.hypothesis.votes, self.hypothesis.sizes)
 
         def part(shard: Shard) -> Int64:
             out = np.zeros((3, 2), dtype=np.int64)
-            rows = (shard.data["weights"], shard.starts, shard.leaves)
-            terms = self.terms(shard).arrays()
-            kernels.normalizer_rows(*rows, *votes, *terms, alpha, scale, out)
+            kernels.normalizer_rows(*self._rows(shard), alpha, scale, out)
             return out
 
-        z, descent, curvature = _to_float(self.shards.sum(part), scale, self.total)
+        z, descent, curvature = to_float(self.shards.sum(part), scale, self.total)
         return z, -descent, curvature
 
+    def outline(self) -> Outline:
+        """Return the sums over cells of u: one pass, then no more for any number of alphas."""
+        scale = grid_scale(self.largest, self.shards.n_rows)
 
-def _to_float(sums: Int64, scale: float, total: float) -> list[float]:
+        def part(shard: Shard) -> Int64:
+            out = np.zeros((Outline.N_CELLS, 4), dtype=np.int64)
+            kernels.outline_rows(*self._rows(shard), self.reach, scale, out)
+            return out
+
+        moments = self.shards.sum(part)
+        cells = np.flatnonzero(moments[:, 0])
+        width = 2.0 * self.reach / Outline.N_CELLS
+        return Outline(self, moments[cells] / scale / self.total, cells, width)
+
+    def _rows(self, shard: Shard) -> tuple[Any, ...]:
+        """Return what all kernels take first."""
+        votes = (self.hypothesis.votes, self.hypothesis.sizes)
+        terms = self.terms(shard)
+        return shard.data["weights"], shard.leaves, *votes, terms.u, terms.f
+
+
+@dataclass(frozen=True)
+class Outline:
+    """Z in outline: with u = c + width * d, |d| <= 1/2, in a cell around c,
+
+        sum q exp(-alpha u) = sum_cells exp(-alpha c) sum_k (-alpha width)^k / k! sum q d^k
+
+    and the sums of q d^k, k = 0 ... 3, are taken once. What is left out is below
+    (alpha width / 2)^4 / 24 of Z, less than rounding for the steps that are taken.
+
+    Attributes
+    ----------
+    rows : RowSums
+        What is outlined.
+    moments : float64 array of shape (N, 4)
+    cells : int64 array of shape (N,)
+        The numbers of the cells that hold any row.
+    width : float
+    """
+
+    rows: RowSums
+    moments: Floats
+    cells: Int64
+    width: float
+
+    N_CELLS: ClassVar[int] = 1024
+
+    @cached_property
+    def centres(self) -> Floats:
+        """The middles of the cells."""
+        return np.asarray((self.cells + 0.5) * self.width - self.rows.reach)
+
+    def balance(self) -> tuple[float, float]:
+        """Return sum q (1 + u) and sum q (1 - u); near 0 their difference is taken exactly."""
+        q, u = self.moments[:, 0], self.centres * self.moments[:, 0]
+        u = u + self.width * self.moments[:, 1]
+        plus, minus = float(np.sum(q + u)), float(np.sum(q - u))
+        return (plus, minus) if abs(plus - minus) > 1e-6 * (plus + minus) else self.rows.balance()
+
+    def z(self, alpha: float) -> tuple[float, float, float]:
+        """Return Z, Z' and Z'' at alpha."""
+        c, width = self.centres, self.width
+        x = -alpha * width
+        p = self.moments @ np.array([1.0, x, x**2 / 2, x**3 / 6])
+        p1 = self.moments[:, 1:] @ np.array([1.0, x, x**2 / 2])  # sum q d exp(x d)
+        p2 = self.moments[:, 2:] @ np.array([1.0, x])
+        e = np.exp(np.minimum(-alpha * c, _STEEP))
+        slope = -(c * p + width * p1)
+        bend = c * c * p + 2.0 * c * width * p1 + width**2 * p2
+        return float(e @ p), float(e @ slope), float(e @ bend)
+
+    def error(self, alpha: float) -> float:
+        """Bound by how much the minimiser may be wrong at alpha: that of Z' over Z''."""
+        z, _, curvature = self.z(alpha)
+        half = 0.5 * self.width
+        lost = half * (abs(alpha) * half) ** 3 / 6.0 * z
+        return lost / curvature if curvature > 0.0 else np.inf
+
+
+def steepest(largest: float, alpha: float, reach: float) -> float:
+    """Bound q exp(-alpha u) for q up to `largest` and |u| up to `reach`."""
+    return float(largest * np.exp(min(abs(alpha) * reach, _STEEP)))
+
+
+def to_float(sums: Int64, scale: float, total: float) -> list[float]:
     """Turn exact sums (units, remainders) into numbers; scale * total might overflow."""
     return [(units + rest / _REMAINDER) / scale / total for units, rest in sums.tolist()]

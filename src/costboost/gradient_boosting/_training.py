@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from costboost.boosting.consume import EarlyStopping, Printer, consume
@@ -221,17 +221,18 @@ class GradientTrainer:
         searching = setting.step == "line-search"
         if self.binner is None:
             check_regressor(plan.estimator, weighted=not searching or table.weights is not None)
-            seed = check_random_state(setting.seed)
-            return SlopeRegressor(plan.estimator, self._take(rows), searching, table.weights, seed)
+            taught = (self._take(rows), searching, table.weights)
+            return SlopeRegressor(plan.estimator, *taught, seed=setting.seed)
+        least_squares = searching or isinstance(plan.loss, HuberLoss)
         return SlopeTree(
             self.binner,
             plan.limits,
-            least_squares=searching or isinstance(plan.loss, HuberLoss),
+            least_squares=least_squares,
             l2=setting.l2,
             min_weight_leaf=plan.min_weight_leaf,
             monotone=plan.monotone,
             seed=setting.seed,
-            largest_unit=set_units(shards, table.weights),
+            largest_unit=set_units(shards, table.weights) if least_squares else 1.0,
         )
 
     def _tally(self, slopes: Any, shards: Shards, table: Rows, chosen: Int64) -> Any:

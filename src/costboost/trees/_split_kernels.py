@@ -313,6 +313,94 @@ def best_threshold(
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
+def _newton_score(
+    gradient: cython.longlong, hessian: cython.longlong, l2: cython.double
+) -> cython.double:
+    total: cython.double = hessian + l2
+    value: cython.double = cython.cast(cython.double, gradient)
+    return value * value / total if total > 0.0 else 0.0
+
+
+def best_newton_threshold(
+    hist: cython.const[cython.longlong][:, :, ::1],
+    counts: cython.const[cython.longlong][:, ::1],
+    features: cython.const[cython.longlong][::1],
+    n_bins: cython.const[cython.longlong][::1],
+    sums: cython.const[cython.longlong][::1],
+    l2: cython.double,
+    min_weight: cython.double,
+    min_count: cython.longlong,
+    n_rows: cython.longlong,
+    best_sums: cython.longlong[::1],
+    best: cython.double[::1],
+):
+    """Search as `best_threshold` does, for the newton criterion alone: a third of the time."""
+    f: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    t: cython.Py_ssize_t
+    last: cython.Py_ssize_t
+    side: cython.Py_ssize_t
+    sides: cython.Py_ssize_t
+    missing: cython.bint
+    both: cython.double
+    parent: cython.double
+    gradient: cython.longlong
+    hessian: cython.longlong
+    left: cython.longlong
+    weight_left: cython.longlong
+    absent: cython.longlong
+    weight_absent: cython.longlong
+    count: cython.longlong
+    left_count: cython.longlong
+    count_absent: cython.longlong
+    with cython.nogil:
+        parent = _newton_score(sums[0], sums[1], l2)
+        for f in range(features.shape[0]):
+            j = features[f]
+            absent = hist[j, MISSING, 0]
+            weight_absent = hist[j, MISSING, 1]
+            count_absent = counts[j, MISSING] if min_count > 1 else 0
+            missing = absent != 0 or weight_absent != 0 or count_absent > 0
+            left = 0
+            weight_left = 0
+            left_count = 0
+            last = n_bins[j] if missing else n_bins[j] - 1
+            for t in range(last):
+                gradient = hist[j, t, 0]
+                hessian = hist[j, t, 1]
+                count = counts[j, t] if min_count > 1 else 0
+                if gradient == 0 and hessian == 0 and count == 0:
+                    continue
+                left += gradient
+                weight_left += hessian
+                left_count += count
+                sides = 2 if missing and t < n_bins[j] - 1 else 1
+                for side in range(sides):
+                    gradient = left + side * absent
+                    hessian = weight_left + side * weight_absent
+                    count = left_count + side * count_absent
+                    if min_count > 1 and (count < min_count or n_rows - count < min_count):
+                        continue
+                    if min_weight > 0.0 and (
+                        hessian < min_weight or sums[1] - hessian < min_weight
+                    ):
+                        continue
+                    both = _newton_score(gradient, hessian, l2) + _newton_score(
+                        sums[0] - gradient, sums[1] - hessian, l2
+                    )
+                    if both - parent > best[0] and both - parent > ROUNDING * both:
+                        best[0] = both - parent
+                        best[1] = j
+                        best[2] = t
+                        best[3] = side
+                        best_sums[0] = gradient
+                        best_sums[1] = hessian
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
 def _key(
     hist: cython.const[cython.longlong][:, :, :],
     j: cython.Py_ssize_t,

@@ -20,6 +20,7 @@ from costboost.trees.splits import FREE, Bounds, Split, SplitFinder
 
 Int64 = NDArray[np.int64]
 
+_FEW = 64  # least leaves in a node, below which its rows are counted without asking
 MAX_LEAVES = 1 << 16  # `shard.leaves` holds two bytes a row
 
 
@@ -149,7 +150,7 @@ class Grower:
         everything = np.arange(shards.n_features)
         self.draw_features = draw_features or (lambda: everything)
         # Rows are counted in advance, or only where a split may leave too few of them.
-        self._lazily = getattr(finder, "heaviest", None) is not None
+        self._lazily = limits.min_samples_leaf > 1 and getattr(finder, "heaviest", None) is not None
         self._counting = limits.min_samples_leaf > 1 and not self._lazily
         self._constrained = getattr(finder, "monotone", None) is not None
         if finder.limits[2] != limits.min_samples_leaf:
@@ -201,10 +202,13 @@ class Grower:
         assert node.counts is not None
         features, within = self.draw_features(), self._within(node)
         find = partial(self.finder.find, node.histogram)
-        split = find(node.counts, node.sums, node.n_rows, features, *within)
-        if self._lazily and split and not self.finder.surely_counts(split, node.sums):
-            counts = self.shards.counts(number, node.n_rows)
-            split = find(counts, node.sums, node.n_rows, features, *within)
+        counts = node.counts
+        late = self._lazily and n_rows > _FEW * self.limits.min_samples_leaf
+        if self._lazily and not late:
+            counts = self.shards.counts(number)
+        split = find(counts, node.sums, n_rows, features, *within)
+        if late and split and not self.finder.surely_counts(split, node.sums):
+            split = find(self.shards.counts(number), node.sums, n_rows, features, *within)
         node.split = split
         if node.split is None:
             node.histogram = node.counts = None

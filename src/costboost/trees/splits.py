@@ -154,16 +154,14 @@ class SplitFinder:
         rules = (sums, self.criterion, l2, min_weight, min_count, n_rows, self._left, self._right)
         numeric, subsets = self._by_kind(features)
         limits = () if self.monotone is None else (np.array(bounds),)
-        kernels.best_threshold(
-            hist,
-            counts,
-            numeric,
-            self.n_bins,
-            *rules,
-            best_sums,
-            best,
-            *(() if self.monotone is None else (self.monotone, *limits)),
-        )
+        tables = (hist, counts, numeric, self.n_bins)
+        if self.monotone is not None:
+            kernels.best_threshold(*tables, *rules, best_sums, best, self.monotone, *limits)
+        elif self.criterion == CRITERIA["newton"]:
+            rest = (sums, l2, min_weight, min_count, n_rows, best_sums, best)
+            kernels.best_newton_threshold(*tables, *rest)
+        else:
+            kernels.best_threshold(*tables, *rules, best_sums, best)
         goes_left = np.empty(256, dtype=np.uint8)
         if len(subsets):
             scratch = (self._keys, self._codes, best_sums, best, goes_left)

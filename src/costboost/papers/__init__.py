@@ -1,0 +1,1 @@
+"""One module per paper: its protocol, its published numbers, ours beside them."""
