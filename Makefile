@@ -2,9 +2,9 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-SOURCES := setup.py pyproject.toml $(wildcard src/costboost/trees/_*_kernels.py)
+SOURCES := setup.py pyproject.toml $(wildcard src/costboost/*/_*_kernels.py)
 
-.PHONY: demo test lint test-oldest test-debug test-interpreted bench clean
+.PHONY: demo test lint test-oldest test-debug bench clean
 
 demo: $(VENV)/.built
 	$(BIN)/python -m costboost.demo
@@ -41,6 +41,9 @@ bench: $(VENV)/.built
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/predict.py
+	$(BIN)/python benchmarks/family.py
+	$(BIN)/python benchmarks/multiclass.py
+	$(BIN)/python benchmarks/cost.py
 
 clean:
 	rm -rf build dist .venv .venv-oldest .venv-debug src/*.egg-info

@@ -125,7 +125,8 @@ def rounds(report: Report, name: str, X: Any, y: Any, n_rounds: int, repeats: in
     for label, train in work.items():
         trains = {Ours.name: train, LightGBM.name: partial(train_lightgbm, data, n_classes)}
         times = time_rounds(trains, n_rounds, repeats, short=2)
-        report.add(Line(label, times, LightGBM.name, 1.0))
+        target = None if "search" in label else 1.0  # as many passes over the rows as it needs
+        report.add(Line(label, times, LightGBM.name, target))
 
 
 def memory(report: Report) -> None:
@@ -184,14 +185,20 @@ def costs(report: Report, n_rounds: int, splits: int, most_rows: int) -> None:
         found[label] = np.mean([one_split(name, i, models, most_rows) for i in range(splits)], 0)
         print(f"{label:<12}" + "".join(f"{cost:>13.2f}" for cost in found[label]), flush=True)
     table = np.array(list(found.values()))
-    # A few dear mistakes on the rarest classes rule the means: sets count by their ratios too.
+    # A few dear mistakes on the rarest classes rule the means, which are judged as the paper's
+    # claim is worded; the ratio to the first method, set by set, stands beside them.
     ratios = np.exp(np.mean(np.log((table + 1) / (table[:, :1] + 1)), axis=0))
     print(f"{'mean':<12}" + "".join(f"{cost:>13.2f}" for cost in table.mean(axis=0)))
     print(f"{'mean ratio':<12}" + "".join(f"{ratio:>13.3f}" for ratio in ratios))
-    for rival in range(3):
-        better = np.all(ratios[4:] < ratios[rival])
-        report.verdicts.append("met" if better else "MISSED")
-        print(f"p >= 2 costs less on average than {list(models)[rival]}: {report.verdicts[-1]}")
+    names = list(models)
+    mean = table.mean(axis=0)
+    for ours in range(4, len(names)):  # p >= 2, each by itself
+        for rival in range(3):
+            verdict = judge(mean[ours], mean[rival])
+            report.verdicts.append(verdict)
+            ratio = ratios[ours] / ratios[rival]
+            versus = f"{names[ours]} against {names[rival]}"
+            print(f"{versus:<28}mean {mean[ours] / mean[rival]:.2f}, {verdict}; ratio {ratio:.2f}")
     report.extra["costs"] = {
         label: dict(zip(models, row, strict=True)) for label, row in found.items()
     }

@@ -129,7 +129,7 @@ def recalls(X, y, method, n_splits=4, **options):
 
 @pytest.mark.parametrize("method", [m for m in METHODS if RULES[m].uses_costs])
 def test_dearer_misses_give_more_recall(method, tumours):
-    """Means over four halves, 420 positives: a standard error of about 0.02, and so a slack of 0.03."""
+    """Means over four halves, 420 positives: a standard error of 0.02, hence a slack of 0.03."""
     X, y = tumours
     recall, models = recalls(X, y, method, calibration=None)
     if method != "adamec":  # whose model is the same at all prices
@@ -237,6 +237,12 @@ def test_actions_that_are_not_classes():
     assert set(uncalibrated.predict(X)) <= {"approve", "review", "decline"}
     paid = loan.bind([0, 1]).total(y, uncalibrated.predict(X))
     assert_allclose(uncalibrated.train_cost_[-1], paid)
+    rows = np.array(C)[None] * np.random.default_rng(0).uniform(0.5, 2, (len(y), 1, 1))
+    own = Costs.from_matrix(rows, classes=[0, 1], actions=["approve", "review", "decline"])
+    priced = plain("adamec").fit(X, y, costs=own)
+    assert_array_equal(priced.estimator_weights_, uncalibrated.estimator_weights_)
+    paid = own.bind([0, 1]).total(y, priced.predict(X, costs=own))
+    assert_allclose(priced.train_cost_[-1], paid)
     with pytest.raises(ValueError, match="other actions"):
         plain("cgada").fit(X, y, costs=loan)
 
@@ -269,7 +275,7 @@ def test_score_is_minus_the_mean_cost(method):
 
 
 def test_calibrated_adamec_is_the_poster_line_by_line():
-    """Nikolaou et al. 2016: half to train, half to calibrate, sigmoid by squared error, threshold."""
+    """Nikolaou et al. 2016: half to train, half to calibrate a sigmoid by squared error."""
     rng = np.random.default_rng(3)
     X = rng.integers(0, 9, (240, 4)).astype(float)
     y = (X.sum(axis=1) + 4 * rng.normal(size=240) > 17).astype(int)
@@ -557,7 +563,7 @@ def test_warm_start_with_random_learners_and_perfect_ones():
 def test_warm_start_takes_no_round_back():
     X, y = problem()
     model = plain("adaboost", 6, warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match="n_estimators=4.*6"):
+    with pytest.raises(ValueError, match=r"n_estimators=4.*6"):
         model.set_params(n_estimators=4).fit(X, y)
 
 

@@ -282,7 +282,7 @@ def test_invariant_10_both_sides_occur():
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_invariant_11_adacost_without_costs_is_adaboost_with_alpha_doubled(seed):
-    """Costs that are all zero are refused; beta = 1/2 is the same, and so is a scale of nearly 0."""
+    """Costs that are all zero are refused; beta = 1/2 is the same, and so is a scale near 0."""
     X, y = problem(seed)
     plain = fitted("adaboost", X, y)
     half = fitted("adacost", X, y, beta=lambda sign, c: np.full_like(c, 0.5))
@@ -624,8 +624,8 @@ def test_invariant_28_adamec_three_forms_of_one_rule(seed):
     for fp, fn in RATIOS:
         decided = model.predict(X, costs=Costs(fp=fp, fn=fn))  # no retraining
         assert_array_equal(decided, fn * plus > fp * minus)
-        assert_array_equal(decided, (1 + F / A) / 2 > fp / (fp + fn))
-        assert_array_equal(decided, F > A * (fp - fn) / (fp + fn))
+        assert_array_equal(decided, fp / (fp + fn) < (1 + F / A) / 2)
+        assert_array_equal(decided, A * (fp - fn) / (fp + fn) < F)
         assert np.all(decided >= before)  # monotone in fn / fp
         before = decided
         again = fitted("adamec", X, y, Costs(fp=fp, fn=fn))

@@ -301,7 +301,7 @@ def test_tables_that_are_refused(method, X, y, message):
 def test_empty_frames_are_refused(shape):
     pd = pytest.importorskip("pandas")
     X = pd.DataFrame(np.zeros(shape), columns=[f"x{j}" for j in range(shape[1])])
-    with pytest.raises(ValueError, match="0 sample|0 feature"):
+    with pytest.raises(ValueError, match=r"0 sample|0 feature"):
         CostBoostClassifier("adaboost").fit(X, np.arange(shape[0]) % 2)
     model = CostBoostClassifier("adaboost", 2).fit(
         pd.DataFrame({"x0": [0, 1], "x1": [1, 0]}), [0, 1]

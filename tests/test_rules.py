@@ -613,7 +613,7 @@ def test_steps_at_their_ends():
     assert steps.search(sums([1.0], [-0.3])) == -steps.MAX_ALPHA
     assert steps.search(sums([0.5, 0.5], [1.0, -1.0])) == 0.0
     assert steps.search(sums([1.0, 2.0], [0.0, 0.0])) == 0.0
-    assert steps.MAX_ALPHA == pytest.approx(naive.MAX_ALPHA)
+    assert pytest.approx(naive.MAX_ALPHA) == steps.MAX_ALPHA
 
 
 # ---------------------------------------------------------------- a rule of one's own

@@ -56,9 +56,7 @@ class Fold:
         if len(builder):
             assert self.trainer.binner is not None
             forest = builder.build(self.trainer.binner)
-            forest.add_trees(
-                self.codes, self.margins, 0, len(builder), self.trainer.plan.n_threads
-            )
+            forest.add_trees(self.codes, self.margins, 0, len(builder), self.trainer.plan.n_threads)
 
     def model(self, n_rounds: int) -> Ensemble:
         """Return the ensemble of the first rounds."""
@@ -123,4 +121,3 @@ def _scores(fold: Fold) -> Floats:
 def _log_loss(proba: Floats, y: Int64, weights: Floats | None) -> float:
     p = np.maximum(proba[np.arange(len(y)), y], 1e-15)
     return -float(np.average(np.log(p), weights=weights))
-

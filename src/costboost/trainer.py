@@ -208,7 +208,7 @@ class Trainer:
         if self._codes is None:
             assert self.binner is not None
             self._codes = self.binner.encode(self.X, n_threads=self.plan.n_threads)
-        return self._codes[rows]
+        return np.asarray(self._codes[rows])
 
     def _learner(self, prices: Prices, rows: Int64 | None) -> Learner:
         plan = self.plan

@@ -20,9 +20,9 @@ except ImportError:
     from costboost.trees import _interpreted as cython
 
 if cython.compiled:
-    from cython.cimports.libc.math import exp
+    from cython.cimports.libc.math import exp, fabs
 else:
-    from math import exp
+    from math import exp, fabs
 
 SQUARED = cython.declare(cython.int, 0)
 PINBALL = cython.declare(cython.int, 1)
@@ -95,7 +95,7 @@ def regression_slopes(
             bend *= weight
             slopes[0, i] = slope
             bends[0, i] = bend
-            slope = slope if slope > 0.0 else -slope
+            slope = fabs(slope)  # no branch: signs are as good as random
             top = slope if slope > top else top
             most = bend if bend > most else most
         largest[0, 0] = top
@@ -192,15 +192,15 @@ def binary_slopes(
                 slope = -a[at] * z
                 bend = a[at] * a[at] * z
             else:
-                z = margins[i, 0] if margins[i, 0] > 0.0 else -margins[i, 0]
+                z = fabs(margins[i, 0])
                 p = 1.0 / (1.0 + exp(z if z < STEEP else STEEP))
                 slope = a[at] * p * (1.0 - p)
-                bend = slope if slope > 0.0 else -slope
+                bend = fabs(slope)
             slope *= weight
             bend *= weight
             slopes[0, i] = slope
             bends[0, i] = bend
-            slope = slope if slope > 0.0 else -slope
+            slope = fabs(slope)  # no branch: signs are as good as random
             top = slope if slope > top else top
             most = bend if bend > most else most
         largest[0, 0] = top
@@ -292,7 +292,7 @@ def class_slopes(
                         slopes[k, i] = weight * p * z
                         bends[k, i] = weight * p * ((z if z > 0.0 else -z) + spread)
             for k in range(n_classes):
-                slope = slopes[k, i] if slopes[k, i] > 0.0 else -slopes[k, i]
+                slope = fabs(slopes[k, i])
                 bend = bends[k, i]
                 if slope > largest[k, 0]:
                     largest[k, 0] = slope

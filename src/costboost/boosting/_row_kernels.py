@@ -5,7 +5,7 @@
     votes    (L,) int64      the class that each leaf votes for
     sizes    (L,) float64    how strongly, 1 for a discrete vote
     u, f     (m, K) float64  the rule's effective margin (positive at the row's own class) and its
-                             factor, when row i gets answer k; f a broadcast view if it is constant
+                             factor, when row i gets answer k; f a broadcast view if all are 1
 
 Which answer a row gets is as good as random to a processor: it picks an entry, never a branch.
 
@@ -42,6 +42,33 @@ def _add(out: cython.longlong[:, ::1], k: cython.Py_ssize_t, term: cython.double
     out[k, 0] += units
     out[k, 1] += cython.cast(cython.longlong, (term - units) * REMAINDER)
     return 0
+
+
+def tabulate_exp(table: cython.double[::1]):
+    """Fill in exp(k / 512), k = -middle ... middle: an odd number of entries."""
+    k: cython.Py_ssize_t
+    middle: cython.Py_ssize_t = table.shape[0] // 2
+    with cython.nogil:
+        for k in range(table.shape[0]):
+            table[k] = exp((k - middle) * 0.001953125)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _exp(
+    x: cython.double, table: cython.const_double[::1], middle: cython.Py_ssize_t
+) -> cython.double:
+    """Return exp(k / 512) exp(r), |r| <= 1/1024, the latter by five terms of its series.
+
+    Right to a few units in the last place; the table reaches as far as any x, or to `STEEP`.
+    """
+    x = x if x < STEEP else STEEP
+    x = x if x > -STEEP else -STEEP
+    k: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, x * 512.0 + (middle + 0.5))
+    r: cython.double = x - (k - middle) * 0.001953125
+    return table[k] * (1.0 + r * (1.0 + r * (0.5 + r * (1.0 / 6.0 + r * (1.0 / 24.0)))))
 
 
 def sum_by_leaf(
@@ -290,13 +317,32 @@ def balance_rows(
     vote: cython.Py_ssize_t
     q: cython.double
     margin: cython.double
+    term: cython.double
+    count: cython.longlong
+    plus: cython.longlong = 0
+    minus: cython.longlong = 0
+    plus_rests: cython.longlong = 0
+    minus_rests: cython.longlong = 0
+    factored: cython.bint = f.strides[0] != 0
     with cython.nogil:
         for i in range(leaves.shape[0]):
             vote = votes[leaves[i]]
-            q = weights[i] * scale * f[i, vote]
+            q = weights[i] * scale
+            if factored:
+                q *= f[i, vote]
             margin = sizes[leaves[i]] * u[i, vote]
-            _add(out, 0, q * (1.0 + margin))
-            _add(out, 1, q * (1.0 - margin))
+            term = q * (1.0 + margin)
+            count = cython.cast(cython.longlong, term)
+            plus += count
+            plus_rests += cython.cast(cython.longlong, (term - count) * REMAINDER)
+            term = q * (1.0 - margin)
+            count = cython.cast(cython.longlong, term)
+            minus += count
+            minus_rests += cython.cast(cython.longlong, (term - count) * REMAINDER)
+    out[0, 0] += plus
+    out[0, 1] += plus_rests
+    out[1, 0] += minus
+    out[1, 1] += minus_rests
 
 
 def outline_rows(
@@ -322,10 +368,13 @@ def outline_rows(
     n_cells: cython.Py_ssize_t = out.shape[0]
     half: cython.double = 0.5 * n_cells
     per_cell: cython.double = half / reach
+    factored: cython.bint = f.strides[0] != 0
     with cython.nogil:
         for i in range(leaves.shape[0]):
             vote = votes[leaves[i]]
-            q = weights[i] * scale * f[i, vote]
+            q = weights[i] * scale
+            if factored:
+                q *= f[i, vote]
             d = sizes[leaves[i]] * u[i, vote] * per_cell + half
             cell = cython.cast(cython.Py_ssize_t, d)
             cell = cell if cell < n_cells else n_cells - 1
@@ -348,6 +397,7 @@ def normalizer_rows(
     u: cython.const_double[:, ::1],
     f: cython.const_double[:, :],
     alpha: cython.double,
+    table: cython.const_double[::1],
     scale: cython.double,
     out: cython.longlong[:, ::1],
 ):
@@ -356,11 +406,15 @@ def normalizer_rows(
     vote: cython.Py_ssize_t
     z: cython.double
     margin: cython.double
+    middle: cython.Py_ssize_t = table.shape[0] // 2
+    factored: cython.bint = f.strides[0] != 0
     with cython.nogil:
         for i in range(leaves.shape[0]):
             vote = votes[leaves[i]]
             margin = sizes[leaves[i]] * u[i, vote]
-            z = weights[i] * scale * f[i, vote] * exp(min(-alpha * margin, STEEP))
+            z = weights[i] * scale * _exp(-alpha * margin, table, middle)
+            if factored:
+                z *= f[i, vote]
             _add(out, 0, z)
             _add(out, 1, margin * z)
             _add(out, 2, margin * margin * z)
@@ -373,8 +427,9 @@ def multiply_rows(
     sizes: cython.double[::1],
     u: cython.const_double[:, ::1],
     f: cython.const_double[:, :],
-    ahead: cython.const_double[:],
+    ahead: cython.const_double[::1],
     alpha: cython.double,
+    table: cython.const_double[::1],
     shrink: cython.double,
     scale: cython.double,
     out: cython.longlong[:, ::1],
@@ -392,16 +447,23 @@ def multiply_rows(
     units: cython.longlong = 0
     rests: cython.longlong = 0
     largest: cython.double = 0.0
+    prepared: cython.bint = ahead.shape[0] > 0
+    middle: cython.Py_ssize_t = table.shape[0] // 2
+    factored: cython.bint = f.strides[0] != 0
     with cython.nogil:
         for i in range(leaves.shape[0]):
             vote = votes[leaves[i]]
-            z = weights[i] * shrink * f[i, vote]
-            z *= exp(min(-alpha * (sizes[leaves[i]] * u[i, vote]), STEEP))
+            z = weights[i] * shrink
+            if factored:
+                z *= f[i, vote]
+            z *= _exp(-alpha * (sizes[leaves[i]] * u[i, vote]), table, middle)
             term = z * scale
             count = cython.cast(cython.longlong, term)
             units += count
             rests += cython.cast(cython.longlong, (term - count) * REMAINDER)
-            weight = z * ahead[i]
+            weight = z
+            if prepared:
+                weight *= ahead[i]
             weight = weight if weight > TINY else TINY
             largest = weight if weight > largest else largest
             weights[i] = weight

@@ -3,18 +3,17 @@
     H, C -> signed weights -> learner -> h -> alpha -> H <- (1 - alpha) H + alpha h -> ...
 
 Every row holds K numbers of H, K of its costs unless they are constant, and K signed weights of
-four bytes. All passes over rows go by small blocks, so nothing else of that size is made. Sums are
-taken over terms on a grid, exactly, and steps follow from them: the model does not depend on the
+four bytes. Steps follow from exact sums (`priced_rows.py`), so the model does not depend on the
 shards.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,7 @@ from scipy.optimize import brentq
 
 from costboost.boosting import steps
 from costboost.boosting.pnorm import Method, Rows, lipschitz, make_stochastic, norm_weights, power
+from costboost.boosting.priced_rows import PricedRows
 from costboost.boosting.relational import Relation, RelationalLearner, row_answers
 from costboost.costs import Costs
 from costboost.trees.shards import Shard, Shards, grid_scale
@@ -31,11 +31,7 @@ Int64 = NDArray[np.int64]
 Stop = Literal["rounds", "alpha", "perfect"]
 Step = Literal["harmonic", "average", "bound", "search"]
 
-_BLOCK = 1 << 14  # numbers in a block: it and its copies stay in the cache
 _VECTOR_BITS = 24  # of the largest signed weight of a row
-_COPIES = 1 << 6  # weights up to here that are whole numbers stand for copies of rows
-_EXACT = 53  # bits: float64 sums of whole numbers below 2**53 are exact in any order
-_NOTHING = np.zeros(0)
 _TINY = 1e-280  # as in the AdaBoost family: no denormals, and a way back
 
 
@@ -78,44 +74,6 @@ class MixingSetting:
     seed: int = 0
 
 
-@dataclass(frozen=True)
-class AnswerCosts:
-    """What each answer costs over the cheapest one, by class or by row.
-
-    Attributes
-    ----------
-    labels : int64 array of shape (K,) or (n,)
-        The cheapest answer: the true one, unless another costs less.
-    excess : float64 array of shape (K, K) or (n, K)
-        C, by true class or by row; the largest is between 1/2 and 1.
-    floor : float64 array of shape (K,) or (n,)
-        What the cheapest answer costs, in the user's units.
-    unit : float
-        What `excess` was divided by, a power of two.
-    constant : bool
-        Whether the arrays are by class.
-    """
-
-    labels: Int64
-    excess: Floats
-    floor: Floats
-    unit: float
-    constant: bool
-
-
-def answer_costs(costs: Costs, y: Int64, n_classes: int) -> AnswerCosts:
-    """Turn bound costs and encoded labels into what each answer costs."""
-    keys = np.arange(n_classes) if costs.is_constant else y
-    excess = costs.of_labels(keys, encoded=True)
-    labels = np.asarray(costs.cheapest_labels(keys, encoded=True), dtype=np.int64)
-    floor = excess[np.arange(len(keys)), labels]
-    excess -= floor[:, None]
-    largest = float(np.max(excess, initial=0.0))
-    unit = float(np.ldexp(1.0, int(np.frexp(largest)[1]))) if largest > 0.0 else 1.0
-    excess /= unit
-    return AnswerCosts(labels, excess, floor, unit, costs.is_constant)
-
-
 class Mixing:
     """The state of one fit: the mixture at every row, round after round.
 
@@ -146,96 +104,49 @@ class Mixing:
         setting: MixingSetting,
     ) -> None:
         self.shards, self.method, self.learner, self.setting = shards, method, learner, setting
-        self.n_classes, self.n_rows = n_classes, len(y)
+        self.n_classes = n_classes
         self.stop: Stop = "rounds"
         self.total_alpha = 0.0
-        self._weight_unit = 1.0
-        self._prices = answer_costs(costs, y, n_classes)
-        self._largest_cost = float(np.max(self._prices.excess))  # between 1/2 and 1, or 0
-        self._set_rows(y, sample_weight)
-        self._floor = self._total_floor()
+        self._priced = PricedRows(shards, costs, y, sample_weight, n_classes)
+        self._set_rows()
 
     @property
     def largest_cost(self) -> float:
         """The largest cost of an answer over the cheapest, in the user's units."""
-        return self._largest_cost * self._prices.unit
+        return self._priced.largest_cost * self._priced.unit
 
     # --- before the first round
 
-    def _set_rows(self, y: Int64, sample_weight: Floats | None) -> None:
-        shards, prices, shape = self.shards, self._prices, self.n_classes
-        if prices.constant:
-            shards.scatter("truth", y.astype(np.uint8 if shape <= 256 else np.uint32))
-        else:
-            shards.scatter("labels", prices.labels)
-            shards.scatter("excess", prices.excess)
-            shards.scatter("floor", prices.floor)
-            # The shards hold them now: not twice.
-            self._prices = replace(prices, labels=y[:0], excess=_NOTHING, floor=_NOTHING)
-        self._heaviest, self._copies = 1.0, 1
-        self._total_weight = float(self.n_rows)
-        if sample_weight is not None:
-            self._set_sample_weights(sample_weight)
+    def _set_rows(self) -> None:
+        """Put H_0, and AdaBoost.M2's first D, in place."""
+        shape = self.n_classes
         start = 0.0 if self.method.adaptive else 1.0 / shape
-        for shard in shards.shards:
+        for shard in self.shards.shards:
             m = len(shard.rows)
             shard.data["mixture"] = np.full((m, shape), start)
             shard.data["vectors"] = np.empty((m, shape), dtype=np.int32)
         if self.method.adaptive:
             self._set_mislabel()
 
-    def _set_sample_weights(self, sample_weight: Floats) -> None:
-        """Hold weights so that a weight of 2 is a row given twice, in every sum.
-
-        Divided by a power of two they are small whole numbers, if they can be.
-        """
-        exponent = _common_exponent(sample_weight)
-        weights = sample_weight if exponent is None else np.ldexp(sample_weight, -exponent)
-        heaviest = float(np.max(weights))
-        if exponent is None or heaviest > _COPIES:
-            weights = np.ldexp(weights, -int(np.frexp(heaviest)[1]))
-            self._copies = 0
-        else:
-            self._copies = int(heaviest)
-        self._heaviest = float(np.max(weights))
-        self._total_weight = math.fsum(weights)
-        self._weight_unit = float(np.max(sample_weight) / self._heaviest)
-        self.shards.scatter("sample weights", weights)
-
     def _set_mislabel(self) -> None:
         """Start from mislabel weights proportional to cost (Lozano and Abe, section 5)."""
+        priced = self._priced
         for shard in self.shards.shards:
             shard.data["mislabel"] = np.empty((len(shard.rows), self.n_classes))
-            for rows in self._blocks(shard):
-                block = self._excess(shard, rows)
-                weights = shard.data.get("sample weights")
-                if weights is not None and not self._copies:
-                    block = block * weights[rows, None]
-                shard.data["mislabel"][rows] = block
+            for rows in self._priced.blocks(shard):
+                excess, weights = priced.excess(shard, rows), priced.weights(shard, rows)
+                if weights is not None and not priced.copies:
+                    excess = excess * weights
+                shard.data["mislabel"][rows] = excess
 
     # --- the arrays of some rows
-
-    def _blocks(self, shard: Shard) -> Iterator[slice]:
-        step = max(1, _BLOCK // self.n_classes)
-        for start in range(0, len(shard.rows), step):
-            yield slice(start, min(start + step, len(shard.rows)))
-
-    def _excess(self, shard: Shard, rows: slice) -> Floats:
-        if self._prices.constant:
-            return np.asarray(self._prices.excess[shard.data["truth"][rows]])
-        return np.asarray(shard.data["excess"][rows])
-
-    def _labels(self, shard: Shard, rows: slice) -> Int64:
-        if self._prices.constant:
-            return np.asarray(self._prices.labels[shard.data["truth"][rows]])
-        return np.asarray(shard.data["labels"][rows])
 
     def _rows(self, shard: Shard, rows: slice) -> Rows:
         name = "mislabel" if self.method.adaptive else "mixture"
         return Rows(
             shard.data[name][rows],
-            self._excess(shard, rows),
-            self._labels(shard, rows),
+            self._priced.excess(shard, rows),
+            self._priced.labels(shard, rows),
             self.setting.p,
         )
 
@@ -245,10 +156,6 @@ class Mixing:
         if self.method.answers == "stochastic":
             return make_stochastic(answers)
         return answers.astype(np.float64)
-
-    def _weighted(self, shard: Shard, rows: slice, terms: Floats) -> Floats:
-        weights = shard.data.get("sample weights")
-        return terms if weights is None else terms * weights[rows, None]
 
     # --- the rounds
 
@@ -289,30 +196,30 @@ class Mixing:
     def _signed(self, shard: Shard, rows: slice) -> Floats:
         """Return the signed weights of some rows; copies of rows are not in them."""
         signed = self.method.examples(self._rows(shard, rows))
-        weights = shard.data.get("sample weights")
-        if weights is None or (self.method.adaptive and not self._copies):
+        weights, copies = self._priced.weights(shard, rows), self._priced.copies
+        if weights is None or (self.method.adaptive and not copies):
             return signed  # AdaBoost.M2's D holds them
-        return signed * (weights[rows, None] > 0 if self._copies else weights[rows, None])
+        return signed * (weights > 0 if copies else weights)
 
     def _set_vectors(self, number: int) -> tuple[int, int]:
         """Put the signed weights on the grid; return the sums of the positive and of all."""
         largest = max(self.shards.map(self._largest_signed))
         if not largest > 0.0:
             return 0, 0
-        repeats = self.method.repeats(self.setting.p)
+        repeats, priced = self.method.repeats(self.setting.p), self._priced
         # The same grid with copies as without: 24 bits and 6 for them fit in the four bytes.
         scale = grid_scale(largest, 1, _VECTOR_BITS + 1)
 
         def write(shard: Shard) -> Int64:
             sums = np.zeros(2, dtype=np.int64)
-            for rows in self._blocks(shard):
-                signed = self._signed(shard, rows)
+            for rows in self._priced.blocks(shard):
+                signed, weights = self._signed(shard, rows), priced.weights(shard, rows)
                 if repeats:
                     vectors = self._drawn(shard, rows, signed / largest, number)
                 else:
                     vectors = np.rint(signed * scale).astype(np.int32)
-                if self._copies > 1:
-                    vectors *= shard.data["sample weights"][rows, None].astype(np.int32)
+                if weights is not None and priced.copies:
+                    vectors *= weights.astype(np.int32)
                 shard.data["vectors"][rows] = vectors
                 sums += (
                     np.sum(np.maximum(vectors, 0), dtype=np.int64),
@@ -324,7 +231,7 @@ class Mixing:
         return positive, 2 * positive - net
 
     def _largest_signed(self, shard: Shard) -> float:
-        parts = (np.max(np.abs(self._signed(shard, rows))) for rows in self._blocks(shard))
+        parts = (np.max(np.abs(self._signed(shard, rows))) for rows in self._priced.blocks(shard))
         return float(max(parts, default=0.0))
 
     def _drawn(self, shard: Shard, rows: slice, share: Floats, number: int) -> NDArray[np.int32]:
@@ -341,7 +248,7 @@ class Mixing:
         def part(shard: Shard) -> int:
             blocks = (
                 shard.data["vectors"][rows] * row_answers(shard, relation, rows)
-                for rows in self._blocks(shard)
+                for rows in self._priced.blocks(shard)
             )
             return sum(int(np.sum(block, dtype=np.int64)) for block in blocks)
 
@@ -368,8 +275,8 @@ class Mixing:
             mixture = shard.data["mixture"][rows]
             return np.asarray((self._hypothesis(shard, relation, rows) - mixture) ** 2)
 
-        distance = self._sum(change, 1.0)
-        curvature = lipschitz(self._largest_cost, self.setting.p) * distance
+        distance = self._priced.sum(change, 1.0)
+        curvature = lipschitz(self._priced.largest_cost, self.setting.p) * distance
         slope = self._slope(relation, 0.0)
         return min(-slope / curvature, 1.0) if curvature > 0.0 else 0.0
 
@@ -404,7 +311,7 @@ class Mixing:
                 slopes[own] -= p * norm_weights(seen).sum(axis=1) * change[own]
             return np.asarray(slopes)
 
-        return self._sum(terms, p * self.n_classes)
+        return self._priced.sum(terms, p * self.n_classes)
 
     # --- after the step is known
 
@@ -413,7 +320,7 @@ class Mixing:
         self.total_alpha += alpha
 
         def mix(shard: Shard) -> None:
-            for rows in self._blocks(shard):
+            for rows in self._priced.blocks(shard):
                 mixture = shard.data["mixture"][rows]
                 mixture *= keep
                 mixture += alpha * self._hypothesis(shard, relation, rows)
@@ -426,9 +333,9 @@ class Mixing:
 
         def reweigh(shard: Shard) -> float:
             largest = 0.0
-            for rows in self._blocks(shard):
+            for rows in self._priced.blocks(shard):
                 said = row_answers(shard, relation, rows).astype(np.int64)
-                own = said[np.arange(len(said)), self._labels(shard, rows)]
+                own = said[np.arange(len(said)), self._priced.labels(shard, rows)]
                 weights = shard.data["mislabel"][rows]
                 alive = weights > 0.0
                 weights *= factors[1 + own[:, None] - said]
@@ -446,59 +353,17 @@ class Mixing:
 
     def _account(self) -> tuple[float, float]:
         """Return the objective, the mean over rows, and the cost of all decisions."""
-        prices, p = self._prices, self.setting.p
+        priced, p = self._priced, self.setting.p
         share = 1.0 / self.total_alpha if self.method.adaptive else 1.0
 
         def terms(shard: Shard, rows: slice) -> Floats:
-            return power(shard.data["mixture"][rows] * share, p) * self._excess(shard, rows)
+            return power(shard.data["mixture"][rows] * share, p) * priced.excess(shard, rows)
 
-        def paid(shard: Shard, rows: slice) -> Floats:
-            decided = np.argmax(shard.data["mixture"][rows], axis=1)
-            key = shard.data["truth"][rows] if prices.constant else np.arange(len(decided))
-            excess = prices.excess if prices.constant else shard.data["excess"][rows]
-            return np.asarray(excess[key, decided][:, None])
+        def decide(shard: Shard, rows: slice) -> Int64:
+            return np.asarray(np.argmax(shard.data["mixture"][rows], axis=1))
 
-        objective = self._sum(terms, 1.0) * prices.unit / self._total_weight
-        excess = self._sum(paid, 1.0) * prices.unit
-        return objective, (excess + self._floor) * self._weight_unit
-
-    def _total_floor(self) -> float:
-        """Return what the cheapest answers cost, over all rows; the same in every round."""
-        table = self._prices.floor
-
-        def floor(shard: Shard, rows: slice) -> Floats:
-            values = table[shard.data["truth"][rows]] if len(table) else shard.data["floor"][rows]
-            return np.asarray(values[:, None])
-
-        def largest(shard: Shard) -> float:
-            parts = (np.max(np.abs(floor(shard, rows))) for rows in self._blocks(shard))
-            return float(max(parts, default=0.0))
-
-        bound = max(self.shards.map(largest))
-        return self._sum(floor, bound) if bound > 0.0 else 0.0
-
-    # --- exact sums
-
-    def _sum(self, terms: Callable[[Shard, slice], Floats], bound: float) -> float:
-        """Return the weighted sum over all rows of terms of size at most `bound`, exactly.
-
-        A term is cut into whole grid units and a remainder on a finer grid; sums of whole
-        numbers below 2**53 do not depend on their order.
-        """
-        n_terms = self.n_rows * self.n_classes
-        scale = grid_scale(bound * self._heaviest, n_terms, _EXACT)
-        fine = grid_scale(1.0, n_terms, _EXACT)
-
-        def part(shard: Shard) -> Floats:
-            sums = np.zeros(2)
-            for rows in self._blocks(shard):
-                scaled = self._weighted(shard, rows, terms(shard, rows)) * scale
-                units = np.floor(scaled)
-                sums += np.sum(units), np.sum(np.rint((scaled - units) * fine))
-            return sums
-
-        units, rest = self.shards.sum(part).tolist()
-        return float((units + rest / fine) / scale)
+        objective = priced.sum(terms, 1.0) * priced.unit / priced.total_weight
+        return objective, priced.total_cost(decide)
 
 
 def uniform_numbers(numbers: Int64, seed: int, number: int) -> Floats:
@@ -511,13 +376,3 @@ def uniform_numbers(numbers: Int64, seed: int, number: int) -> Floats:
         z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         z = z ^ (z >> np.uint64(31))
     return np.asarray((z >> np.uint64(11)) * 2.0**-53)
-
-
-def _common_exponent(weights: Floats) -> int | None:
-    """Return the power of two whose whole multiples all weights are, if it is not too small."""
-    largest = int(np.frexp(float(np.max(weights)))[1])
-    for exponent in range(largest - 1, largest - _COPIES.bit_length() - 1, -1):
-        scaled: Any = np.ldexp(weights, -exponent)
-        if np.all(scaled == np.rint(scaled)):
-            return exponent
-    return None

@@ -77,13 +77,16 @@ def training_prices(costs: Costs, y: Int64, n_classes: int, *, aim: bool = True)
     Parameters
     ----------
     costs : Costs
-        Bound to the K classes; square.
+        Bound to the K classes. Where the actions are not the classes, no answer has a price, and
+        all mistakes cost 1: such costs are for decisions only.
     y : int64 array of shape (n,)
         Encoded labels.
     n_classes : int
     aim : bool
         Whether rows may aim at a cheaper answer than the true one.
     """
+    if not costs.is_square:
+        return Prices(y, np.ones(n_classes), np.ones((n_classes, n_classes)), constant=True)
     if costs.is_constant:
         table = costs.of_labels(np.arange(n_classes), encoded=True)
         excess = table - np.diagonal(table)[:, None]

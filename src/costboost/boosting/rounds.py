@@ -10,7 +10,7 @@ rows are alike within a class (constant costs) or not decides only how sums are 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -23,7 +23,16 @@ from costboost.boosting import steps
 from costboost.boosting.learners import Learner, Lesson, Votes
 from costboost.boosting.prices import Prices
 from costboost.boosting.rules import At, Beta, Rule
-from costboost.boosting.sums import CellSums, Hypothesis, RowSums, RowTerms, Sums
+from costboost.boosting.sums import (
+    CellSums,
+    Hypothesis,
+    RowSums,
+    RowTerms,
+    Sums,
+    exponentials,
+    steepest,
+    to_float,
+)
 from costboost.costs import Costs
 from costboost.trees.shards import Shard, Shards, grid_scale
 
@@ -33,7 +42,6 @@ Stop = Literal["rounds", "alpha", "perfect"]
 
 _WIDEST = 1e250  # costs further apart than this are taken to be this far apart
 _EMPTY = np.zeros(0)
-_NO_DECISIONS = np.zeros(0, dtype=np.uint8)
 
 
 @dataclass(frozen=True)
@@ -187,36 +195,43 @@ class Boosting:
             if self.prices.constant:
                 right, wide = self.prices.right, self.prices.wrong
             at, wrong = self._at(right, classes), self._at(wide, classes, row_cost=right)
-            self._tables = (
-                self.rule.right(at),
-                self.rule.wrong(wrong),
-                self.rule.right_factor(at),
-                self.rule.wrong_factor(wrong),
-            )
+            own = np.eye(self.n_classes, dtype=bool)
+            self._margins = np.where(own, self.rule.right(at)[:, None], -self.rule.wrong(wrong))
+            factors = self.rule.right_factor(at)[:, None], self.rule.wrong_factor(wrong)
+            self._factors = np.where(own, *factors)
         self._rows_ready = False
+        self._priced: Floats | None = None
 
     def _set_row_terms(self) -> None:
-        """Give every shard the rule's exponents and factors as (m, K) arrays or views."""
+        """Give every shard the rule's margins and factors by row and answer, (m, K).
+
+        Often only factors differ from row to row: then margins are `_even`, one table for all.
+        """
         prices = self.prices.by_row()
-        binary = self.n_classes == 2
         self._largest_factor = self._reach = 0.0
+        self._even, self._even_margins = True, np.full((self.n_classes, self.n_classes), np.nan)
         for shard in self.shards.shards:
-            labels = prices.labels[shard.rows]
-            own = prices.right[shard.rows]
-            at = self._at(own, labels, shard.rows)
-            wide = at if binary else self._at(prices.wrong[shard.rows], labels, shard.rows, own)
-            terms = (self.rule.right(at), self.rule.wrong(wide))
-            factors = (self.rule.right_factor(at), self.rule.wrong_factor(wide))
-            shape = (len(labels), self.n_classes)
-            e_right, e_wrong, f_right, f_wrong = (_wide(term, shape) for term in terms + factors)
-            shard.data["terms"] = RowTerms(  # type: ignore[assignment]
-                e_right, e_wrong, f_right, f_wrong
-            )
-            for array in terms:
-                self._reach = max(self._reach, float(np.max(np.abs(array), initial=0.0)))
-            for array in factors:
-                self._largest_factor = max(self._largest_factor, float(np.max(array, initial=0.0)))
+            terms = self._terms_of(shard, prices)
+            shard.data["terms"] = terms  # type: ignore[assignment]
+            self._reach = max(self._reach, float(np.max(np.abs(terms.u), initial=0.0)))
+            self._largest_factor = max(self._largest_factor, float(np.max(terms.f, initial=0.0)))
+            for k, own in enumerate(self._even_margins):
+                block = terms.u[shard.starts[k] : shard.starts[k + 1]]
+                if len(block) and np.isnan(own[0]):
+                    own[:] = block[0]
+                self._even = self._even and bool(np.all(block == own))
+        self._even_margins = np.nan_to_num(self._even_margins)  # classes without rows
         self._rows_ready = True
+
+    def _terms_of(self, shard: Shard, prices: Prices) -> RowTerms:
+        labels, own = prices.labels[shard.rows], prices.right[shard.rows]
+        at = wide = self._at(own, labels, shard.rows)
+        if self.n_classes > 2:
+            wide = self._at(prices.wrong[shard.rows], labels, shard.rows, own)
+        right = labels[:, None] == np.arange(self.n_classes)
+        u = np.where(right, _wide(self.rule.right(at)), -_wide(self.rule.wrong(wide)))
+        f = np.where(right, _wide(self.rule.right_factor(at)), _wide(self.rule.wrong_factor(wide)))
+        return RowTerms(u, np.broadcast_to(1.0, f.shape) if np.all(f == 1.0) else f)
 
     def _set_first_weights(self) -> None:
         """Start from sample_weight * first; the largest weight is then between 1/2 and 1."""
@@ -332,9 +347,9 @@ class Boosting:
         fixed = self.rule.update == "one" or self.rule.name == "csb0"
         sums = self._sums(lesson, exponent=not fixed, factor=not fixed)
         if self.n_classes == 2 or self.rule.step == "search":
-            return steps.search(sums, max_alpha)
+            return _least(sums, max_alpha)
         coded = self._sums(lesson, exponent=not fixed, factor=not fixed, code=True)
-        alpha = steps.search(coded, 4 * max_alpha) * self.n_classes / (2 * (self.n_classes - 1))
+        alpha = _least(coded, 4 * max_alpha) * self.n_classes / (2 * (self.n_classes - 1))
         return min(alpha, max_alpha)
 
     def _partition_step(
@@ -360,16 +375,16 @@ class Boosting:
     ) -> Sums:
         """Return the sums of this round, with the rule's exponents and factors or without."""
         hypothesis = lesson.hypothesis
-        if self._alike and not hypothesis.by_row:
-            u, f = self._cells(hypothesis)
-            right = hypothesis.right(self.n_classes)
-            if not exponent or code:
+        plain = code or not exponent
+        if self._by_cell(hypothesis) or (plain and not hypothesis.by_row):
+            u = self._cell_margins(hypothesis)
+            if plain:
                 wrong = 1.0 / (self.n_classes - 1) if code else 1.0
-                u = np.where(right, 1.0, -wrong) * hypothesis.sizes[:, None]
-            q = lesson.cells / lesson.cells.sum()
-            return CellSums(q * f if factor else q, u)
-        if not self._rows_ready:
-            self._set_row_terms()
+                u = np.where(hypothesis.right(self.n_classes), 1.0, -wrong)
+                u = u * hypothesis.sizes[:, None]
+            cells = self._priced_cells(lesson) if factor else lesson.cells
+            return CellSums(cells / lesson.cells.sum(), u)
+        self._need_row_terms()
         reach = (self._reach if exponent else 1.0) * self._largest_size(hypothesis)
         sums = RowSums(
             self.shards,
@@ -380,6 +395,46 @@ class Boosting:
             max(reach, 1e-300),
         )
         return sums.with_terms(exponent=exponent, factor=factor, code=code)
+
+    def _by_cell(self, hypothesis: Hypothesis) -> bool:
+        """Whether rows of one leaf and class have one effective margin."""
+        if hypothesis.by_row or self._alike:
+            return not hypothesis.by_row
+        self._need_row_terms()
+        return self._even
+
+    def _cell_margins(self, hypothesis: Hypothesis) -> Floats:
+        """Return the effective margin of every cell (leaf, class)."""
+        margins = self._margins if self._alike else self._even_margins
+        return np.asarray(margins[:, hypothesis.votes].T * hypothesis.sizes[:, None])
+
+    def _priced_cells(self, lesson: Lesson) -> Floats:
+        """Return the sum of weight * factor in every cell; a pass over rows if factors differ."""
+        votes = lesson.hypothesis.votes
+        if self._alike:
+            return np.asarray(lesson.cells * self._factors[:, votes].T)
+        self._need_row_terms()
+        if not self._factors_differ():
+            return lesson.cells
+        if self._priced is None:
+            scale = grid_scale(self._largest_term(lesson.hypothesis), self.shards.n_rows)
+
+            def part(shard: Shard) -> Int64:
+                out = np.zeros((*lesson.cells.shape, 2), dtype=np.int64)
+                rows = (shard.data["weights"], shard.starts, shard.leaves, votes)
+                kernels.sum_terms_by_leaf(*rows, self._row_terms(shard).f, scale, out)
+                return out
+
+            exact = self.shards.sum(part).reshape(-1, 2)
+            self._priced = np.array(to_float(exact, scale, 1.0)).reshape(lesson.cells.shape)
+        return self._priced
+
+    def _factors_differ(self) -> bool:
+        return any(any(self._row_terms(shard).f.strides) for shard in self.shards.shards)
+
+    def _need_row_terms(self) -> None:
+        if not self._rows_ready:
+            self._set_row_terms()
 
     def _largest_term(self, hypothesis: Hypothesis) -> float:
         """Bound weight * factor; where factors are far apart, a product of bounds is too coarse."""
@@ -393,14 +448,6 @@ class Boosting:
             return size
         sizes = self.shards.map(lambda shard: float(np.max(shard.data["sizes"], initial=0.0)))
         return size * max(sizes)
-
-    def _cells(self, hypothesis: Hypothesis) -> tuple[Floats, Floats]:
-        """Return effective margin and factor of every cell (leaf, class)."""
-        e_right, e_wrong, f_right, f_wrong = self._tables
-        right = hypothesis.right(self.n_classes)
-        answers = hypothesis.votes
-        u = np.where(right, e_right[None, :], -e_wrong[:, answers].T) * hypothesis.sizes[:, None]
-        return u, np.where(right, f_right[None, :], f_wrong[:, answers].T)
 
     def _row_terms(self, shard: Shard) -> RowTerms:
         terms: RowTerms = shard.data["terms"]  # type: ignore[assignment]
@@ -440,7 +487,10 @@ class Boosting:
     # --- after alpha is known
 
     def _record(self, number: int, lesson: Lesson, alpha: float | tuple[float, float]) -> Round:
-        """Vote, pay, and compute this round's Z."""
+        """Vote, pay, and compute this round's Z.
+
+        Where that takes an exponential for every row, the new weights are made of the same ones.
+        """
         hypothesis = lesson.hypothesis
         step = 1.0 if isinstance(alpha, tuple) else alpha
         weights = lesson.cells / lesson.cells.sum()
@@ -449,7 +499,10 @@ class Boosting:
         values = self._values(hypothesis, step)
         cost = self._ledger.vote(hypothesis, values, step)
         applied = 1.0 if self.rule.update == "one" else step
-        normalizer = self._sums(lesson).z(applied)[0]
+        if self._by_cell(hypothesis):
+            normalizer = self._sums(lesson).z(applied)[0]
+        else:
+            normalizer = self._multiply_rows(lesson, applied)
         return Round(number, alpha, error, normalizer, cost, lesson, values)
 
     def _values(self, hypothesis: Hypothesis, alpha: float) -> Floats:
@@ -462,46 +515,75 @@ class Boosting:
         return values
 
     def _update(self, done: Round) -> None:
-        """Multiply the weights; AsymAda's factor for the next round is in it."""
+        """Multiply the weights, if `_record` has not; AsymAda's factor for the next round too."""
         hypothesis = done.lesson.hypothesis
+        self._priced = None
+        if not self._by_cell(hypothesis):
+            return
         step = 1.0 if isinstance(done.alpha, tuple) else done.alpha
         alpha = 1.0 if self.rule.update == "one" else step
-        ahead_alike = self.prices.constant or self.rule.before is None
-        if self._alike and ahead_alike and not hypothesis.by_row:
-            u, f = self._cells(hypothesis)
+        logs = -alpha * self._cell_margins(hypothesis)
+        cells = done.lesson.cells / done.lesson.cells.sum()
+        if self._alike:
             ahead = np.ones(self.n_classes)
-            if self.rule.before is not None:
+            if self.rule.before is not None and self.prices.constant:
                 ahead = self._before(self._at(self.prices.right, np.arange(self.n_classes)))
             with np.errstate(divide="ignore"):
-                logs = np.log(f * ahead) - alpha * u
-            cells = done.lesson.cells / done.lesson.cells.sum()
+                logs = logs + np.log(self._factors[:, hypothesis.votes].T * ahead)
             shift = _log_sum(logs, cells)
-            factors = np.exp(np.clip(logs - shift, -700.0, 700.0))
-            largest = self.shards.map(
-                lambda shard: kernels.multiply_by_leaf(
-                    shard.data["weights"], shard.starts, shard.leaves, factors
-                )
-            )
         else:
-            largest = self._update_rows(hypothesis, alpha, done.normalizer)
-        self.largest = max(largest)
+            shift = math.log(done.normalizer) if done.normalizer > 0.0 else 0.0
+        factors = np.exp(np.clip(logs - shift, -700.0, 700.0))
+        self.largest = max(self.shards.map(self._multiplier(hypothesis, factors)))
 
-    def _update_rows(self, hypothesis: Hypothesis, alpha: float, divisor: float) -> list[float]:
-        votes = (hypothesis.votes, hypothesis.sizes)
-        if not self._rows_ready:
-            self._set_row_terms()
-        if self.rule.before is not None and "ahead" not in self.shards.shards[0].data:
+    def _multiplier(self, hypothesis: Hypothesis, factors: Floats) -> Callable[[Shard], float]:
+        """Return what multiplies a shard's weights by the factors of their cells and rows."""
+        # Where costs are constant, the factors of the cells contain it already.
+        ahead = self._set_ahead() and not (self._alike and self.prices.constant)
+
+        def multiply(shard: Shard) -> float:
+            rows = (shard.data["weights"], shard.starts, shard.leaves)
+            terms = None if self._alike else self._row_terms(shard).f
+            if ahead:
+                own = _wide(shard.data["ahead"], self.n_classes)
+                terms = own if terms is None else terms * own
+            if terms is None or not any(terms.strides):
+                return float(kernels.multiply_by_leaf(*rows, factors))
+            return float(kernels.multiply_by_leaf_and_row(*rows, hypothesis.votes, factors, terms))
+
+        return multiply
+
+    def _set_ahead(self) -> bool:
+        """Give every shard the rule's factors before the next round, if it has any."""
+        if self.rule.before is None:
+            return False
+        if "ahead" not in self.shards.shards[0].data:
             prices = self.prices.by_row()
             self.shards.scatter("ahead", self._before(self._at(prices.right, prices.labels)))
+        return True
 
-        def update(shard: Shard) -> float:
-            terms = self._row_terms(shard)
-            if "ahead" in shard.data:
-                terms = terms.with_factor(shard.data["ahead"])
-            rows = (shard.data["weights"], shard.starts, shard.leaves)
-            return float(kernels.multiply_rows(*rows, *votes, *terms.arrays(), alpha, divisor))
+    def _multiply_rows(self, lesson: Lesson, alpha: float) -> float:
+        """Multiply every weight by its own factor and exponential; return Z."""
+        hypothesis = lesson.hypothesis
+        self._need_row_terms()
+        ahead = self._set_ahead()
+        largest = self._largest_term(hypothesis)
+        # A power of two keeps weights in range, exactly; Z itself is known only afterwards.
+        shrink = math.ldexp(1.0, -math.frexp(largest)[1])
+        reach = self._reach * self._largest_size(hypothesis)
+        scale = grid_scale(steepest(largest * shrink, alpha, reach), self.shards.n_rows)
+        table = exponentials(alpha, reach)
 
-        return self.shards.map(update)
+        def multiply(shard: Shard) -> tuple[float, Int64]:
+            terms, out = self._row_terms(shard), np.zeros((1, 2), dtype=np.int64)
+            own = shard.data["ahead"] if ahead else _EMPTY
+            rows = (shard.data["weights"], shard.leaves, hypothesis.votes, hypothesis.sizes)
+            step = (own, alpha, table, shrink, scale, out)
+            return float(kernels.multiply_rows(*rows, terms.u, terms.f, *step)), out
+
+        tops, sums = zip(*self.shards.map(multiply), strict=True)
+        self.largest = max(tops)
+        return to_float(np.sum(sums, axis=0), scale, float(lesson.cells.sum()) * shrink)[0]
 
 
 class Ledger:
@@ -541,53 +623,51 @@ class Ledger:
     def vote(self, hypothesis: Hypothesis, values: Floats, alpha: float) -> float:
         """Add a round's votes to the margins; return the total cost of the decisions."""
         boosting = self.boosting
-        counts = boosting.shards.sum(
-            lambda shard: self._vote_shard(shard, hypothesis, values, alpha)
+        scale = grid_scale(self._heaviest(), boosting.shards.n_rows)
+        sums = boosting.shards.sum(
+            lambda shard: self._vote_shard(shard, hypothesis, values, alpha, scale)
         )
         if self.by_expectation:
             return self._expected_cost()
         if self.by_table:
-            return float(np.sum(counts / self.weight_scale * self.table))
-        scale = grid_scale(self._heaviest(), boosting.shards.n_rows)
-
-        def price(shard: Shard) -> Int64:
-            out = np.zeros((1, 2), dtype=np.int64)
-            weights = shard.data.get("sample weights", _EMPTY)
-            decisions = shard.data["decisions"]
-            kernels.price_decisions(decisions, shard.data["prices"], weights, scale, out)
-            return out
-
-        units, rest = boosting.shards.sum(price)[0].tolist()
-        return float((units + rest / 2.0**40) / scale * self.unit)
+            return float(np.sum(sums / self.weight_scale * self.table))
+        return to_float(sums, scale, 1.0)[0] * self.unit
 
     def _heaviest(self) -> float:
         weights = self.boosting.sample_weight
         return 1.0 if weights is None else float(np.max(weights))
 
     def _vote_shard(
-        self, shard: Shard, hypothesis: Hypothesis, values: Floats, alpha: float
+        self, shard: Shard, hypothesis: Hypothesis, values: Floats, alpha: float, scale: float
     ) -> Int64:
-        boosting, margins = self.boosting, shard.data["margins"]
-        n_classes = boosting.n_classes
-        decisions = _NO_DECISIONS
-        if not self.by_table:
-            decisions = shard.data.setdefault("decisions", np.zeros(len(shard.rows), np.uint8))
+        """Vote; return a confusion matrix, or the exact price of the decisions, (1, 2)."""
+        priced = not (self.by_table or self.by_expectation)
+        out = np.zeros((1, 2), dtype=np.int64)
         weights = shard.data.get("sample weights", _EMPTY)
-        tail = (weights, self.weight_scale, decisions)
+        margins, n_classes = shard.data["margins"], self.boosting.n_classes
         if n_classes > 2:
+            decisions = np.zeros(len(shard.rows) if priced else 0, np.uint8)
             confusion = np.zeros((n_classes, max(n_classes, self.rewards.shape[1])), np.int64)
             sizes = np.ascontiguousarray(values[np.arange(len(values)), hypothesis.votes])
-            votes = (hypothesis.votes, sizes, self.rewards)
-            kernels.vote_classes(margins, shard.starts, shard.leaves, *votes, *tail, confusion)
-            return confusion
-        confusion = np.zeros((2, 2), dtype=np.int64)
+            votes = (hypothesis.votes, sizes, self.rewards, weights, self.weight_scale)
+            rows = (margins, shard.starts, shard.leaves)
+            kernels.vote_classes(*rows, *votes, decisions, confusion)
+            if priced:
+                kernels.price_decisions(decisions, shard.data["prices"], weights, scale, out)
+            return out if priced else confusion
         flat = np.ascontiguousarray(values[:, 0])
         if hypothesis.by_row:
             sign = np.where(hypothesis.votes == 1, 1.0, -1.0)[shard.leaves]
             margins[:, 0] += alpha * sign * shard.data["sizes"]
             flat = np.zeros_like(flat)
-        limits = boosting.total_alpha * shard.data.get("limits", self.limit)
-        kernels.vote_binary(margins, shard.starts, shard.leaves, flat, limits, *tail, confusion)
+        tail = (flat, self.boosting.total_alpha * shard.data.get("limits", self.limit), weights)
+        if priced:
+            prices = shard.data["prices"]
+            kernels.vote_at_prices(margins, shard.leaves, *tail, prices, scale, out)
+            return out
+        confusion = np.zeros((2, 2), dtype=np.int64)
+        rows = (margins, shard.starts, shard.leaves)
+        kernels.vote_binary(*rows, *tail, self.weight_scale, confusion)
         return confusion
 
     def _expected_cost(self) -> float:
@@ -619,9 +699,13 @@ def decide_by_votes(margins: Floats, total_alpha: float, costs: Costs) -> NDArra
 def _largest_term(shard: Shard, hypothesis: Hypothesis) -> float:
     terms: RowTerms = shard.data["terms"]  # type: ignore[assignment]
     votes, rows = hypothesis.votes[shard.leaves], np.arange(len(shard.leaves))
-    labels = np.repeat(np.arange(len(shard.starts) - 1), np.diff(shard.starts))
-    factors = np.where(votes == labels, terms.f_right[rows, votes], terms.f_wrong[rows, votes])
-    return float(np.max(shard.data["weights"] * factors, initial=0.0))
+    return float(np.max(shard.data["weights"] * terms.f[rows, votes], initial=0.0))
+
+
+def _least(sums: Sums, max_alpha: float) -> float:
+    if isinstance(sums, RowSums):
+        return steps.search_rows(sums, max_alpha)
+    return steps.search(sums, max_alpha)
 
 
 def _like(values: Floats, cost: Floats) -> Floats:
@@ -629,9 +713,11 @@ def _like(values: Floats, cost: Floats) -> Floats:
     return np.broadcast_to(values.reshape(values.shape + (1,) * (cost.ndim - 1)), cost.shape)
 
 
-def _wide(term: Floats, shape: tuple[int, int]) -> Floats:
-    """Return a term of shape (m,) or (m, K) as an (m, K) array or view."""
-    return np.broadcast_to(term[:, None] if term.ndim == 1 else term, shape)
+def _wide(term: Any, n_classes: int = 1) -> Floats:
+    """Return a term of shape (m,) as an (m, n_classes) view; one of shape (m, K) as it is."""
+    if term.ndim > 1:
+        return np.asarray(term)
+    return np.asarray(np.broadcast_to(term[:, None], (len(term), n_classes)))
 
 
 def _log_sum(logs: Floats, weights: Floats) -> float:

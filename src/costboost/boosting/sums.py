@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from costboost.trees.shards import Shard, Shards, grid_scale
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
+_Rows = tuple[Floats, NDArray[np.uint16], Int64, Floats, Floats, Floats]
 
 _REMAINDER = 2.0**40  # as in the kernels
 _STEEP = 500.0  # exponents are cut here, far from overflow; as in the kernels
@@ -151,10 +152,11 @@ class RowSums:
         """Return Z, Z' and Z'' at alpha."""
         bound = steepest(self.largest, alpha, self.reach)
         scale = grid_scale(bound * max(1.0, self.reach**2), self.shards.n_rows)
+        table = exponentials(alpha, self.reach)
 
         def part(shard: Shard) -> Int64:
             out = np.zeros((3, 2), dtype=np.int64)
-            kernels.normalizer_rows(*self._rows(shard), alpha, scale, out)
+            kernels.normalizer_rows(*self._rows(shard), alpha, table, scale, out)
             return out
 
         z, descent, curvature = to_float(self.shards.sum(part), scale, self.total)
@@ -174,16 +176,17 @@ class RowSums:
         width = 2.0 * self.reach / Outline.N_CELLS
         return Outline(self, moments[cells] / scale / self.total, cells, width)
 
-    def _rows(self, shard: Shard) -> tuple[Any, ...]:
+    def _rows(self, shard: Shard) -> _Rows:
         """Return what all kernels take first."""
-        votes = (self.hypothesis.votes, self.hypothesis.sizes)
-        terms = self.terms(shard)
-        return shard.data["weights"], shard.leaves, *votes, terms.u, terms.f
+        votes, terms = self.hypothesis, self.terms(shard)
+        return shard.data["weights"], shard.leaves, votes.votes, votes.sizes, terms.u, terms.f
 
 
 @dataclass(frozen=True)
 class Outline:
-    """Z in outline: with u = c + width * d, |d| <= 1/2, in a cell around c,
+    """Z in outline: sums over cells of u from which Z follows at any alpha.
+
+    With u = c + width * d, |d| <= 1/2, in the cell around c,
 
         sum q exp(-alpha u) = sum_cells exp(-alpha c) sum_k (-alpha width)^k / k! sum q d^k
 
@@ -242,6 +245,14 @@ class Outline:
 def steepest(largest: float, alpha: float, reach: float) -> float:
     """Bound q exp(-alpha u) for q up to `largest` and |u| up to `reach`."""
     return float(largest * np.exp(min(abs(alpha) * reach, _STEEP)))
+
+
+def exponentials(alpha: float, reach: float) -> Floats:
+    """Return the table of which the kernels make exp(-alpha u) for |u| up to `reach`."""
+    # 512 entries to the unit, and one more for what is rounded up.
+    table = np.empty(2 * int(np.ceil(min(abs(alpha) * reach, _STEEP) * 512.0)) + 3)
+    kernels.tabulate_exp(table)
+    return table
 
 
 def to_float(sums: Int64, scale: float, total: float) -> list[float]:

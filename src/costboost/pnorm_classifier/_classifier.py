@@ -72,8 +72,8 @@ class PNormBoostClassifier(
     max_leaf_nodes : int or None, default=31
         Nodes are split in the order of their gain until there are so many leaves.
     min_samples_leaf : int, default=5
-        In a smaller leaf a single dear row decides; where rare classes are dear, leaves of one
-        row cost twice as much and more on new rows.
+        In a leaf of one row a single dear row decides. Where rare classes are dear, larger
+        leaves were cheaper on new rows; elsewhere it hardly mattered.
     max_features : None, int, float, "sqrt" or "log2", default=None
         Columns drawn for each node.
     max_bins : int, default=255

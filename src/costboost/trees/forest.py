@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from costboost.trees import _forest_kernels as kernels
 from costboost.trees.binning import Binner
-from costboost.trees.grower import Tree
 from costboost.trees.codes import MISSING
+from costboost.trees.compiled import warn_if_interpreted
+from costboost.trees.grower import Tree
 
 Codes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
@@ -135,6 +136,7 @@ class Forest:
 
     def encode(self, X: Any, n_threads: int = 1) -> Codes:
         """Bin the columns that the trees look at."""
+        warn_if_interpreted()
         return self.binner.encode(X, columns=self.used_features, n_threads=n_threads)
 
     def margins(self, X: Any, n_threads: int = 1) -> Floats:

@@ -203,12 +203,13 @@ class Grower:
         features, within = self.draw_features(), self._within(node)
         find = partial(self.finder.find, node.histogram)
         counts = node.counts
-        late = self._lazily and n_rows > _FEW * self.limits.min_samples_leaf
+        late = self._lazily and node.n_rows > _FEW * self.limits.min_samples_leaf
         if self._lazily and not late:
-            counts = self.shards.counts(number)
-        split = find(counts, node.sums, n_rows, features, *within)
+            counts = self.shards.counts(number, node.n_rows)
+        split = find(counts, node.sums, node.n_rows, features, *within)
         if late and split and not self.finder.surely_counts(split, node.sums):
-            split = find(self.shards.counts(number), node.sums, n_rows, features, *within)
+            counts = self.shards.counts(number, node.n_rows)
+            split = find(counts, node.sums, node.n_rows, features, *within)
         node.split = split
         if node.split is None:
             node.histogram = node.counts = None

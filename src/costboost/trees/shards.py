@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.trees import _tree_kernels as kernels
+from costboost.trees.compiled import warn_if_interpreted
 
 Int64 = NDArray[np.int64]
 R = TypeVar("R")
@@ -115,6 +116,7 @@ class Shards:
     """
 
     def __init__(self, shards: Sequence[Shard]) -> None:
+        warn_if_interpreted()
         self.shards = list(shards)
         self.n_features = self.shards[0].codes.shape[1]
         self.n_rows = sum(len(shard.codes) for shard in self.shards)
