@@ -25,10 +25,12 @@ KERNELS = [
 
 
 def flag(name: str) -> bool:
+    """Whether an environment variable is set to anything but 0."""
     return os.environ.get(name, "") not in ("", "0")
 
 
 def extensions() -> list[Extension]:
+    """Return the kernels as extension modules, or none if they are to stay interpreted."""
     if flag("COSTBOOST_NO_COMPILE"):
         return []
     # -ffp-contract=off: a fused multiply-add would round differently from machine to machine.

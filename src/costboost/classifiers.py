@@ -101,8 +101,8 @@ class CostBoostClassifier(
     calibration : str or None, default="auto"
         "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", or None. "auto" calibrates
         the recipe by "temperature", "adamec", "cgada" and "asymada" by "sigmoid", as their authors
-        advise, and leaves the other methods as published. With calibration **every** method decides by the
-        cheapest expected cost, and new prices need no new model.
+        advise, and leaves the other methods as published. With calibration **every** method
+        decides by the cheapest expected cost, and new prices need no new model.
     cv : int, float, splitter or iterable, default=5
         Rows to calibrate on: folds, or a held-out share (0.5 is Nikolaou et al.'s protocol).
     ensemble : bool, default=True

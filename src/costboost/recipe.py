@@ -1,9 +1,9 @@
 """`method="auto"`: the recommended recipe, the same on every table.
 
 Gentle AdaBoost on small trees, shrunk and sampled, is trained on k folds in step, until the rows
-that the folds left out have their least calibrated log loss. One map from scores to probabilities is
-fitted to all left-out scores, the k models' probabilities are averaged, and the cheapest expected
-cost decides.
+that the folds left out have their least calibrated log loss. One map from scores to probabilities
+is fitted to all left-out scores, the k models' probabilities are averaged, and the cheapest
+expected cost decides.
 
 More than two classes vote by SAMME instead, on deeper trees.
 """

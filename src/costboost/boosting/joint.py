@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 
 from costboost.trees.binning import Binner
 from costboost.trees.codes import MISSING
-from costboost.trees.splits import Split, SplitFinder
+from costboost.trees.splits import FREE, Bounds, Split, SplitFinder
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
+
+_N_STRIPS = 512
 
 
 class JointFinder(SplitFinder):
@@ -43,9 +45,18 @@ class JointFinder(SplitFinder):
         self.orientation: Int64 | None = None
 
     def find(
-        self, hist: Int64, counts: Int64, sums: Int64, n_rows: int, features: Int64
+        self,
+        hist: Int64,
+        counts: Int64,
+        sums: Int64,
+        n_rows: int,
+        features: Int64,
+        bounds: Bounds = FREE,
     ) -> Split | None:
-        """Return the stump of least loss, or None when no step lowers the loss."""
+        """Return the stump of least loss, or None when no step lowers the loss.
+
+        `bounds` are for trees of gradients; stumps of votes have none.
+        """
         stumps = _Stumps(self, hist, counts, sums, n_rows, features)
         if not len(stumps.wrong):
             return None
@@ -81,32 +92,49 @@ class _Stumps:
         features: Int64,
     ) -> None:
         self.hist, self.sums, self.finder = hist, sums, finder
-        min_count = finder.limits[2]
-        cuts, lefts = [], []
-        for j in features.tolist():
-            order = self._order(j)
-            rows = counts[j, order] if len(counts) else np.zeros(len(order), dtype=np.int64)
-            left, size = np.cumsum(hist[j, order], axis=0), np.cumsum(rows)
-            seen = hist[j, order].any(axis=1)
-            last = len(order) - 1
-            if not finder.is_categorical[j] and hist[j, MISSING].any():
-                last += 1  # the last threshold parts missing values from all others
-                extra = counts[j, MISSING] if len(counts) else 0
-                cuts.append(_label(j, np.flatnonzero(seen[: last - 1]), 1))
-                keep = _allowed(size[cuts[-1][:, 1]] + extra, n_rows, min_count)
-                cuts[-1] = cuts[-1][keep]
-                lefts.append(left[cuts[-1][:, 1]] + hist[j, MISSING])
-            cuts.append(_label(j, np.flatnonzero(seen[:last]), 0))
-            cuts[-1] = cuts[-1][_allowed(size[cuts[-1][:, 1]], n_rows, min_count)]
-            lefts.append(left[cuts[-1][:, 1]])
-        every = np.concatenate([_label(0, np.zeros(0, dtype=np.int64), 0), *cuts])
-        rank = np.lexsort((every[:, 2], every[:, 1], every[:, 0]))
-        self.cuts = every[rank]
-        self.left = np.concatenate([np.zeros((0, 2), dtype=np.int64), *lefts])[rank]
+        self.counts, self.n_rows = counts, n_rows
+        categorical = finder.is_categorical[features]
+        parts = [self._thresholds(features[~categorical])]
+        parts += [self._subsets(j) for j in features[categorical].tolist()]
+        self.cuts, self.left = (np.concatenate(each) for each in zip(*parts, strict=True))
+        if len(parts) > 1:
+            rank = np.lexsort((self.cuts[:, 2], self.cuts[:, 1], self.cuts[:, 0]))
+            self.cuts, self.left = self.cuts[rank], self.left[rank]
         right = sums - self.left
-        self.wrong = np.empty((2 * len(rank), 2))
+        self.wrong = np.empty((2 * len(self.cuts), 2))
         self.wrong[0::2] = np.column_stack([self.left[:, 1], right[:, 0]])
         self.wrong[1::2] = np.column_stack([right[:, 1], self.left[:, 0]])
+
+    def _thresholds(self, features: Int64) -> tuple[Int64, Int64]:
+        """Return the cuts of all numeric columns at once, and the sums on their left."""
+        hist, codes = self.hist[features], np.arange(256)
+        last = self.finder.n_bins[features][:, None] - 1
+        absent = hist[:, MISSING]
+        seen, some_absent = hist.any(axis=2), absent.any(axis=1, keepdims=True)
+        # Missing values go right, left; the last threshold parts them from all others.
+        right = seen & (codes < last + some_absent)
+        both = np.stack([right, seen & (codes < last) & some_absent], axis=2)
+        if self.finder.limits[2] > 1 and len(self.counts):
+            size = np.cumsum(self.counts[features], axis=1)
+            missing = self.counts[features, MISSING][:, None]
+            both &= self._allowed(np.stack([size, size + missing], axis=2))
+        j, key, side = np.nonzero(both)
+        left = np.cumsum(hist, axis=1)[j, key] + side[:, None] * absent[j]
+        return np.column_stack([features[j], key, side]), left
+
+    def _subsets(self, feature: int) -> tuple[Int64, Int64]:
+        """Return the cuts of a categorical column between its ordered categories."""
+        order = self._order(feature)
+        key = np.arange(max(len(order) - 1, 0))
+        if self.finder.limits[2] > 1 and len(self.counts):
+            key = key[self._allowed(np.cumsum(self.counts[feature, order]))[key]]
+        left = np.cumsum(self.hist[feature, order], axis=0)[key]
+        return np.column_stack([np.full(len(key), feature), key, np.zeros_like(key)]), left
+
+    def _allowed(self, sizes: Int64) -> NDArray[np.bool_]:
+        """Whether both sides have enough rows, for so many on the left."""
+        least = self.finder.limits[2]
+        return np.asarray((sizes >= least) & (self.n_rows - sizes >= least))
 
     def _order(self, feature: int) -> Int64:
         """Return a column's codes in the order in which they are sent left."""
@@ -132,37 +160,40 @@ class _Stumps:
         return Split(gain, feature, key, goes_left, left_sums), stump % 2 == 1
 
 
-def _label(feature: int, keys: Int64, side: int) -> Int64:
-    return np.column_stack([np.full(len(keys), feature), keys, np.full(len(keys), side)])
-
-
-def _allowed(sizes: Int64, n_rows: int, min_count: int) -> NDArray[np.bool_]:
-    """Whether both sides have enough rows."""
-    if min_count <= 1:
-        return np.ones(len(sizes), dtype=bool)
-    return (sizes >= min_count) & (n_rows - sizes >= min_count)
-
-
 def _undominated(points: Floats) -> Int64:
-    """Return the points than which no other is smaller in both coordinates."""
-    order = np.lexsort((points[:, 1], points[:, 0]))
+    """Return the points than which no other is smaller in both coordinates, by the first."""
+    rest = _promising(points)
+    order = rest[np.lexsort((points[rest, 1], points[rest, 0]))]
     lowest = np.minimum.accumulate(points[order, 1])
     first = np.r_[True, points[order[1:], 1] < lowest[:-1]]
     # Equal points dominate nobody: the first of them in the candidates' order stands for all.
     return np.asarray(order[first])
 
 
+def _promising(points: Floats) -> Int64:
+    """Return the points above no point of a strip further left: few are left to be sorted."""
+    x, y = np.ascontiguousarray(points[:, 0]), np.ascontiguousarray(points[:, 1])
+    start, width = x.min(), np.ptp(x)
+    if not width > 0.0:
+        return np.arange(len(x))
+    strip = ((x - start) * (_N_STRIPS / width)).astype(np.int64)
+    lowest = np.full(_N_STRIPS + 2, np.inf)
+    np.minimum.at(lowest, strip + 1, y)
+    return np.flatnonzero(y <= np.minimum.accumulate(lowest)[strip])
+
+
 def _hull(points: Floats) -> Int64:
     """Return the vertices of the lower left convex hull, by a monotone chain."""
-    hull: list[int] = []
-    for i in _undominated(points).tolist():
+    hull: list[tuple[int, float, float]] = []
+    candidates = _undominated(points)
+    for i, (x3, y3) in zip(candidates.tolist(), points[candidates].tolist(), strict=True):
         while len(hull) >= 2:
-            (x1, y1), (x2, y2), (x3, y3) = points[hull[-2]], points[hull[-1]], points[i]
+            (_, x1, y1), (_, x2, y2) = hull[-2:]
             if (x2 - x1) * (y3 - y1) > (y2 - y1) * (x3 - x1):
                 break
             hull.pop()
-        hull.append(i)
-    return np.array(hull, dtype=np.int64)
+        hull.append((i, x3, y3))
+    return np.array([i for i, _, _ in hull], dtype=np.int64)
 
 
 def best_steps(
@@ -174,24 +205,32 @@ def best_steps(
     """
     c1, c2 = costs
     b, d = wrong[:, 0], wrong[:, 1]
-    right1, right2 = positive - b, negative - d
+    up, down = np.stack([b, d]), np.stack([positive - b, negative - d])
+    rate = np.array([[c1], [c2]])
+    alpha, least = np.zeros(len(b)), np.full(len(b), positive + negative)
+    todo = np.flatnonzero(np.sum(rate * (up - down), axis=0) < 0.0)  # the slope at 0
+    if len(todo):
+        alpha[todo], least[todo] = _newton(up[:, todo], down[:, todo], rate)
+    return alpha, least
 
-    def loss(a: Floats) -> tuple[Floats, Floats, Floats]:
-        up1, up2 = b * np.exp(c1 * a), d * np.exp(c2 * a)
-        down1, down2 = right1 * np.exp(-c1 * a), right2 * np.exp(-c2 * a)
-        slope = c1 * (up1 - down1) + c2 * (up2 - down2)
-        return up1 + up2 + down1 + down2, slope, c1**2 * (up1 + down1) + c2**2 * (up2 + down2)
 
-    low, high = np.zeros(len(b)), np.full(len(b), 40.0)
-    alpha = np.full(len(b), 0.1)
-    hopeless = loss(low)[1] >= 0.0
+def _newton(up: Floats, down: Floats, rate: Floats) -> tuple[Floats, Floats]:
+    """Minimise sum up exp(rate a) + down exp(-rate a), columns side by side, over 0 < a < 40."""
+    low, high = np.zeros(up.shape[1]), np.full(up.shape[1], 40.0)
+    # Two terms with the mean rate have their minimum here: never far away.
+    wrong, right = np.sum(rate * up, axis=0), np.sum(rate * down, axis=0)
+    alpha = 0.5 * np.log(right / np.maximum(wrong, 1e-16 * right)) / np.max(rate)
+    alpha = np.minimum(alpha, 39.0)
     for _ in range(60):
-        _, slope, curvature = loss(alpha)
+        grown, shrunk = up * np.exp(rate * alpha), down * np.exp(-rate * alpha)
+        slope = np.sum(rate * (grown - shrunk), axis=0)
+        curvature = np.sum(rate**2 * (grown + shrunk), axis=0)
         low, high = np.where(slope < 0, alpha, low), np.where(slope < 0, high, alpha)
         following = alpha - slope / np.maximum(curvature, 1e-300)
-        following = np.where((following > low) & (following < high), following, (low + high) / 2)
-        if np.all(np.abs(following - alpha) <= 1e-14 * np.maximum(1.0, alpha)):
+        inside = (following > low) & (following < high)
+        # Digits double: after a step this short the loss does not change any more.
+        close = np.abs(following - alpha) <= np.where(inside, 1e-7, 1e-14) * np.maximum(1.0, alpha)
+        alpha = np.where(inside, following, np.where(close, alpha, (low + high) / 2))
+        if np.all(close):
             break
-        alpha = following
-    alpha = np.where(hopeless, 0.0, alpha)
-    return alpha, loss(alpha)[0]
+    return alpha, np.sum(up * np.exp(rate * alpha) + down * np.exp(-rate * alpha), axis=0)

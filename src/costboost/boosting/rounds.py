@@ -688,7 +688,7 @@ def vote_shares(margins: Floats, total_alpha: float) -> Floats:
         return np.column_stack([1.0 - share, share])
     total = margins.sum(axis=1, keepdims=True)
     uniform = np.full(margins.shape, 1.0 / margins.shape[1])  # where nobody has voted
-    return np.divide(margins, total, out=uniform, where=total > 0.0)
+    return np.asarray(np.divide(margins, total, out=uniform, where=total > 0.0))
 
 
 def decide_by_votes(margins: Floats, total_alpha: float, costs: Costs) -> NDArray[Any]:

@@ -29,7 +29,7 @@ Int64 = NDArray[np.int64]
 _Rows = tuple[Floats, NDArray[np.uint16], Int64, Floats, Floats, Floats]
 
 _REMAINDER = 2.0**40  # as in the kernels
-_STEEP = 500.0  # exponents are cut here, far from overflow; as in the kernels
+_STEEP = 500.0  # exponents are cut here, far from overflow
 
 
 @dataclass(frozen=True)
@@ -249,8 +249,7 @@ def steepest(largest: float, alpha: float, reach: float) -> float:
 
 def exponentials(alpha: float, reach: float) -> Floats:
     """Return the table of which the kernels make exp(-alpha u) for |u| up to `reach`."""
-    # 512 entries to the unit, and one more for what is rounded up.
-    table = np.empty(2 * int(np.ceil(min(abs(alpha) * reach, _STEEP) * 512.0)) + 3)
+    table = np.empty(2 * int(np.ceil(min(abs(alpha) * reach, _STEEP) * 1024.0)) + 3)
     kernels.tabulate_exp(table)
     return table
 

@@ -85,7 +85,7 @@ class Row:
             right = margin > 0
             step = 1.0 if rule.update == "one" else float(alpha)
             log += self._log(rule.right_factor if right else rule.wrong_factor)
-            log -= step * margin * self.exponent(right)
+            log -= step * float(margin) * self.exponent(right)
         return log + (self._log(rule.handed) if handed else 0.0)
 
     def exponent(self, right: bool) -> float:
@@ -200,7 +200,7 @@ def cost_distortion(rule: Rule) -> float:
     for fn, fp in COSTS:
         positive, negative = rows_of(rule, fn, fp)
         ratio = positive.weight(alphas, margins) - negative.weight(alphas, margins)
-        worst = max(worst, abs(ratio - float(np.log(fn / fp))))
+        worst = max(worst, abs(float(ratio) - float(np.log(fn / fp))))
     return worst
 
 
