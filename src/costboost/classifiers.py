@@ -19,7 +19,8 @@ from costboost._callbacks import CallbackSupportMixin, RoundCallbacks, with_call
 from costboost._inputs import check_labels, check_table, count_threads
 from costboost._validation import read_weights
 from costboost.boosting.ensemble import Ensemble, link
-from costboost.boosting.rounds import Round, vote_shares
+from costboost.boosting.ledger import vote_shares
+from costboost.boosting.rounds import Round
 from costboost.boosting.rules import RULES, Rule
 from costboost.calibration import CalibratedScores, calibrate_folds
 from costboost.costs import as_costs

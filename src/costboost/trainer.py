@@ -18,8 +18,9 @@ from costboost.boosting.consume import EarlyStopping, Printer, consume
 from costboost.boosting.ensemble import Ensemble, assemble, constant_ensemble, outside_votes
 from costboost.boosting.joint import JointFinder
 from costboost.boosting.learners import Learner, OutsideLearner, TreeLearner
+from costboost.boosting.ledger import vote_shares
 from costboost.boosting.prices import Prices, training_prices
-from costboost.boosting.rounds import Boosting, Round, vote_shares
+from costboost.boosting.rounds import Boosting, Round
 from costboost.costs import Costs, as_costs
 from costboost.plans import Plan, _RowObjective
 from costboost.trees.binning import Binner, fit_binner

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
 from costboost.boosting.learners import Votes, probability_votes
-from costboost.boosting.rounds import Round, vote_shares
+from costboost.boosting.ledger import vote_shares
+from costboost.boosting.rounds import Round
 from costboost.trees.binning import Binner
 from costboost.trees.forest import Forest, ForestBuilder
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from costboost.boosting import _row_kernels as kernels
 from costboost.boosting import steps
 from costboost.boosting.learners import Learner, Lesson, Votes
+from costboost.boosting.ledger import Ledger
 from costboost.boosting.prices import Prices
 from costboost.boosting.rules import At, Beta, Rule
 from costboost.boosting.sums import (
@@ -136,7 +137,9 @@ class Boosting:
         self._alike = prices.constant or rule.plain_rounds
         self.stop: Stop = "rounds"
         self.total_alpha = 0.0
-        self._ledger = Ledger(self)
+        self._ledger = Ledger(
+            shards, costs, y, sample_weight, self.prices.labels, n_classes, rule.decision
+        )
         self._set_terms()
         self._set_first_weights()
 
@@ -497,7 +500,7 @@ class Boosting:
         error = float(np.sum(weights[~hypothesis.right(self.n_classes)]))
         self.total_alpha += float(np.sum(alpha)) if isinstance(alpha, tuple) else alpha
         values = self._values(hypothesis, step)
-        cost = self._ledger.vote(hypothesis, values, step)
+        cost = self._ledger.vote(hypothesis, values, step, self.total_alpha)
         applied = 1.0 if self.rule.update == "one" else step
         if self._by_cell(hypothesis):
             normalizer = self._sums(lesson).z(applied)[0]
@@ -584,116 +587,6 @@ class Boosting:
         tops, sums = zip(*self.shards.map(multiply), strict=True)
         self.largest = max(tops)
         return to_float(np.sum(sums, axis=0), scale, float(lesson.cells.sum()) * shrink)[0]
-
-
-class Ledger:
-    """Keeps margins and says what the decisions so far cost on the training rows."""
-
-    def __init__(self, boosting: Boosting) -> None:
-        self.boosting = boosting
-        costs, y, shards = boosting.costs, boosting.y, boosting.shards
-        rule, n_classes = boosting.rule, boosting.n_classes
-        self.weight_scale = 1.0
-        if boosting.sample_weight is not None:
-            self.weight_scale = grid_scale(float(np.max(boosting.sample_weight)), len(y))
-            shards.scatter("sample weights", boosting.sample_weight)
-        cheapest = rule.decision == "cheapest"
-        self.by_expectation = not costs.is_square or (cheapest and n_classes > 2 and costs.per_row)
-        same_labels = bool(np.array_equal(boosting.prices.labels, y))
-        self.by_table = costs.is_constant and costs.is_square and same_labels
-        if self.by_table:
-            self.table = costs.of_labels(np.arange(n_classes), encoded=True)
-        elif not self.by_expectation:
-            prices = costs.of_labels(y, encoded=True)
-            # A power of two, so that nothing is rounded.
-            self.unit = math.ldexp(1.0, math.frexp(float(np.max(np.abs(prices))))[1])
-            shards.scatter("prices", prices / self.unit)
-        self.rewards = np.zeros((0, 0))
-        self.limit = np.zeros(1)
-        if cheapest and not self.by_expectation:
-            if n_classes > 2:
-                self.rewards = -costs.of_labels(np.arange(n_classes), encoded=True)
-            else:
-                # s > threshold with s = (1 + F / A) / 2: F > A (2 threshold - 1)
-                limit = 2.0 * np.atleast_1d(costs.thresholds()) - 1.0
-                if costs.per_row:
-                    shards.scatter("limits", limit)
-                self.limit = limit[:1] if not costs.per_row else np.zeros(1)
-
-    def vote(self, hypothesis: Hypothesis, values: Floats, alpha: float) -> float:
-        """Add a round's votes to the margins; return the total cost of the decisions."""
-        boosting = self.boosting
-        scale = grid_scale(self._heaviest(), boosting.shards.n_rows)
-        sums = boosting.shards.sum(
-            lambda shard: self._vote_shard(shard, hypothesis, values, alpha, scale)
-        )
-        if self.by_expectation:
-            return self._expected_cost()
-        if self.by_table:
-            return float(np.sum(sums / self.weight_scale * self.table))
-        return to_float(sums, scale, 1.0)[0] * self.unit
-
-    def _heaviest(self) -> float:
-        weights = self.boosting.sample_weight
-        return 1.0 if weights is None else float(np.max(weights))
-
-    def _vote_shard(
-        self, shard: Shard, hypothesis: Hypothesis, values: Floats, alpha: float, scale: float
-    ) -> Int64:
-        """Vote; return a confusion matrix, or the exact price of the decisions, (1, 2)."""
-        priced = not (self.by_table or self.by_expectation)
-        out = np.zeros((1, 2), dtype=np.int64)
-        weights = shard.data.get("sample weights", _EMPTY)
-        margins, n_classes = shard.data["margins"], self.boosting.n_classes
-        if n_classes > 2:
-            decisions = np.zeros(len(shard.rows) if priced else 0, np.uint8)
-            confusion = np.zeros((n_classes, max(n_classes, self.rewards.shape[1])), np.int64)
-            sizes = np.ascontiguousarray(values[np.arange(len(values)), hypothesis.votes])
-            votes = (hypothesis.votes, sizes, self.rewards, weights, self.weight_scale)
-            rows = (margins, shard.starts, shard.leaves)
-            kernels.vote_classes(*rows, *votes, decisions, confusion)
-            if priced:
-                kernels.price_decisions(decisions, shard.data["prices"], weights, scale, out)
-            return out if priced else confusion
-        flat = np.ascontiguousarray(values[:, 0])
-        if hypothesis.by_row:
-            sign = np.where(hypothesis.votes == 1, 1.0, -1.0)[shard.leaves]
-            margins[:, 0] += alpha * sign * shard.data["sizes"]
-            flat = np.zeros_like(flat)
-        tail = (flat, self.boosting.total_alpha * shard.data.get("limits", self.limit), weights)
-        if priced:
-            prices = shard.data["prices"]
-            kernels.vote_at_prices(margins, shard.leaves, *tail, prices, scale, out)
-            return out
-        confusion = np.zeros((2, 2), dtype=np.int64)
-        rows = (margins, shard.starts, shard.leaves)
-        kernels.vote_binary(*rows, *tail, self.weight_scale, confusion)
-        return confusion
-
-    def _expected_cost(self) -> float:
-        """Take the slow road: actions that are not classes, or K classes with a price per row."""
-        boosting = self.boosting
-        margins = boosting.shards.gather("margins")
-        decided = decide_by_votes(margins, boosting.total_alpha, boosting.costs)
-        classes = boosting.costs.classes
-        assert classes is not None
-        labels = classes[boosting.y]
-        return float(boosting.costs.total(labels, decided, boosting.sample_weight))
-
-
-def vote_shares(margins: Floats, total_alpha: float) -> Floats:
-    """Return each class's share of the votes, (n, K): s = sum_{h = k} alpha / sum alpha."""
-    if margins.shape[1] == 1:
-        share = np.clip(0.5 * (1.0 + margins[:, 0] / total_alpha), 0.0, 1.0)
-        return np.column_stack([1.0 - share, share])
-    total = margins.sum(axis=1, keepdims=True)
-    uniform = np.full(margins.shape, 1.0 / margins.shape[1])  # where nobody has voted
-    return np.asarray(np.divide(margins, total, out=uniform, where=total > 0.0))
-
-
-def decide_by_votes(margins: Floats, total_alpha: float, costs: Costs) -> NDArray[Any]:
-    """Return the cheapest decision if vote shares were probabilities (AdaMEC, uncalibrated)."""
-    return costs.decide(vote_shares(margins, total_alpha))
 
 
 def _largest_term(shard: Shard, hypothesis: Hypothesis) -> float:

@@ -1,8 +1,9 @@
 """The sums over rows from which a round's alpha, error and normaliser follow.
 
 With costs that are constant per class, rows of one leaf and one class are alike: everything is a
-sum over a few cells, known from the tree's own histograms. With a cost per row, each sum is a pass
-over the rows of every shard. Both offer the same two sums to `steps.py`:
+sum over a few cells, known from the tree's own histograms. With an exponent per row, a sum is a
+pass over the rows of every shard; an outline of those needs one pass for all alphas. All offer the
+same two sums to `steps.py`:
 
     balance()   sum q (1 + u), sum q (1 - u)
     z(alpha)    Z = sum q exp(-alpha u), and its derivatives Z', Z''

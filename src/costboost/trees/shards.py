@@ -106,7 +106,7 @@ class Shard:
         # The root's rows are now in `order`, so its children read them there.
         self.ranges[left] = (begins, middles)
         self.ranges[left + 1] = (middles, ends)
-        return sum(middles.tolist()) - sum(begins.tolist())
+        return int(sum(middles.tolist()) - sum(begins.tolist()))
 
 
 class Shards:
