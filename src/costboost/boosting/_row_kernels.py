@@ -500,6 +500,10 @@ def add_by_leaf(
     i: cython.Py_ssize_t
     k: cython.Py_ssize_t
     with cython.nogil:
-        for i in range(margins.shape[0]):
-            for k in range(margins.shape[1]):
-                margins[i, k] += values[leaves[i], k]
+        if margins.shape[1] == 1:
+            for i in range(margins.shape[0]):
+                margins[i, 0] += values[leaves[i], 0]
+        else:
+            for i in range(margins.shape[0]):
+                for k in range(margins.shape[1]):
+                    margins[i, k] += values[leaves[i], k]
