@@ -15,6 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from costboost import CostBoostClassifier, Costs
@@ -63,9 +64,18 @@ def checked():
     yield CostBoostClassifier(n_estimators=5)
 
 
+OLD_SKLEARN = sklearn.__version__.startswith("1.6.")
+
+
 def expected_failures(estimator):
     if estimator.method == "auto":
         why = "the recipe draws rows, and counts them in leaves: copies are not weights to it"
+        return {
+            "check_sample_weight_equivalence_on_dense_data": why,
+            "check_sample_weight_equivalence_on_sparse_data": why,
+        }
+    if OLD_SKLEARN and not get_tags(estimator).classifier_tags.multi_class:
+        why = "scikit-learn 1.6 codes a binary y by its first row: shuffled rows swap the classes"
         return {
             "check_sample_weight_equivalence_on_dense_data": why,
             "check_sample_weight_equivalence_on_sparse_data": why,
@@ -93,7 +103,8 @@ def test_tags_follow_the_method_and_the_learner():
     assert tags().input_tags.categorical
     assert not tags(estimator=GaussianNB()).input_tags.allow_nan
     assert not tags(estimator=GaussianNB()).input_tags.sparse
-    assert tags(estimator=STUMP).input_tags.sparse
+    if not OLD_SKLEARN:  # whose trees do not tell that they take sparse tables
+        assert tags(estimator=STUMP).input_tags.sparse
 
 
 # ---------------------------------------------------------------- costs matter
