@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -14,7 +15,12 @@ except ImportError:
         """Without scikit-learn's callbacks there is nothing to support."""
 
     def _with_callbacks(method: Any) -> Any:
-        return method
+        # One frame, as scikit-learn's own has: warnings then point at the same caller.
+        @functools.wraps(method)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            return method(*args, **kwargs)
+
+        return wrapped
 
 
 __all__ = ["CallbackSupportMixin", "with_callbacks", "RoundCallbacks"]
