@@ -27,6 +27,7 @@ import xgboost as xgb
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from costboost.boosting import _row_kernels as kernels
+from costboost.boosting._gradient_kernels import add_by_leaf
 from costboost.boosting.gradient import GradientBoosting, GradientRound, GradientSetting
 from costboost.boosting.losses import LogLoss
 from costboost.boosting.slope_learners import SlopeTree
@@ -130,7 +131,7 @@ class Ours:
 
 
 def _add_votes(shard: Shard, values: Any) -> None:
-    kernels.add_by_leaf(shard.data["margins"], shard.leaves, values)
+    add_by_leaf(shard.data["margins"], 0, shard.leaves, values[:, 0])
 
 
 def _multiply_weights(shard: Shard, factors: Any) -> float:

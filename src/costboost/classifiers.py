@@ -140,7 +140,7 @@ class CostBoostClassifier(
         The weighted error, Z, and the cost of the training rows' decisions after each round.
     cost_bound_ : ndarray of shape (n_iter_,), for AdaCost and CGAda with two classes
         sum c * prod Z: the theorem's bound of the training cost (plus what right answers cost).
-    validation_cost_ : ndarray of shape (n_iter_,), with early stopping
+    validation_cost_ : ndarray of shape (n_rounds,), with early stopping
         The mean cost of the held-out rows after each round.
     estimators_ : list of classifiers, if `estimator` was given
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn

@@ -489,21 +489,3 @@ def multiply_rows(
     out[0, 0] += units
     out[0, 1] += rests
     return largest
-
-
-def add_by_leaf(
-    margins: cython.double[:, ::1],
-    leaves: cython.ushort[::1],
-    values: cython.double[:, ::1],
-):
-    """Add the values of its leaf to every row's margins."""
-    i: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    with cython.nogil:
-        if margins.shape[1] == 1:
-            for i in range(margins.shape[0]):
-                margins[i, 0] += values[leaves[i], 0]
-        else:
-            for i in range(margins.shape[0]):
-                for k in range(margins.shape[1]):
-                    margins[i, k] += values[leaves[i], k]

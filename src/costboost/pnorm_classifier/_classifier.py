@@ -128,7 +128,7 @@ class PNormBoostClassifier(
         "search") and if every tree was the best possible.
     train_cost_ : ndarray of shape (n_iter_,)
         The cost of the training rows' decisions after each round.
-    validation_cost_ : ndarray of shape (n_iter_,), with early stopping
+    validation_cost_ : ndarray of shape (n_rounds,), with early stopping
         The mean cost of the held-out rows after each round.
     estimators_ : list of classifiers, if `estimator` was given
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
