@@ -21,6 +21,7 @@ KERNELS = [
     "trees._split_kernels",
     "trees._forest_kernels",
     "boosting._row_kernels",
+    "boosting._vote_kernels",
     "boosting._gradient_kernels",
 ]
 

@@ -16,8 +16,8 @@ from costboost._inputs import (
     count_threads,
     draw_seed,
 )
-from costboost.boosting.rounds import Setting
 from costboost.boosting.rules import OBJECTIVES, RULES, At, Rule
+from costboost.boosting.terms import Setting
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
 from costboost.trees.grower import Limits

@@ -230,7 +230,7 @@ class Trainer:
             unit = prices.right / prices.largest
             both = (float(unit[1]), float(unit[0]))
             search, least = plan.rule.joint, plan.limits.min_samples_leaf
-            finder = lambda binner, scale: JointFinder(binner, both, search, least)  # noqa: E731
+            finder = lambda binner: JointFinder(binner, both, search, least)  # noqa: E731
         return TreeLearner(
             self.binner,
             plan.n_classes,
@@ -404,7 +404,7 @@ def _cost_bound(boosting: Boosting, rounds: list[Round]) -> Floats:
     c is what a mistake costs more than the answer aimed at; where that costs something too, it is
     paid in any case and added.
     """
-    prices = boosting.prices
+    prices = boosting.terms.prices
     costs = prices.right[prices.labels] if prices.constant else prices.right
     weights = 1.0 if boosting.sample_weight is None else boosting.sample_weight
     total = float(np.sum(weights * (costs / prices.scale)))

@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from costboost.boosting import _row_kernels as kernels
 from costboost.boosting.sums import Hypothesis
 from costboost.trees.binning import Binner
 from costboost.trees.forest import write_leaves
 from costboost.trees.grower import Grower, Limits, Tree
-from costboost.trees.shards import ClassWeights, Shard, Shards, grid_scale
+from costboost.trees.shards import ClassWeights, Shards, grid_scale
 from costboost.trees.splits import SplitFinder
 
 Floats = NDArray[np.float64]
@@ -49,11 +48,33 @@ class Lesson:
     estimator: Any = None
 
 
+@dataclass(frozen=True)
+class Handed:
+    """What a learner is trained on: the weights, times factors where a rule has them.
+
+    Attributes
+    ----------
+    largest : float
+        No product is above this.
+    weigh : callable
+        Called with a hypothesis; adds up the weights alone by leaf and class, (L, K).
+    by_class : float64 array of shape (K,) or None
+        What multiplies the weights of each class.
+    by_row : str or None
+        What multiplies each weight is in `shard.data[by_row]`.
+    """
+
+    largest: float
+    weigh: Callable[[Hypothesis], Floats]
+    by_class: Floats | None = None
+    by_row: str | None = None
+
+
 class Learner(Protocol):
     """What a round asks of a learner."""
 
-    def learn(self, shards: Shards, number: int, largest: float, handed: str) -> Lesson:
-        """Train on the weights in `shard.data[handed]`, all at most `largest`."""
+    def learn(self, shards: Shards, number: int, handed: Handed) -> Lesson:
+        """Train on the weights handed over."""
 
     def recall(self, shards: Shards, lesson: Lesson) -> None:
         """Write to `shard.leaves` what an earlier lesson says of each row."""
@@ -104,7 +125,7 @@ class TreeLearner:
         As in `leaf_votes`; `laplace` in rows of average weight.
     seed : int
     finder : callable or None
-        Makes another split finder from (n_bins, is_categorical): CSAda's joint search.
+        Makes another split finder from a binner: CSAda's joint search.
     """
 
     binner: Binner
@@ -116,13 +137,15 @@ class TreeLearner:
     votes: Votes = "discrete"
     laplace: bool = False
     seed: int = 0
-    finder: Callable[[Binner, float], SplitFinder] | None = None
+    finder: Callable[[Binner], SplitFinder] | None = None
 
-    def learn(self, shards: Shards, number: int, largest: float, handed: str) -> Lesson:
-        """Grow a tree on the weights in `shard.data[handed]`."""
-        scale = grid_scale(largest, shards.n_rows)
-        mode = ClassWeights(self.n_classes, scale, handed)
-        finder = self._finder(shards, scale, handed)
+    def learn(self, shards: Shards, number: int, handed: Handed) -> Lesson:
+        """Grow a tree on the weights handed over."""
+        scale: Any = grid_scale(handed.largest, shards.n_rows)
+        if handed.by_class is not None:
+            scale = scale * handed.by_class
+        mode = ClassWeights(self.n_classes, scale, handed.by_row)
+        finder = self._finder(shards, mode)
         grower = Grower(shards, mode, finder, self.limits, self._draw(number))
         keep = row_sampler(self.subsample, self.seed, number) if self.subsample < 1.0 else None
         tree = grower.grow(keep)
@@ -131,9 +154,9 @@ class TreeLearner:
         oriented = getattr(finder, "orientation", None)
         if oriented is not None and len(tree.leaves) == 2:
             hypothesis = Hypothesis(oriented, hypothesis.sizes)
-        if handed == "weights" and keep is None:
+        if handed.by_row is None and keep is None:
             return Lesson(hypothesis, tree.leaf_sums / scale, tree)
-        return Lesson(hypothesis, weigh_leaves(shards, len(tree.leaves), self.n_classes), tree)
+        return Lesson(hypothesis, handed.weigh(hypothesis), tree)
 
     def recall(self, shards: Shards, lesson: Lesson) -> None:
         """Send every row down the tree of an earlier lesson."""
@@ -141,13 +164,12 @@ class TreeLearner:
         tree = lesson.tree
         shards.map(lambda shard: write_leaves(tree, shard.codes, shard.leaves))
 
-    def _finder(self, shards: Shards, scale: float, handed: str) -> SplitFinder:
+    def _finder(self, shards: Shards, mode: ClassWeights) -> SplitFinder:
         if self.finder is not None:
-            return self.finder(self.binner, scale)
+            return self.finder(self.binner)
         min_weight = 0.0
         if self.min_weight_leaf > 0.0:
-            exact = shards.sum(lambda shard: _grid_total(shard, scale, handed))
-            min_weight = self.min_weight_leaf * float(exact)
+            min_weight = self.min_weight_leaf * float(shards.sum(mode.total))
         return SplitFinder(
             self.binner.n_bins,
             self.binner.is_categorical,
@@ -190,17 +212,20 @@ class OutsideLearner:
     random_state: np.random.RandomState = field(default_factory=np.random.RandomState)
     seeds: list[list[int]] = field(default_factory=list)
 
-    def learn(self, shards: Shards, number: int, largest: float, handed: str) -> Lesson:
-        """Fit a clone on the weights in `shard.data[handed]`."""
-        weights = shards.gather(handed)
+    def learn(self, shards: Shards, number: int, handed: Handed) -> Lesson:
+        """Fit a clone on the weights handed over."""
+        weights = shards.gather("weights")
+        if handed.by_class is not None:
+            weights *= handed.by_class[self.y]
+        if handed.by_row is not None:
+            weights *= shards.gather(handed.by_row)
         estimator = clone(self.estimator)
         self._sow(estimator, number)
         estimator.fit(self.X, self.y, sample_weight=weights / weights.sum())
         self._answer(shards, estimator)
         by_row = self.votes != "discrete"
         hypothesis = Hypothesis(np.arange(self.n_classes), np.ones(self.n_classes), by_row)
-        cells = weigh_leaves(shards, self.n_classes, self.n_classes)
-        return Lesson(hypothesis, cells, estimator=estimator)
+        return Lesson(hypothesis, handed.weigh(hypothesis), estimator=estimator)
 
     def _sow(self, estimator: Any, number: int) -> None:
         """Set every random state, nested ones too; a continued fit draws as one long fit does."""
@@ -233,23 +258,6 @@ def probability_votes(estimator: Any, X: Any, votes: Votes) -> Floats:
         p = np.clip(proba, _CLIP, 1 - _CLIP)
         return np.asarray(0.5 * np.log(p[:, 1] / p[:, 0]))
     return np.asarray(proba[:, 1] - proba[:, 0])
-
-
-def weigh_leaves(shards: Shards, n_leaves: int, n_classes: int) -> Floats:
-    """Add up the weights of all rows by leaf and class."""
-    largest = max(shards.map(lambda shard: float(np.max(shard.data["weights"], initial=0.0))))
-    scale = grid_scale(largest, shards.n_rows)
-
-    def part(shard: Shard) -> Int64:
-        out = np.zeros((n_leaves, n_classes), dtype=np.int64)
-        kernels.sum_by_leaf(shard.data["weights"], shard.starts, shard.leaves, scale, out)
-        return out
-
-    return np.asarray(shards.sum(part) / scale)
-
-
-def _grid_total(shard: Shard, scale: float, handed: str) -> int:
-    return int(np.sum((shard.data[handed] * scale + 0.5).astype(np.int64)))
 
 
 def row_sampler(share: float, seed: int, number: int) -> Callable[[Int64], NDArray[np.bool_]]:

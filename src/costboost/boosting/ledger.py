@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting import _row_kernels as kernels
+from costboost.boosting import _vote_kernels as kernels
 from costboost.boosting.sums import Hypothesis, to_float
 from costboost.costs import Costs
 from costboost.trees.shards import Shard, Shards, grid_scale
@@ -21,6 +21,7 @@ Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 _EMPTY = np.zeros(0)
+_BLOCK = 1024  # rows that the kernels take at a time
 
 
 class Ledger:
@@ -38,9 +39,11 @@ class Ledger:
     ) -> None:
         self.shards, self.costs, self.y = shards, costs, y
         self.sample_weight, self.n_classes = sample_weight, n_classes
+        heaviest = 1.0 if sample_weight is None else float(np.max(sample_weight))
+        self.scale = grid_scale(heaviest, len(y))
         self.weight_scale = 1.0
         if sample_weight is not None:
-            self.weight_scale = grid_scale(float(np.max(sample_weight)), len(y))
+            self.weight_scale = self.scale
             shards.scatter("sample weights", sample_weight)
         cheapest = decision == "cheapest"
         self.by_expectation = not costs.is_square or (cheapest and n_classes > 2 and costs.per_row)
@@ -54,6 +57,9 @@ class Ledger:
             # A power of two, so that nothing is rounded.
             self.unit = math.ldexp(1.0, math.frexp(float(np.max(np.abs(prices))))[1])
             shards.scatter("prices", prices / self.unit)
+            if n_classes == 2:
+                self._paid = shards.sum(self._pay_for_zeros)
+        self._total_alpha = 0.0
         self.rewards = np.zeros((0, 0))
         self.limit = np.zeros(1)
         if cheapest and not self.by_expectation:
@@ -71,60 +77,67 @@ class Ledger:
         else:
             self.limit = limit
 
-    def vote(
-        self, hypothesis: Hypothesis, values: Floats, alpha: float, total_alpha: float
-    ) -> float:
+    def _pay_for_zeros(self, shard: Shard) -> Int64:
+        """Return what deciding 0 everywhere costs, exactly; keep what deciding 1 costs more."""
+        out = np.zeros((1, 2), dtype=np.int64)
+        self._price(shard, np.zeros(len(shard.rows), np.uint8), out)
+        prices = shard.data.pop("prices")
+        shard.data["extra"] = prices[:, 1] - prices[:, 0]
+        return out
+
+    def _price(self, shard: Shard, decisions: NDArray[np.uint8], out: Int64) -> None:
+        weights = shard.data.get("sample weights", _EMPTY)
+        kernels.price_decisions(decisions, shard.data["prices"], weights, self.scale, out)
+
+    def vote(self, hypothesis: Hypothesis, values: Floats, total_alpha: float) -> float:
         """Add a round's votes to the margins; return the total cost of the decisions."""
-        scale = grid_scale(self._heaviest(), self.shards.n_rows)
-        votes = (hypothesis, values, alpha, total_alpha, scale)
-        sums = self.shards.sum(lambda shard: self._vote_shard(shard, *votes))
+        vote = self._vote_binary if self.n_classes == 2 else self._vote_classes
+        sums = self.shards.sum(lambda shard: vote(shard, hypothesis, values, total_alpha))
         if self.by_expectation:
             return self._expected_cost(total_alpha)
         if self.by_table:
             return float(np.sum(sums / self.weight_scale * self.table))
-        return to_float(sums, scale, 1.0)[0] * self.unit
+        if self.n_classes == 2:  # decisions that changed were priced
+            sums = self._paid = self._paid + sums
+            self._total_alpha = total_alpha
+        return to_float(sums, self.scale, 1.0)[0] * self.unit
 
-    def _heaviest(self) -> float:
-        return 1.0 if self.sample_weight is None else float(np.max(self.sample_weight))
-
-    def _vote_shard(
-        self,
-        shard: Shard,
-        hypothesis: Hypothesis,
-        values: Floats,
-        alpha: float,
-        total_alpha: float,
-        scale: float,
+    def _vote_binary(
+        self, shard: Shard, hypothesis: Hypothesis, values: Floats, total_alpha: float
     ) -> Int64:
-        """Vote; return a confusion matrix, or the exact price of the decisions, (1, 2)."""
-        priced = not (self.by_table or self.by_expectation)
-        out = np.zeros((1, 2), dtype=np.int64)
+        """Vote; return a confusion matrix, or by how much the exact price changes, (1, 2)."""
+        data = shard.data
+        weights, limits = data.get("sample weights", _EMPTY), data.get("limits", self.limit)
+        strengths = data["sizes"] if hypothesis.by_row else _EMPTY
+        votes = (np.ascontiguousarray(values[:, 0]), strengths, limits)
+        if self.by_table or self.by_expectation:
+            confusion = np.zeros((2, 2), dtype=np.int64)
+            rows = (data["margins"], shard.starts, shard.leaves)
+            kernels.vote_binary(*rows, *votes, total_alpha, weights, self.weight_scale, confusion)
+            return confusion
+        out, turned = np.zeros((1, 2), dtype=np.int64), np.empty(_BLOCK + 1, dtype=np.uint16)
+        totals = (self._total_alpha, total_alpha)
+        paid = (weights, data["extra"], self.scale, turned, out)
+        kernels.vote_at_prices(data["margins"], shard.leaves, *votes, *totals, *paid)
+        return out
+
+    def _vote_classes(
+        self, shard: Shard, hypothesis: Hypothesis, values: Floats, total_alpha: float
+    ) -> Int64:
+        """Vote; return a confusion matrix, or the exact price of all decisions, (1, 2)."""
+        priced, n_classes = not (self.by_table or self.by_expectation), self.n_classes
+        decisions = np.zeros(len(shard.rows) if priced else 0, np.uint8)
+        confusion = np.zeros((n_classes, max(n_classes, self.rewards.shape[1])), np.int64)
+        sizes = np.ascontiguousarray(values[np.arange(len(values)), hypothesis.votes])
         weights = shard.data.get("sample weights", _EMPTY)
-        margins, n_classes = shard.data["margins"], self.n_classes
-        if n_classes > 2:
-            decisions = np.zeros(len(shard.rows) if priced else 0, np.uint8)
-            confusion = np.zeros((n_classes, max(n_classes, self.rewards.shape[1])), np.int64)
-            sizes = np.ascontiguousarray(values[np.arange(len(values)), hypothesis.votes])
-            votes = (hypothesis.votes, sizes, self.rewards, weights, self.weight_scale)
-            rows = (margins, shard.starts, shard.leaves)
-            kernels.vote_classes(*rows, *votes, decisions, confusion)
-            if priced:
-                kernels.price_decisions(decisions, shard.data["prices"], weights, scale, out)
-            return out if priced else confusion
-        flat = np.ascontiguousarray(values[:, 0])
-        if hypothesis.by_row:
-            sign = np.where(hypothesis.votes == 1, 1.0, -1.0)[shard.leaves]
-            margins[:, 0] += alpha * sign * shard.data["sizes"]
-            flat = np.zeros_like(flat)
-        tail = (flat, total_alpha * shard.data.get("limits", self.limit), weights)
-        if priced:
-            prices = shard.data["prices"]
-            kernels.vote_at_prices(margins, shard.leaves, *tail, prices, scale, out)
-            return out
-        confusion = np.zeros((2, 2), dtype=np.int64)
-        rows = (margins, shard.starts, shard.leaves)
-        kernels.vote_binary(*rows, *tail, self.weight_scale, confusion)
-        return confusion
+        votes = (hypothesis.votes, sizes, self.rewards, weights, self.weight_scale)
+        rows = (shard.data["margins"], shard.starts, shard.leaves)
+        kernels.vote_classes(*rows, *votes, decisions, confusion)
+        if not priced:
+            return confusion
+        out = np.zeros((1, 2), dtype=np.int64)
+        self._price(shard, decisions, out)
+        return out
 
     def _expected_cost(self, total_alpha: float) -> float:
         """Take the slow road: actions that are not classes, or K classes with a price per row."""

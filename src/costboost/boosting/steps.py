@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from costboost.boosting.sums import RowSums, Sums
+from costboost.boosting.sums import Sums
 
 # The half log of an error of one ulp: what a perfect learner's vote weighs at most.
 MAX_ALPHA = 0.5 * math.log((1 - 2.0**-52) / 2.0**-52)
@@ -34,19 +34,18 @@ def half_log(sums: Sums, n_classes: int = 2, max_alpha: float = MAX_ALPHA) -> fl
     return alpha if abs(alpha) > NEGLIGIBLE else 0.0
 
 
-def search(sums: Sums, max_alpha: float = MAX_ALPHA, start: float | None = None) -> float:
+def search(sums: Sums, max_alpha: float = MAX_ALPHA) -> float:
     """Return the minimiser of Z within +-max_alpha: Newton's method kept inside a bracket.
 
-    Where Z falls for ever, that is the end of the interval. The search begins at `start`, or at
-    Schapire and Singer's estimate.
+    Where Z falls for ever, that is the end of the interval. The search begins at Schapire and
+    Singer's estimate.
     """
     plus, minus = sums.balance()
     if abs(plus - minus) <= NEGLIGIBLE * (plus + minus):  # E[u] = 0: Z is least at 0
         return 0.0
     low, high = (0.0, max_alpha) if plus > minus else (-max_alpha, 0.0)
     end = high if plus > minus else low
-    if start is None:
-        start = 0.5 * math.log(plus / minus) if plus > 0.0 and minus > 0.0 else 0.0
+    start = 0.5 * math.log(plus / minus) if plus > 0.0 and minus > 0.0 else 0.0
     alpha = start if low < start < high else 0.5 * (low + high)
     for _ in range(100):
         _, slope, curvature = sums.z(alpha)
@@ -66,12 +65,3 @@ def search(sums: Sums, max_alpha: float = MAX_ALPHA, start: float | None = None)
             return following
         alpha = following
     return alpha
-
-
-def search_rows(sums: RowSums, max_alpha: float = MAX_ALPHA) -> float:
-    """Return the same minimiser from sums over rows: one pass, and more only for long steps."""
-    outline = sums.outline()
-    alpha = search(outline, max_alpha)
-    if outline.error(alpha) <= TOLERANCE * max(1.0, abs(alpha)):
-        return alpha
-    return search(sums, max_alpha, alpha)

@@ -1,9 +1,9 @@
 """The sums over rows from which a round's alpha, error and normaliser follow.
 
 With costs that are constant per class, rows of one leaf and one class are alike: everything is a
-sum over a few cells, known from the tree's own histograms. With an exponent per row, a sum is a
-pass over the rows of every shard; an outline of those needs one pass for all alphas. All offer the
-same two sums to `steps.py`:
+sum over a few cells, known from the tree's own histograms. With an exponent per row, one pass over
+the rows of every shard makes an outline of Z that serves all alphas. Both offer the same two sums
+to `steps.py`:
 
     balance()   sum q (1 + u), sum q (1 - u)
     z(alpha)    Z = sum q exp(-alpha u), and its derivatives Z', Z''
@@ -27,10 +27,12 @@ from costboost.trees.shards import Shard, Shards, grid_scale
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
-_Rows = tuple[Floats, NDArray[np.uint16], Int64, Floats, Floats, Floats]
+_Rows = tuple[Floats, Int64, NDArray[np.uint16], Int64, Floats, Floats, Floats]
 
 _REMAINDER = 2.0**40  # as in the kernels
-_STEEP = 500.0  # exponents are cut here, far from overflow
+_STEEP = 500.0  # exponents are cut here, far from overflow; as in the kernels
+BLOCK = 1024  # rows that the kernels take at a time
+_PRECISE = 1e-13  # how far an outline may move the minimiser of Z
 
 
 @dataclass(frozen=True)
@@ -85,37 +87,76 @@ class CellSums:
 
 @dataclass(frozen=True)
 class RowTerms:
-    """A rule's effective margins and factors for every row of a shard and every answer, (m, K).
+    """A rule's effective margins and factors for every row of a shard and every answer.
 
-    A margin is positive at the row's own class, negative elsewhere; factors may be a view.
+    In general u and f are (m, K), one column for every answer: a margin is positive at the row's
+    own class, negative elsewhere. Of two classes with one price for right and wrong answers the
+    sizes suffice, (m, 1). Factors that are all 1 are a view of one number.
     """
 
     u: Floats
     f: Floats
 
+    @classmethod
+    def of(cls, u: Floats, f: Floats) -> RowTerms:
+        """Keep (m, K) margins and factors in as little room as they need."""
+        if u.shape[1] == 2 and np.all(u[:, 0] == -u[:, 1]) and np.all(f[:, 0] == f[:, 1]):
+            u, f = np.abs(u[:, :1]), f[:, :1]
+        if np.all(f == 1.0):
+            return cls(np.ascontiguousarray(u), np.broadcast_to(1.0, u.shape))
+        return cls(np.ascontiguousarray(u), np.ascontiguousarray(f))
+
+    @property
+    def signed(self) -> bool:
+        """Whether the sign of a margin is in `u`, not in the answer alone."""
+        return bool(self.u.shape[1] > 1)
+
+    def columns(self, hypothesis: Hypothesis) -> Int64:
+        """Return the column of u and f for the vote of every leaf, (L,)."""
+        return hypothesis.votes if self.signed else np.zeros_like(hypothesis.votes)
+
+    def sizes(self, hypothesis: Hypothesis, n_classes: int) -> Floats:
+        """Return what multiplies the u of every leaf and class, (L, K)."""
+        right = hypothesis.right(n_classes)
+        sign = np.ones(right.shape) if self.signed else np.where(right, 1.0, -1.0)
+        return np.asarray(sign * hypothesis.sizes[:, None])
+
     def times(self, sizes: Floats) -> RowTerms:
         """Return the terms of votes that differ in strength from row to row."""
         return replace(self, u=self.u * sizes[:, None])
 
-
-def plain_margins(shard: Shard, n_classes: int, wrong: float = 1.0) -> Floats:
-    """Return (m, K): 1 at every row's own class, -wrong elsewhere."""
-    table = np.where(np.eye(n_classes, dtype=bool), 1.0, -wrong)
-    return np.repeat(table, np.diff(shard.starts), axis=0)
+    def plain(self, shard: Shard, n_classes: int, wrong: float) -> RowTerms:
+        """Return the terms with margins of 1 at every row's own class and -wrong elsewhere."""
+        if not self.signed:  # of two classes, for which `wrong` is 1
+            return replace(self, u=np.ones_like(self.u))
+        table = np.where(np.eye(n_classes, dtype=bool), 1.0, -wrong)
+        return replace(self, u=np.repeat(table, np.diff(shard.starts), axis=0))
 
 
 @dataclass(frozen=True)
 class RowSums:
-    """Sums over the rows of all shards.
+    """Sums over the rows of all shards: from their outline, or by a pass of their own.
 
-    `terms` gives a shard's `RowTerms`; `total` is the sum of the unnormalised weights, `largest`
-    bounds weight * factor, and `reach` bounds |u|.
+    Attributes
+    ----------
+    shards : Shards
+    hypothesis : Hypothesis
+    n_classes : int
+    terms : callable
+        Gives a shard's `RowTerms`.
+    known : float64 array of shape (L, K) or None
+        The weights by leaf and class. Where rows have no factors, the outline tells them too.
+    largest : float
+        Bounds weight * factor.
+    reach : float
+        Bounds |u|.
     """
 
     shards: Shards
     hypothesis: Hypothesis
+    n_classes: int
     terms: Callable[[Shard], RowTerms]
-    total: float
+    known: Floats | None
     largest: float
     reach: float
 
@@ -127,18 +168,31 @@ class RowSums:
 
         def chosen(shard: Shard) -> RowTerms:
             terms = self.terms(shard)
-            n_classes = terms.u.shape[1]
             if code or not exponent:
-                wrong = 1.0 / (n_classes - 1) if code else 1.0
-                terms = replace(terms, u=plain_margins(shard, n_classes, wrong))
+                wrong = 1.0 / (self.n_classes - 1) if code else 1.0
+                terms = terms.plain(shard, self.n_classes, wrong)
                 sizes = shard.data.get("sizes")
                 terms = terms if sizes is None else terms.times(sizes)
             return terms if factor else replace(terms, f=np.broadcast_to(1.0, terms.u.shape))
 
-        return self if exponent and factor and not code else replace(self, terms=chosen)
+        return replace(self, terms=chosen)
+
+    @cached_property
+    def cells(self) -> Floats:
+        """The weight of the rows of every class in every leaf, (L, K)."""
+        return self._pass[1] if self.known is None else self.known
+
+    @cached_property
+    def total(self) -> float:
+        """The sum of the weights."""
+        return float(self.cells.sum())
 
     def balance(self) -> tuple[float, float]:
-        """Return sum q (1 + u) and sum q (1 - u)."""
+        """Return sum q (1 + u) and sum q (1 - u); where something cancels, by their own pass."""
+        plus, minus = self.outline.balance()
+        both = plus + minus
+        if abs(plus - minus) > 1e-6 * both and min(plus, minus) > 1e-4 * both:
+            return plus, minus
         scale = grid_scale(self.largest * (1 + self.reach), self.shards.n_rows)
 
         def part(shard: Shard) -> Int64:
@@ -150,37 +204,52 @@ class RowSums:
         return plus, minus
 
     def z(self, alpha: float) -> tuple[float, float, float]:
-        """Return Z, Z' and Z'' at alpha."""
-        bound = steepest(self.largest, alpha, self.reach)
+        """Return Z, Z' and Z'' at alpha; a long step takes a pass of its own."""
+        found = self.outline.z(alpha)
+        if self.outline.error(alpha, *found) <= _PRECISE * max(1.0, abs(alpha)):
+            return found
+        bound = float(self.largest * np.exp(min(abs(alpha) * self.reach, _STEEP)))
         scale = grid_scale(bound * max(1.0, self.reach**2), self.shards.n_rows)
-        table = exponentials(alpha, self.reach)
+        step = (alpha, halvings(alpha * self.reach), scale)
 
         def part(shard: Shard) -> Int64:
-            out = np.zeros((3, 2), dtype=np.int64)
-            kernels.normalizer_rows(*self._rows(shard), alpha, table, scale, out)
+            block, out = np.empty(BLOCK), np.zeros((3, 2), dtype=np.int64)
+            kernels.normalizer_rows(*self._rows(shard), *step, block, out)
             return out
 
         z, descent, curvature = to_float(self.shards.sum(part), scale, self.total)
         return z, -descent, curvature
 
+    @cached_property
     def outline(self) -> Outline:
-        """Return the sums over cells of u: one pass, then no more for any number of alphas."""
-        scale = grid_scale(self.largest, self.shards.n_rows)
-
-        def part(shard: Shard) -> Int64:
-            out = np.zeros((Outline.N_CELLS, 4), dtype=np.int64)
-            kernels.outline_rows(*self._rows(shard), self.reach, scale, out)
-            return out
-
-        moments = self.shards.sum(part)
+        """Z in outline."""
+        moments = self._pass[0] / self.total
         cells = np.flatnonzero(moments[:, 0])
         width = 2.0 * self.reach / Outline.N_CELLS
-        return Outline(self, moments[cells] / scale / self.total, cells, width)
+        centres = np.asarray((cells + 0.5) * width - self.reach, dtype=np.float64)
+        return Outline(moments[cells].T, centres, width)
+
+    @cached_property
+    def _pass(self) -> tuple[Floats, Floats]:
+        """The moments of an outline, and q by leaf and class."""
+        scale = grid_scale(self.largest, self.shards.n_rows)
+        shape = (len(self.hypothesis.votes), self.n_classes)
+
+        def part(shard: Shard) -> tuple[Int64, Int64]:
+            room = np.empty(BLOCK), np.empty(BLOCK, dtype=np.int32)
+            moments = np.zeros((Outline.N_CELLS, 4), dtype=np.int64)
+            sums = np.zeros(shape, dtype=np.int64)
+            kernels.outline_rows(*self._rows(shard), self.reach, scale, *room, moments, sums)
+            return moments, sums
+
+        moments, sums = zip(*self.shards.map(part), strict=True)
+        return np.sum(moments, axis=0) / scale, np.sum(sums, axis=0) / scale
 
     def _rows(self, shard: Shard) -> _Rows:
         """Return what all kernels take first."""
-        votes, terms = self.hypothesis, self.terms(shard)
-        return shard.data["weights"], shard.leaves, votes.votes, votes.sizes, terms.u, terms.f
+        hypothesis, terms = self.hypothesis, self.terms(shard)
+        answers = terms.columns(hypothesis), terms.sizes(hypothesis, self.n_classes)
+        return shard.data["weights"], shard.starts, shard.leaves, *answers, terms.u, terms.f
 
 
 @dataclass(frozen=True)
@@ -196,63 +265,45 @@ class Outline:
 
     Attributes
     ----------
-    rows : RowSums
-        What is outlined.
-    moments : float64 array of shape (N, 4)
-    cells : int64 array of shape (N,)
-        The numbers of the cells that hold any row.
+    moments : float64 array of shape (4, N)
+        The sums of q d^k in the cells that hold any row.
+    centres : float64 array of shape (N,)
+        The middles of these cells.
     width : float
     """
 
-    rows: RowSums
     moments: Floats
-    cells: Int64
+    centres: Floats
     width: float
 
-    N_CELLS: ClassVar[int] = 1024
-
-    @cached_property
-    def centres(self) -> Floats:
-        """The middles of the cells."""
-        return np.asarray((self.cells + 0.5) * self.width - self.rows.reach)
+    N_CELLS: ClassVar[int] = 2048
 
     def balance(self) -> tuple[float, float]:
-        """Return sum q (1 + u) and sum q (1 - u); near 0 their difference is taken exactly."""
-        q, u = self.moments[:, 0], self.centres * self.moments[:, 0]
-        u = u + self.width * self.moments[:, 1]
-        plus, minus = float(np.sum(q + u)), float(np.sum(q - u))
-        return (plus, minus) if abs(plus - minus) > 1e-6 * (plus + minus) else self.rows.balance()
+        """Return sum q (1 + u) and sum q (1 - u)."""
+        q, u = self.moments[0], self.centres * self.moments[0] + self.width * self.moments[1]
+        return float(np.sum(q + u)), float(np.sum(q - u))
 
     def z(self, alpha: float) -> tuple[float, float, float]:
         """Return Z, Z' and Z'' at alpha."""
-        c, width = self.centres, self.width
-        x = -alpha * width
-        p = self.moments @ np.array([1.0, x, x**2 / 2, x**3 / 6])
-        p1 = self.moments[:, 1:] @ np.array([1.0, x, x**2 / 2])  # sum q d exp(x d)
-        p2 = self.moments[:, 2:] @ np.array([1.0, x])
-        e = np.exp(np.minimum(-alpha * c, _STEEP))
-        slope = -(c * p + width * p1)
-        bend = c * c * p + 2.0 * c * width * p1 + width**2 * p2
-        return float(e @ p), float(e @ slope), float(e @ bend)
+        c, width, x = self.centres, self.width, -alpha * self.width
+        q, q1, q2, q3 = self.moments * np.exp(np.minimum(-alpha * c, _STEEP))
+        p = q + x * (q1 + x / 2 * (q2 + x / 3 * q3))
+        p1 = width * (q1 + x * (q2 + x / 2 * q3))  # sum q (u - c) exp(x d)
+        p2 = width**2 * (q2 + x * q3)
+        slope, bend = c * p + p1, c * (c * p + 2.0 * p1) + p2
+        return float(np.sum(p)), -float(np.sum(slope)), float(np.sum(bend))
 
-    def error(self, alpha: float) -> float:
-        """Bound by how much the minimiser may be wrong at alpha: that of Z' over Z''."""
-        z, _, curvature = self.z(alpha)
+    def error(self, alpha: float, z: float, slope: float, bend: float) -> float:
+        """Bound by how much the minimiser may be wrong, given the sums at alpha."""
         half = 0.5 * self.width
-        lost = half * (abs(alpha) * half) ** 3 / 6.0 * z
-        return lost / curvature if curvature > 0.0 else np.inf
+        lost = half * (abs(alpha) * half) ** 3 / 6.0 * z  # of Z'
+        return lost / bend if bend > 0.0 else np.inf
 
 
-def steepest(largest: float, alpha: float, reach: float) -> float:
-    """Bound q exp(-alpha u) for q up to `largest` and |u| up to `reach`."""
-    return float(largest * np.exp(min(abs(alpha) * reach, _STEEP)))
-
-
-def exponentials(alpha: float, reach: float) -> Floats:
-    """Return the table of which the kernels make exp(-alpha u) for |u| up to `reach`."""
-    table = np.empty(2 * int(np.ceil(min(abs(alpha) * reach, _STEEP) * 1024.0)) + 3)
-    kernels.tabulate_exp(table)
-    return table
+def halvings(steepest: float) -> int:
+    """Return how often the kernels halve exponents of such a size: to 1/32 or less."""
+    size = 32.0 * min(abs(steepest), _STEEP)
+    return max(0, int(np.frexp(size)[1])) if size > 1.0 else 0
 
 
 def to_float(sums: Int64, scale: float, total: float) -> list[float]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting import _gradient_kernels as kernels
-from costboost.boosting import _row_kernels
+from costboost.boosting import _vote_kernels
 from costboost.boosting.slopes import NONE, RegressionSlopes, Slopes, mean_value
 from costboost.costs import Costs
 from costboost.trees.shards import Shard, Shards, grid_scale
@@ -119,7 +119,7 @@ class CostTally:
             out = np.zeros((1, 2), dtype=np.int64)
             data = shard.data
             rows = (data["decisions"], data["paid"], data.get("sample weights", NONE))
-            _row_kernels.price_decisions(*rows, scale, out)
+            _vote_kernels.price_decisions(*rows, scale, out)
             return out
 
         units, rest = shards.sum(price)[0].tolist()

@@ -69,23 +69,34 @@ def class_histogram(
     begins: cython.const[cython.longlong][::1],
     ends: cython.const[cython.longlong][::1],
     weights: cython.const[cython.double][::1],
-    scale: cython.double,
+    factors: cython.const[cython.double][::1],
+    scales: cython.const[cython.double][::1],
     hist: cython.longlong[::1],
 ):
-    """Add round(scale * weight) of every row to its class's bins: one add per cell."""
+    """Add round(scale * weight) of every row to its class's bins: one add per cell.
+
+    `factors` has none, or one for each row's weight.
+    """
     i: cython.Py_ssize_t
     k: cython.Py_ssize_t
     row: cython.Py_ssize_t
     ahead: cython.Py_ssize_t
     grid: cython.longlong
     plane: cython.Py_ssize_t
+    scale: cython.double
+    weight: cython.double
+    factored: cython.bint = factors.shape[0] > 0
     d: cython.Py_ssize_t = codes.shape[1]
     with cython.nogil:
         for k in range(begins.shape[0]):
             plane = k * d * 256
+            scale = scales[k]
             if whole:
                 for i in range(begins[k], ends[k]):
-                    grid = cython.cast(cython.longlong, weights[i] * scale + 0.5)
+                    weight = weights[i] * scale
+                    if factored:
+                        weight *= factors[i]
+                    grid = cython.cast(cython.longlong, weight + 0.5)
                     _add_row(codes, i, grid, plane, hist)
             else:
                 for i in range(begins[k], ends[k]):
@@ -94,8 +105,13 @@ def class_histogram(
                         prefetch(cython.address(codes[ahead, 0]))
                         prefetch(cython.address(codes[ahead, d - 1]))
                         prefetch(cython.address(weights[ahead]))
+                        if factored:
+                            prefetch(cython.address(factors[ahead]))
                     row = order[i]
-                    grid = cython.cast(cython.longlong, weights[row] * scale + 0.5)
+                    weight = weights[row] * scale
+                    if factored:
+                        weight *= factors[row]
+                    grid = cython.cast(cython.longlong, weight + 0.5)
                     _add_row(codes, row, grid, plane, hist)
 
 

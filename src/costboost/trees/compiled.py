@@ -12,6 +12,7 @@ KERNELS = (
     "costboost.trees._split_kernels",
     "costboost.trees._forest_kernels",
     "costboost.boosting._row_kernels",
+    "costboost.boosting._vote_kernels",
     "costboost.boosting._gradient_kernels",
 )
 

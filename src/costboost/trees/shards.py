@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import TracebackType
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -27,6 +28,7 @@ Int64 = NDArray[np.int64]
 R = TypeVar("R")
 
 ROOT = 0
+_NONE = np.zeros(0)
 _DEAL = 4096  # rows dealt to one shard at a time
 _CELLS_PER_SHARD = 200_000  # below this a second thread costs more than it brings
 _CELLS_PER_CALL = 100_000  # the same for a single call: some 50 microseconds of work
@@ -186,23 +188,35 @@ class Shards:
 
 @dataclass(frozen=True)
 class ClassWeights:
-    """One weight per row, added to the histogram of the row's class (`shard.data[name]`).
+    """One weight per row, added to the histogram of the row's class (`shard.data["weights"]`).
 
-    `scale` is the power of two that puts weights on the grid.
+    `scale` puts weights on the grid: a power of two, times a factor for each class if they have
+    any, (K,). Where rows have factors of their own, they are in `shard.data[factors]`.
     """
 
     n_channels: int
-    scale: float
-    name: str = "weights"
+    scale: float | NDArray[np.float64]
+    factors: str | None = None
+
+    @cached_property
+    def scales(self) -> NDArray[np.float64]:
+        """Return the scale of every class, (K,)."""
+        return np.array(np.broadcast_to(self.scale, (self.n_channels,)), dtype=np.float64)
 
     def histogram(self, shard: Shard, node: int) -> Int64:
         """Return the node's class weights as a (d, 256, K) view of planes by class."""
         hist = np.zeros((self.n_channels, shard.codes.shape[1], 256), dtype=np.int64)
-        weights = shard.data[self.name]
-        kernels.class_histogram(
-            shard.codes, *shard.where(node), weights, self.scale, hist.reshape(-1)
-        )
+        factors = _NONE if self.factors is None else shard.data[self.factors]
+        weights = (shard.data["weights"], factors, self.scales)
+        kernels.class_histogram(shard.codes, *shard.where(node), *weights, hist.reshape(-1))
         return hist.transpose(1, 2, 0)
+
+    def total(self, shard: Shard) -> int:
+        """Add up a shard's weights on the grid."""
+        weights = shard.data["weights"] * np.repeat(self.scales, np.diff(shard.starts))
+        if self.factors is not None:
+            weights *= shard.data[self.factors]
+        return int(np.sum((weights + 0.5).astype(np.int64)))
 
 
 @dataclass(frozen=True)

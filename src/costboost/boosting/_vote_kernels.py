@@ -1,0 +1,199 @@
+"""The compiled loops over margins: votes, and what the decisions by them cost. For `ledger`.
+
+    leaves     (m,) uint16         the leaf of this round's tree that each row reached
+    starts     (K + 1,) int64      rows of class k are starts[k] <= i < starts[k + 1]
+    values     (L,) float64        what each leaf adds to the margin, or to that of its class
+    strengths  (0,) or (m,)        what multiplies it for each row; none: 1
+    limits     (1,) or (m,)        a row is decided 1 where its margin exceeds limit * total
+    weights    (0,) or (m,)        how much each row counts; none: 1
+    prices     (m, A) float64      what each decision costs the row
+
+Sums of real terms are exact and so independent of their order: a term is cut into a whole number
+of grid units and a remainder, and both are added as int64. Compiled by Cython in pure-Python
+mode; interpreted the same loops run slowly.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from costboost.trees import _interpreted as cython
+
+REMAINDER = cython.declare(cython.double, 1099511627776.0)  # 2**40
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _add(out: cython.longlong[:, ::1], term: cython.double, sign: cython.int) -> cython.int:
+    """Add or take away a term, in grid units, of the exact sum out[0] = (units, remainders)."""
+    units: cython.longlong = cython.cast(cython.longlong, term)
+    out[0, 0] += sign * units
+    out[0, 1] += sign * cython.cast(cython.longlong, (term - units) * REMAINDER)
+    return 0
+
+
+def vote_binary(
+    margins: cython.double[:, ::1],
+    starts: cython.longlong[::1],
+    leaves: cython.ushort[::1],
+    values: cython.double[::1],
+    strengths: cython.const_double[::1],
+    limits: cython.const_double[::1],
+    total: cython.double,
+    weights: cython.const_double[::1],
+    scale: cython.double,
+    confusion: cython.longlong[:, ::1],
+):
+    """Add each leaf's value to its rows' margin, decide, and add to confusion[class, decision]."""
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    step: cython.Py_ssize_t = 1 if limits.shape[0] > 1 else 0
+    personal: cython.bint = strengths.shape[0] > 0
+    weighted: cython.bint = weights.shape[0] > 0
+    margin: cython.double
+    unit: cython.longlong = 1
+    all_of: cython.longlong
+    ones: cython.longlong
+    positive: cython.longlong
+    with cython.nogil:
+        for k in range(starts.shape[0] - 1):
+            all_of = 0
+            ones = 0
+            for i in range(starts[k], starts[k + 1]):
+                margin = values[leaves[i]]
+                if personal:
+                    margin *= strengths[i]
+                margin += margins[i, 0]
+                margins[i, 0] = margin
+                positive = margin > limits[i * step] * total
+                if weighted:
+                    unit = cython.cast(cython.longlong, weights[i] * scale + 0.5)
+                all_of += unit
+                ones += unit * positive
+            confusion[k, 1] += ones
+            confusion[k, 0] += all_of - ones
+
+
+def vote_at_prices(
+    margins: cython.double[:, ::1],
+    leaves: cython.ushort[::1],
+    values: cython.double[::1],
+    strengths: cython.const_double[::1],
+    limits: cython.const_double[::1],
+    before: cython.double,
+    total: cython.double,
+    weights: cython.const_double[::1],
+    extra: cython.const_double[::1],
+    scale: cython.double,
+    turned: cython.ushort[::1],
+    out: cython.longlong[:, ::1],
+):
+    """Add each leaf's value to its rows' margin; add to out[0] by how much their price changes.
+
+    `before` is the last round's total, `extra` (m,) what a row pays for decision 1 above what it
+    pays for 0. A decision seldom changes: `turned` has room for the rows of a block whose decision
+    did, and one more; only they are priced.
+    """
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    begin: cython.Py_ssize_t = 0
+    end: cython.Py_ssize_t
+    found: cython.Py_ssize_t
+    n_rows: cython.Py_ssize_t = leaves.shape[0]
+    step: cython.Py_ssize_t = 1 if limits.shape[0] > 1 else 0
+    personal: cython.bint = strengths.shape[0] > 0
+    weighted: cython.bint = weights.shape[0] > 0
+    old: cython.double
+    new: cython.double
+    unit: cython.double
+    with cython.nogil:
+        while begin < n_rows:
+            end = begin + turned.shape[0] - 1
+            end = end if end < n_rows else n_rows
+            found = 0
+            for i in range(begin, end):
+                old = margins[i, 0]
+                new = values[leaves[i]]
+                if personal:
+                    new *= strengths[i]
+                new += old
+                margins[i, 0] = new
+                turned[found] = i - begin
+                found += (old > limits[i * step] * before) ^ (new > limits[i * step] * total)
+            for j in range(found):
+                i = begin + turned[j]
+                unit = weights[i] * scale if weighted else scale
+                _add(out, extra[i] * unit, 1 if margins[i, 0] > limits[i * step] * total else -1)
+            begin = end
+
+
+def vote_classes(
+    margins: cython.double[:, ::1],
+    starts: cython.longlong[::1],
+    leaves: cython.ushort[::1],
+    votes: cython.longlong[::1],
+    values: cython.double[::1],
+    rewards: cython.const_double[:, ::1],
+    weights: cython.double[::1],
+    scale: cython.double,
+    decisions: cython.uchar[::1],
+    confusion: cython.longlong[:, ::1],
+):
+    """Add each leaf's value to the margin of the class it votes for; decide by the largest.
+
+    With `rewards` (K, A) the action of largest sum_k margin_k reward[k, a] is taken instead.
+    """
+    a: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    best: cython.Py_ssize_t
+    most: cython.double
+    score: cython.double
+    n_classes: cython.Py_ssize_t = margins.shape[1]
+    n_actions: cython.Py_ssize_t = rewards.shape[1]
+    plain: cython.bint = rewards.shape[0] == 0
+    weighted: cython.bint = weights.shape[0] > 0
+    keep: cython.bint = decisions.shape[0] > 0
+    unit: cython.longlong = 1
+    with cython.nogil:
+        for k in range(starts.shape[0] - 1):
+            for i in range(starts[k], starts[k + 1]):
+                margins[i, votes[leaves[i]]] += values[leaves[i]]
+                best = 0
+                most = 0.0
+                for a in range(n_classes if plain else n_actions):
+                    if plain:
+                        score = margins[i, a]
+                    else:
+                        score = 0.0
+                        for j in range(n_classes):
+                            score += margins[i, j] * rewards[j, a]
+                    if a == 0 or score > most:
+                        best = a
+                        most = score
+                if weighted:
+                    unit = cython.cast(cython.longlong, weights[i] * scale + 0.5)
+                if keep:
+                    decisions[i] = best
+                confusion[k, best] += unit
+
+
+def price_decisions(
+    decisions: cython.uchar[::1],
+    prices: cython.const_double[:, :],
+    weights: cython.double[::1],
+    scale: cython.double,
+    out: cython.longlong[:, ::1],
+):
+    """Add up weight * prices[i, decision] exactly, in grid units, into out[0]."""
+    i: cython.Py_ssize_t
+    weight: cython.double = 1.0
+    with cython.nogil:
+        for i in range(decisions.shape[0]):
+            if weights.shape[0] > 0:
+                weight = weights[i]
+            _add(out, prices[i, decisions[i]] * (weight * scale), 1)
