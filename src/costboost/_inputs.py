@@ -73,9 +73,12 @@ def count_threads(n_jobs: int | None) -> int:
     return int(effective_n_jobs(n_jobs))
 
 
-def draw_seed(random_state: Any) -> int:
-    """Return a seed for everything random in one fit."""
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+def fit_seed(estimator: Any) -> int:
+    """Return a seed for everything random in one fit; a warm start keeps that of the first."""
+    earlier = getattr(estimator, "_progress", None) if estimator.warm_start else None
+    if earlier is not None:
+        return int(earlier.seed)
+    return int(check_random_state(estimator.random_state).randint(np.iinfo(np.int32).max))
 
 
 def check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:

@@ -20,14 +20,15 @@ from costboost._inputs import check_labels, check_table, count_threads
 from costboost._validation import read_weights
 from costboost.boosting.ensemble import Ensemble, link
 from costboost.boosting.ledger import vote_shares
-from costboost.boosting.rounds import Round
 from costboost.boosting.rules import RULES, Rule
-from costboost.calibration import CalibratedScores, calibrate_folds
-from costboost.costs import as_costs
+from costboost.calibration import CalibratedScores
+from costboost.costs import Costs
 from costboost.decisions import CostDecisionMixin
 from costboost.plans import Plan, settle
 from costboost.recipe import train_in_step
+from costboost.tables import read_eval_set, train_models
 from costboost.trainer import Trainer
+from costboost.warm import continued, remember
 
 Floats = NDArray[np.float64]
 
@@ -115,13 +116,14 @@ class CostBoostClassifier(
         Stop when the cost of the held-out rows (the recipe: the loss of the rows left out of the
         folds) has not fallen for so many rounds. "auto" never stops a named method.
     tol : float, default=0.0
-        A fall by less than this share of the best cost does not count.
+        A fall by less than this share of the best cost, or loss, does not count.
     warm_start : bool, default=False
-        Continue from the rounds of the last ``fit`` (same data, larger `n_estimators`).
+        Continue from the rounds of the last ``fit``, which had it too (same data, larger
+        `n_estimators`). Other data, or another method, are refused.
     on_interrupt : {"raise", "keep"}, default="raise"
         On Ctrl-C: give up, or keep the model of the rounds done so far.
     verbose : int, default=0
-        Print a line every so many rounds.
+        Print a line every so many rounds; the recipe at the looks that it takes anyway, every 10.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; the model does not depend on it.
@@ -142,6 +144,9 @@ class CostBoostClassifier(
         sum c * prod Z: the theorem's bound of the training cost (plus what right answers cost).
     validation_cost_ : ndarray of shape (n_rounds,), with early stopping
         The mean cost of the held-out rows after each round.
+    validation_loss_, validation_rounds_ : ndarrays of shape (n_looks,), of the recipe
+        The log loss of the rows that the folds left out, and the number of rounds at that look:
+        one every 10 rounds, and one at the end. `n_iter_` is the number at the least.
     estimators_ : list of classifiers, if `estimator` was given
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
@@ -258,7 +263,8 @@ class CostBoostClassifier(
         groups : array-like of shape (n_samples,), default=None
             Rows of one group are never both trained and calibrated on.
         eval_set : tuple (X, y) or (X, y, costs), default=None
-            Held-out rows for early stopping, in place of `validation_fraction`.
+            Held-out rows for early stopping of a named method, in place of
+            `validation_fraction`.
 
         Returns
         -------
@@ -270,52 +276,41 @@ class CostBoostClassifier(
         self.classes_ = classes
         bound = self._set_costs(costs, classes[codes], weights)
         plan = settle(self, X, codes, bound, len(classes))
+        held_out = self._read_eval_set(eval_set, plan, bound)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
-        trainer = Trainer(plan, X, codes, weights, bound, classes, eval_set, callbacks)
+        trainer = Trainer(plan, X, codes, weights, bound, classes, held_out, callbacks)
         with trainer:
-            self._train(trainer, plan, groups)
+            self._train(trainer, groups)
         callbacks.close()
         return self
 
-    def _train(self, trainer: Trainer, plan: Plan, groups: Any) -> None:
+    def _read_eval_set(self, eval_set: Any, plan: Plan, costs: Costs) -> Any:
+        if plan.in_step and eval_set is not None:
+            raise ValueError(
+                "The recipe of method='auto' stops by the rows that its folds leave out, and has "
+                "no use for an eval_set. Leave it out (and give these rows to X and y), or name a "
+                "method."
+            )
+        return read_eval_set(self, eval_set, per_row=costs.per_row)
+
+    def _train(self, trainer: Trainer, groups: Any) -> None:
         """Train one model, or one for each fold; keep it and what is known of its rounds."""
+        plan = trainer.plan
+        given = {"the classes of y": self.classes_, "costs": trainer.costs}
+        earlier = continued(self, trainer, given)
         self._rule_name = plan.rule.name
-        self._scores: CalibratedScores | None = None
-        if plan.calibration is None:
-            model = trainer.train(None, self._earlier_rounds(plan))
-            if self.warm_start:
-                self._rounds = trainer.histories[-1].rounds
-            self._ensembles: tuple[Ensemble, ...] = (model,)
-        elif plan.in_step:
-            self._scores = train_in_step(trainer, self.cv, groups)
+        self._scores: CalibratedScores | None
+        self._ensembles: tuple[Ensemble, ...]
+        if plan.in_step:
+            self._scores = train_in_step(trainer, self.cv, groups, ensemble=self.ensemble)
             self._ensembles = self._scores.models
         else:
-            self._scores = calibrate_folds(
-                trainer.train,
-                trainer.score,
-                self.classes_[trainer.y],
-                self.cv,
-                classes=self.classes_,
-                method=plan.calibration,
-                margins=not plan.discrete,
-                groups=groups,
-                sample_weight=trainer.weights,
-                ensemble=self.ensemble,
-                random_state=plan.seed,
+            previous = None if earlier is None else earlier.rounds
+            self._ensembles, self._scores = train_models(
+                trainer, self.cv, groups=groups, ensemble=self.ensemble, previous=previous
             )
-            self._ensembles = self._scores.models
+        remember(self, trainer, self._ensembles[0], given)
         trainer.report(self, self._ensembles)
-
-    def _earlier_rounds(self, plan: Plan) -> list[Round] | None:
-        """Return the rounds to continue from, if any."""
-        rounds: list[Round] | None = getattr(self, "_rounds", None) if self.warm_start else None
-        if rounds is not None and len(rounds) > plan.setting.n_rounds:
-            raise ValueError(
-                f"n_estimators={plan.setting.n_rounds} is less than the {len(rounds)} rounds that "
-                "were taken already: warm_start=True only adds rounds. Give more, or "
-                "warm_start=False."
-            )
-        return rounds
 
     @property
     def _rule(self) -> Rule:
@@ -426,11 +421,7 @@ class CostBoostClassifier(
         """
         if self._decides_by_costs():
             return super().score(X, y, sample_weight, costs)
-        decided = self.predict(X)
-        paid_by = self.costs_ if costs is None else as_costs(costs, self.classes_, len(decided))
-        paid = paid_by.of_decisions(np.asarray(y), decided)
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        return -float(np.average(paid, weights=weights))
+        return self._score_answers(X, y, sample_weight, costs)
 
     # --- stages
 

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from costboost._inputs import (
     check_choice,
     check_number,
-    count_features,
     count_threads,
-    draw_seed,
+    fit_seed,
 )
 from costboost.boosting.rules import OBJECTIVES, RULES, At, Rule
 from costboost.boosting.terms import Setting
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
+from costboost.parameters import check_training, read_limits, total_rounds
 from costboost.trees.grower import Limits
 
 Floats = NDArray[np.float64]
@@ -106,6 +106,7 @@ class Plan:
 def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
     """Check the parameters of an estimator against each other and the data."""
     check_choice("method", params.method, ("auto", *RULES))
+    seed = fit_seed(params)
     params = _without_auto(params, len(y), n_classes)
     _check_parameters(params)
     name = "adamec" if params.method == "auto" else params.method
@@ -125,12 +126,7 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
     return Plan(
         rule=rule,
         setting=setting,
-        limits=Limits(
-            max_depth=params.max_depth,
-            max_leaf_nodes=params.max_leaf_nodes,
-            min_samples_leaf=params.min_samples_leaf,
-            max_features=count_features(params.max_features, X.shape[1]),
-        ),
+        limits=read_limits(params, X.shape[1]),
         criterion=params.criterion,
         min_weight_leaf=float(params.min_weight_leaf),
         subsample=float(params.subsample),
@@ -141,15 +137,15 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
         n_classes=n_classes,
         calibration=calibration,
         discrete=votes == "discrete" and not rule.partition,
-        seed=draw_seed(params.random_state),
+        seed=seed,
         n_threads=count_threads(params.n_jobs),
-        total_rounds=_total_rounds(params, calibration),
+        total_rounds=total_rounds(params, calibration),
         validation_fraction=params.validation_fraction,
         patience=params.n_iter_no_change,
         tolerance=float(params.tol),
         on_interrupt=params.on_interrupt,
         verbose=int(params.verbose),
-        in_step=is_recipe(params) and calibration is not None and bool(params.ensemble),
+        in_step=is_recipe(params) and calibration is not None,
     )
 
 
@@ -173,35 +169,14 @@ def _without_auto(params: Any, n_samples: int, n_classes: int) -> SimpleNamespac
     return SimpleNamespace(**given)
 
 
-def _total_rounds(params: Any, calibration: str | None) -> int | None:
-    if calibration is None or isinstance(params.cv, float):
-        return int(params.n_estimators)
-    if isinstance(params.cv, int):
-        return int(params.n_estimators) * (params.cv + (not params.ensemble))
-    return None
-
-
 def _check_parameters(params: Any) -> None:
+    check_training(params)
     check_choice("votes", params.votes, VOTES)
     check_choice("alpha", params.alpha, ("published", "search"))
     check_choice("criterion", params.criterion, ("gini", "entropy", "error"))
-    check_choice("on_interrupt", params.on_interrupt, ("raise", "keep"))
     check_choice("calibration", params.calibration, ("auto", *CALIBRATORS))
-    check_number("n_estimators", params.n_estimators, low=1, whole=True)
     check_number("learning_rate", params.learning_rate, low=0.0, open_low=True)
-    check_number("subsample", params.subsample, low=0.0, high=1.0, open_low=True)
-    check_number("min_samples_leaf", params.min_samples_leaf, low=1, whole=True)
     check_number("min_weight_leaf", params.min_weight_leaf, low=0.0, high=0.5)
-    check_number("max_bins", params.max_bins, low=2, high=255, whole=True)
-    check_number("tol", params.tol, low=0.0)
-    check_number("verbose", params.verbose, low=0)
-    check_number("validation_fraction", params.validation_fraction, low=0.0, high=0.9)
-    if params.max_depth is not None:
-        check_number("max_depth", params.max_depth, low=1, whole=True)
-    if params.max_leaf_nodes is not None:
-        check_number("max_leaf_nodes", params.max_leaf_nodes, low=2, high=65_000, whole=True)
-    if params.n_iter_no_change is not None:
-        check_number("n_iter_no_change", params.n_iter_no_change, low=1, whole=True)
     if params.cost_scale != "auto":
         check_number("cost_scale", params.cost_scale, low=0.0, high=1.0, open_low=True)
 

@@ -13,11 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import islice, zip_longest
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.boosting.consume import EarlyStopping, Observer, Printer, consume
 from costboost.boosting.ensemble import Ensemble
 from costboost.boosting.rounds import Boosting, Round
 from costboost.calibration import CalibratedScores, ClassCalibration, calibration_splits
@@ -28,6 +30,14 @@ Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 STEP = 10  # rounds between two looks at the rows left out
+
+
+@dataclass(frozen=True)
+class Step:
+    """The same round of all folds; None where a fold had ended before."""
+
+    number: int
+    rounds: tuple[Round | None, ...]
 
 
 @dataclass
@@ -41,30 +51,92 @@ class Fold:
     rounds: list[Round] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._source: Iterator[Round] = self.boosting.rounds()
-        self.margins = np.zeros((len(self.test), self.boosting.n_outputs))
+        # How many rounds are in the margins, and the margins: set together, so that Ctrl-C at
+        # any moment leaves both as they were.
+        self._seen = (0, np.zeros((len(self.test), self.boosting.n_outputs)))
 
-    def advance(self, n_rounds: int) -> None:
-        """Take up to so many rounds, and add their votes to the rows left out."""
+    def scores(self, n_rounds: int) -> Floats:
+        """Return the scores of the rows left out, after so many rounds; never fewer than before."""
+        rounds = self.rounds[:n_rounds]
+        total = float(np.sum([done.alpha for done in rounds])) if rounds else 1.0
+        return self.model(0).scores(self._margins(rounds), total)
+
+    def _margins(self, rounds: list[Round]) -> Floats:
+        n_seen, margins = self._seen
         builder = ForestBuilder(self.boosting.n_outputs)
-        for _, done in zip(range(n_rounds), self._source, strict=False):
+        for done in rounds[n_seen:]:
             assert done.lesson.tree is not None
             builder.add(done.lesson.tree, done.values)
-            self.rounds.append(done)
-            if self.trainer.observer is not None:
-                self.trainer.observer(done)
         if len(builder):
             assert self.trainer.binner is not None
+            margins = margins.copy()
             forest = builder.build(self.trainer.binner)
-            forest.add_trees(self.codes, self.margins, 0, len(builder), self.trainer.plan.n_threads)
+            forest.add_trees(self.codes, margins, 0, len(builder), self.trainer.plan.n_threads)
+            self._seen = (len(rounds), margins)
+        return margins
 
     def model(self, n_rounds: int) -> Ensemble:
         """Return the ensemble of the first rounds."""
         return self.trainer.assemble(self.rounds[:n_rounds])
 
 
-def train_in_step(trainer: Trainer, cv: Any, groups: Any) -> CalibratedScores:
-    """Train one model for each fold, all to the same number of rounds, and calibrate them."""
+class Race:
+    """All folds, advanced in step; judges them by the rows that they left out."""
+
+    def __init__(self, trainer: Trainer, folds: list[Fold]) -> None:
+        self.trainer, self.folds = trainer, folds
+        self.rows = np.concatenate([fold.test for fold in folds])
+        self.weights = None if trainer.weights is None else trainer.weights[self.rows]
+        self.maps: dict[int, ClassCalibration] = {}
+        """The calibration at each look, by the number of rounds."""
+
+    def steps(self) -> Iterator[Step]:
+        """Take one round of every fold at a time, until all have ended."""
+        sources = [fold.boosting.rounds() for fold in self.folds]
+        for number, rounds in enumerate(zip_longest(*sources)):
+            for fold, done in zip(self.folds, rounds, strict=True):
+                if done is not None:
+                    fold.rounds.append(done)
+            yield Step(number, rounds)
+
+    def __call__(self, step: Step) -> float:
+        """Calibrate the folds as they are; return the log loss of the rows left out."""
+        plan, y, n_rounds = self.trainer.plan, self.trainer.y[self.rows], step.number + 1
+        scores = np.concatenate([fold.scores(n_rounds) for fold in self.folds])
+        blank = ClassCalibration(plan.calibration, plan.n_classes, margins=self.trainer.margins)
+        fitted = blank.fit(scores, y, self.weights)
+        self.maps[n_rounds] = fitted
+        return _log_loss(fitted.predict(scores), y, self.weights)
+
+    def run(self) -> EarlyStopping:
+        """Advance until the loss has not fallen for a while, or the user has seen enough."""
+        plan, n_rounds = self.trainer.plan, self.trainer.plan.setting.n_rounds
+        watch = EarlyStopping(self, plan.patience, plan.tolerance, STEP, n_rounds)
+        observers: list[Observer] = [watch]
+        if plan.verbose:
+            every = STEP * -(-plan.verbose // STEP)  # lines are printed where there was a look
+            tell = lambda step: f"out-of-fold log loss {watch.costs[-1]:.6g}"  # noqa: E731
+            observers.append(Printer(n_rounds, every, tell))
+        observers.append(self._tell)
+        steps = consume(self.steps(), observers, on_interrupt=plan.on_interrupt).rounds
+        if watch.looks[-1:] != [len(steps)]:  # ended between two looks, or before the first
+            watch.look(Step(len(steps) - 1, ()))
+        return watch
+
+    def _tell(self, step: Step) -> bool:
+        observer = self.trainer.observer
+        if observer is None:
+            return False
+        answers = [observer(done) for done in step.rounds if done is not None]
+        return any(answers)  # all of them were told
+
+
+def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> CalibratedScores:
+    """Train one model for each fold, all to the same number of rounds, and calibrate them.
+
+    With ``ensemble=False`` the folds say how many rounds and which calibration; one model of all
+    rows then takes so many.
+    """
     plan = trainer.plan
     splits = calibration_splits(
         trainer.y, cv, groups=groups, sample_weight=trainer.weights, random_state=plan.seed
@@ -79,43 +151,35 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any) -> CalibratedScores:
             )
             for train, test in splits
         ]
-        n_rounds, calibration = _race(trainer, folds)
-    for fold in folds:
-        trainer.histories.append(History(fold.rounds[:n_rounds], [], None))
-    models = tuple(fold.model(n_rounds) for fold in folds)
-    return CalibratedScores(models, (calibration,) * len(models), len(splits))
+        race = Race(trainer, folds)
+        watch = race.run()
+    n_rounds, trainer.out_of_fold = watch.best_rounds, (watch.looks, watch.costs)
+    if ensemble or len(folds) == 1:
+        for fold in folds:
+            trainer.histories.append(History(fold.rounds[:n_rounds], [], None))
+        models = tuple(fold.model(n_rounds) for fold in folds)
+    else:
+        rows = np.unique(np.concatenate([np.concatenate(split) for split in splits]))
+        models = (_train_alike(trainer, rows, n_rounds),)
+    return CalibratedScores(models, (race.maps[n_rounds],) * len(models), len(splits))
 
 
-def _race(trainer: Trainer, folds: list[Fold]) -> tuple[int, ClassCalibration]:
-    """Advance all folds until the loss of the rows left out has not fallen for a while."""
-    plan = trainer.plan
-    rows = np.concatenate([fold.test for fold in folds])
-    weights = None if trainer.weights is None else trainer.weights[rows]
-    best: tuple[float, int, ClassCalibration | None] = (np.inf, 0, None)
-    patience = plan.patience or plan.setting.n_rounds
-    try:
-        for done in range(STEP, plan.setting.n_rounds + STEP, STEP):
-            for fold in folds:
-                fold.advance(min(STEP, plan.setting.n_rounds - done + STEP))
-            scores = np.concatenate([_scores(fold) for fold in folds])
-            blank = ClassCalibration(plan.calibration, plan.n_classes, margins=not plan.discrete)
-            fitted = blank.fit(scores, trainer.y[rows], weights)
-            loss = _log_loss(fitted.predict(scores), trainer.y[rows], weights)
-            if loss < best[0]:
-                best = (loss, min(done, plan.setting.n_rounds), fitted)
-            ended = all(len(fold.rounds) < done for fold in folds)
-            if ended or done - best[1] >= patience:
-                break
-    except KeyboardInterrupt:
-        if plan.on_interrupt != "keep" or best[2] is None:
-            raise
-    assert best[2] is not None
-    return best[1], best[2]
+def _train_alike(trainer: Trainer, rows: Int64, n_rounds: int) -> Ensemble:
+    """Train one model on all rows, for as many rounds as the folds took.
 
+    Callbacks are told of its rounds, but it is the number of rounds that the calibration is for.
+    """
 
-def _scores(fold: Fold) -> Floats:
-    total = float(np.sum([done.alpha for done in fold.rounds])) if fold.rounds else 1.0
-    return fold.model(0).scores(fold.margins, total)
+    def tell(done: Round) -> bool:
+        if trainer.observer is not None:
+            trainer.observer(done)
+        return False
+
+    with trainer.open(rows) as boosting:
+        rounds = islice(boosting.rounds(), n_rounds)
+        taken = consume(rounds, [tell], on_interrupt=trainer.plan.on_interrupt).rounds
+    trainer.histories.append(History(taken, [], None))
+    return trainer.assemble(taken)
 
 
 def _log_loss(proba: Floats, y: Int64, weights: Floats | None) -> float:

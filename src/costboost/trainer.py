@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import check_random_state
 
 from costboost._inputs import plain
-from costboost.boosting.consume import EarlyStopping, Printer, consume
+from costboost._validation import encode
 from costboost.boosting.ensemble import Ensemble, assemble, constant_ensemble, outside_votes
 from costboost.boosting.joint import JointFinder
 from costboost.boosting.learners import Learner, OutsideLearner, TreeLearner
@@ -23,7 +23,7 @@ from costboost.boosting.prices import Prices, training_prices
 from costboost.boosting.rounds import Boosting, Round
 from costboost.costs import Costs, as_costs
 from costboost.plans import Plan, _RowObjective
-from costboost.trees.binning import Binner, fit_binner
+from costboost.tables import TableTrainer, set_history
 from costboost.trees.forest import ForestBuilder
 from costboost.trees.shards import Layout, plan_layout, sensible_shards
 
@@ -40,7 +40,7 @@ class History:
     cost_bound: Floats | None
 
 
-class Trainer:
+class Trainer(TableTrainer):
     """Holds a table, its codes and its costs; trains on any of its rows.
 
     Parameters
@@ -51,10 +51,14 @@ class Trainer:
     weights : float64 array of shape (n,) or None
     costs : Costs, bound to the classes and, if per row, to the rows
     classes : ndarray of shape (K,)
-    eval_set : tuple (X, y) or (X, y, costs), or None
+    held_out : tuple (X, y, costs or None), or None
+        Rows for early stopping, as `read_eval_set` returns them.
     observer : callable, or None
         Told of every round; True stops.
     """
+
+    plan: Plan
+    histories: list[History]
 
     def __init__(
         self,
@@ -64,24 +68,18 @@ class Trainer:
         weights: Floats | None,
         costs: Costs,
         classes: NDArray[Any],
-        eval_set: tuple[Any, ...] | None = None,
+        held_out: tuple[Any, ...] | None = None,
         observer: Any = None,
     ) -> None:
-        self.plan, self.X, self.y, self.weights = plan, X, y, weights
-        self.costs, self.classes, self.observer = costs, classes, observer
-        self.histories: list[History] = []
-        self.binner: Binner | None = None
-        self._codes: NDArray[np.uint8] | None = None
-        self._max_rounds = plan.setting.n_rounds
-        if plan.estimator is None:
-            self.binner = fit_binner(
-                X,
-                weights,
-                max_bins=plan.max_bins,
-                categorical_features=plan.categorical_features,
-                n_threads=plan.n_threads,
-            )
-        self._held_out = None if eval_set is None else self._read_eval_set(eval_set)
+        super().__init__(plan, X, y, weights, observer)
+        self.costs, self.classes = costs, classes
+        self.out_of_fold: tuple[list[int], list[float]] | None = None  # set by the recipe
+        self._held_out = None if held_out is None else self._watch_table(*held_out)
+
+    @property
+    def margins(self) -> bool:  # type: ignore[override]
+        """Whether `score` returns real-valued margins rather than shares of votes."""
+        return not self.plan.discrete
 
     def __enter__(self) -> Trainer:
         return self
@@ -94,19 +92,8 @@ class Trainer:
     ) -> None:
         self._codes = None
 
-    def _read_eval_set(self, eval_set: tuple[Any, ...]) -> _Watched:
-        if len(eval_set) not in (2, 3):
-            raise ValueError(
-                f"eval_set must be (X, y) or (X, y, costs), got {len(eval_set)} parts."
-            )
-        X, y = eval_set[0], eval_set[1]
-        given = eval_set[2] if len(eval_set) == 3 else None
-        if given is None and self.costs.per_row:
-            raise ValueError(
-                "Training has costs per row, so the held-out rows need their own: give "
-                "eval_set=(X, y, costs)."
-            )
-        labels = np.asarray(y)
+    def _watch_table(self, X: Any, labels: NDArray[Any], given: Any) -> _Watched:
+        encode(self.classes, labels, "y of eval_set")  # refuses labels that are not known
         costs = self.costs if given is None else as_costs(given, self.classes, len(labels))
         codes = None if self.binner is None else self.binner.encode(X)
         return _Watched(self, X, codes, labels, costs, None)
@@ -123,7 +110,7 @@ class Trainer:
         with self.open(everything) as boosting:
             if previous:
                 boosting.replay(previous)
-            history = self._consume(boosting, watched, previous or [])
+            history = self._history(boosting, watched, previous or [])
         self.histories.append(history)
         if not history.rounds:
             return self._constant(boosting)
@@ -141,7 +128,7 @@ class Trainer:
         prices = training_prices(costs, y, plan.n_classes, aim=plan.rule.trains_on_costs)
         prices = _aim_at_objective(prices, plan, rows)
         layout = self._layout(prices.labels)
-        setting = replace(_at_rows(plan.setting, part), n_rounds=max(self._max_rounds, 1))
+        setting = replace(_at_rows(plan.setting, part), n_rounds=self.n_rounds)
         with layout.cut(self._arranged(layout, part)) as shards:
             learner = self._learner(prices, part)
             data = (prices, costs, y, weights, plan.n_classes)
@@ -153,41 +140,13 @@ class Trainer:
         votes = plan.setting.votes
         return assemble(rounds, self.binner, plan.n_classes, votes, discrete=plan.discrete)
 
-    def _weighted_rows(self, rows: Any) -> Int64:
-        """Return the numbers of the rows to train on: rows of weight 0 are as good as absent."""
-        everything = np.arange(len(self.y)) if rows is None else np.asarray(rows)
-        if self.weights is None or np.all(self.weights[everything] > 0.0):
-            return everything
-        everything = everything[self.weights[everything] > 0.0]
-        if len(np.unique(self.y[everything])) < 2:
-            raise ValueError(
-                "sample_weight leaves rows of fewer than two classes: give positive weights to "
-                "rows of at least two classes."
-            )
-        return everything
-
-    def _consume(
+    def _history(
         self, boosting: Boosting, watched: _Watched | None, previous: list[Round]
     ) -> History:
-        plan = self.plan
-        watch = None
-        observers: list[Any] = []
-        if watched is not None:
-            watch = EarlyStopping(watched.judge(previous), plan.patience, plan.tolerance)
-            observers.append(watch)
-        if plan.verbose:
-            observers.append(Printer(plan.setting.n_rounds, plan.verbose, watch))
-        if self.observer is not None:
-            observers.append(self.observer)
-        outcome = consume(boosting.rounds(len(previous)), observers, on_interrupt=plan.on_interrupt)
-        rounds = previous + outcome.rounds
-        if outcome.interrupted:
-            # Models still to come are made in the same time.
-            self._max_rounds = len(rounds)
-        if watch is not None and plan.patience is not None and watch.costs:
-            rounds = rounds[: len(previous) + watch.best_rounds]
-        bound = _cost_bound(boosting, rounds) if plan.bounded else None
-        return History(rounds, [] if watch is None else watch.costs, bound)
+        judge = None if watched is None else watched.judge(previous)
+        taken = self._take(boosting.rounds, judge, previous)
+        bound = _cost_bound(boosting, taken.rounds) if self.plan.bounded else None
+        return History(taken.rounds, taken.costs, bound)
 
     def _layout(self, labels: Int64) -> Layout:
         plan = self.plan
@@ -195,29 +154,12 @@ class Trainer:
         n_shards = sensible_shards(len(labels), n_features, plan.n_threads)
         return plan_layout(labels, len(labels), plan.n_classes, n_shards)
 
-    def _arranged(self, layout: Layout, rows: Int64 | None) -> NDArray[np.uint8]:
-        """Return the codes of the rows, in the order of the layout."""
-        if self.binner is None:
-            return np.zeros((len(layout.rows), 0), dtype=np.uint8)
-        n_threads = self.plan.n_threads
-        if rows is None and self._codes is None:
-            return self.binner.encode(self.X, positions=layout.positions, n_threads=n_threads)
-        return self.codes_of(layout.rows if rows is None else rows[layout.rows])
-
-    def codes_of(self, rows: Any) -> NDArray[np.uint8]:
-        """Return the codes of some rows; the table is binned at the first call, and kept."""
-        if self._codes is None:
-            assert self.binner is not None
-            self._codes = self.binner.encode(self.X, n_threads=self.plan.n_threads)
-        return np.asarray(self._codes[rows])
-
     def _learner(self, prices: Prices, rows: Int64 | None) -> Learner:
         plan = self.plan
         if self.binner is None:
-            X = self.X if rows is None else _safe_indexing(self.X, rows)
             return OutsideLearner(
                 plan.estimator,
-                X,
+                self.table_of(rows),
                 prices.labels,
                 plan.n_classes,
                 votes=plan.setting.votes,
@@ -272,26 +214,10 @@ class Trainer:
 
     # --- held-out rows
 
-    def _hold_out(self, rows: Int64) -> tuple[Int64, Int64]:
-        """Set a share of every class apart, at least one row and never all of them."""
-        share = self.plan.validation_fraction
-        if not share > 0.0:
-            raise ValueError(
-                "Early stopping needs held-out rows: give validation_fraction > 0 or an eval_set."
-            )
-        rng = np.random.default_rng(self.plan.seed)
-        apart = np.zeros(len(rows), dtype=bool)
-        for k in range(self.plan.n_classes):
-            members = np.flatnonzero(self.y[rows] == k)
-            if len(members) > 1:
-                n_apart = min(max(1, round(share * len(members))), len(members) - 1)
-                apart[rng.permutation(members)[:n_apart]] = True
-        return rows[~apart], rows[apart]
-
     def _watch_rows(self, rows: Int64) -> _Watched:
         X = codes = None
         if self.binner is None:
-            X = _safe_indexing(self.X, rows)
+            X = self.table_of(rows)
         else:
             codes = self.codes_of(rows)
         weights = None if self.weights is None else self.weights[rows]
@@ -302,7 +228,7 @@ class Trainer:
     def score(self, model: Ensemble, rows: Any) -> Floats:
         """Return the scores of some rows, to calibrate on."""
         if model.forest is None:
-            margins = model.margins(_safe_indexing(self.X, rows))
+            margins = model.margins(self.table_of(rows))
         else:
             margins = model.forest.margins_of_codes(self.codes_of(rows), self.plan.n_threads)
         return model.scores(margins, model.total_alpha)
@@ -310,22 +236,24 @@ class Trainer:
     def report(self, estimator: Any, models: tuple[Ensemble, ...]) -> None:
         """Set the fitted attributes that tell of rounds."""
         kept = self.histories[-1:] if len(models) == 1 else self.histories
-        series = {
+        series: dict[str, list[Any]] = {
             "estimator_weights_": [model.alphas for model in models],
             "estimator_errors_": [np.array([r.error for r in h.rounds]) for h in kept],
             "normalizers_": [np.array([r.normalizer for r in h.rounds]) for h in kept],
             "train_cost_": [np.array([r.train_cost for r in h.rounds]) for h in kept],
         }
         if self.plan.bounded:
-            series["cost_bound_"] = [h.cost_bound for h in kept]  # type: ignore[misc]
-        if kept and kept[-1].validation_cost:
+            series["cost_bound_"] = [h.cost_bound for h in kept]
+        if kept[-1].validation_cost:
             series["validation_cost_"] = [np.array(h.validation_cost) for h in kept]
-        for name, values in series.items():
-            setattr(estimator, name, values[0] if len(models) == 1 else values)
-        estimator.n_iter_ = max(len(model.alphas) for model in models)
+        if self.out_of_fold is not None:
+            rounds, losses = self.out_of_fold
+            series["validation_rounds_"] = [np.array(rounds)]
+            series["validation_loss_"] = [np.array(losses)]
         if self.plan.estimator is not None:
-            lists = [list(model.estimators) for model in models]
-            estimator.estimators_ = lists[0] if len(models) == 1 else lists
+            series["estimators_"] = [list(model.estimators) for model in models]
+        set_history(estimator, series)
+        estimator.n_iter_ = max(len(model.alphas) for model in models)
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,14 @@
 """Consume rounds: early stopping on held-out cost, progress, interruption.
 
-The loops of `rounds.py`, `gradient.py` and `pnorm.py` yield rounds; `consume` takes them until the
-loop ends or an observer has seen enough. An observer is any callable that gets a round and returns
-True to stop.
+The loops of `rounds.py`, `gradient.py` and `pnorm.py` yield rounds, and the recipe rounds of all
+its folds; `consume` takes them until the loop ends or an observer has seen enough. An observer is
+any callable that gets a round and returns True to stop. `take_rounds` is what the trainers of one
+model make of it.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
@@ -19,12 +21,37 @@ class HasNumber(Protocol):
     def number(self) -> int:
         """The round's number, from 0."""
 
+
+class HasCost(HasNumber, Protocol):
+    """A round of one model."""
+
     @property
     def train_cost(self) -> float:
         """What the decisions, or the loss, amount to on the training rows."""
 
 
+class Manner(Protocol):
+    """What a plan says of how rounds are to be taken."""
+
+    @property
+    def patience(self) -> int | None:
+        """Rounds without a fall of the held-out cost before training stops; None never stops."""
+
+    @property
+    def tolerance(self) -> float:
+        """A fall by less than this share of the best cost does not count."""
+
+    @property
+    def verbose(self) -> int:
+        """Print a line every so many rounds; 0 prints nothing."""
+
+    @property
+    def on_interrupt(self) -> Literal["raise", "keep"]:
+        """Whether Ctrl-C gives up or keeps the rounds so far."""
+
+
 R = TypeVar("R", bound=HasNumber)
+C = TypeVar("C", bound=HasCost)
 Observer = Callable[[Any], bool]
 
 
@@ -35,45 +62,61 @@ class EarlyStopping:
     Attributes
     ----------
     judge : callable
-        Adds a round to what it knows and returns the cost of the held-out rows.
+        Adds what is new to what it knows and returns the cost of the held-out rows after a round.
     patience : int or None
         None only watches.
     tolerance : float
         A fall by less than this share of the best cost does not count.
-    costs : list of float
-        The held-out cost after each round.
+    every, last : int
+        Rounds between two looks at the held-out rows, and the round that gets a look in any case.
+    costs, looks : list of float, list of int
+        The held-out cost at each look, and the number of rounds taken until then.
+    best_rounds : int
+        The number of rounds at the least cost.
     """
 
     judge: Callable[[Any], float]
     patience: int | None
     tolerance: float = 0.0
+    every: int = 1
+    last: int = 0
     costs: list[float] = field(default_factory=list)
+    looks: list[int] = field(default_factory=list)
     best: float = float("inf")
     best_rounds: int = 0
 
     def __call__(self, done: HasNumber) -> bool:
-        """Judge a round; True when the cost has not fallen for `patience` rounds."""
+        """Judge a round if it is its turn; True when the cost has not fallen for long enough."""
+        n_rounds = done.number + 1
+        if n_rounds % self.every and n_rounds != self.last:
+            return False
+        self.look(done)
+        return self.patience is not None and n_rounds - self.best_rounds >= self.patience
+
+    def look(self, done: HasNumber) -> None:
+        """Judge a round."""
         cost = self.judge(done)
+        if not self.looks or cost < self.best - self.tolerance * abs(self.best):
+            self.best, self.best_rounds = cost, done.number + 1
         self.costs.append(cost)
-        if self.best_rounds == 0 or cost < self.best - self.tolerance * abs(self.best):
-            self.best, self.best_rounds = cost, len(self.costs)
-        return self.patience is not None and len(self.costs) - self.best_rounds >= self.patience
+        self.looks.append(done.number + 1)
 
 
 @dataclass
 class Printer:
-    """Prints a line every `every` rounds."""
+    """Prints a line every `every` rounds: the number, what `tell` says, the seconds since 0."""
 
     n_rounds: int
     every: int
-    watch: EarlyStopping | None = None
+    tell: Callable[[Any], str]
+    start: float = field(default_factory=time.perf_counter)
 
     def __call__(self, done: HasNumber) -> bool:
         """Print a round if it is its turn; never stops."""
         number = done.number + 1
         if number % self.every == 0 or number == self.n_rounds:
-            held_out = f"   held-out cost {self.watch.costs[-1]:.6g}" if self.watch else ""
-            print(f"round {number:>4}/{self.n_rounds}   cost {done.train_cost:.6g}{held_out}")
+            seconds = time.perf_counter() - self.start
+            print(f"round {number:>4}/{self.n_rounds}   {self.tell(done)}   {seconds:.1f} s")
         return False
 
 
@@ -109,3 +152,76 @@ def consume(
             raise
         return Outcome(taken, interrupted=True)
     return Outcome(taken, interrupted=False)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The rounds of one model.
+
+    Attributes
+    ----------
+    rounds : list
+        Those kept: all of them, or until the least held-out cost.
+    costs : list of float
+        The held-out cost after each new round, if it was watched.
+    limit : int or None
+        How many rounds there were when the user ended them, by Ctrl-C or a callback; models still
+        to come are to be no longer.
+    """
+
+    rounds: list[Any]
+    costs: list[float]
+    limit: int | None
+
+
+def take_rounds(
+    rounds: Callable[[int], Iterable[C]],
+    manner: Manner,
+    n_rounds: int,
+    *,
+    previous: Sequence[C] = (),
+    judge: Callable[[C], float] | None = None,
+    observer: Observer | None = None,
+) -> Taken:
+    """Take the rounds of one model, after `previous` ones, as its plan wants them.
+
+    Parameters
+    ----------
+    rounds : callable
+        ``rounds(first)`` yields the rounds from number ``first`` on.
+    manner : Manner
+    n_rounds : int
+        At most.
+    previous : sequence of rounds
+        Taken already.
+    judge : callable, optional
+        Returns the cost of held-out rows after a round.
+    observer : callable, optional
+        Told of every round; True stops.
+
+    Returns
+    -------
+    Taken
+    """
+    watch = None if judge is None else EarlyStopping(judge, manner.patience, manner.tolerance)
+    asked = False
+
+    def tell(done: C) -> str:
+        held_out = "" if watch is None else f"   held-out cost {watch.costs[-1]:.6g}"
+        return f"cost {done.train_cost:.6g}{held_out}"
+
+    def ask(done: C) -> bool:
+        nonlocal asked
+        asked = observer is not None and observer(done)
+        return asked
+
+    observers: list[Observer] = [] if watch is None else [watch]
+    if manner.verbose:
+        observers.append(Printer(n_rounds, manner.verbose, tell))
+    observers.append(ask)
+    outcome = consume(rounds(len(previous)), observers, on_interrupt=manner.on_interrupt)
+    taken = [*previous, *outcome.rounds]
+    limit = len(taken) if outcome.interrupted or asked else None
+    if watch is not None and watch.costs and manner.patience is not None:
+        taken = taken[: watch.best_rounds]
+    return Taken(taken, [] if watch is None else watch.costs, limit)

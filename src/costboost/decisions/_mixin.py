@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
+from costboost._validation import read_weights
 from costboost.costs import Costs, as_costs
 
 Floats = NDArray[np.float64]
@@ -190,5 +191,14 @@ class CostDecisionMixin:
         decided_by = self._decision_costs(None if with_truth else paid_by, len(proba))
         paid_by = decided_by if paid_by is None else paid_by
         paid = paid_by.of_decisions(labels, self._cheapest(decided_by, proba))
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        weights = None if sample_weight is None else read_weights(sample_weight, len(labels))
+        return -float(np.average(paid, weights=weights))
+
+    def _score_answers(self, X: Any, y: ArrayLike, sample_weight: Any, costs: Any) -> float:
+        """Return minus the mean realised cost of decisions that costs have no part in any more."""
+        decided = self.predict(X)
+        labels = column_or_1d(y)
+        paid_by = self.costs_ if costs is None else as_costs(costs, self.classes_, len(decided))
+        paid = paid_by.of_decisions(labels, decided)
+        weights = None if sample_weight is None else read_weights(sample_weight, len(labels))
         return -float(np.average(paid, weights=weights))

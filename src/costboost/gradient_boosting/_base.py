@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import (
-    check_is_fitted,
-)
+from sklearn.utils.validation import check_is_fitted
 
 from costboost._callbacks import CallbackSupportMixin
 from costboost._inputs import check_table, count_threads
-from costboost.boosting.gradient import GradientRound
 from costboost.boosting.gradient_ensemble import GradientEnsemble
+from costboost.calibration import CalibratedScores
 from costboost.gradient_boosting._training import GradientTrainer
+from costboost.tables import set_history, train_models
+from costboost.warm import continued, remember
 
 Floats = NDArray[np.float64]
 
@@ -31,7 +31,6 @@ class _GradientBoost(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     warm_start: bool
     n_iter_: int
     _models: tuple[GradientEnsemble, ...]
-    _rounds: list[GradientRound]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -42,30 +41,36 @@ class _GradientBoost(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = own
         return tags
 
-    def _train_one(self, trainer: GradientTrainer) -> GradientEnsemble:
-        """Train one model on all rows; continue the last one if asked to."""
-        previous = None
-        if self.warm_start and hasattr(self, "_rounds"):
-            previous = (self._models[0], self._rounds)
-        model = trainer.train(None, previous)
-        if self.warm_start:
-            self._rounds = trainer.histories[-1].rounds
-        return model
+    def _train_models(
+        self,
+        trainer: GradientTrainer,
+        given: dict[str, Any],
+        cv: Any = None,
+        groups: Any = None,
+        ensemble: bool = True,
+    ) -> CalibratedScores | None:
+        """Train one model on all rows, continuing the last if asked to, or one for each fold."""
+        earlier = continued(self, trainer, given)
+        previous = None if earlier is None else (earlier.model, earlier.rounds)
+        self._models, scores = train_models(
+            trainer, cv, groups=groups, ensemble=ensemble, previous=previous
+        )
+        remember(self, trainer, self._models[0], given)
+        return scores
 
     def _report(self, trainer: GradientTrainer, cost: str) -> None:
         """Set the fitted attributes that tell of rounds."""
         kept = trainer.histories[-1:] if len(self._models) == 1 else trainer.histories
-        series = {
+        series: dict[str, list[Any]] = {
             "estimator_weights_": [model.steps for model in self._models],
             f"train_{cost}_": [np.array([r.train_cost for r in h.rounds]) for h in kept],
         }
-        if kept and kept[-1].validation_cost:
+        if kept[-1].validation_cost:
             series[f"validation_{cost}_"] = [np.array(h.validation_cost) for h in kept]
         if trainer.binner is None:
             lists = [[list(part) for part in model.estimators] for model in self._models]
-            series["estimators_"] = lists  # type: ignore[assignment]
-        for name, values in series.items():
-            setattr(self, name, values[0] if len(self._models) == 1 else values)
+            series["estimators_"] = lists
+        set_history(self, series)
         self.n_iter_ = max(len(model) for model in self._models)
         self.start_ = self._models[0].start
         if self.n_iter_ == 0 and kept[-1].stop != "flat":

@@ -8,23 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import (
-    check_is_fitted,
-)
+from sklearn.utils.validation import check_is_fitted
 
 from costboost._callbacks import RoundCallbacks, with_callbacks
 from costboost._inputs import check_labels, check_table
 from costboost._validation import read_weights
-from costboost.calibration import CalibratedScores, calibrate_folds
-from costboost.costs import as_costs
 from costboost.decisions import CostDecisionMixin
 from costboost.gradient_boosting._base import _GradientBoost
-from costboost.gradient_boosting._plans import (
-    GradientPlan,
-    settle_classification,
-)
+from costboost.gradient_boosting._plans import settle_classification
 from costboost.gradient_boosting._training import GradientTrainer
 from costboost.gradient_boosting._watching import choices_of, proba_of
+from costboost.tables import read_eval_set
 
 Floats = NDArray[np.float64]
 
@@ -101,7 +95,8 @@ class GradientBoostClassifier(
     tol : float, default=0.0
         A fall by less than this share of the best cost does not count.
     warm_start : bool, default=False
-        Continue from the rounds of the last ``fit`` (same data, larger `n_estimators`).
+        Continue from the rounds of the last ``fit``, which had it too (same data, larger
+        `n_estimators`). Other data, or another loss, are refused.
     on_interrupt : {"raise", "keep"}, default="raise"
         On Ctrl-C: give up, or keep the model of the rounds done so far.
     verbose : int, default=0
@@ -254,35 +249,17 @@ class GradientBoostClassifier(
         self.classes_ = classes
         bound = self._set_costs(costs, classes[codes], weights)
         plan = settle_classification(self, X, codes, bound, len(classes))
+        held_out = read_eval_set(self, eval_set, per_row=bound.per_row)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
-        extra = {"costs": bound, "eval_set": eval_set, "observer": callbacks}
-        trainer = GradientTrainer(plan, X, codes, weights, **extra)  # type: ignore[arg-type]
-        self._train(trainer, plan, groups)
+        trainer = GradientTrainer(
+            plan, X, codes, weights, costs=bound, held_out=held_out, observer=callbacks
+        )
+        self._loss, self._natural = plan.loss, plan.odds is not None
+        given = {"the classes of y": classes, "costs": bound}
+        self._scores = self._train_models(trainer, given, self.cv, groups, self.ensemble)
+        self._report(trainer, "cost")
         callbacks.close()
         return self
-
-    def _train(self, trainer: GradientTrainer, plan: GradientPlan, groups: Any) -> None:
-        """Train one model, or one for each fold."""
-        self._loss, self._natural = plan.loss, plan.odds is not None
-        self._scores: CalibratedScores | None = None
-        if plan.calibration is None:
-            self._models = (self._train_one(trainer),)
-        else:
-            self._scores = calibrate_folds(
-                trainer.train,
-                trainer.score,
-                self.classes_[trainer.y],
-                self.cv,
-                classes=self.classes_,
-                method=plan.calibration,
-                margins=True,
-                groups=groups,
-                sample_weight=trainer.weights,
-                ensemble=self.ensemble,
-                random_state=plan.setting.seed,
-            )
-            self._models = self._scores.models
-        self._report(trainer, "cost")
 
     # --- scores and probabilities
 
@@ -370,11 +347,7 @@ class GradientBoostClassifier(
         """
         if self._decides_by_costs():
             return super().score(X, y, sample_weight, costs)
-        decided = self.predict(X)
-        paid_by = self.costs_ if costs is None else as_costs(costs, self.classes_, len(decided))
-        paid = paid_by.of_decisions(np.asarray(y), decided)
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        return -float(np.average(paid, weights=weights))
+        return self._score_answers(X, y, sample_weight, costs)
 
     # --- stages
 

@@ -8,13 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost._inputs import (
-    check_choice,
-    check_number,
-    count_features,
-    count_threads,
-    draw_seed,
-)
+from costboost._inputs import check_choice, check_number, count_threads, fit_seed
 from costboost.boosting.gradient import GradientSetting
 from costboost.boosting.losses import (
     CLASSIFICATION_LOSSES,
@@ -30,6 +24,7 @@ from costboost.boosting.losses import (
 from costboost.boosting.minimisers import huber_delta
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
+from costboost.parameters import check_training, read_limits, total_rounds
 from costboost.trees.grower import Limits
 
 Floats = NDArray[np.float64]
@@ -74,6 +69,11 @@ class GradientPlan:
     tolerance: float
     on_interrupt: Any
     verbose: int
+
+    @property
+    def seed(self) -> int:
+        """Of everything random."""
+        return self.setting.seed
 
     @property
     def n_outputs(self) -> int:
@@ -210,14 +210,9 @@ def _settle(
             l2=float(params.l2_regularization),
             max_step=max_step,
             subsample=float(params.subsample),
-            seed=draw_seed(params.random_state),
+            seed=fit_seed(params),
         ),
-        limits=Limits(
-            max_depth=params.max_depth,
-            max_leaf_nodes=params.max_leaf_nodes,
-            min_samples_leaf=params.min_samples_leaf,
-            max_features=count_features(params.max_features, X.shape[1]),
-        ),
+        limits=read_limits(params, X.shape[1]),
         min_weight_leaf=float(params.min_weight_leaf),
         monotone=_monotone(params, X),
         max_bins=params.max_bins,
@@ -227,21 +222,13 @@ def _settle(
         objective=objective,
         calibration=calibration,
         n_threads=count_threads(params.n_jobs),
-        total_rounds=_total_rounds(params, calibration),
+        total_rounds=total_rounds(params, calibration),
         validation_fraction=params.validation_fraction,
         patience=params.n_iter_no_change,
         tolerance=float(params.tol),
         on_interrupt=params.on_interrupt,
         verbose=int(params.verbose),
     )
-
-
-def _total_rounds(params: Any, calibration: str | None) -> int | None:
-    if calibration is None or isinstance(params.cv, float):
-        return int(params.n_estimators)
-    if isinstance(params.cv, int):
-        return int(params.n_estimators) * (params.cv + (not params.ensemble))
-    return None
 
 
 def _step(params: Any, loss: Any, smooth: bool) -> Any:
@@ -269,23 +256,10 @@ def _step(params: Any, loss: Any, smooth: bool) -> Any:
 
 
 def _check_parameters(params: Any) -> None:
-    check_choice("on_interrupt", params.on_interrupt, ("raise", "keep"))
-    check_number("n_estimators", params.n_estimators, low=1, whole=True)
+    check_training(params)
     check_number("learning_rate", params.learning_rate, low=0.0, open_low=True)
     check_number("l2_regularization", params.l2_regularization, low=0.0)
-    check_number("subsample", params.subsample, low=0.0, high=1.0, open_low=True)
-    check_number("min_samples_leaf", params.min_samples_leaf, low=1, whole=True)
     check_number("min_weight_leaf", params.min_weight_leaf, low=0.0, high=0.5)
-    check_number("max_bins", params.max_bins, low=2, high=255, whole=True)
-    check_number("tol", params.tol, low=0.0)
-    check_number("verbose", params.verbose, low=0)
-    check_number("validation_fraction", params.validation_fraction, low=0.0, high=0.9)
-    if params.max_depth is not None:
-        check_number("max_depth", params.max_depth, low=1, whole=True)
-    if params.max_leaf_nodes is not None:
-        check_number("max_leaf_nodes", params.max_leaf_nodes, low=2, high=65_000, whole=True)
-    if params.n_iter_no_change is not None:
-        check_number("n_iter_no_change", params.n_iter_no_change, low=1, whole=True)
     if isinstance(params.init, str):
         check_choice("init", params.init, ("zero",))
 

@@ -19,11 +19,9 @@ from costboost._inputs import check_table
 from costboost._validation import read_numbers, read_weights
 from costboost.boosting.losses import PinballLoss
 from costboost.gradient_boosting._base import _GradientBoost
-from costboost.gradient_boosting._plans import (
-    GradientPlan,
-    settle_regression,
-)
+from costboost.gradient_boosting._plans import GradientPlan, settle_regression
 from costboost.gradient_boosting._training import GradientTrainer
+from costboost.tables import read_eval_set
 
 Floats = NDArray[np.float64]
 
@@ -80,7 +78,8 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
     tol : float, default=0.0
         A fall by less than this share of the best loss does not count.
     warm_start : bool, default=False
-        Continue from the rounds of the last ``fit`` (same data, larger `n_estimators`).
+        Continue from the rounds of the last ``fit``, which had it too (same data, larger
+        `n_estimators`). Other data, or another loss, are refused.
     on_interrupt : {"raise", "keep"}, default="raise"
         On Ctrl-C: give up, or keep the model of the rounds done so far.
     verbose : int, default=0
@@ -216,10 +215,12 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
         weights = None if sample_weight is None else read_weights(sample_weight, len(target))
         plan = settle_regression(self, X, target, weights)
         prices = self._prices(plan, over, under, len(target))
+        held_out = read_eval_set(self, eval_set, per_row=prices is not None)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
-        extra = {"prices": prices, "eval_set": eval_set, "observer": callbacks}
-        trainer = GradientTrainer(plan, X, target, weights, **extra)  # type: ignore[arg-type]
-        self._models = (self._train_one(trainer),)
+        trainer = GradientTrainer(
+            plan, X, target, weights, prices=prices, held_out=held_out, observer=callbacks
+        )
+        self._train_models(trainer, {"over and under": prices})
         self._report(trainer, "loss")
         callbacks.close()
         return self

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils.validation import _check_y, has_fit_parameter
 
-from costboost.boosting.consume import EarlyStopping, Printer, consume
+from costboost._validation import encode, read_numbers
 from costboost.boosting.gradient import GradientBoosting, GradientRound
 from costboost.boosting.gradient_ensemble import (
     GradientEnsemble,
@@ -32,7 +31,8 @@ from costboost.boosting.tallies import CostTally, loss_tally
 from costboost.costs import Costs, as_costs
 from costboost.gradient_boosting._plans import GradientPlan
 from costboost.gradient_boosting._watching import Judge, Watched, proba_of
-from costboost.trees.binning import Binner, fit_binner
+from costboost.tables import TableTrainer
+from costboost.trees.binning import Binner
 from costboost.trees.shards import Shards, plan_layout, sensible_shards
 
 Floats = NDArray[np.float64]
@@ -49,7 +49,7 @@ class GradientHistory:
     stop: str
 
 
-class GradientTrainer:
+class GradientTrainer(TableTrainer):
     """Holds a table, its codes, its targets and prices; trains on any of its rows.
 
     Parameters
@@ -62,10 +62,15 @@ class GradientTrainer:
         Bound to the classes and, if per row, to the rows; None for regression.
     prices : float64 array of shape (n, 2) or None
         Pinball loss's (over, under) of every row.
-    eval_set : tuple (X, y) or (X, y, costs), or None
+    held_out : tuple (X, y, costs or None), or None
+        Rows for early stopping, as `read_eval_set` returns them.
     observer : callable or None
         Told of every round; True stops.
     """
+
+    plan: GradientPlan
+    histories: list[GradientHistory]
+    margins = True
 
     def __init__(
         self,
@@ -76,25 +81,14 @@ class GradientTrainer:
         *,
         costs: Costs | None = None,
         prices: Floats | None = None,
-        eval_set: tuple[Any, ...] | None = None,
+        held_out: tuple[Any, ...] | None = None,
         observer: Any = None,
     ) -> None:
-        self.plan, self.X, self.y, self.weights = plan, X, y, weights
-        self.costs, self.prices, self.observer = costs, prices, observer
-        self.histories: list[GradientHistory] = []
-        self._codes: Codes | None = None
-        self._max_rounds = plan.setting.n_rounds
-        self.binner: Binner | None = None
-        if plan.estimator is None:
-            self.binner = fit_binner(
-                X,
-                weights,
-                max_bins=plan.max_bins,
-                categorical_features=plan.categorical_features,
-                n_threads=plan.n_threads,
-            )
+        super().__init__(plan, X, y, weights, observer)
+        self.costs, self.prices = costs, prices
+        if self.binner is not None:
             _check_constraints(plan.monotone, self.binner)
-        self._held_out = None if eval_set is None else self._read_eval_set(eval_set)
+        self._held_out = None if held_out is None else self._watch_table(*held_out)
 
     # --- training
 
@@ -115,26 +109,13 @@ class GradientTrainer:
         with layout.cut(self._arranged(layout, whole)) as shards:
             slopes = bind_loss(loss, table, shards)
             learner = self._learner(shards, table, whole)
-            setting = replace(plan.setting, n_rounds=max(self._max_rounds, 1))
-            offsets = start if init is None else init.margins(self._take(whole)) + start
+            setting = replace(plan.setting, n_rounds=self.n_rounds)
+            offsets = start if init is None else init.margins(self.table_of(whole)) + start
             tally = self._tally(slopes, shards, table, chosen)
             boosting = GradientBoosting(shards, slopes, learner, setting, offsets, tally)
-            history = self._consume(boosting, watched, start, init, previous)
+            history = self._history(boosting, watched, start, init, previous)
         self.histories.append(history)
         return assemble_gradient(history.rounds, self.binner, start, init)
-
-    def _weighted_rows(self, rows: Any) -> Int64:
-        """Return the numbers of the rows to train on: rows of weight 0 are as good as absent."""
-        chosen = np.arange(len(self.y)) if rows is None else np.asarray(rows)
-        if self.weights is None or np.all(self.weights[chosen] > 0.0):
-            return chosen
-        chosen = chosen[self.weights[chosen] > 0.0]
-        if self.plan.n_classes and len(np.unique(self.y[chosen])) < 2:
-            raise ValueError(
-                "sample_weight leaves rows of fewer than two classes: give positive weights to "
-                "rows of at least two classes."
-            )
-        return chosen
 
     def _rows(self, chosen: Int64) -> Rows:
         """Return what the loss needs of some rows."""
@@ -183,7 +164,7 @@ class GradientTrainer:
                     "or fit without weights."
                 )
             extra = {"sample_weight": table.weights}
-        model.fit(self._take(whole), table.y, **extra)
+        model.fit(self.table_of(whole), table.y, **extra)
         odds = None
         if plan.n_classes:
             odds = float(getattr(loss, "odds", 1.0))
@@ -194,34 +175,16 @@ class GradientTrainer:
                 )
         return zero, Init(model, odds)
 
-    def _take(self, rows: Int64 | None) -> Any:
-        return self.X if rows is None else _safe_indexing(self.X, rows)
-
     def _n_shards(self, n_rows: int) -> int:
         n_features = 0 if self.binner is None else self.binner.n_features
         return sensible_shards(n_rows, n_features, self.plan.n_threads)
-
-    def _arranged(self, layout: Any, rows: Int64 | None) -> Codes:
-        """Return the codes of the rows, in the order of the layout."""
-        if self.binner is None:
-            return np.zeros((len(layout.rows), 0), dtype=np.uint8)
-        n_threads = self.plan.n_threads
-        if rows is None and self._codes is None:
-            return self.binner.encode(self.X, positions=layout.positions, n_threads=n_threads)
-        return np.asarray(self._all_codes()[layout.rows if rows is None else rows[layout.rows]])
-
-    def _all_codes(self) -> Codes:
-        if self._codes is None:
-            assert self.binner is not None
-            self._codes = self.binner.encode(self.X, n_threads=self.plan.n_threads)
-        return self._codes
 
     def _learner(self, shards: Shards, table: Rows, rows: Int64 | None) -> SlopeLearner:
         plan, setting = self.plan, self.plan.setting
         searching = setting.step == "line-search"
         if self.binner is None:
             check_regressor(plan.estimator, weighted=not searching or table.weights is not None)
-            taught = (self._take(rows), searching, table.weights)
+            taught = (self.table_of(rows), searching, table.weights)
             return SlopeRegressor(plan.estimator, *taught, seed=setting.seed)
         least_squares = searching or isinstance(plan.loss, HuberLoss)
         return SlopeTree(
@@ -253,7 +216,7 @@ class GradientTrainer:
         common = float(self.weights[chosen[0]])
         return lambda shards: common * tally(shards)
 
-    def _consume(
+    def _history(
         self,
         boosting: GradientBoosting,
         watched: Watched | None,
@@ -261,95 +224,56 @@ class GradientTrainer:
         init: Init | None,
         previous: tuple[GradientEnsemble, list[GradientRound]] | None,
     ) -> GradientHistory:
-        plan, done = self.plan, [] if previous is None else previous[1]
+        done = [] if previous is None else previous[1]
         boosting.replay(done)
-        watch = None
-        observers: list[Any] = []
+        judge = None
         if watched is not None:
-            judge = Judge(plan, self.binner, watched, start, init)
-            for earlier in done:
-                judge.add(earlier)
-            watch = EarlyStopping(judge, plan.patience, plan.tolerance)
-            observers.append(watch)
-        if plan.verbose:
-            observers.append(Printer(plan.setting.n_rounds, plan.verbose, watch))
-        if self.observer is not None:
-            observers.append(self.observer)
-        outcome = consume(boosting.rounds(len(done)), observers, on_interrupt=plan.on_interrupt)
-        rounds = done + outcome.rounds
-        if outcome.interrupted:
-            # Models still to come are made in the same time.
-            self._max_rounds = len(rounds)
-        if watch is not None and plan.patience is not None and watch.costs:
-            rounds = rounds[: len(done) + watch.best_rounds]
-        return GradientHistory(rounds, [] if watch is None else watch.costs, boosting.stop)
+            judge = Judge(self.plan, self.binner, watched, start, init, done)
+        taken = self._take(boosting.rounds, judge, done)
+        return GradientHistory(taken.rounds, taken.costs, boosting.stop)
 
     # --- held-out rows
-
-    def _hold_out(self, rows: Int64) -> tuple[Int64, Int64]:
-        """Set a share of the rows apart (of every class), at least one and never all of them."""
-        share = self.plan.validation_fraction
-        if not share > 0.0:
-            raise ValueError(
-                "Early stopping needs held-out rows: give validation_fraction > 0 or an eval_set."
-            )
-        rng = np.random.default_rng(self.plan.setting.seed)
-        apart = np.zeros(len(rows), dtype=bool)
-        groups = self.y[rows] if self.plan.n_classes else np.zeros(len(rows), dtype=np.int64)
-        for k in np.unique(groups):
-            members = np.flatnonzero(groups == k)
-            if len(members) > 1:
-                n_apart = min(max(1, round(share * len(members))), len(members) - 1)
-                apart[rng.permutation(members)[:n_apart]] = True
-        if not apart.any():
-            raise ValueError("Early stopping needs held-out rows: one row cannot be cut in two.")
-        return rows[~apart], rows[apart]
 
     def _watch_rows(self, rows: Int64) -> Watched:
         needs_table = self.binner is None or not (
             self.plan.init is None or isinstance(self.plan.init, str)
         )
         return Watched(
-            _safe_indexing(self.X, rows) if needs_table else None,
-            None if self.binner is None else self._all_codes()[rows],
+            self.table_of(rows) if needs_table else None,
+            None if self.binner is None else self.codes_of(rows),
             self.y[rows],
             None if self.costs is None else self.costs[rows],
             None if self.prices is None else self.prices[rows],
             None if self.weights is None else self.weights[rows],
         )
 
-    def _read_eval_set(self, eval_set: tuple[Any, ...]) -> Watched:
-        if len(eval_set) not in (2, 3):
-            raise ValueError(
-                f"eval_set must be (X, y) or (X, y, costs), got {len(eval_set)} parts."
-            )
-        X, y = eval_set[0], np.asarray(eval_set[1])
-        given = eval_set[2] if len(eval_set) == 3 else None
-        per_row = self.prices is not None or (self.costs is not None and self.costs.per_row)
-        if given is None and per_row:
-            raise ValueError(
-                "Training has prices per row, so the held-out rows need their own: give "
-                "eval_set=(X, y, costs)."
-            )
+    def _watch_table(self, X: Any, y: NDArray[Any], given: Any) -> Watched:
         codes = None if self.binner is None else self.binner.encode(X)
         if self.costs is None:
-            prices = None if given is None else np.asarray(given, dtype=float)
-            return Watched(X, codes, y.astype(float), None, prices, None)
+            prices = None if given is None else read_numbers(given, "the prices of eval_set")
+            if prices is not None and prices.shape != (len(y), 2):
+                raise ValueError(
+                    f"eval_set has prices of shape {prices.shape} for {len(y)} rows: give (n, 2), "
+                    "over and under of every row."
+                )
+            target = np.asarray(_check_y(y, y_numeric=True), dtype=float)
+            return Watched(X, codes, target, None, prices, None)
         classes = self.costs.classes
         assert classes is not None
+        labels = encode(classes, y, "y of eval_set")
         costs = self.costs if given is None else as_costs(given, classes, len(y))
-        return Watched(X, codes, np.searchsorted(classes, y), costs, None, None)
+        return Watched(X, codes, labels, costs, None, None)
 
     # --- for calibration
 
     def score(self, model: GradientEnsemble, rows: Any) -> Floats:
         """Return the margins of some rows, to calibrate on: (n,) for two classes, else (n, K)."""
         needs_table = self.binner is None or model.init is not None
-        X = _safe_indexing(self.X, rows) if needs_table else None
+        X = self.table_of(rows) if needs_table else None
         if self.binner is None:
             margins = model.margins(X)
         else:
-            margins = model.margins_of_codes(self._all_codes()[rows], X, self.plan.n_threads)
+            margins = model.margins_of_codes(self.codes_of(rows), X, self.plan.n_threads)
         return margins[:, 0] if margins.shape[1] == 1 else margins
 
 

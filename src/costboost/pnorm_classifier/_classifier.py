@@ -15,11 +15,11 @@ from costboost._callbacks import CallbackSupportMixin, RoundCallbacks, with_call
 from costboost._inputs import check_labels, check_table, count_threads
 from costboost._validation import read_weights
 from costboost.boosting.mixture import Mixture, normalised
-from costboost.calibration import CalibratedScores, calibrate_folds
-from costboost.costs import as_costs
 from costboost.decisions import CostDecisionMixin
 from costboost.pnorm_classifier._plan import settle
 from costboost.pnorm_classifier._trainer import PNormTrainer
+from costboost.tables import read_eval_set, train_models
+from costboost.warm import continued, remember
 
 Floats = NDArray[np.float64]
 
@@ -98,7 +98,8 @@ class PNormBoostClassifier(
     tol : float, default=0.0
         A fall by less than this share of the best cost does not count.
     warm_start : bool, default=False
-        Continue from the rounds of the last ``fit`` (same data, larger `n_estimators`).
+        Continue from the rounds of the last ``fit``, which had it too (same data, larger
+        `n_estimators`). Other data, or another method, are refused.
     on_interrupt : {"raise", "keep"}, default="raise"
         On Ctrl-C: give up, or keep the model of the rounds done so far.
     verbose : int, default=0
@@ -264,8 +265,9 @@ class PNormBoostClassifier(
         self.classes_ = classes
         bound = self._set_costs(costs, classes[codes], weights)
         plan = settle(self, X, bound, len(classes))
+        held_out = read_eval_set(self, eval_set, per_row=bound.per_row)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
-        trainer = PNormTrainer(plan, X, codes, weights, bound, classes, eval_set, callbacks)  # type: ignore[arg-type]
+        trainer = PNormTrainer(plan, X, codes, weights, bound, classes, held_out, callbacks)  # type: ignore[arg-type]
         with trainer:
             self._train(trainer, groups)
         callbacks.close()
@@ -273,26 +275,14 @@ class PNormBoostClassifier(
 
     def _train(self, trainer: PNormTrainer, groups: Any) -> None:
         """Train one model, or one for each fold; keep it and what is known of its rounds."""
-        self._scores: CalibratedScores | None = None
-        if trainer.plan.calibration is None:
-            previous = getattr(self, "_rounds", None) if self.warm_start else None
-            self._mixtures: tuple[Mixture, ...] = (trainer.train(None, previous),)
-            if self.warm_start:
-                self._rounds = trainer.histories[-1].rounds
-        else:
-            self._scores = calibrate_folds(
-                trainer.train,
-                trainer.score,
-                self.classes_[trainer.y],
-                self.cv,
-                classes=self.classes_,
-                method=trainer.plan.calibration,
-                groups=groups,
-                sample_weight=trainer.weights,
-                ensemble=self.ensemble,
-                random_state=trainer.plan.seed,
-            )
-            self._mixtures = self._scores.models
+        given = {"the classes of y": self.classes_, "costs": trainer.costs}
+        earlier = continued(self, trainer, given)
+        previous = None if earlier is None else earlier.rounds
+        self._mixtures: tuple[Mixture, ...]
+        self._mixtures, self._scores = train_models(
+            trainer, self.cv, groups=groups, ensemble=self.ensemble, previous=previous
+        )
+        remember(self, trainer, self._mixtures[0], given)
         trainer.report(self, self._mixtures)
 
     # --- scores and probabilities; H is a list, one for each model
@@ -382,11 +372,7 @@ class PNormBoostClassifier(
         check_is_fitted(self)
         if self._scores is not None:
             return super().score(X, y, sample_weight, costs)
-        decided = self.predict(X)
-        paid_by = self.costs_ if costs is None else as_costs(costs, self.classes_, len(decided))
-        paid = paid_by.of_decisions(np.asarray(y), decided)
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        return -float(np.average(paid, weights=weights))
+        return self._score_answers(X, y, sample_weight, costs)
 
     # --- stages
 

@@ -5,17 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from costboost._inputs import (
-    check_choice,
-    check_number,
-    count_features,
-    count_threads,
-    draw_seed,
-)
+from costboost._inputs import check_choice, check_number, count_threads, fit_seed
 from costboost.boosting.mixing import MixingSetting
 from costboost.boosting.pnorm import METHODS, Method
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
+from costboost.parameters import check_training, read_limits, total_rounds
 from costboost.trees.grower import Limits
 
 STEPS = ("harmonic", "average", "bound", "search")
@@ -58,16 +53,11 @@ def settle(params: Any, X: Any, costs: Costs, n_classes: int) -> PNormPlan:
     _check_parameters(params)
     method = METHODS[params.method]
     _check_combination(params, method, costs)
-    seed = draw_seed(params.random_state)
+    seed = fit_seed(params)
     return PNormPlan(
         method=method,
         setting=MixingSetting(params.n_estimators, float(params.p), params.step, seed),
-        limits=Limits(
-            max_depth=params.max_depth,
-            max_leaf_nodes=params.max_leaf_nodes,
-            min_samples_leaf=params.min_samples_leaf,
-            max_features=count_features(params.max_features, X.shape[1]),
-        ),
+        limits=read_limits(params, X.shape[1]),
         subsample=float(params.subsample),
         max_bins=params.max_bins,
         categorical_features=params.categorical_features,
@@ -76,7 +66,7 @@ def settle(params: Any, X: Any, costs: Costs, n_classes: int) -> PNormPlan:
         calibration=params.calibration,
         seed=seed,
         n_threads=count_threads(params.n_jobs),
-        total_rounds=_total_rounds(params),
+        total_rounds=total_rounds(params, params.calibration),
         validation_fraction=params.validation_fraction,
         patience=params.n_iter_no_change,
         tolerance=float(params.tol),
@@ -85,30 +75,12 @@ def settle(params: Any, X: Any, costs: Costs, n_classes: int) -> PNormPlan:
     )
 
 
-def _total_rounds(params: Any) -> int | None:
-    if params.calibration is None or isinstance(params.cv, float):
-        return int(params.n_estimators)
-    if isinstance(params.cv, int):
-        return int(params.n_estimators) * (params.cv + (not params.ensemble))
-    return None
-
-
 def _check_parameters(params: Any) -> None:
+    check_training(params)
     check_choice("method", params.method, tuple(METHODS))
     check_choice("step", params.step, STEPS)
-    check_choice("on_interrupt", params.on_interrupt, ("raise", "keep"))
     check_choice("calibration", params.calibration, tuple(CALIBRATORS))
     check_number("p", params.p, low=1.0)
-    check_number("n_estimators", params.n_estimators, low=1, whole=True)
-    check_number("subsample", params.subsample, low=0.0, high=1.0, open_low=True)
-    check_number("min_samples_leaf", params.min_samples_leaf, low=1, whole=True)
-    check_number("max_bins", params.max_bins, low=2, high=255, whole=True)
-    check_number("tol", params.tol, low=0.0)
-    check_number("verbose", params.verbose, low=0)
-    check_number("validation_fraction", params.validation_fraction, low=0.0, high=0.9)
-    for name, low in (("max_depth", 1), ("max_leaf_nodes", 2), ("n_iter_no_change", 1)):
-        if getattr(params, name) is not None:
-            check_number(name, getattr(params, name), low=low, whole=True)
 
 
 def _check_combination(params: Any, method: Method, costs: Costs) -> None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 
 from costboost._inputs import plain
-from costboost.boosting.consume import EarlyStopping, Printer, consume
 from costboost.boosting.mixing import Mixing, MixingRound
 from costboost.boosting.mixture import (
     Mixture,
@@ -32,6 +31,7 @@ from costboost.boosting.relational import (
 )
 from costboost.costs import Costs
 from costboost.pnorm_classifier._plan import PNormPlan
+from costboost.tables import set_history
 from costboost.trainer import Trainer
 from costboost.trees.shards import Layout, plan_layout, sensible_shards
 
@@ -53,6 +53,7 @@ class PNormTrainer(Trainer):
 
     plan: PNormPlan  # type: ignore[assignment]
     histories: list[MixingHistory]  # type: ignore[assignment]
+    margins = False
 
     def train(  # type: ignore[override]
         self, rows: Any = None, previous: list[MixingRound] | None = None
@@ -69,7 +70,7 @@ class PNormTrainer(Trainer):
         layout = self._plan_layout(len(used))
         with layout.cut(self._arranged(layout, None if whole else used)) as shards:
             learner = self._relational_learner(None if whole else used)
-            setting = replace(plan.setting, n_rounds=max(self._max_rounds, 1))
+            setting = replace(plan.setting, n_rounds=self.n_rounds)
             state = (plan.method, learner, costs, y, weights, plan.n_classes, setting)
             mixing = Mixing(shards, *state)
             mixing.replay(previous or [])
@@ -87,7 +88,7 @@ class PNormTrainer(Trainer):
     def _relational_learner(self, rows: Int64 | None) -> RelationalLearner:
         plan = self.plan
         if self.binner is None:
-            X = self.X if rows is None else _safe_indexing(self.X, rows)
+            X = self.table_of(rows)
             X = X.tocsr() if sp.issparse(X) else X
             kind = outside_kind(plan.method)
             return OutsideRelation(plan.estimator, X, plan.n_classes, kind, plan.seed)
@@ -103,27 +104,9 @@ class PNormTrainer(Trainer):
     def _take_rounds(
         self, mixing: Mixing, watched: Any, previous: list[MixingRound]
     ) -> MixingHistory:
-        plan = self.plan
-        watch = None
-        observers: list[Any] = []
-        if watched is not None:
-            judge = _Judge(plan, watched, self.binner)
-            for done in previous:
-                judge.add(done)
-            watch = EarlyStopping(judge, plan.patience, plan.tolerance)
-            observers.append(watch)
-        if plan.verbose:
-            observers.append(Printer(plan.setting.n_rounds, plan.verbose, watch))
-        if self.observer is not None:
-            observers.append(self.observer)
-        outcome = consume(mixing.rounds(len(previous)), observers, on_interrupt=plan.on_interrupt)
-        rounds = previous + outcome.rounds
-        if outcome.interrupted:
-            # Models still to come are made in the same time.
-            self._max_rounds = len(rounds)
-        if watch is not None and plan.patience is not None and watch.costs:
-            rounds = rounds[: len(previous) + watch.best_rounds]
-        return MixingHistory(rounds, [] if watch is None else watch.costs, mixing.largest_cost)
+        judge = None if watched is None else _Judge(self.plan, watched, self.binner, previous)
+        taken = self._take(mixing.rounds, judge, previous)
+        return MixingHistory(taken.rounds, taken.costs, mixing.largest_cost)
 
     def _cheapest_constant(
         self, mixing: Mixing, costs: Costs, y: Int64, weights: Floats | None
@@ -151,10 +134,8 @@ class PNormTrainer(Trainer):
     def score(self, model: Mixture, rows: Any) -> Floats:  # type: ignore[override]
         """Return the normalised scores of some rows, to calibrate on."""
         if self.binner is None:
-            return normalised(model.scores(_safe_indexing(self.X, rows)))
-        if self._codes is None:
-            self._codes = self.binner.encode(self.X, n_threads=self.plan.n_threads)
-        return normalised(model.scores_of_codes(self._codes[rows], self.plan.n_threads))
+            return normalised(model.scores(self.table_of(rows)))
+        return normalised(model.scores_of_codes(self.codes_of(rows), self.plan.n_threads))
 
     def report(self, estimator: Any, models: tuple[Mixture, ...]) -> None:  # type: ignore[override]
         """Set the fitted attributes that tell of rounds."""
@@ -169,14 +150,12 @@ class PNormTrainer(Trainer):
         descends = setting.step in ("bound", "search")
         if descends and self.plan.method.is_bounded(setting.p):
             series["objective_bound_"] = [self._objective_bound(h) for h in kept]
-        if kept and kept[-1].validation_cost:
+        if kept[-1].validation_cost:
             series["validation_cost_"] = [np.array(h.validation_cost) for h in kept]
-        for name, values in series.items():
-            setattr(estimator, name, values[0] if len(models) == 1 else values)
-        estimator.n_iter_ = max(len(model) for model in models)
         if self.plan.estimator is not None:
-            lists = [list(model.estimators) for model in models]
-            estimator.estimators_ = lists[0] if len(models) == 1 else lists
+            series["estimators_"] = [list(model.estimators) for model in models]
+        set_history(estimator, series)
+        estimator.n_iter_ = max(len(model) for model in models)
 
     def _objective_bound(self, history: MixingHistory) -> Floats:
         """Return the least objective found plus 9 M / (t + 2) (Theorem 4.2)."""
@@ -188,11 +167,15 @@ class PNormTrainer(Trainer):
 class _Judge:
     """Mixes rounds at held-out rows; returns the mean cost of the decisions after each."""
 
-    def __init__(self, plan: PNormPlan, watched: Any, binner: Any) -> None:
+    def __init__(
+        self, plan: PNormPlan, watched: Any, binner: Any, previous: Sequence[MixingRound]
+    ) -> None:
         self.plan, self.watched, self.binner = plan, watched, binner
         start = 0.0 if plan.method.adaptive else 1.0 / plan.n_classes
         self.scores = np.full((len(watched.labels), plan.n_classes), start)
         self.codes = np.searchsorted(watched.costs.classes, watched.labels)
+        for done in previous:
+            self.add(done)
 
     def add(self, done: MixingRound) -> None:
         """Mix a round in."""

@@ -18,7 +18,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from costboost._inputs import check_labels
 from costboost._validation import read_weights
-from costboost.costs import Costs, as_costs
+from costboost.costs import Costs
 from costboost.decisions import CostDecisionMixin
 
 Floats = NDArray[np.float64]
@@ -140,11 +140,7 @@ class CostTrained(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, costs: Any = None
     ) -> float:
         """Return minus the mean realised cost; the given costs are paid, and do not decide."""
-        decided = self.predict(X)
-        paid_by = self.costs_ if costs is None else as_costs(costs, self.classes_, len(decided))
-        paid = paid_by.of_decisions(np.asarray(y), decided)
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        return -float(np.average(paid, weights=weights))
+        return self._score_answers(X, y, sample_weight, costs)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
