@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -15,12 +14,7 @@ except ImportError:
         """Without scikit-learn's callbacks there is nothing to support."""
 
     def _with_callbacks(method: Any) -> Any:
-        # One frame, as scikit-learn's own has: warnings then point at the same caller.
-        @functools.wraps(method)
-        def wrapped(*args: Any, **kwargs: Any) -> Any:
-            return method(*args, **kwargs)
-
-        return wrapped
+        return method
 
 
 __all__ = ["CallbackSupportMixin", "with_callbacks", "RoundCallbacks"]

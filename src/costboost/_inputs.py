@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numbers
+import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,15 +12,39 @@ from joblib import effective_n_jobs  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.validation import _num_samples, check_consistent_length, validate_data
 
 Int64 = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
+_INSIDE = {"costboost", "sklearn", "joblib"}
+_NOTHING = ("NoneType", "NAType", "NaTType")
+
+
+def warn_caller(message: str) -> None:
+    """Warn at the line of the user's code that called into the library."""
+    level = 2
+    frame = sys._getframe(1)
+    while frame.f_back is not None and _module(frame.f_back) in _INSIDE:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, UserWarning, stacklevel=level + 1)
+
+
+def _module(frame: Any) -> str:
+    return str(frame.f_globals.get("__name__", "")).split(".")[0]
+
+
 def is_frame(X: Any) -> bool:
     """Whether X is a DataFrame, whose columns are read one by one."""
     return hasattr(X, "columns") and hasattr(X, "shape")
+
+
+def check_not_empty(X: Any) -> None:
+    """Refuse a table without rows, or X=None."""
+    if X is None or _num_samples(X) == 0:
+        given = "X is None" if X is None else "Found array with 0 sample(s)"
+        raise ValueError(f"{given} while a minimum of 1 is required. Give a table with rows.")
 
 
 def check_table(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any:
@@ -26,6 +53,10 @@ def check_table(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any:
     Columns may be of any type and miss values; `trees.binning` reads them.
     """
     target: dict[str, Any] = {"y": y} if reset else {}
+    if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
+        raise ValueError(
+            f"X is a {type(X).__name__}, a query that has not been run: give X.collect() instead."
+        )
     if is_frame(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True, **target)
         if X.shape[0] == 0 or X.shape[1] == 0:
@@ -47,14 +78,49 @@ def check_table(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any:
     )
 
 
-def check_labels(X: Any, y: Any) -> tuple[NDArray[Any], Int64]:
-    """Return the sorted classes and each row's class number; at least two classes."""
+def read_targets(X: Any, y: Any) -> NDArray[Any]:
+    """Return the labels of the rows of X, (n,): strings, numbers or booleans, none missing."""
     labels = column_or_1d(y, warn=True)
+    if labels.dtype.kind == "O":
+        labels = _plain_labels(labels)
     if labels.dtype.kind in "fc":
         assert_all_finite(labels, input_name="y")
     check_classification_targets(labels)
     check_consistent_length(X, labels)
-    classes, codes = np.unique(labels, return_inverse=True)
+    return np.asarray(labels)
+
+
+def _plain_labels(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return labels that came as Python objects: all strings, or numbers as an array of such."""
+    listed = labels.tolist()
+    for row, label in enumerate(listed):
+        missing = isinstance(label, float) and label != label
+        if missing or type(label).__name__ in _NOTHING:
+            raise ValueError(
+                f"Input y contains NaN or None: row {row} has the label {label!r}. Drop such rows, "
+                "or fill in their labels."
+            )
+    kinds = {_kind(label): label for label in listed}
+    if len(kinds) > 1:
+        shown = " and ".join(repr(label) for label in kinds.values())
+        raise ValueError(
+            f"y holds labels of different kinds, such as {shown}: give all of them as strings, or "
+            "all as numbers."
+        )
+    return np.array(listed) if "numbers" in kinds else labels
+
+
+def _kind(label: Any) -> str:
+    if isinstance(label, str):
+        return "strings"
+    if isinstance(label, numbers.Real | np.bool_):
+        return "numbers"
+    return type(label).__name__
+
+
+def check_labels(X: Any, y: Any) -> tuple[NDArray[Any], Int64]:
+    """Return the sorted classes and each row's class number; at least two classes."""
+    classes, codes = np.unique(read_targets(X, y), return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
             f"y holds 1 class only, {plain(classes[0])!r}; a classifier needs rows of at least two "
@@ -83,7 +149,8 @@ def fit_seed(estimator: Any) -> int:
 
 def check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
     """Raise unless a parameter has one of the values allowed."""
-    if not any(value is choice or value == choice for choice in allowed):
+    known = not isinstance(value, np.ndarray)  # whose == is no answer
+    if not known or not any(value is choice or value == choice for choice in allowed):
         listed = ", ".join(repr(choice) for choice in allowed)
         raise ValueError(f"{name}={value!r} is not known; allowed: {listed}.")
 
@@ -97,11 +164,12 @@ def check_number(
     whole: bool = False,
     open_low: bool = False,
 ) -> None:
-    """Raise unless a parameter is a number within [low, high] (or ]low, high])."""
+    """Raise unless a parameter is a finite number within [low, high] (or ]low, high])."""
     kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
     fits = isinstance(value, kinds) and not isinstance(value, bool | np.bool_)
-    if not fits or not (low < value if open_low else low <= value) or not value <= high:
-        kind = "a whole number" if whole else "a number"
+    fits = fits and (low < value if open_low else low <= value) and value <= high
+    if not fits or value == float("inf"):
+        kind = "a whole number" if whole else "a finite number"
         lower = f"above {low:g}" if open_low else f"at least {low:g}"
         upper = "" if high == float("inf") else f" and at most {high:g}"
         raise ValueError(f"{name}={value!r} must be {kind} {lower}{upper}.")

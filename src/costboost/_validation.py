@@ -17,6 +17,8 @@ CodeArray = NDArray[np.intp]
 
 LARGEST_COST = 1e300
 """Costs beyond this are refused, so that differences and sums over 10^7 rows stay finite."""
+SMALLEST_COST = 1e-305
+"""Costs nearer to 0 are refused, so that their reciprocals stay finite."""
 
 _KINDS = {"b": "booleans", "c": "complex numbers", "U": "strings", "S": "bytes", "M": "dates"}
 
@@ -106,7 +108,8 @@ def read_numbers(
 
 
 def _check_range(numbers: FloatArray, name: str, rows: bool, negative: bool) -> None:
-    bad = ~(np.abs(numbers) <= LARGEST_COST)
+    size = np.abs(numbers)
+    bad = ~(size <= LARGEST_COST) | ((size > 0) & (size < SMALLEST_COST))
     if not negative:
         bad |= numbers < 0
     if not bad.any():
@@ -118,6 +121,10 @@ def _check_range(numbers: FloatArray, name: str, rows: bool, negative: bool) -> 
         raise ValueError(f"{where}; every value must be finite. Fill or drop such rows first.")
     if abs(number) > LARGEST_COST:
         raise ValueError(f"{where}; values beyond {LARGEST_COST:g} are refused: use larger units.")
+    if abs(number) < SMALLEST_COST:
+        raise ValueError(
+            f"{where}; values between 0 and {SMALLEST_COST:g} are refused: use smaller units, or 0."
+        )
     raise ValueError(
         f"{where}, which is negative. If a negative cost is meant (a benefit), pass benefits=True."
     )
@@ -133,17 +140,30 @@ def read_weights(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
             f"sample_weight has shape {weights.shape}; it must hold one weight for each of the "
             f"{n_samples} rows."
         )
+    if weights.dtype.kind == "O":
+        weights = _floats_of_objects(weights, "sample_weight", rows=True)
+    if weights.dtype.kind not in "biuf":
+        kind = _KINDS.get(weights.dtype.kind, f"of type {weights.dtype}")
+        raise ValueError(f"sample_weight must be numbers, but they are {kind}.")
     weights = np.asarray(weights, dtype=np.float64)
-    bad = ~(np.isfinite(weights) & (weights >= 0))
+    bad = ~((weights >= 0) & (weights <= LARGEST_COST))
     if bad.any():
         at = _first(bad)
         raise ValueError(
-            f"row {at[0]}: sample_weight is {float(weights[at]):g}; weights must be finite and "
-            "not negative."
+            f"row {at[0]}: sample_weight is {float(weights[at]):g}; weights must be finite, not "
+            f"negative, and at most {LARGEST_COST:g}."
         )
     if n_samples and not weights.any():
         raise ValueError("sample_weight is zero for every row; at least one must be positive.")
     return weights
+
+
+def mean_paid(paid: FloatArray, sample_weight: ArrayLike | None) -> float:
+    """Return the weighted mean of what rows cost; neither weights nor costs overflow in it."""
+    if sample_weight is None:
+        return float(np.mean(paid))
+    weights = read_weights(sample_weight, len(paid))
+    return float(np.average(paid, weights=weights / weights.max()))
 
 
 def read_proba(proba: ArrayLike, n_classes: int) -> FloatArray:

@@ -11,6 +11,9 @@ from costboost.trees.grower import Limits
 def check_training(params: Any) -> None:
     """Check the parameters of rounds, trees and early stopping."""
     check_choice("on_interrupt", params.on_interrupt, ("raise", "keep"))
+    check_choice("warm_start", params.warm_start, (True, False))
+    if hasattr(params, "ensemble"):
+        check_choice("ensemble", params.ensemble, (True, False))
     check_number("n_estimators", params.n_estimators, low=1, whole=True)
     check_number("subsample", params.subsample, low=0.0, high=1.0, open_low=True)
     check_number("min_samples_leaf", params.min_samples_leaf, low=1, whole=True)

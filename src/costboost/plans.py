@@ -172,6 +172,7 @@ def _without_auto(params: Any, n_samples: int, n_classes: int) -> SimpleNamespac
 def _check_parameters(params: Any) -> None:
     check_training(params)
     check_choice("votes", params.votes, VOTES)
+    check_choice("laplace", params.laplace, (True, False))
     check_choice("alpha", params.alpha, ("published", "search"))
     check_choice("criterion", params.criterion, ("gini", "entropy", "error"))
     check_choice("calibration", params.calibration, ("auto", *CALIBRATORS))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from costboost._inputs import plain
+from costboost._inputs import plain, warn_caller
 from costboost._validation import encode
 from costboost.boosting.ensemble import Ensemble, assemble, constant_ensemble, outside_votes
 from costboost.boosting.joint import JointFinder
@@ -201,12 +200,10 @@ class Trainer(TableTrainer):
             answer = int(np.searchsorted(self.classes, label))
         else:
             answer = int(np.argmax(np.bincount(y, weights, minlength=plan.n_classes)))
-        warnings.warn(
+        warn_caller(
             f"method={plan.rule.name!r} could not take a single step: the first learner's votes "
             f"are no better than chance under its weights. The model answers "
-            f"{plain(self.classes[answer])!r} always. Try {remedy}, or other costs.",
-            UserWarning,
-            stacklevel=6,
+            f"{plain(self.classes[answer])!r} always. Try {remedy}, or other costs."
         )
         return constant_ensemble(
             answer, plan.n_classes, self.binner, discrete=plan.discrete, votes=plan.setting.votes

@@ -41,6 +41,11 @@ class Rows:
         return self.n_rows is not None
 
     @property
+    def largest(self) -> float:
+        """The largest of all costs, by size: benefits count as much."""
+        return max(float(np.max(np.abs(column), initial=0.0)) for column in self._state.columns)
+
+    @property
     def is_constant(self) -> bool:
         """Whether all rows share the same costs."""
         return not self.per_row

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import GroupShuffleSplit, StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
+from costboost._inputs import warn_caller
+
 Ints = NDArray[np.intp]
 Split = tuple[Ints, Ints]
 
@@ -62,7 +64,7 @@ def calibration_splits(
     [11, 11, 11]
     """
     codes = np.asarray(codes, dtype=np.intp)
-    tags = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+    tags = None if groups is None else _read_groups(groups, len(codes))
     alive = _alive(codes, sample_weight)
     cv = 5 if cv is None else cv
     if isinstance(cv, Real):
@@ -73,6 +75,26 @@ def calibration_splits(
     else:
         splits = [_only(alive, pair) for pair in _user_splits(cv, codes, tags)]
     return _usable(splits, codes)
+
+
+def _read_groups(groups: ArrayLike, n_rows: int) -> Ints:
+    """Return the number of each row's group."""
+    given = np.asarray(groups)
+    if given.shape != (n_rows,):
+        raise ValueError(
+            f"groups has shape {given.shape}; it must hold one group for each of the {n_rows} rows."
+        )
+    missing = [row for row, tag in enumerate(given.tolist()) if tag is None or tag != tag]
+    if missing:
+        raise ValueError(
+            f"row {missing[0]}: groups is {given[missing[0]]!r}; every row must have a group."
+        )
+    try:
+        return np.asarray(np.unique(given, return_inverse=True)[1], dtype=np.intp)
+    except TypeError as error:
+        raise ValueError(
+            "groups are of different kinds: give all of them as strings, or all as numbers."
+        ) from error
 
 
 def _alive(codes: Ints, sample_weight: ArrayLike | None) -> NDArray[np.bool_]:
@@ -100,7 +122,18 @@ def _user_splits(cv: Any, codes: Ints, groups: Ints | None) -> Iterable[Split]:
             f"cv={cv!r} is not understood: give a number of folds, a share in (0, 1), a splitter "
             "or an iterable of (train, test)."
         )
-    return ((everything[np.asarray(train)], everything[np.asarray(test)]) for train, test in pairs)
+    try:
+        return [(_rows_of(train, everything), _rows_of(test, everything)) for train, test in pairs]
+    except (IndexError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"cv gives rows that X does not have: (train, test) must hold row numbers from 0 to "
+            f"{len(codes) - 1}, or one boolean for each row. ({error})"
+        ) from error
+
+
+def _rows_of(part: Any, everything: Ints) -> Ints:
+    given = np.asarray(part)
+    return np.asarray(everything[given.astype(np.intp) if given.size == 0 else given])
 
 
 def _folds(
@@ -160,11 +193,9 @@ def _held_out(
 
 
 def _warn_lone(n_classes: int) -> None:
-    warnings.warn(
+    warn_caller(
         f"{n_classes} of the classes have a single row, which is both trained on and calibrated "
-        "on: their probabilities are too sure. Give more rows, or calibration=None.",
-        UserWarning,
-        stacklevel=2,
+        "on: their probabilities are too sure. Give more rows, or calibration=None."
     )
 
 
@@ -178,10 +209,8 @@ def _usable(splits: Iterable[Split], codes: Ints) -> list[Split]:
             "other folds, or calibration=None."
         )
     if len(kept) < len(filled):
-        warnings.warn(
+        warn_caller(
             f"{len(filled) - len(kept)} of {len(filled)} folds train on one class only and are "
-            "left out.",
-            UserWarning,
-            stacklevel=2,
+            "left out."
         )
     return kept

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, Self
@@ -12,11 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import _safe_indexing, column_or_1d, get_tags, indexable
+from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from costboost._inputs import check_not_empty, read_targets, warn_caller
+from costboost._validation import read_weights
 from costboost.calibration import (
     CalibratedScores,
     ClassCalibration,
@@ -214,10 +214,10 @@ class MinimumCostClassifier(
         -------
         self
         """
-        check_classification_targets(y)
+        check_not_empty(X)
         X, y = indexable(X, y)
-        labels = column_or_1d(y, warn=True)
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        labels = read_targets(X, y)
+        weights = None if sample_weight is None else read_weights(sample_weight, len(labels))
         self._response, margins = self._read_response()
         prefit = self._is_prefit()
         self.classes_ = self.estimator.classes_ if prefit else np.unique(labels)
@@ -290,11 +290,9 @@ class MinimumCostClassifier(
         if has_fit_parameter(self.estimator, "sample_weight"):
             return {**fit_params, "sample_weight": weights}
         if not self._is_prefit():
-            warnings.warn(
+            warn_caller(
                 f"{type(self.estimator).__name__}.fit takes no sample_weight: the weights count in "
-                "the calibration only. Give an estimator that takes them, or route them to it.",
-                UserWarning,
-                stacklevel=3,
+                "the calibration only. Give an estimator that takes them, or route them to it."
             )
         return fit_params
 

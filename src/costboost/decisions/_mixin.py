@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
-from costboost._validation import read_weights
+from costboost._inputs import warn_caller
+from costboost._validation import mean_paid
 from costboost.costs import Costs, as_costs
 
 Floats = NDArray[np.float64]
@@ -72,6 +72,20 @@ def _all_weighted(costs: Costs, y: ArrayLike, sample_weight: ArrayLike | None) -
     return costs.classes is not None and len(np.unique(labels)) == len(costs.classes)
 
 
+def _check_total(costs: Costs, sample_weight: ArrayLike | None) -> None:
+    """Refuse weights and costs whose sum over the rows no number can hold."""
+    if sample_weight is None:
+        return
+    weights = np.asarray(sample_weight)
+    heaviest, dearest = float(np.max(weights)), costs.largest
+    if dearest > 1e308 / max(heaviest * len(weights), 1.0):
+        raise ValueError(
+            f"sample_weight goes up to {heaviest:g} and costs up to {dearest:g}: their products "
+            "add up to more than 1e308. Use larger units of cost, or divide the weights by their "
+            "largest."
+        )
+
+
 class CostDecisionMixin:
     """Decisions by the cheapest expected cost, for classifiers with ``predict_proba``.
 
@@ -104,6 +118,7 @@ class CostDecisionMixin:
         Needs ``classes_``. ``costs`` is what ``fit`` was given; ``y`` holds labels.
         """
         bound = fit_costs(self.costs, costs, self.classes_, len(np.asarray(y)))
+        _check_total(bound, sample_weight)
         self.costs_per_row_ = bound.per_row
         self.costs_ = typical_costs(bound, y, sample_weight)
         return bound
@@ -113,12 +128,10 @@ class CostDecisionMixin:
         if costs is not None:
             return as_costs(costs, self.classes_, n_samples)
         if self.costs_per_row_:
-            warnings.warn(
+            warn_caller(
                 f"{type(self).__name__} was fitted with costs per row and is asked to decide "
                 f"without costs: it uses their mean, {self.costs_!r}. Pass costs= to decide by "
-                "each row's own.",
-                UserWarning,
-                stacklevel=3,
+                "each row's own."
             )
         return self.costs_
 
@@ -191,8 +204,7 @@ class CostDecisionMixin:
         decided_by = self._decision_costs(None if with_truth else paid_by, len(proba))
         paid_by = decided_by if paid_by is None else paid_by
         paid = paid_by.of_decisions(labels, self._cheapest(decided_by, proba))
-        weights = None if sample_weight is None else read_weights(sample_weight, len(labels))
-        return -float(np.average(paid, weights=weights))
+        return -mean_paid(paid, sample_weight)
 
     def _score_answers(self, X: Any, y: ArrayLike, sample_weight: Any, costs: Any) -> float:
         """Return minus the mean realised cost of decisions that costs have no part in any more."""
@@ -200,5 +212,4 @@ class CostDecisionMixin:
         labels = column_or_1d(y)
         paid_by = self.costs_ if costs is None else as_costs(costs, self.classes_, len(decided))
         paid = paid_by.of_decisions(labels, decided)
-        weights = None if sample_weight is None else read_weights(sample_weight, len(labels))
-        return -float(np.average(paid, weights=weights))
+        return -mean_paid(paid, sample_weight)

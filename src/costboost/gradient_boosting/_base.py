@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._callbacks import CallbackSupportMixin
-from costboost._inputs import check_table, count_threads
+from costboost._inputs import check_table, count_threads, warn_caller
 from costboost.boosting.gradient_ensemble import GradientEnsemble
 from costboost.calibration import CalibratedScores
 from costboost.gradient_boosting._training import GradientTrainer
@@ -83,10 +82,8 @@ class _GradientBoost(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
             "uphill": "the first step would raise the loss. Use step='newton', another objective "
             "or another estimator",
         }.get(stop, "training was stopped. Let it run for a round")
-        warnings.warn(
-            f"{type(self).__name__} took no step and answers the same for every row: {why}.",
-            UserWarning,
-            stacklevel=4,
+        warn_caller(
+            f"{type(self).__name__} took no step and answers the same for every row: {why}."
         )
 
     def _margins(self, X: Any) -> list[Floats]:

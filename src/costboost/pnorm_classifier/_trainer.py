@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from costboost._inputs import plain
+from costboost._inputs import plain, warn_caller
 from costboost.boosting.mixing import Mixing, MixingRound
 from costboost.boosting.mixture import (
     Mixture,
@@ -121,11 +120,9 @@ class PNormTrainer(Trainer):
                 "the first tree is no better than chance",
                 'larger trees or step="harmonic"',
             )
-        warnings.warn(
+        warn_caller(
             f"method={plan.method.name!r} could not take a single step: {why}. The model answers "
-            f"{plain(self.classes[answer])!r} always. Try {remedy}.",
-            UserWarning,
-            stacklevel=6,
+            f"{plain(self.classes[answer])!r} always. Try {remedy}."
         )
         return constant_mixture(answer, plan.method, self.binner, plan.n_classes)
 

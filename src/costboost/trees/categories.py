@@ -48,7 +48,12 @@ def object_numbers(values: list[Any], refuse: Refuse) -> NDArray[np.float64]:
             "strings where numbers are expected",
             "convert it to numbers or list it in categorical_features when fitting",
         )
-    return np.array([np.nan if _is_missing(v) else float(v) for v in values], dtype=np.float64)
+    try:
+        return np.array([np.nan if _is_missing(v) else float(v) for v in values], dtype=np.float64)
+    except OverflowError:
+        raise refuse(
+            "whole numbers beyond 1.8e308", "use larger units, or their logarithms"
+        ) from None
 
 
 def object_keys(values: list[Any], refuse: Refuse) -> tuple[Integers, list[Key]]:

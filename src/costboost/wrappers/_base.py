@@ -16,7 +16,7 @@ from sklearn.utils import (
 )
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from costboost._inputs import check_labels
+from costboost._inputs import check_labels, check_not_empty
 from costboost._validation import read_weights
 from costboost.costs import Costs
 from costboost.decisions import CostDecisionMixin
@@ -93,9 +93,8 @@ class CostTrained(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, costs: Any
     ) -> tuple[Any, Int64, Floats | None, Costs]:
         """Check what ``fit`` was given; return X, class numbers, weights and bound costs."""
+        check_not_empty(X)
         (X,) = indexable(X)
-        if _num_samples(X) == 0:
-            raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
         self.classes_, codes = check_labels(X, y)
         weights = None if sample_weight is None else read_weights(sample_weight, len(codes))
         bound = self._set_costs(costs, self.classes_[codes], weights)

@@ -149,7 +149,9 @@ class CostingClassifier(CostTrained):
         prices = bound.of_errors(codes, target=aims, encoded=True)
         if not prices.any():  # no answer is dearer than another: all rows are alike
             prices = np.ones_like(prices)
-        prices = prices if weights is None else prices * weights
+        prices = prices / prices.max()
+        if weights is not None:  # both within [0, 1]: their product cannot overflow
+            prices = prices * (weights / weights.max())
         self.acceptance_ = float(np.mean(prices / prices.max()))
         rng = check_random_state(self.random_state)
         jobs = [
