@@ -142,7 +142,7 @@ class Trainer(TableTrainer):
     def _history(
         self, boosting: Boosting, watched: _Watched | None, previous: list[Round]
     ) -> History:
-        judge = None if watched is None else watched.judge(previous)
+        judge = None if watched is None else watched.judge()
         taken = self._take(boosting.rounds, judge, previous)
         bound = _cost_bound(boosting, taken.rounds) if self.plan.bounded else None
         return History(taken.rounds, taken.costs, bound)
@@ -264,7 +264,7 @@ class _Watched:
     costs: Costs
     weights: Floats | None
 
-    def judge(self, previous: list[Round]) -> Any:
+    def judge(self) -> Any:
         """Return the function from a round to the mean cost after it."""
         plan = self.trainer.plan
         n_outputs = 1 if plan.n_classes == 2 else plan.n_classes
@@ -284,9 +284,6 @@ class _Watched:
             builder = ForestBuilder(n_outputs)
             builder.add(done.lesson.tree, done.values)
             builder.build(self.trainer.binner).add_trees(self.codes, margins, 0, 1)
-
-        for done in previous:
-            add(done)
 
         def cost_after(done: Round) -> float:
             add(done)

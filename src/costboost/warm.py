@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from joblib import hash as hash_object  # type: ignore[import-untyped]
 
+from costboost.costs import Costs
 from costboost.tables import TableTrainer
 
 # What a round depends on beside the rows. Other parameters may change from fit to fit.
@@ -146,6 +147,9 @@ def _table(trainer: TableTrainer) -> Any:
 
 def _digest(part: Any) -> str:
     """Return a digest of an array by its numbers, of anything else by its pickle."""
+    if isinstance(part, Costs):  # without the classes, which have their own digest
+        state = part._state
+        part = (state.form, state.columns, state.actions)
     if isinstance(part, np.ndarray) and part.dtype != object:
         data = np.ascontiguousarray(part)
         return hashlib.blake2b(data.view(np.uint8).data, digest_size=16).hexdigest()

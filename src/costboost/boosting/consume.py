@@ -163,7 +163,7 @@ class Taken:
     rounds : list
         Those kept: all of them, or until the least held-out cost.
     costs : list of float
-        The held-out cost after each new round, if it was watched.
+        The held-out cost after each round, if it was watched.
     limit : int or None
         How many rounds there were when the user ended them, by Ctrl-C or a callback; models still
         to come are to be no longer.
@@ -193,7 +193,7 @@ def take_rounds(
     n_rounds : int
         At most.
     previous : sequence of rounds
-        Taken already.
+        Taken already; they are judged again, so that the best of all rounds is known.
     judge : callable, optional
         Returns the cost of held-out rows after a round.
     observer : callable, optional
@@ -203,7 +203,11 @@ def take_rounds(
     -------
     Taken
     """
-    watch = None if judge is None else EarlyStopping(judge, manner.patience, manner.tolerance)
+    watch = None
+    if judge is not None:
+        watch = EarlyStopping(judge, manner.patience, manner.tolerance)
+        for done in previous:
+            watch.look(done)
     asked = False
 
     def tell(done: C) -> str:

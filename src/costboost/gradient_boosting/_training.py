@@ -226,9 +226,7 @@ class GradientTrainer(TableTrainer):
     ) -> GradientHistory:
         done = [] if previous is None else previous[1]
         boosting.replay(done)
-        judge = None
-        if watched is not None:
-            judge = Judge(self.plan, self.binner, watched, start, init, done)
+        judge = None if watched is None else Judge(self.plan, self.binner, watched, start, init)
         taken = self._take(boosting.rounds, judge, done)
         return GradientHistory(taken.rounds, taken.costs, boosting.stop)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,15 +58,12 @@ class Judge:
         watched: Watched,
         start: Floats,
         init: Init | None,
-        previous: Sequence[GradientRound] = (),
     ) -> None:
         self.plan, self.binner, self.watched = plan, binner, watched
         shape = (len(watched.y), len(start))
         self.margins = np.broadcast_to(start, shape).copy()
         if init is not None:
             self.margins += init.margins(watched.X)
-        for done in previous:
-            self.add(done)
 
     def add(self, done: GradientRound) -> None:
         """Add a round to the margins."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -103,7 +102,7 @@ class PNormTrainer(Trainer):
     def _take_rounds(
         self, mixing: Mixing, watched: Any, previous: list[MixingRound]
     ) -> MixingHistory:
-        judge = None if watched is None else _Judge(self.plan, watched, self.binner, previous)
+        judge = None if watched is None else _Judge(self.plan, watched, self.binner)
         taken = self._take(mixing.rounds, judge, previous)
         return MixingHistory(taken.rounds, taken.costs, mixing.largest_cost)
 
@@ -164,15 +163,11 @@ class PNormTrainer(Trainer):
 class _Judge:
     """Mixes rounds at held-out rows; returns the mean cost of the decisions after each."""
 
-    def __init__(
-        self, plan: PNormPlan, watched: Any, binner: Any, previous: Sequence[MixingRound]
-    ) -> None:
+    def __init__(self, plan: PNormPlan, watched: Any, binner: Any) -> None:
         self.plan, self.watched, self.binner = plan, watched, binner
         start = 0.0 if plan.method.adaptive else 1.0 / plan.n_classes
         self.scores = np.full((len(watched.labels), plan.n_classes), start)
         self.codes = np.searchsorted(watched.costs.classes, watched.labels)
-        for done in previous:
-            self.add(done)
 
     def add(self, done: MixingRound) -> None:
         """Mix a round in."""
