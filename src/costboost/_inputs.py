@@ -134,8 +134,19 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+def check_jobs(n_jobs: Any) -> None:
+    """Raise unless `n_jobs` is None or a whole number other than 0."""
+    whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and not (whole and n_jobs != 0):
+        raise ValueError(
+            f"n_jobs={n_jobs!r} must be None or a whole number other than 0; -1 stands for all "
+            "processors."
+        )
+
+
 def count_threads(n_jobs: int | None) -> int:
     """Return how many threads `n_jobs` stands for; None is one."""
+    check_jobs(n_jobs)
     return int(effective_n_jobs(n_jobs))
 
 

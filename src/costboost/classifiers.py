@@ -231,7 +231,7 @@ class CostBoostClassifier(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        rule = RULES.get(self.method)
+        rule = RULES.get(self.method) if isinstance(self.method, str) else None
         tags.classifier_tags.multi_class = rule is None or rule.many_classes
         # An outside learner gets the table as it is: what it takes is taken.
         learner = None if self.estimator is None else get_tags(self.estimator).input_tags

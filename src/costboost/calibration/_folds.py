@@ -84,11 +84,9 @@ def _read_groups(groups: ArrayLike, n_rows: int) -> Ints:
         raise ValueError(
             f"groups has shape {given.shape}; it must hold one group for each of the {n_rows} rows."
         )
-    missing = [row for row, tag in enumerate(given.tolist()) if tag is None or tag != tag]
-    if missing:
-        raise ValueError(
-            f"row {missing[0]}: groups is {given[missing[0]]!r}; every row must have a group."
-        )
+    for row, tag in enumerate(given.tolist()):
+        if tag is None or tag != tag:
+            raise ValueError(f"row {row}: groups is {tag!r}; every row must have a group.")
     try:
         return np.asarray(np.unique(given, return_inverse=True)[1], dtype=np.intp)
     except TypeError as error:

@@ -15,9 +15,10 @@ from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from costboost._inputs import check_not_empty, read_targets, warn_caller
+from costboost._inputs import check_choice, check_jobs, check_not_empty, read_targets, warn_caller
 from costboost._validation import read_weights
 from costboost.calibration import (
+    CALIBRATORS,
     CalibratedScores,
     ClassCalibration,
     calibrate_fitted,
@@ -215,6 +216,9 @@ class MinimumCostClassifier(
         self
         """
         check_not_empty(X)
+        check_jobs(self.n_jobs)
+        check_choice("calibration", self.calibration, tuple(CALIBRATORS))
+        check_choice("ensemble", self.ensemble, (True, False))
         X, y = indexable(X, y)
         labels = read_targets(X, y)
         weights = None if sample_weight is None else read_weights(sample_weight, len(labels))

@@ -16,7 +16,7 @@ from sklearn.utils import (
 )
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from costboost._inputs import check_labels, check_not_empty
+from costboost._inputs import check_jobs, check_labels, check_not_empty
 from costboost._validation import read_weights
 from costboost.costs import Costs
 from costboost.decisions import CostDecisionMixin
@@ -85,6 +85,7 @@ class CostTrained(
     """What both wrappers share: their decisions contain the costs of ``fit``."""
 
     estimator: Any
+    n_jobs: int | None
 
     def _answers(self, X: Any) -> NDArray[Any]:
         raise NotImplementedError
@@ -94,6 +95,7 @@ class CostTrained(
     ) -> tuple[Any, Int64, Floats | None, Costs]:
         """Check what ``fit`` was given; return X, class numbers, weights and bound costs."""
         check_not_empty(X)
+        check_jobs(self.n_jobs)
         (X,) = indexable(X)
         self.classes_, codes = check_labels(X, y)
         weights = None if sample_weight is None else read_weights(sample_weight, len(codes))
