@@ -16,14 +16,13 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
-from costboost._inputs import check_labels, check_table, count_threads
-from costboost._validation import read_weights
+from costboost._inputs import check_table, count_threads
 from costboost.boosting.ensemble import Ensemble, link
 from costboost.boosting.ledger import vote_shares
 from costboost.boosting.rules import RULES, Rule
 from costboost.calibration import CalibratedScores
 from costboost.costs import Costs
-from costboost.decisions import CostDecisionMixin
+from costboost.decisions import CostDecisionMixin, StagedDecisionsMixin
 from costboost.plans import Plan, settle
 from costboost.recipe import train_in_step
 from costboost.tables import read_eval_set, train_models
@@ -42,6 +41,7 @@ class Tally(NamedTuple):
 
 class CostBoostClassifier(
     CostDecisionMixin,
+    StagedDecisionsMixin,
     CallbackSupportMixin,  # type: ignore[misc]  # scikit-learn is untyped
     ClassifierMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -271,10 +271,8 @@ class CostBoostClassifier(
         self
         """
         X = check_table(self, X, y, reset=True)
-        classes, codes = check_labels(X, y)
-        weights = None if sample_weight is None else read_weights(sample_weight, len(codes))
-        self.classes_ = classes
-        bound = self._set_costs(costs, classes[codes], weights)
+        codes, weights, bound = self._read_rows(X, y, sample_weight, costs)
+        classes = self.classes_
         plan = settle(self, X, codes, bound, len(classes))
         held_out = self._read_eval_set(eval_set, plan, bound)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
@@ -425,7 +423,7 @@ class CostBoostClassifier(
 
     # --- stages
 
-    def _staged_tallies(self, X: Any) -> Iterator[list[Tally]]:
+    def _staged(self, X: Any) -> Iterator[list[Tally]]:
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
         n_threads = count_threads(self.n_jobs)
@@ -439,18 +437,3 @@ class CostBoostClassifier(
                 for i, stage in enumerate(stages)
             ]
             yield tallies
-
-    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
-        """Yield ``decision_function`` after each round."""
-        for tallies in self._staged_tallies(X):
-            yield self._decision_values(tallies)
-
-    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
-        """Yield ``predict_proba`` after each round, by the calibration of the last."""
-        for tallies in self._staged_tallies(X):
-            yield self._proba(tallies)
-
-    def staged_predict(self, X: Any, costs: Any = None) -> Iterator[NDArray[Any]]:
-        """Yield ``predict`` after each round."""
-        for tallies in self._staged_tallies(X):
-            yield self._decide(tallies, costs)

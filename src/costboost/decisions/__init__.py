@@ -9,6 +9,17 @@ Prices enter last: changing them never trains anything again.
 """
 
 from costboost.decisions._minimum_cost import MinimumCostClassifier
-from costboost.decisions._mixin import CostDecisionMixin, fit_costs, typical_costs
+from costboost.decisions._mixin import (
+    CostDecisionMixin,
+    StagedDecisionsMixin,
+    fit_costs,
+    typical_costs,
+)
 
-__all__ = ["CostDecisionMixin", "MinimumCostClassifier", "fit_costs", "typical_costs"]
+__all__ = [
+    "CostDecisionMixin",
+    "MinimumCostClassifier",
+    "StagedDecisionsMixin",
+    "fit_costs",
+    "typical_costs",
+]

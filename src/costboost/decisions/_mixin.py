@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
-from costboost._inputs import warn_caller
-from costboost._validation import mean_paid
+from costboost._inputs import check_labels, warn_caller
+from costboost._validation import mean_paid, read_weights
 from costboost.costs import Costs, as_costs
 
 Floats = NDArray[np.float64]
@@ -123,6 +124,17 @@ class CostDecisionMixin:
         self.costs_ = typical_costs(bound, y, sample_weight)
         return bound
 
+    def _read_rows(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, costs: Any
+    ) -> tuple[NDArray[np.int64], Floats | None, Costs]:
+        """Read what ``fit`` was given beside a table: class numbers, weights and bound costs.
+
+        Sets ``classes_`` and ``costs_``.
+        """
+        self.classes_, codes = check_labels(X, y)
+        weights = None if sample_weight is None else read_weights(sample_weight, len(codes))
+        return codes, weights, self._set_costs(costs, self.classes_[codes], weights)
+
     def _decision_costs(self, costs: Any, n_samples: int) -> Costs:
         """Return the costs to decide by: those given, else those of ``fit``."""
         if costs is not None:
@@ -213,3 +225,35 @@ class CostDecisionMixin:
         paid_by = self.costs_ if costs is None else as_costs(costs, self.classes_, len(decided))
         paid = paid_by.of_decisions(labels, decided)
         return -mean_paid(paid, sample_weight)
+
+
+class StagedDecisionsMixin:
+    """What a classifier says after each round, for those that yield the scores of stages."""
+
+    def _staged(self, X: Any) -> Iterator[Any]:
+        """Yield what `_decision_values`, `_proba` and `_decide` work on, after each round."""
+        raise NotImplementedError
+
+    def _decision_values(self, scores: Any) -> Floats:
+        raise NotImplementedError
+
+    def _proba(self, scores: Any) -> Floats:
+        raise NotImplementedError
+
+    def _decide(self, scores: Any, costs: Any) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
+        """Yield ``decision_function`` after each round."""
+        for scores in self._staged(X):
+            yield self._decision_values(scores)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
+        """Yield ``predict_proba`` after each round, by the calibration of the last."""
+        for scores in self._staged(X):
+            yield self._proba(scores)
+
+    def staged_predict(self, X: Any, costs: Any = None) -> Iterator[NDArray[Any]]:
+        """Yield ``predict`` after each round."""
+        for scores in self._staged(X):
+            yield self._decide(scores, costs)

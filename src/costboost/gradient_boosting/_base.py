@@ -91,7 +91,7 @@ class _GradientBoost(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         X = check_table(self, X, reset=False)
         return [model.margins(X, count_threads(self.n_jobs)) for model in self._models]
 
-    def _staged_margins(self, X: Any) -> Iterator[list[Floats]]:
+    def _staged(self, X: Any) -> Iterator[list[Floats]]:
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
         stages = [model.staged_margins(X, count_threads(self.n_jobs)) for model in self._models]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._callbacks import RoundCallbacks, with_callbacks
-from costboost._inputs import check_labels, check_table
-from costboost._validation import read_weights
-from costboost.decisions import CostDecisionMixin
+from costboost._inputs import check_table
+from costboost.decisions import CostDecisionMixin, StagedDecisionsMixin
 from costboost.gradient_boosting._base import _GradientBoost
 from costboost.gradient_boosting._plans import settle_classification
 from costboost.gradient_boosting._training import GradientTrainer
@@ -27,6 +25,7 @@ class GradientBoostClassifier(
     CostDecisionMixin,
     ClassifierMixin,  # type: ignore[misc]
     _GradientBoost,
+    StagedDecisionsMixin,  # last: _GradientBoost yields the stages
 ):
     """Gradient boosting that knows what mistakes cost, in training or in the decision.
 
@@ -244,10 +243,8 @@ class GradientBoostClassifier(
         self
         """
         X = check_table(self, X, y, reset=True)
-        classes, codes = check_labels(X, y)
-        weights = None if sample_weight is None else read_weights(sample_weight, len(codes))
-        self.classes_ = classes
-        bound = self._set_costs(costs, classes[codes], weights)
+        codes, weights, bound = self._read_rows(X, y, sample_weight, costs)
+        classes = self.classes_
         plan = settle_classification(self, X, codes, bound, len(classes))
         held_out = read_eval_set(self, eval_set, per_row=bound.per_row)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
@@ -348,20 +345,3 @@ class GradientBoostClassifier(
         if self._decides_by_costs():
             return super().score(X, y, sample_weight, costs)
         return self._score_answers(X, y, sample_weight, costs)
-
-    # --- stages
-
-    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
-        """Yield ``decision_function`` after each round."""
-        for margins in self._staged_margins(X):
-            yield self._decision_values(margins)
-
-    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
-        """Yield ``predict_proba`` after each round, by the calibration of the last."""
-        for margins in self._staged_margins(X):
-            yield self._proba(margins)
-
-    def staged_predict(self, X: Any, costs: Any = None) -> Iterator[NDArray[Any]]:
-        """Yield ``predict`` after each round."""
-        for margins in self._staged_margins(X):
-            yield self._decide(margins, costs)

@@ -245,5 +245,5 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """Yield ``predict`` after each round."""
-        for margins in self._staged_margins(X):
+        for margins in self._staged(X):
             yield margins[0][:, 0]

@@ -12,10 +12,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
-from costboost._inputs import check_labels, check_table, count_threads
-from costboost._validation import read_weights
+from costboost._inputs import check_table, count_threads
 from costboost.boosting.mixture import Mixture, normalised
-from costboost.decisions import CostDecisionMixin
+from costboost.decisions import CostDecisionMixin, StagedDecisionsMixin
 from costboost.pnorm_classifier._plan import settle
 from costboost.pnorm_classifier._trainer import PNormTrainer
 from costboost.tables import read_eval_set, train_models
@@ -26,6 +25,7 @@ Floats = NDArray[np.float64]
 
 class PNormBoostClassifier(
     CostDecisionMixin,
+    StagedDecisionsMixin,
     CallbackSupportMixin,  # type: ignore[misc]  # scikit-learn is untyped
     ClassifierMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -260,10 +260,8 @@ class PNormBoostClassifier(
         self
         """
         X = check_table(self, X, y, reset=True)
-        classes, codes = check_labels(X, y)
-        weights = None if sample_weight is None else read_weights(sample_weight, len(codes))
-        self.classes_ = classes
-        bound = self._set_costs(costs, classes[codes], weights)
+        codes, weights, bound = self._read_rows(X, y, sample_weight, costs)
+        classes = self.classes_
         plan = settle(self, X, bound, len(classes))
         held_out = read_eval_set(self, eval_set, per_row=bound.per_row)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
@@ -389,18 +387,3 @@ class PNormBoostClassifier(
                 for i, (stage, mixture) in enumerate(zip(stages, self._mixtures, strict=True))
             ]
             yield H
-
-    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
-        """Yield ``decision_function`` after each round."""
-        for H in self._staged(X):
-            yield self._decision_values(H)
-
-    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
-        """Yield ``predict_proba`` after each round, by the calibration of the last."""
-        for H in self._staged(X):
-            yield self._proba(H)
-
-    def staged_predict(self, X: Any, costs: Any = None) -> Iterator[NDArray[Any]]:
-        """Yield ``predict`` after each round."""
-        for H in self._staged(X):
-            yield self._decide(H, costs)

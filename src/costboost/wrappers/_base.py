@@ -16,8 +16,7 @@ from sklearn.utils import (
 )
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from costboost._inputs import check_jobs, check_labels, check_not_empty
-from costboost._validation import read_weights
+from costboost._inputs import check_jobs, check_not_empty
 from costboost.costs import Costs
 from costboost.decisions import CostDecisionMixin
 
@@ -97,9 +96,7 @@ class CostTrained(
         check_not_empty(X)
         check_jobs(self.n_jobs)
         (X,) = indexable(X)
-        self.classes_, codes = check_labels(X, y)
-        weights = None if sample_weight is None else read_weights(sample_weight, len(codes))
-        bound = self._set_costs(costs, self.classes_[codes], weights)
+        codes, weights, bound = self._read_rows(X, y, sample_weight, costs)
         if not bound.is_square:
             raise ValueError(
                 f"{type(self).__name__} trains a classifier on costs, so decisions must be the "
