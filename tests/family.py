@@ -31,3 +31,12 @@ def identical(one, other, X):
         for a, b in pairs:
             assert_array_equal(a, b)
     assert_array_equal(one.decision_function(X), other.decision_function(X))
+
+
+def has_callbacks():
+    """Whether scikit-learn has callbacks: 1.9 and later."""
+    try:
+        import sklearn.callback  # noqa: F401
+    except ImportError:
+        return False
+    return True

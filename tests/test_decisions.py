@@ -302,7 +302,7 @@ def test_no_scores_at_all(cancer):
 
 def test_unknown_calibration(cancer):
     X, _, y, _ = cancer
-    with pytest.raises(ValueError, match="'platt' is unknown"):
+    with pytest.raises(ValueError, match="'platt' is not known"):
         MinimumCostClassifier(GaussianNB(), calibration="platt").fit(X, y)
 
 

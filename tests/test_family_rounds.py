@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from costboost import CostBoostClassifier, Costs
 from costboost.boosting.rules import RULES
-from family import STUMP, identical, plain, problem
+from family import STUMP, has_callbacks, identical, plain, problem
 from naive.rules import METHODS, METHODS_K
 
 # ---------------------------------------------------------------- early stopping
@@ -227,14 +227,6 @@ def test_verbose_prints_rounds(capsys):
     assert "held-out cost" in capsys.readouterr().out
     plain("adaboost", 3).fit(X, y)
     assert capsys.readouterr().out == ""
-
-
-def has_callbacks():
-    try:
-        import sklearn.callback  # noqa: F401
-    except ImportError:
-        return False
-    return True
 
 
 @pytest.mark.skipif(not has_callbacks(), reason="sklearn.callback came with scikit-learn 1.9")

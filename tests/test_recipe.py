@@ -10,8 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from costboost import CostBoostClassifier, Costs, recipe
 from costboost.boosting import rounds
 from costboost.boosting.consume import EarlyStopping, Printer, consume, take_rounds
-from family import plain, problem
-from test_family_rounds import has_callbacks
+from family import has_callbacks, plain, problem
 
 needs_callbacks = pytest.mark.skipif(
     not has_callbacks(), reason="sklearn.callback came with scikit-learn 1.9"

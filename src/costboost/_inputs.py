@@ -179,8 +179,9 @@ def check_number(
     kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
     fits = isinstance(value, kinds) and not isinstance(value, bool | np.bool_)
     fits = fits and (low < value if open_low else low <= value) and value <= high
-    if not fits or value == float("inf"):
-        kind = "a whole number" if whole else "a finite number"
+    endless = fits and value == float("inf")
+    if not fits or endless:
+        kind = "a whole number" if whole else "a finite number" if endless else "a number"
         lower = f"above {low:g}" if open_low else f"at least {low:g}"
         upper = "" if high == float("inf") else f" and at most {high:g}"
         raise ValueError(f"{name}={value!r} must be {kind} {lower}{upper}.")
