@@ -2,6 +2,7 @@
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -47,6 +48,21 @@ def problem(seed=0, n=300, K=3):
 
 
 DEAR = np.array([[0, 1, 1], [1, 0, 1], [40, 40, 0.0]])  # missing class 2 is dear
+
+
+@pytest.mark.parametrize("wrapper", [CostingClassifier, MetaCostClassifier])
+def test_a_constant_answer_still_checks_the_table(wrapper):
+    X, y = problem(K=2)
+    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    priced = Costs(fp=0, fn=1)  # calling everything positive costs nothing
+    model = wrapper(LogisticRegression(), 3, random_state=0).fit(table, y, costs=priced)
+    assert_array_equal(model.predict(table), 1)
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(table.rename(columns={"c": "d"}))
+    bare = wrapper(LogisticRegression(), 3, random_state=0).fit(X, y, costs=priced)
+    for answer in (bare.predict, bare.predict_proba):
+        with pytest.raises(ValueError, match=r"X has 1 features, but \w+ is expecting 3 features"):
+            answer(X[:, :1])
 
 
 # -- rejection ----------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from sklearn.utils import (
     get_tags,
     indexable,
 )
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from costboost._inputs import check_jobs, check_not_empty
 from costboost.costs import Costs
@@ -37,6 +37,7 @@ class _Constant(DummyClassifier):  # type: ignore[misc]  # scikit-learn is untyp
         return super().fit(X, y)  # type: ignore[no-any-return]
 
     def predict_proba(self, X: Any) -> Floats:
+        validate_data(self, X, reset=False, skip_check_array=True)  # as many columns, same names
         if self.check_finite:
             assert_all_finite(X)
         return np.ones((_num_samples(X), 1))
