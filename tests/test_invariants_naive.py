@@ -582,12 +582,30 @@ def gradient(objective, seed, n_rounds=10):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_invariant_31_gradient_csb_descends(objective, seed):
     _, _, r, (a, b, w0) = gradient(objective, seed)
-    assert r.n_rounds == 10
     G = [1.0]
-    for alphas, votes in ((r.alphas[:t], r.votes[:t]) for t in range(1, 11)):
+    for alphas, votes in ((r.alphas[:t], r.votes[:t]) for t in range(1, r.n_rounds + 1)):
         G.append(normalised(w0) @ np.exp(-(alphas[:, None] * (a * votes + b)).sum(axis=0)))
     assert_allclose(G[1:], np.cumprod(r.normalizers), **SAME)
     assert (np.diff(G) <= 1e-15).all()
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_invariant_31_gradient_csb_rests_where_the_learner_returns(objective, seed):
+    # After the search sum w (a f + b) = 0. With b = 0 the same f then has correlation 0 with a,
+    # and the learner finds a better one. With b < 0 it keeps sum w a f = -sum w b > 0 and may be
+    # chosen again: its exact step is 0, and the loop rests. Rounding decides whether the computed
+    # step is 0, which ends training, or a last bit, which changes nothing.
+    _, _, r, (a, b, _) = gradient(objective, seed)
+    returned = (r.votes[1:] == r.votes[:-1]).all(axis=1)
+    assert_allclose(r.alphas[1:][returned], 0, atol=1e-14)
+    if not b.any():
+        assert not returned.any()
+        assert (r.n_rounds, r.stop) == (10, "rounds")
+    elif r.n_rounds < 10:
+        learner = rules.pool_learner(problem(seed)[1])
+        assert (r.stop, r.rejected) == ("alpha", 0)
+        assert_array_equal(learner(np.abs(a) * r.weights[-1], np.sign(a)), r.votes[-1])
 
 
 def test_invariant_31_gradient_csb_takes_negative_steps():
