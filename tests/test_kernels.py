@@ -582,6 +582,39 @@ def test_find_leaves_and_add_margins_by_hand(kernels):
     np.testing.assert_array_equal(some[:, 0], expected[:, 2])
 
 
+@pytest.mark.parametrize("block", [1, 16, 33, 200])
+def test_going_by_column_by_hand(kernels, block):
+    words, subsets, roots, _, values = toy_forest()
+    columns = np.zeros((3, block), dtype=np.uint8)
+    answers = np.zeros((2, 5, block), dtype=np.uint8)
+    answers[0] = np.arange(5)[:, None]
+    expected = np.array([toy_leaves(row) for row in TOY_CODES.tolist()])
+    leaves, margins = np.full(expected.shape, -1), np.ones((len(TOY_CODES), 2))
+    places = (np.arange(3), np.arange(3), columns, answers)
+    trees = (TOY_CODES, words, subsets, roots)
+    kernels.forest.find_leaves_by_column(*trees, 0, 3, *places, leaves)
+    np.testing.assert_array_equal(leaves, expected)
+    kernels.forest.add_margins_by_column(*trees, 0, 3, *places, values, margins)
+    np.testing.assert_array_equal(
+        margins, ((1 + values[expected[:, 0]]) + values[5]) + values[6 + expected[:, 2]]
+    )
+    # The last two trees look at one column only.
+    places = (np.array([2]), np.array([-1, -1, 0]), columns[:1], answers[:, :3].copy())
+    one, margins = np.ascontiguousarray(values[:, :1]), np.zeros((len(TOY_CODES), 1))
+    kernels.forest.add_margins_by_column(*trees, 1, 3, *places, one, margins)
+    np.testing.assert_array_equal(margins, one[5] + one[6 + expected[:, 2]])
+
+
+def test_fill_tables(kernels):
+    words, subsets, roots, _, values = toy_forest()
+    tables, constant = np.ones((1, 256, 2)), np.ones(2)
+    stumps = (words, subsets, roots[1:], np.array([0, 1]), values)
+    kernels.forest.fill_tables(*stumps, np.array([-1, -1, 0]), tables, constant)
+    np.testing.assert_array_equal(constant, 1 + values[5])
+    np.testing.assert_array_equal(tables[0, :255], np.tile(1 + values[7], (255, 1)))
+    np.testing.assert_array_equal(tables[0, 255], 1 + values[8])
+
+
 def test_one_output_and_no_subsets(kernels):
     words, _, roots, depths, values = toy_forest()
     none, one = np.empty((0, 4), dtype=np.uint64), np.ascontiguousarray(values[:, :1])

@@ -1,17 +1,13 @@
 """A fitted ensemble: a handful of flat arrays and the functions that read them.
 
-    nodes of tree 0 | nodes of tree 1 | ...        words, subsets, values: one row per node
-    ^roots[0]         ^roots[1]
-
 A node is one word (see `_forest_kernels`), a leaf has one value per output. Rows are binned once,
-then walk through all trees as bytes. Boosted stumps are additive: a forest of them is one table
-per column, and its prediction takes the same time for ten rounds as for a thousand.
+then pass through all trees as bytes (see `walking`). Boosted stumps are additive: a forest of them
+is one table per column, and its prediction takes the same time for ten rounds as for a thousand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,19 +15,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.trees import _forest_kernels as kernels
 from costboost.trees.binning import Binner
 from costboost.trees.codes import MISSING
 from costboost.trees.compiled import warn_if_interpreted
 from costboost.trees.grower import Tree
+from costboost.trees.walking import (
+    Nodes,
+    Tables,
+    add_margins,
+    add_tables,
+    find_leaves,
+    make_tables,
+)
 
 Codes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
 Int64 = NDArray[np.int64]
-
-_BLOCK = 1024  # rows that walk through all trees together: their codes stay in the cache
-_SMALL = 4096  # rows: below this, starting threads costs more than it saves
 
 
 class NodeTable(NamedTuple):
@@ -122,17 +122,15 @@ class Forest:
         trees = (self.words[:stop], self.subsets[:stop], self.roots[:n_trees])
         return Forest(self.binner, *trees, self.depths[:n_trees], self.values[:stop], self.base)
 
-    @cached_property
+    @property
     def used_features(self) -> Int64:
         """The columns that any tree looks at; only these are binned."""
-        is_split = (self.words >> np.uint64(40)) + self._offsets != np.arange(len(self.words))
-        features = (self.words[is_split] >> np.uint64(16)) & np.uint64(0xFFFFFF)
-        return np.unique(features).astype(np.int64)
+        return self.nodes.columns.features
 
     @cached_property
-    def _offsets(self) -> Words:
-        sizes = np.diff(np.append(self.roots, len(self.words)))
-        return np.repeat(self.roots, sizes).astype(np.uint64)
+    def nodes(self) -> Nodes:
+        """The trees as the functions of `walking` want them."""
+        return Nodes(self.words, self.subsets, self.roots, self.depths, self.values)
 
     def encode(self, X: Any, n_threads: int = 1) -> Codes:
         """Bin the columns that the trees look at."""
@@ -147,15 +145,9 @@ class Forest:
         """Return the margins of binned rows, (n_samples, n_outputs)."""
         margins = np.repeat(self.base[None, :], len(codes), axis=0)
         if self._tables is None:
-            add = self._adder(0, len(self))
+            self.add_trees(codes, margins, 0, len(self), n_threads)
         else:
-            columns, tables, constant = self._tables
-            margins += constant
-
-            def add(codes: Codes, margins: Floats) -> None:
-                kernels.add_tables(codes, columns, tables, margins)
-
-        _by_blocks(add, codes, margins, n_threads)
+            add_tables(self._tables, codes, margins, n_threads)
         return margins
 
     def staged_margins(self, X: Any, n_threads: int = 1) -> Iterator[Floats]:
@@ -170,46 +162,19 @@ class Forest:
         self, codes: Codes, margins: Floats, first: int, last: int, n_threads: int = 1
     ) -> None:
         """Add the trees first <= t < last to margins of binned rows, in place."""
-        _by_blocks(self._adder(first, last), codes, margins, n_threads)
-
-    def _adder(self, first: int, last: int) -> Callable[[Codes, Floats], None]:
-        nodes = (self.words, self.subsets, self.roots, self.depths)
-
-        def add(codes: Codes, margins: Floats) -> None:
-            kernels.add_margins(codes, *nodes, first, last, self.values, margins)
-
-        return add
+        add_margins(self.nodes, first, last, codes, margins, n_threads)
 
     def apply(self, X: Any, n_threads: int = 1) -> Int64:
         """Return the node that each row reaches in each tree, (n_samples, n_trees)."""
         codes = self.encode(X, n_threads)
         leaves = np.empty((len(codes), len(self)), dtype=np.int64)
-        nodes = (self.words, self.subsets, self.roots, self.depths)
-
-        def find(codes: Codes, leaves: Int64) -> None:
-            kernels.find_leaves(codes, *nodes, 0, len(self), leaves)
-
-        _by_blocks(find, codes, leaves, n_threads)
+        find_leaves(self.nodes, 0, len(self), codes, leaves, n_threads)
         return leaves
 
     @cached_property
-    def _tables(self) -> tuple[Int64, Floats, Floats] | None:
+    def _tables(self) -> Tables | None:
         """The forest as one table per column, if no tree is deeper than a stump."""
-        if len(self) == 0 or self.depths.max() > 1:
-            return None
-        columns = self.used_features
-        tables = np.zeros((len(columns), 256, self.n_outputs))
-        constant = np.zeros(self.n_outputs)
-        every_code = np.arange(256, dtype=np.uint8)[:, None]
-        for t, (root, depth) in enumerate(zip(self.roots, self.depths, strict=True)):
-            if depth == 0:
-                constant += self.values[root]
-                continue
-            feature = int((self.words[root] >> np.uint64(16)) & np.uint64(0xFFFFFF))
-            codes = np.zeros((256, feature + 1), dtype=np.uint8)
-            codes[:, feature:] = every_code
-            self._adder(t, t + 1)(codes, tables[np.searchsorted(columns, feature)])
-        return columns, tables, constant
+        return make_tables(self.nodes)
 
     def tree(self, t: int) -> NodeTable:
         """Return tree `t` in readable form, thresholds and categories as raw values."""
@@ -294,9 +259,9 @@ def write_leaves(tree: Tree, codes: Codes, leaves: NDArray[np.uint16]) -> None:
     builder = ForestBuilder(1)
     builder.add(tree, np.zeros((len(tree.leaves), 1)))
     nodes = np.empty((len(codes), 1), dtype=np.int64)
-    one = np.zeros(1, dtype=np.int64)
-    depths = np.array([tree.depth])
-    kernels.find_leaves(codes, builder.words[0], builder.subsets[0], one, depths, 0, 1, nodes)
+    root, depth = np.zeros(1, dtype=np.int64), np.array(builder.depths)
+    trees = Nodes(builder.words[0], builder.subsets[0], root, depth, builder.values[0])
+    find_leaves(trees, 0, 1, codes, nodes, n_threads=1)
     numbers = np.zeros(len(tree.left), dtype=np.uint16)
     numbers[tree.leaves] = np.arange(len(tree.leaves))
     leaves[:] = numbers[nodes[:, 0]]
@@ -323,22 +288,3 @@ def _pack_subset(goes_left: NDArray[np.uint8]) -> Words:
 
 def _unpack_subset(bits: Words) -> NDArray[np.bool_]:
     return np.unpackbits(bits.astype("<u8").view(np.uint8), bitorder="little").astype(bool)
-
-
-def _by_blocks(
-    function: Callable[[Codes, Any], None], codes: Codes, out: NDArray[Any], n_threads: int
-) -> None:
-    """Call function(codes[block], out[block]) for blocks of rows, in parallel if it pays."""
-
-    def run(start: int, stop: int) -> None:
-        for a in range(start, stop, _BLOCK):
-            function(codes[a : min(a + _BLOCK, stop)], out[a : min(a + _BLOCK, stop)])
-
-    n_rows = len(codes)
-    n_threads = max(1, min(n_threads, n_rows // _SMALL))
-    if n_threads == 1:
-        run(0, n_rows)
-        return
-    cuts = [n_rows * i // n_threads for i in range(n_threads + 1)]
-    with ThreadPoolExecutor(n_threads) as pool:
-        list(pool.map(run, cuts[:-1], cuts[1:]))

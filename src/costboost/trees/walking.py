@@ -1,0 +1,192 @@
+"""From codes to leaves: the nodes of a forest as flat arrays, and who reads them how.
+
+    nodes of tree 0 | nodes of tree 1 | ...        words, subsets, values: one row per node
+    ^roots[0]         ^roots[1]
+
+A few rows walk down the trees; many go by column, if every tree is small enough to number its
+nodes in a byte (see `_forest_kernels`). Both reach the same leaves and add their values in the
+order of the trees, so margins do not depend on the way, nor on the number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.trees import _forest_kernels as kernels
+
+__all__ = ["Nodes", "Tables", "add_margins", "add_tables", "find_leaves", "make_tables"]
+
+Codes = NDArray[np.uint8]
+Floats = NDArray[np.float64]
+Words = NDArray[np.uint64]
+Int64 = NDArray[np.int64]
+
+_BLOCK = 512  # rows that pass through all trees together
+_SMALL = 4096  # rows: below this, starting threads costs more than it saves
+_FEW = 12  # rows: below this, walking is faster
+_BYTE = 256  # nodes that a byte can number
+
+
+class Columns(NamedTuple):
+    """What the kernels that go by column need to know of some trees.
+
+    Attributes
+    ----------
+    features : int64 array
+        The columns that the trees look at, sorted.
+    places : int64 array
+        Where each column, up to the last of them, stands among the features.
+    n_nodes : int
+        The nodes of the largest tree.
+    """
+
+    features: Int64
+    places: Int64
+    n_nodes: int
+
+    def room(self, n_rows: int) -> tuple[Codes, Codes]:
+        """Make the kernels' columns and answers; every thread needs its own."""
+        block = min(_BLOCK, n_rows)
+        answers = np.empty((2, self.n_nodes, block), dtype=np.uint8)
+        answers[0] = np.arange(self.n_nodes)[:, None]
+        return np.empty((len(self.features), block), dtype=np.uint8), answers
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Nodes:
+    """The trees of a forest; the arrays are those of `forest.Forest`."""
+
+    words: Words
+    subsets: Words
+    roots: Int64
+    depths: Int64
+    values: Floats
+
+    @cached_property
+    def columns(self) -> Columns:
+        """What all trees look at."""
+        return self._columns_of(0, len(self.roots))
+
+    def columns_of(self, first: int, last: int) -> Columns:
+        """Return what the trees first <= t < last look at."""
+        if (first, last) == (0, len(self.roots)):
+            return self.columns
+        return self._columns_of(first, last)
+
+    def _columns_of(self, first: int, last: int) -> Columns:
+        ends = np.append(self.roots, len(self.words))
+        sizes = np.diff(ends[first : last + 1])
+        words = self.words[ends[first] : ends[last]]
+        starts = np.repeat(ends[first:last] - ends[first], sizes)
+        is_split = (words >> np.uint64(40)).astype(np.int64) + starts != np.arange(len(words))
+        features = (words[is_split] >> np.uint64(16)) & np.uint64(0xFFFFFF)
+        is_used = np.bincount(features.astype(np.int64)) > 0
+        return Columns(np.flatnonzero(is_used), np.cumsum(is_used) - 1, int(sizes.max(initial=0)))
+
+
+class Tables(NamedTuple):
+    """A forest of stumps: one table per column that they look at, and what every row gets.
+
+    Attributes
+    ----------
+    columns : int64 array
+    values : float64 array of shape (len(columns), 256, n_outputs)
+    constant : float64 array of shape (n_outputs,)
+    """
+
+    columns: Int64
+    values: Floats
+    constant: Floats
+
+
+def make_tables(nodes: Nodes) -> Tables | None:
+    """Compile a forest of stumps; None if a tree is deeper or there is none."""
+    if len(nodes.roots) == 0 or nodes.depths.max() > 1:
+        return None
+    features, places, _ = nodes.columns
+    n_outputs = nodes.values.shape[1]
+    tables = Tables(features, np.zeros((len(features), 256, n_outputs)), np.zeros(n_outputs))
+    trees = (nodes.words, nodes.subsets, nodes.roots, nodes.depths, nodes.values)
+    kernels.fill_tables(*trees, places, tables.values, tables.constant)
+    return tables
+
+
+def add_tables(tables: Tables, codes: Codes, margins: Floats, n_threads: int) -> None:
+    """Add what a forest of stumps says of binned rows to their margins, in place."""
+    margins += tables.constant
+
+    def add(start: int, stop: int) -> None:
+        kernels.add_tables(codes[start:stop], *tables[:2], margins[start:stop])
+
+    _in_parts(add, len(codes), n_threads)
+
+
+def add_margins(
+    nodes: Nodes, first: int, last: int, codes: Codes, margins: Floats, n_threads: int
+) -> None:
+    """Add the trees first <= t < last to the margins of binned rows, in place."""
+    columns = _by_column(nodes, first, last, len(codes))
+    trees = (nodes.words, nodes.subsets, nodes.roots)
+
+    def add(start: int, stop: int) -> None:
+        rows, sums = codes[start:stop], margins[start:stop]
+        if columns is None:
+            for at in _blocks(len(rows)):
+                kernels.add_margins(
+                    rows[at], *trees, nodes.depths, first, last, nodes.values, sums[at]
+                )
+            return
+        places = (columns.features, columns.places, *columns.room(len(rows)))
+        kernels.add_margins_by_column(rows, *trees, first, last, *places, nodes.values, sums)
+
+    _in_parts(add, len(codes), n_threads)
+
+
+def find_leaves(
+    nodes: Nodes, first: int, last: int, codes: Codes, leaves: Int64, n_threads: int
+) -> None:
+    """Write the node that each binned row reaches in the trees first <= t < last."""
+    columns = _by_column(nodes, first, last, len(codes))
+    trees = (nodes.words, nodes.subsets, nodes.roots)
+
+    def find(start: int, stop: int) -> None:
+        rows, found = codes[start:stop], leaves[start:stop]
+        if columns is None:
+            kernels.find_leaves(rows, *trees, nodes.depths, first, last, found)
+            return
+        places = (columns.features, columns.places, *columns.room(len(rows)))
+        kernels.find_leaves_by_column(rows, *trees, first, last, *places, found)
+
+    _in_parts(find, len(codes), n_threads)
+
+
+def _by_column(nodes: Nodes, first: int, last: int, n_rows: int) -> Columns | None:
+    """Return how to go by column, or None where rows must walk or had better."""
+    if n_rows < _FEW:
+        return None
+    columns = nodes.columns_of(first, last)
+    return columns if 0 < columns.n_nodes <= _BYTE else None
+
+
+def _blocks(n_rows: int) -> Iterator[slice]:
+    """Yield blocks of rows: their codes stay in the cache while they walk tree after tree."""
+    for start in range(0, n_rows, _BLOCK):
+        yield slice(start, start + _BLOCK)
+
+
+def _in_parts(function: Callable[[int, int], Any], n_rows: int, n_threads: int) -> None:
+    """Call function(start, stop) for parts of the rows, in parallel if it pays."""
+    n_threads = max(1, min(n_threads, n_rows // _SMALL))
+    if n_threads == 1:
+        function(0, n_rows)
+        return
+    cuts = [n_rows * i // n_threads for i in range(n_threads + 1)]
+    with ThreadPoolExecutor(n_threads) as pool:
+        list(pool.map(function, cuts[:-1], cuts[1:]))
