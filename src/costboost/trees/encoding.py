@@ -158,7 +158,9 @@ def make_target(
 def _checked_features(columns: Iterable[int] | None, n_features: int) -> Integers:
     if columns is None:
         return np.arange(n_features, dtype=np.int64)
-    features = np.unique(np.fromiter(columns, dtype=np.int64))
+    features = np.array(columns if isinstance(columns, np.ndarray) else list(columns), np.int64)
+    if not (features[1:] > features[:-1]).all():
+        features = np.unique(features)
     if len(features) and not 0 <= features[0] <= features[-1] < n_features:
         raise ValueError(
             f"columns must lie between 0 and {n_features - 1}, got {features[0]} to {features[-1]}."

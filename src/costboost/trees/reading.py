@@ -39,6 +39,8 @@ def read_table(X: Any) -> Table:
     """
     if isinstance(X, Table):
         return X
+    if isinstance(X, np.ndarray):  # asking narwhals takes longer than a forest for a few rows
+        return _read_array(X)
     if sparse.issparse(X):
         _check_two_dimensions(X)
         _check_type(X.dtype)
