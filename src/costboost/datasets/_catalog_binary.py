@@ -8,6 +8,15 @@ from costboost.datasets._spec import OpenML, Spec
 
 _UCI = "CC BY 4.0"
 
+# OpenML's are in capitals.
+# fmt: off
+_HEPATITIS_COLUMNS = (
+    "age", "sex", "steroid", "antivirals", "fatigue", "malaise", "anorexia", "liver_big",
+    "liver_firm", "spleen_palpable", "spiders", "ascites", "varices", "bilirubin", "alk_phosphate",
+    "sgot", "albumin", "protime", "histology",
+)
+# fmt: on
+
 BINARY: Mapping[str, Spec] = {
     # Cai, Song and Zhang
     "breast_cancer_ljubljana": Spec(
@@ -26,7 +35,7 @@ BINARY: Mapping[str, Spec] = {
         source=f"UCI 46, {_UCI}",
         positive=1,
         coded=("*", "-age", "-bilirubin", "-alk_phosphate", "-sgot", "-albumin", "-protime"),
-        openml=OpenML(55, labels={"DIE": 1, "LIVE": 2}),
+        openml=OpenML(55, labels={"DIE": 1, "LIVE": 2}, columns=_HEPATITIS_COLUMNS),
     ),
     "pima": Spec(
         classes={0: 500, 1: 268},

@@ -52,4 +52,9 @@ def from_frame(name: str, at: OpenML, X: Any, y: Any) -> Raw:
 def _cells(column: Any) -> Cells:
     missing = column.isna().tolist()
     values = column.tolist()
-    return [None if gone else str(value) for value, gone in zip(values, missing, strict=True)]
+    return [None if gone else _text(value) for value, gone in zip(values, missing, strict=True)]
+
+
+def _text(value: Any) -> str:
+    """Write a value as files do: OpenML's codes and labels may be the floats 1.0, 2.0, ..."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

@@ -15,7 +15,7 @@ class OpenML(NamedTuple):
     """Where OpenML keeps a set, and how its copy differs from ours.
 
     `labels` maps its labels to ours, where they differ; `columns` are our names for its columns,
-    in order, where its own are mere numbers.
+    in order, where its own are mere numbers or spelt otherwise than the entry needs them.
     """
 
     data_id: int
