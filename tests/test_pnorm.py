@@ -57,6 +57,15 @@ def matrix(seed, K):
     return C
 
 
+def frequency_matrix(y, rng):
+    """Dear to miss where rare: C[true, answer] ~ U[0, 2000 P(answer) / P(true)], 0 if right."""
+    classes, counts = np.unique(y, return_counts=True)
+    P = counts / counts.sum()
+    C = rng.uniform(size=(len(P), len(P))) * 2000 * P[None, :] / P[:, None]
+    np.fill_diagonal(C, 0.0)
+    return classes, C
+
+
 def mixture_of(rng, n, K):
     return rng.dirichlet(np.ones(K), size=n)
 
@@ -449,6 +458,49 @@ def test_scores_decide_and_stages_lead_to_them():
     assert_allclose(model.train_cost_, paid)
 
 
+@pytest.mark.parametrize("step", ["harmonic", "search"])
+def test_rounds_at_p_four_follow_from_their_stages(step):
+    """Weights span ten orders of magnitude there: the grid must not lose the light ones."""
+    X, y = problem(38, n=400, K=5)
+    y[y == 4], y[:2] = 3, 4  # two rows of the dearest class
+    C = frequency_matrix(y, np.random.default_rng(38))[1][y]
+    model = quick(p=4, step=step, n_estimators=25, min_samples_leaf=5)
+    model.fit(X, y, costs=Costs.of_rows(C))
+    H = np.full(C.shape, 1 / 5)
+    for t, stage in enumerate(model.staged_decision_function(X)):
+        alpha = model.estimator_weights_[t]
+        h = (stage - (1 - alpha) * H) / alpha
+        assert_allclose(h, np.rint(h), atol=1e-9)
+        examples = naive.pseudo_loss_set(naive.weights(H, C, 4), y)
+        total = sum(w for *_, w in examples)
+        error = naive.weighted_error(examples, np.rint(h)) / total
+        assert_allclose(model.estimator_errors_[t], error, atol=1e-5)
+        assert_allclose(model.objective_[t], naive.objective(stage, C, 4), rtol=1e-6)
+        H = stage
+
+
+@pytest.mark.parametrize(("n", "least"), [(60, 6), (400, 40), (1500, 80)])
+def test_leaves_hold_a_tenth_of_the_rows_or_eighty(n, least):
+    X, y = problem(39, n=n, levels=1000)
+    costs = matrix(39, 3)
+    params = {"n_estimators": 3, "random_state": 0}
+    auto = PNormBoostClassifier(**params).fit(X, y, costs=costs)
+    given = PNormBoostClassifier(min_samples_leaf=least, **params).fit(X, y, costs=costs)
+    other = PNormBoostClassifier(min_samples_leaf=least // 2, **params).fit(X, y, costs=costs)
+    assert_array_equal(auto.decision_function(X), given.decision_function(X))
+    assert np.any(auto.decision_function(X) != other.decision_function(X))
+
+
+def test_rows_of_no_weight_make_leaves_no_larger():
+    X, y = problem(40, n=200)
+    weights = np.ones(200)
+    weights[120:] = 0.0
+    params = {"n_estimators": 3, "random_state": 0}
+    whole = PNormBoostClassifier(**params).fit(X, y, sample_weight=weights)
+    part = PNormBoostClassifier(**params).fit(X[:120], y[:120])
+    assert_array_equal(whole.decision_function(X), part.decision_function(X))
+
+
 def test_scores_contain_costs_so_new_prices_need_calibration():
     X, y = problem(41, n=300, K=3)
     model = quick().fit(X, y, costs=matrix(41, 3))
@@ -635,6 +687,8 @@ def test_categories_and_gaps():
         ({"p": 1, "step": "search"}, "p > 1"),
         ({"method": "gbse", "step": "search"}, "does not"),
         ({"max_leaf_nodes": 1}, "max_leaf_nodes=1"),
+        ({"min_samples_leaf": "many"}, "min_samples_leaf='many'"),
+        ({"min_samples_leaf": 0}, "min_samples_leaf=0"),
         ({"warm_start": True, "calibration": "sigmoid"}, "warm_start"),
         ({"calibration": "auto"}, "calibration='auto'"),
     ],
@@ -653,15 +707,6 @@ def test_actions_that_are_not_classes_are_refused_in_training():
 
 
 # -- the paper's data ---------------------------------------------------------------------------
-
-
-def class_frequency_costs(y, rng):
-    """Dear to miss where rare: C[true, answer] ~ U[0, 2000 P(answer) / P(true)], 0 if right."""
-    classes, counts = np.unique(y, return_counts=True)
-    P = counts / counts.sum()
-    C = rng.uniform(size=(len(P), len(P))) * 2000 * P[None, :] / P[:, None]
-    np.fill_diagonal(C, 0.0)
-    return Costs.from_matrix(C, classes=classes)
 
 
 @pytest.mark.data
@@ -689,7 +734,8 @@ def test_higher_norms_cost_less_than_their_rivals(data_folder, monkeypatch):
         rng = np.random.default_rng(seed)
         order = rng.permutation(len(data.y))[:1800]
         train, test = order[:1200], order[1200:]
-        costs = class_frequency_costs(data.y[train], rng)
+        classes, C = frequency_matrix(data.y[train], rng)
+        costs = Costs.from_matrix(C, classes=classes)
         for key, model in models.items():
             model.fit(_rows(data.X, train), data.y[train], costs=costs)
             decided = model.predict(_rows(data.X, test))

@@ -8,15 +8,21 @@ from costboost._inputs import check_choice, check_number, count_features
 from costboost.trees.grower import Limits
 
 
-def check_training(params: Any) -> None:
-    """Check the parameters of rounds, trees and early stopping."""
+def check_training(params: Any, *, auto_leaf: bool = False) -> None:
+    """Check the parameters of rounds, trees and early stopping.
+
+    With `auto_leaf`, `min_samples_leaf="auto"` is left to the training.
+    """
     check_choice("on_interrupt", params.on_interrupt, ("raise", "keep"))
     check_choice("warm_start", params.warm_start, (True, False))
     if hasattr(params, "ensemble"):
         check_choice("ensemble", params.ensemble, (True, False))
     check_number("n_estimators", params.n_estimators, low=1, whole=True)
     check_number("subsample", params.subsample, low=0.0, high=1.0, open_low=True)
-    check_number("min_samples_leaf", params.min_samples_leaf, low=1, whole=True)
+    if auto_leaf and isinstance(params.min_samples_leaf, str):
+        check_choice("min_samples_leaf", params.min_samples_leaf, ("auto",))
+    else:
+        check_number("min_samples_leaf", params.min_samples_leaf, low=1, whole=True)
     check_number("max_bins", params.max_bins, low=2, high=255, whole=True)
     check_number("tol", params.tol, low=0.0)
     if not isinstance(params.verbose, bool):
@@ -31,11 +37,12 @@ def check_training(params: Any) -> None:
 
 
 def read_limits(params: Any, n_features: int) -> Limits:
-    """Return how far trees may grow."""
+    """Return how far trees may grow; "auto" rows in a leaf are for the training to settle."""
+    least = params.min_samples_leaf
     return Limits(
         max_depth=params.max_depth,
         max_leaf_nodes=params.max_leaf_nodes,
-        min_samples_leaf=params.min_samples_leaf,
+        min_samples_leaf=1 if isinstance(least, str) else least,
         max_features=count_features(params.max_features, n_features),
     )
 

@@ -14,6 +14,8 @@ from costboost.parameters import check_training, read_limits, total_rounds
 from costboost.trees.grower import Limits
 
 STEPS = ("harmonic", "average", "bound", "search")
+LEAST = 80  # rows in a leaf, where there are rows enough for LEAVES of them
+LEAVES = 10
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,8 @@ class PNormPlan:
     method : Method
     setting : MixingSetting
     limits : Limits
+        All but the least size of a leaf.
+    min_samples_leaf : int or "auto"
     total_rounds : int or None
         Of all models, at most; None where the number of models is not known in advance.
     """
@@ -32,6 +36,7 @@ class PNormPlan:
     method: Method
     setting: MixingSetting
     limits: Limits
+    min_samples_leaf: int | str
     subsample: float
     max_bins: int
     categorical_features: Any
@@ -58,6 +63,7 @@ def settle(params: Any, X: Any, costs: Costs, n_classes: int) -> PNormPlan:
         method=method,
         setting=MixingSetting(params.n_estimators, float(params.p), params.step, seed),
         limits=read_limits(params, X.shape[1]),
+        min_samples_leaf=params.min_samples_leaf,
         subsample=float(params.subsample),
         max_bins=params.max_bins,
         categorical_features=params.categorical_features,
@@ -75,8 +81,21 @@ def settle(params: Any, X: Any, costs: Costs, n_classes: int) -> PNormPlan:
     )
 
 
+def leaf_rows(min_samples_leaf: int | str, n_rows: int) -> int:
+    """Return the least number of rows in a leaf, of so many that are trained on.
+
+    Examples
+    --------
+    >>> [leaf_rows("auto", n_rows) for n_rows in (5, 150, 20_000)], leaf_rows(3, 20_000)
+    ([1, 15, 80], 3)
+    """
+    if isinstance(min_samples_leaf, str):
+        return min(max(n_rows // LEAVES, 1), LEAST)
+    return int(min_samples_leaf)
+
+
 def _check_parameters(params: Any) -> None:
-    check_training(params)
+    check_training(params, auto_leaf=True)
     check_choice("method", params.method, tuple(METHODS))
     check_choice("step", params.step, STEPS)
     check_choice("calibration", params.calibration, tuple(CALIBRATORS))

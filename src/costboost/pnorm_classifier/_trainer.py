@@ -28,7 +28,7 @@ from costboost.boosting.relational import (
     outside_answers,
 )
 from costboost.costs import Costs
-from costboost.pnorm_classifier._plan import PNormPlan
+from costboost.pnorm_classifier._plan import PNormPlan, leaf_rows
 from costboost.tables import set_history
 from costboost.trainer import Trainer
 from costboost.trees.shards import Layout, plan_layout, sensible_shards
@@ -90,10 +90,11 @@ class PNormTrainer(Trainer):
             X = X.tocsr() if sp.issparse(X) else X
             kind = outside_kind(plan.method)
             return OutsideRelation(plan.estimator, X, plan.n_classes, kind, plan.seed)
+        least = leaf_rows(plan.min_samples_leaf, len(self.y) if rows is None else len(rows))
         return RelationalTree(
             self.binner,
             plan.n_classes,
-            plan.limits,
+            replace(plan.limits, min_samples_leaf=least),
             one_label=plan.method.one_label,
             subsample=plan.subsample,
             seed=plan.seed,
