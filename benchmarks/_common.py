@@ -45,10 +45,13 @@ BINS = 255
 RATE = 0.1
 
 
-def start(description: str | None) -> argparse.Namespace:
-    """Read the options; start the script anew with its threads pinned if they are not.
+def start(
+    description: str | None, extend: Callable[[argparse.ArgumentParser], None] | None = None
+) -> argparse.Namespace:
+    """Read the options, and those that `extend` adds; pin the threads.
 
-    OpenMP reads its settings when it is loaded, so that setting them here would be too late.
+    If they are not, the script is started anew: OpenMP reads its settings when it is loaded, so
+    that setting them here would be too late.
     """
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -57,6 +60,8 @@ def start(description: str | None) -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=3, help="default: %(default)s")
     parser.add_argument("--quick", action="store_true", help="200,000 rows, fewer rounds")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there too")
+    if extend is not None:
+        extend(parser)
     options = parser.parse_args()
     if any(name not in os.environ for name in PINNED):
         os.environ.update(PINNED | dict(os.environ))
