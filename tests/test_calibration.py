@@ -305,7 +305,7 @@ def test_margins_are_refused_where_probabilities_are_expected(name):
 
 def test_labels_may_be_minus_one_and_one():
     s, y, w = sample(0)
-    for name in ["sigmoid", "sigmoid-brier", "beta", "isotonic"]:
+    for name in ["sigmoid", "sigmoid-brier", "beta", "isotonic", "bias-corrected"]:
         ours = blank(name).fit(expit(s), 2 * y - 1, w).predict(expit(s))
         np.testing.assert_array_equal(ours, blank(name).fit(expit(s), y, w).predict(expit(s)))
 
@@ -673,7 +673,7 @@ def test_calibrated_adamec_follows_the_poster_line_by_line(c_fp, c_fn):
 def test_calibrated_scores_are_monotone_and_swap_with_the_classes():  # invariant 30
     s, y, w = sample(11)
     s = expit(s)
-    for method in ("sigmoid", "sigmoid-brier", "beta", "temperature"):
+    for method in ("sigmoid", "sigmoid-brier", "beta", "temperature", "bias-corrected"):
         p = blank(method).fit(s, y, w).predict(s)
         assert np.all(np.diff(p[np.argsort(s)]) >= 0)
         swapped = blank(method).fit(1 - s, 1 - y, w).predict(1 - s)

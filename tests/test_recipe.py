@@ -5,11 +5,15 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.datasets import load_breast_cancer, load_iris
+from scipy.optimize import minimize
+from scipy.special import expit
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 
 from costboost import CostBoostClassifier, Costs, recipe
 from costboost.boosting import rounds
 from costboost.boosting.consume import EarlyStopping, Printer, consume, take_rounds
+from costboost.calibration import BiasCorrected, ClassCalibration
+from costboost.recipe import DOUBT, STEP, Look
 from family import has_callbacks, plain, problem
 
 needs_callbacks = pytest.mark.skipif(
@@ -43,9 +47,9 @@ def test_looks_are_every_ten_rounds_and_at_the_end(n_estimators, looks):
     assert_array_equal(model.validation_rounds_, looks)
     assert model.validation_loss_.shape == (len(looks),)
     best = model.validation_rounds_[np.argmin(model.validation_loss_)]
-    assert model.n_iter_ == best
-    assert lengths(model) == [best] * 3
-    assert [len(costs) for costs in model.train_cost_] == [best] * 3
+    assert best <= model.n_iter_ in looks
+    assert lengths(model) == [model.n_iter_] * 3
+    assert [len(costs) for costs in model.train_cost_] == [model.n_iter_] * 3
 
 
 def test_the_loss_is_that_of_the_rows_left_out():
@@ -61,20 +65,21 @@ def test_the_loss_is_that_of_the_rows_left_out():
             np.arange(len(test)), y[test]
         ]
     expected = -np.average(np.log(p), weights=weights)
-    assert_allclose(model.validation_loss_.min(), expected)
+    at = model.validation_rounds_ == model.n_iter_
+    assert_allclose(model.validation_loss_[at], expected)
 
 
 def test_patience_ends_the_race():
     X, y = problem(noise=4.0)
     model = auto(200, n_iter_no_change=20).fit(X, y)
-    last, best = model.validation_rounds_[-1], model.n_iter_
+    last, best = model.validation_rounds_[[-1, np.argmin(model.validation_loss_)]]
     assert last < 200
+    assert best <= model.n_iter_ <= last
     assert last - best >= 20
     never = auto(60, n_iter_no_change=None).fit(X, y)
     assert never.validation_rounds_[-1] == 60
     lax = auto(200, n_iter_no_change=20, tol=0.5).fit(X, y)
-    assert lax.n_iter_ == 10  # no later fall is large enough
-    assert lax.validation_rounds_[-1] == 30
+    assert lax.validation_rounds_[-1] == 30  # no fall after the first look is large enough
 
 
 def test_one_model_takes_as_many_rounds_as_the_folds():
@@ -235,15 +240,15 @@ def test_an_interrupted_race_raises_by_default_and_before_a_round_of_all(interru
 def test_an_interrupted_look_leaves_the_scores_as_they_were(monkeypatch):
     X, y = problem()
     whole = auto(20).fit(X, y)
-    log_loss, calls = recipe._log_loss, []
+    calls = []
 
     def interrupted(*args):
         calls.append(args)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return log_loss(*args)
+        return Look(*args)
 
-    monkeypatch.setattr(recipe, "_log_loss", interrupted)
+    monkeypatch.setattr(recipe, "Look", interrupted)
     model = auto(40, on_interrupt="keep").fit(X, y)
     assert_array_equal(model.validation_loss_, whole.validation_loss_)
 
@@ -315,3 +320,87 @@ def test_printers_tell_the_number_and_the_seconds(capsys):
         ["7/7", "cost", "6.0"],
     ]
     assert all(line.endswith(" s") for line in lines)
+
+
+# ---------------------------------------------------------------- rivals and calibration
+
+
+def look(losses, weights=None, n_rounds=STEP):
+    blank = ClassCalibration("bias-corrected", 2, margins=True)
+    return Look(n_rounds, blank, np.asarray(losses, dtype=float), weights)
+
+
+def test_a_later_look_rivals_the_best_within_half_a_standard_error():
+    rng = np.random.default_rng(0)
+    best, noise = rng.uniform(0, 1, 400), rng.standard_normal(400)
+    noise = (noise - noise.mean()) / noise.std()
+    error = 1 / np.sqrt(400)  # of a difference with deviation 1
+    assert look(best + noise + 0.99 * DOUBT * error).rivals(look(best))
+    assert not look(best + noise + 1.01 * DOUBT * error).rivals(look(best))
+    assert look(best).rivals(look(best))  # a round that changed nothing
+    assert not look(best + 1e-9).rivals(look(best))  # surely worse, if by little
+
+
+def test_weights_count_in_looks_as_copies_do_in_the_mean():
+    rng = np.random.default_rng(1)
+    one, two = rng.uniform(0, 1, (2, 50))
+    weights = rng.integers(0, 4, 50).astype(float)
+    copies = np.repeat(one, weights.astype(int))
+    assert_allclose(look(one, weights).loss, look(copies).loss)
+    # Rows of no weight say nothing, and the unit of the weights does not matter.
+    kept = weights > 0
+    for unit in (1.0, 1e-9, 1e9):
+        whole = look(one, unit * weights).rivals(look(two, unit * weights))
+        assert whole == look(one[kept], weights[kept]).rivals(look(two[kept], weights[kept]))
+
+
+def test_the_map_is_fitted_to_rows_left_out_and_shared_by_the_models():
+    X, y = make_classification(300, 8, weights=[0.8], flip_y=0.1, random_state=0)
+    model = CostBoostClassifier(random_state=0).fit(X, y)
+    maps = model._scores.maps
+    assert len(maps) == 5
+    assert all(one is maps[0] for one in maps)
+    assert maps[0].method == "bias-corrected"
+    assert maps[0].calibrators[0].beta > 0
+    assert len({len(alphas) for alphas in model.estimator_weights_}) == 1
+    assert model.n_iter_ % STEP == 0
+    many = CostBoostClassifier(random_state=0, n_estimators=20).fit(X, y + (X[:, 0] > 1))
+    assert many._scores.maps[0].method == "temperature"
+
+
+@pytest.mark.parametrize("rare", [0.5, 0.05])
+def test_bias_correction_is_the_penalised_optimum(rare):
+    rng = np.random.default_rng(2)
+    s, w = 3 * rng.standard_normal(200), rng.uniform(0.5, 2, 200)
+    y = (rng.uniform(0, 1, 200) < expit(0.5 * s + np.log(rare))).astype(int)
+
+    def loss(at):
+        f = at[0] * s + at[1]
+        return w @ (np.logaddexp(0, f) - y * f) + 2.5 * at[1] ** 2
+
+    ours = BiasCorrected(margins=True).fit(s, y, w)
+    naive = minimize(loss, [1.0, 0.0], tol=1e-12).x
+    assert_allclose([ours.beta, ours.bias], naive, rtol=1e-4, atol=1e-5)
+    assert loss([ours.beta, ours.bias]) <= loss(naive) + 1e-9
+    assert_allclose(ours.predict(s), expit(ours.beta * s + ours.bias))
+
+
+def test_the_bias_grows_with_the_rows_that_ask_for_it():
+    s, y = np.tile([-1.0, 1.0], 40), np.r_[np.zeros(60), np.tile([0.0, 1.0], 10)]
+    fits = [BiasCorrected(margins=True).fit(np.tile(s, n), np.tile(y, n)) for n in (1, 10, 1000)]
+    assert 0 > fits[0].bias > fits[1].bias > fits[2].bias
+    assert_allclose(fits[2].predict(s).mean(), y.mean(), atol=1e-3)
+    # A weight is so many rows.
+    assert_allclose(BiasCorrected(margins=True).fit(s, y, np.full(80, 10.0)).bias, fits[1].bias)
+
+
+def test_useless_scores_give_the_prior():
+    y = np.array([0, 0, 0, 1])
+    for s in (np.full(4, 0.3), np.array([3.0, 2.0, 1.0, -5.0])):
+        assert_allclose(BiasCorrected(margins=True).fit(s, y).predict([-9.0, 9.0]), 0.25)
+    perfect = BiasCorrected(margins=True).fit([-1.0, -0.5, 0.5, 1.0], [0, 0, 1, 1])
+    assert np.isfinite(perfect.beta)
+    assert perfect.predict([1.0]) > 0.99
+    shares = BiasCorrected().fit([0.0, 0.2, 0.8, 1.0], [0, 1, 0, 1]).predict([0.0, 0.5, 1.0])
+    assert np.all(np.diff(shares) > 0)
+    assert np.all((shares > 0) & (shares < 1))

@@ -53,12 +53,13 @@ class CostBoostClassifier(
     method : str, default="auto"
         "auto" is the recommended recipe (`costboost.recipe`), free to improve from version to
         version: Gentle AdaBoost on small trees, shrunk and sampled, is trained on the folds of
-        `cv` in step until the rows left out have their least log loss; one calibration is fitted
-        to all of them, and the models' probabilities are averaged. Every *named* method stays as
-        published: "adaboost", "adamec", "cgada", "asymada", "adacost", "adacost-beta1",
-        "adacost-beta2", "csb0", "csb1", "csb2", "adac1", "adac2", "adac3", "csada", "adaboostdb",
-        "rareboost", "adauboost", "gradient-csb". More than two classes: "adaboost" (SAMME),
-        "adamec", "cgada", "adac2" (SAMME.C2), "csb0", "csb1", "csb2", "adacost".
+        `cv` in step until the rows left out have their least log loss (the latest look within
+        half a standard error of it); one calibration is fitted to all of them, and the models'
+        probabilities are averaged. Every *named* method stays as published: "adaboost", "adamec",
+        "cgada", "asymada", "adacost", "adacost-beta1", "adacost-beta2", "csb0", "csb1", "csb2",
+        "adac1", "adac2", "adac3", "csada", "adaboostdb", "rareboost", "adauboost", "gradient-csb".
+        More than two classes: "adaboost" (SAMME), "adamec", "cgada", "adac2" (SAMME.C2), "csb0",
+        "csb1", "csb2", "adacost".
     n_estimators : int, default="auto"
         The number of rounds; for the recipe the largest. Here and below "auto" is the recipe's
         own choice (`costboost.plans.RECIPE`); in a named method it is 100 rounds of trees of depth
@@ -101,8 +102,9 @@ class CostBoostClassifier(
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
         Constant costs; ``fit`` may override them, and takes costs per row.
     calibration : str or None, default="auto"
-        "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", or None. "auto" calibrates
-        the recipe by "temperature", "adamec", "cgada" and "asymada" by "sigmoid", as their authors
+        "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", "bias-corrected", or None.
+        "auto" calibrates the recipe by "bias-corrected" (a temperature and a bias; more than two
+        classes by "temperature"), "adamec", "cgada" and "asymada" by "sigmoid", as their authors
         advise, and leaves the other methods as published. With calibration **every** method
         decides by the cheapest expected cost, and new prices need no new model.
     cv : int, float, splitter or iterable, default=5

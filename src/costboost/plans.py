@@ -112,7 +112,7 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
     name = "adamec" if params.method == "auto" else params.method
     rule = RULES[name]
     _check_combination(params, rule, costs, n_classes)
-    calibration = _calibration(params, rule)
+    calibration = _calibration(params, rule, n_classes)
     votes = params.votes
     setting = Setting(
         n_rounds=params.n_estimators,
@@ -215,7 +215,7 @@ def _check_combination(params: Any, rule: Rule, costs: Costs, n_classes: int) ->
             "can neither stop early nor be continued. Set n_iter_no_change=None and "
             "warm_start=False."
         )
-    if params.warm_start and _calibration(params, rule) is not None:
+    if params.warm_start and _calibration(params, rule, n_classes) is not None:
         raise ValueError(
             "warm_start=True continues one model, and calibration trains several. Set "
             "calibration=None."
@@ -226,11 +226,11 @@ def _names(actions: NDArray[Any] | None) -> list[Any]:
     return [] if actions is None else actions.tolist()
 
 
-def _calibration(params: Any, rule: Rule) -> str | None:
+def _calibration(params: Any, rule: Rule, n_classes: int) -> str | None:
     if params.calibration != "auto":
         return None if params.calibration is None else str(params.calibration)
     if is_recipe(params):
-        return "temperature"
+        return "bias-corrected" if n_classes == 2 else "temperature"
     return "sigmoid" if rule.name in CALIBRATED_BY_DEFAULT else None
 
 

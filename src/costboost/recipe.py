@@ -2,10 +2,12 @@
 
 Gentle AdaBoost on small trees, shrunk and sampled, is trained on k folds in step, until the rows
 that the folds left out have their least calibrated log loss. One map from scores to probabilities
-is fitted to all left-out scores, the k models' probabilities are averaged, and the cheapest
-expected cost decides.
+(a temperature, and a bias drawn to 0) is fitted to all left-out scores, the k models' probabilities
+are averaged, and the cheapest expected cost decides.
 
-More than two classes vote by SAMME instead, on deeper trees.
+"Least" is the latest look that chance cannot tell from the best: the mean of k models stands more
+rounds than each of them alone, and the curve of the loss is flat and noisy there. More than two
+classes vote by SAMME instead, on deeper trees, and need no bias.
 """
 
 from __future__ import annotations
@@ -30,6 +32,30 @@ Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 STEP = 10  # rounds between two looks at the rows left out
+DOUBT = 0.5  # standard errors by which a later look may be worse than the best
+
+
+@dataclass(frozen=True)
+class Look:
+    """The rows left out, seen after some rounds: the map fitted to them, and the loss of each."""
+
+    n_rounds: int
+    calibration: ClassCalibration
+    losses: Floats
+    weights: Floats | None
+
+    @property
+    def loss(self) -> float:
+        """The mean log loss."""
+        return float(np.average(self.losses, weights=self.weights))
+
+    def rivals(self, best: Look) -> bool:
+        """Whether it is worse than the best by no more than `DOUBT` standard errors, row by row."""
+        worse = self.losses - best.losses
+        w = np.ones(len(worse)) if self.weights is None else self.weights / self.weights.max()
+        mean = float(np.average(worse, weights=w))
+        error = float(np.sqrt(np.sum(w**2 * (worse - mean) ** 2)) / np.sum(w))
+        return mean <= DOUBT * error
 
 
 @dataclass(frozen=True)
@@ -87,8 +113,12 @@ class Race:
         self.trainer, self.folds = trainer, folds
         self.rows = np.concatenate([fold.test for fold in folds])
         self.weights = None if trainer.weights is None else trainer.weights[self.rows]
-        self.maps: dict[int, ClassCalibration] = {}
-        """The calibration at each look, by the number of rounds."""
+        self.watch = EarlyStopping(
+            self, trainer.plan.patience, trainer.plan.tolerance, STEP, trainer.plan.setting.n_rounds
+        )
+        self._last: Look | None = None
+        self._best: Look | None = None
+        self._chosen: Look | None = None
 
     def steps(self) -> Iterator[Step]:
         """Take one round of every fold at a time, until all have ended."""
@@ -105,23 +135,42 @@ class Race:
         scores = np.concatenate([fold.scores(n_rounds) for fold in self.folds])
         blank = ClassCalibration(plan.calibration, plan.n_classes, margins=self.trainer.margins)
         fitted = blank.fit(scores, y, self.weights)
-        self.maps[n_rounds] = fitted
-        return _log_loss(fitted.predict(scores), y, self.weights)
+        right = fitted.predict(scores)[np.arange(len(y)), y]
+        losses = -np.log(np.maximum(right, 1e-15))
+        self._last = Look(n_rounds, fitted, losses, self.weights)
+        return self._last.loss
 
-    def run(self) -> EarlyStopping:
+    def _watch(self, step: Step) -> bool:
+        """Look if it is time to; True when the loss has not fallen for long enough."""
+        enough = self.watch(step)
+        self._choose()
+        return enough
+
+    def _choose(self) -> None:
+        """Keep the last look if it is the best, or rivals it."""
+        look, self._last = self._last, None
+        if look is None:
+            return
+        if self._best is None or self.watch.best_rounds == look.n_rounds:
+            self._best = self._chosen = look
+        elif look.rivals(self._best):
+            self._chosen = look
+
+    def run(self) -> Look:
         """Advance until the loss has not fallen for a while, or the user has seen enough."""
-        plan, n_rounds = self.trainer.plan, self.trainer.plan.setting.n_rounds
-        watch = EarlyStopping(self, plan.patience, plan.tolerance, STEP, n_rounds)
-        observers: list[Observer] = [watch]
+        plan, watch = self.trainer.plan, self.watch
+        observers: list[Observer] = [self._watch]
         if plan.verbose:
             every = STEP * -(-plan.verbose // STEP)  # lines are printed where there was a look
             tell = lambda step: f"out-of-fold log loss {watch.costs[-1]:.6g}"  # noqa: E731
-            observers.append(Printer(n_rounds, every, tell))
+            observers.append(Printer(plan.setting.n_rounds, every, tell))
         observers.append(self._tell)
         steps = consume(self.steps(), observers, on_interrupt=plan.on_interrupt).rounds
         if watch.looks[-1:] != [len(steps)]:  # ended between two looks, or before the first
             watch.look(Step(len(steps) - 1, ()))
-        return watch
+        self._choose()
+        assert self._chosen is not None
+        return self._chosen
 
     def _tell(self, step: Step) -> bool:
         observer = self.trainer.observer
@@ -152,8 +201,8 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> 
             for train, test in splits
         ]
         race = Race(trainer, folds)
-        watch = race.run()
-    n_rounds, trainer.out_of_fold = watch.best_rounds, (watch.looks, watch.costs)
+        chosen = race.run()
+    n_rounds, trainer.out_of_fold = chosen.n_rounds, (race.watch.looks, race.watch.costs)
     if ensemble or len(folds) == 1:
         for fold in folds:
             trainer.histories.append(History(fold.rounds[:n_rounds], [], None))
@@ -161,7 +210,7 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> 
     else:
         rows = np.unique(np.concatenate([np.concatenate(split) for split in splits]))
         models = (_train_alike(trainer, rows, n_rounds),)
-    return CalibratedScores(models, (race.maps[n_rounds],) * len(models), len(splits))
+    return CalibratedScores(models, (chosen.calibration,) * len(models), len(splits))
 
 
 def _train_alike(trainer: Trainer, rows: Int64, n_rounds: int) -> Ensemble:
@@ -180,8 +229,3 @@ def _train_alike(trainer: Trainer, rows: Int64, n_rounds: int) -> Ensemble:
         taken = consume(rounds, [tell], on_interrupt=trainer.plan.on_interrupt).rounds
     trainer.histories.append(History(taken, [], None))
     return trainer.assemble(taken)
-
-
-def _log_loss(proba: Floats, y: Int64, weights: Floats | None) -> float:
-    p = np.maximum(proba[np.arange(len(y)), y], 1e-15)
-    return -float(np.average(np.log(p), weights=weights))

@@ -4,7 +4,8 @@ A *calibrator* is a small frozen object of a few numbers and one function: ``pre
 to probabilities, ``fit`` returns a fitted copy. Scores are ``(n,)`` for the second of two classes,
 or ``(n, K)`` with one column per class. Three layers, each usable alone:
 
-1. one score: `Sigmoid`, `SigmoidBrier`, `Beta`, `Isotonic`, `Temperature`, listed in `CALIBRATORS`;
+1. one score: `Sigmoid`, `SigmoidBrier`, `Beta`, `Isotonic`, `Temperature`, `BiasCorrected`, listed
+   in `CALIBRATORS`;
 2. K classes: `ClassCalibration`, one calibrator per class against the rest, normalised;
 3. which rows: `calibrate_folds` trains on folds, calibrates on what they left out, and returns a
    `CalibratedScores`. It never sees a table: the caller's ``fit_fold`` and ``score_fold`` do, so
@@ -18,6 +19,7 @@ and give the prior.
 from costboost.calibration._calibrators import (
     CALIBRATORS,
     Beta,
+    BiasCorrected,
     Calibrator,
     Isotonic,
     Sigmoid,
@@ -36,6 +38,7 @@ __all__ = [
     "Beta",
     "Isotonic",
     "Temperature",
+    "BiasCorrected",
     "ClassCalibration",
     "CalibratedScores",
     "calibrate_folds",

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from costboost.calibration._calibrators import (
     CALIBRATORS,
     Beta,
+    BiasCorrected,
     Temperature,
     finite,
     unit_interval,
@@ -30,7 +31,8 @@ class ClassCalibration:
 
     Parameters
     ----------
-    method : {"sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature"} or None
+    method : str or None
+        A name in `CALIBRATORS`.
     n_classes : int
     margins : bool, default=False
         Scores are real-valued margins rather than values in [0, 1].
@@ -69,7 +71,7 @@ class ClassCalibration:
         kind = CALIBRATORS[self.method]
         if kind is None or self.n_classes == 1:
             return self
-        blank = kind(margins=self.margins) if kind in (Beta, Temperature) else kind()
+        blank = kind(margins=self.margins) if kind in (Beta, BiasCorrected, Temperature) else kind()
         if kind is Temperature:
             return replace(self, calibrators=(blank.fit(columns, y, sample_weight),))
         first = 1 if self.n_classes == 2 else 0

@@ -46,12 +46,12 @@ def logistic(columns: Floats, targets: Floats, w: Floats, ridge: float) -> tuple
     w = w / w.max()
     penalty = np.append(np.where(scale > 0, ridge, 1.0), 0.0)
     start = np.append(np.zeros(columns.shape[1]), logit(prior))
-    theta = _newton(z, targets, w / w.sum(), penalty, start)
+    theta = minimise(z, targets, w / w.sum(), penalty, start)
     slopes = theta[:-1] * scale
     return slopes, float(theta[-1] - slopes @ centre)
 
 
-def _newton(z: Floats, targets: Floats, w: Floats, penalty: Floats, theta: Floats) -> Floats:
+def minimise(z: Floats, targets: Floats, w: Floats, penalty: Floats, theta: Floats) -> Floats:
     """Minimise ``sum w [log(1 + e^f) - t f] + penalty theta^2 / 2`` with f = z theta.
 
     Newton's method with Levenberg's damping, which finds its way back from saturated

@@ -86,8 +86,8 @@ class MinimumCostClassifier(
         With ``predict_proba`` or ``decision_function``. A fitted one is wrapped in scikit-learn's
         `FrozenEstimator` (or ``cv="prefit"`` is given): ``fit`` then only calibrates it, and its
         rows should be ones that it was not trained on.
-    calibration : {"sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature"} or None, \
-            default="sigmoid"
+    calibration : {"sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", \
+            "bias-corrected"} or None, default="sigmoid"
         The map from scores to probabilities; see `costboost.calibration`. None takes
         ``predict_proba`` as it is, and ``cv`` is not used.
     costs : None, dict, array-like of shape (K, K) or Costs, default=None

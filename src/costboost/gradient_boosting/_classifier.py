@@ -80,8 +80,8 @@ class GradientBoostClassifier(
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
         Constant costs; ``fit`` may override them, and takes costs per row.
     calibration : str or None, default=None
-        "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature": map scores to natural
-        probabilities on rows that were not trained on.
+        "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", "bias-corrected": map scores
+        to natural probabilities on rows that were not trained on.
     cv : int, float, splitter or iterable, default=5
         Rows to calibrate on: folds, or a held-out share.
     ensemble : bool, default=True
