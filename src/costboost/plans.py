@@ -41,14 +41,14 @@ NAMED = {
 RECIPE = {
     "n_estimators": 400,
     "max_depth": 3,  # 6 from `LARGE` rows on
-    "learning_rate": 0.1,  # 0.2 from `LARGE` rows on
+    "learning_rate": 0.1,
     "subsample": 0.7,
     "max_features": "sqrt",
     "min_samples_leaf": 5,
     "votes": "gentle",
     "n_iter_no_change": 100,
 }
-RECIPE_LARGE = {**RECIPE, "max_depth": 6, "learning_rate": 0.2}
+RECIPE_LARGE = {**RECIPE, "max_depth": 6}
 RECIPE_MANY = {**RECIPE, "votes": "discrete", "max_depth": 8, "learning_rate": 0.5}
 LARGE = 1_000  # rows
 
