@@ -165,7 +165,7 @@ def test_measures_do_not_depend_on_the_unit_of_cost(case, unit):
 
 
 @QUICK
-@given(rows(), st.sampled_from([1e-300, 1e-5, 1e300]))
+@given(rows(), st.sampled_from([1e-300, 1e-5, 1e299]))
 def test_ratios_do_not_depend_on_the_unit_of_weight(case, unit):
     y, p, decided, w = case
     for measure, given_second in ((mean_cost, decided), (brier_score, p), (f_measure, decided)):
