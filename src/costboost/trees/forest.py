@@ -162,6 +162,11 @@ class Forest:
         self, codes: Codes, margins: Floats, first: int, last: int, n_threads: int = 1
     ) -> None:
         """Add the trees first <= t < last to margins of binned rows, in place."""
+        if margins.shape != (len(codes), self.n_outputs):
+            raise ValueError(
+                f"margins have shape {margins.shape}; {len(codes)} rows and {self.n_outputs} "
+                f"outputs need {(len(codes), self.n_outputs)}."
+            )
         add_margins(self.nodes, first, last, codes, margins, n_threads)
 
     def apply(self, X: Any, n_threads: int = 1) -> Int64:
