@@ -4,10 +4,11 @@
 
 The 18 binary sets of Nikolaou et al. (2016), in stratified halves, five times (twice from 2,000
 rows on), at 21 ratios of costs: cheapest decisions, normalised cost Q. Five sets with a price per
-row: savings against the cheapest constant decision. Models keep their defaults; each fit uses one
-thread, and two worker processes share the work. Results are appended to `results/cost.csv`: an
-interrupted run continues when started again, and only what changed is measured anew. Data come
-from the folder named by COSTBOOST_DATA, else from ../shared/data beside the checkout.
+row, split 25 times (five times from 2,000 rows on): savings against the cheapest constant decision.
+Models keep their defaults; each fit uses one thread, and two worker processes share the work.
+Results are appended to `results/cost.csv`: an interrupted run continues when started again, and
+only what changed is measured anew. Data come from the folder named by COSTBOOST_DATA, else from
+../shared/data beside the checkout.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def read_options() -> argparse.Namespace:
     add("--sets", nargs="+", metavar="SET", help=f"names, or {', '.join(GROUPS)}")
     add("--models", nargs="+", metavar="MODEL", help=f"of: {', '.join(map(repr, CONTENDERS))}")
     add("--family", action="store_true", help="also every named method as published (slow)")
-    add("--repeats", type=int, metavar="N", help="splits of each set; default 5, or 2 if large")
+    add("--repeats", type=int, metavar="N", help="splits of each set, instead of those above")
     add("--report", action="store_true", help="measure nothing, print what is in the file")
     add("--keep", action="store_true", help="results of older versions count as done")
     add("--workers", type=int, default=2, metavar="N", help="processes; default: %(default)s")
