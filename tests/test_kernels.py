@@ -115,11 +115,15 @@ def test_class_histogram(kernels, case):
     rng, codes, where = case
     n_classes = len(where[2])
     weights = rng.choice([0.0, 0.1, 1.0, 3.0, 1e-3], size=len(codes))
-    hist = np.zeros((n_classes, codes.shape[1], 256), dtype=np.int64)
-    kernels.tree.class_histogram(codes, *where, weights, 2.0**40, hist.reshape(-1))
-    for k, rows in enumerate(rows_of(where)):
-        channel = naive.class_channels([0] * len(weights), weights, 2.0**40, 1)
-        np.testing.assert_array_equal(hist[k], naive.histogram(codes, rows, channel)[:, :, 0])
+    own = rng.choice([0.5, 1.0, 4.0], size=len(codes))
+    scales = 2.0**40 * rng.choice([0.25, 1.0, 2.0], size=n_classes)
+    for factors in (np.zeros(0), own):
+        hist = np.zeros((n_classes, codes.shape[1], 256), dtype=np.int64)
+        kernels.tree.class_histogram(codes, *where, weights, factors, scales, hist.reshape(-1))
+        handed = weights * factors if len(factors) else weights
+        for k, rows in enumerate(rows_of(where)):
+            channel = naive.class_channels([0] * len(weights), handed, scales[k], 1)
+            np.testing.assert_array_equal(hist[k], naive.histogram(codes, rows, channel)[:, :, 0])
 
 
 @given(segments())
@@ -184,7 +188,7 @@ def test_histograms_add_to_what_is_there(kernels):
     codes = np.array([[7]], dtype=np.uint8)
     where = (np.zeros(1, dtype=np.uint32), True, np.array([0]), np.array([1]))
     hist = np.full(256, 5, dtype=np.int64)
-    kernels.tree.class_histogram(codes, *where, np.array([3.0]), 2.0, hist)
+    kernels.tree.class_histogram(codes, *where, np.array([3.0]), np.zeros(0), np.array([2.0]), hist)
     assert hist[7] == 11
     assert hist.sum() == 5 * 256 + 6
 
