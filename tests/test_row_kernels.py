@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
@@ -208,6 +208,7 @@ def by_leaf(rows):
 
 @few
 @given(st.integers(0, 10**6), st.booleans(), st.booleans())
+@example(368, False, False)  # least at an end
 def test_search_finds_the_minimiser_of_z(seed, symmetric, factored):
     rows = Rows(seed, 300, symmetric=symmetric, factored=factored)
     shards, sums = sums_of(rows)
@@ -218,7 +219,9 @@ def test_search_finds_the_minimiser_of_z(seed, symmetric, factored):
         lambda a: np.sum(q * np.exp(-a * u)), bounds=(-20, 20), options={"xatol": 1e-12}
     )
     assert abs(found - best.x) < 1e-5
-    assert abs(np.sum(q * u * np.exp(-found * u))) < 1e-11
+    slope = -np.sum(q * u * np.exp(-found * u))
+    # At an end of the interval Z still falls, outwards.
+    assert abs(slope) < 1e-11 if abs(found) < 20.0 else slope * found < 0.0
 
 
 @few
