@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import pickle
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from costboost.trees import binning, columns, cutting, encoding
+from costboost.trees import columns, cutting, encoding
 from costboost.trees.binning import MISSING, Binner, fit_binner
+from interpreted import load_interpreted
 from naive import binning as naive
 
 # Few distinct values make ties and heavy values; all floats make everything else.
@@ -46,10 +45,7 @@ def column(values, dtype=np.float64):
 
 
 def interpreted_kernels():
-    path = Path(binning.__file__).with_name("_binning_kernels.py")
-    spec = importlib.util.spec_from_file_location("interpreted_binning_kernels", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    (module,) = load_interpreted("trees._binning_kernels", hide_cython=False)
     assert not module.is_compiled()
     return module
 

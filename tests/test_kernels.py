@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
-import sys
 from contextlib import contextmanager
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,10 +11,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-import costboost.trees
 from costboost.trees import _forest_kernels, _split_kernels, _tree_kernels, shards, splits
 from costboost.trees.shards import PackedPairs, Shard, grid_scale, plan_layout, sensible_shards
 from costboost.trees.splits import CRITERIA, SplitFinder
+from interpreted import load_interpreted
 from naive import trees as naive
 
 NAMES = ("_tree_kernels", "_split_kernels", "_forest_kernels")
@@ -28,16 +25,7 @@ few = settings(max_examples=30, deadline=None)
 
 def interpreted(*, hide_cython):
     """Load the kernels' sources as plain Python, with or without Cython's module at hand."""
-    modules = []
-    with pytest.MonkeyPatch.context() as patch:
-        if hide_cython:
-            patch.setitem(sys.modules, "cython", None)
-        for name in NAMES:
-            path = Path(costboost.trees.__file__).parent / f"{name}.py"
-            spec = importlib.util.spec_from_file_location(f"interpreted{name}", path)
-            module = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(module)
-            modules.append(module)
+    modules = load_interpreted(*(f"trees.{name}" for name in NAMES), hide_cython=hide_cython)
     return SimpleNamespace(**dict(zip(("tree", "split", "forest"), modules, strict=True)))
 
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import costboost.boosting
 from costboost.boosting import _gradient_kernels, slopes
 from costboost.boosting.losses import (
     CostExponentialLoss,
@@ -34,6 +30,7 @@ from costboost.boosting.minimisers import (
 )
 from costboost.boosting.slopes import Rows, bind_loss, mean_value, slopes_of
 from costboost.trees.shards import plan_layout
+from interpreted import load_interpreted
 from naive import gradient as naive
 
 few = settings(max_examples=25, deadline=None)
@@ -147,19 +144,11 @@ def test_probabilities_are_those_of_the_best_constants():
 # --- kernels -------------------------------------------------------------------------------------
 
 
-def interpreted():
-    path = Path(costboost.boosting.__file__).parent / "_gradient_kernels.py"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(sys.modules, "cython", None)
-        spec = importlib.util.spec_from_file_location("interpreted_gradient_kernels", path)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module", params=["installed", "interpreted"])
 def kernels(request):
-    return _gradient_kernels if request.param == "installed" else interpreted()
+    if request.param == "installed":
+        return _gradient_kernels
+    return load_interpreted("boosting._gradient_kernels")[0]
 
 
 @each_loss

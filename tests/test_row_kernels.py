@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,29 +11,21 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 
-import costboost.boosting
 from costboost import Costs
 from costboost.boosting import _row_kernels, _vote_kernels, steps
 from costboost.boosting.ledger import Ledger
 from costboost.boosting.sums import BLOCK, Hypothesis, Outline, RowSums, RowTerms, halvings
 from costboost.trees.shards import plan_layout
+from interpreted import load_interpreted
 
 few = settings(max_examples=25, deadline=None)
 SCALE = 2.0**40
 
 
 def interpreted(*, hide_cython):
-    """Load the kernels' sources as plain Python, with or without Cython's module at hand."""
-    loaded = {}
-    with pytest.MonkeyPatch.context() as patch:
-        if hide_cython:
-            patch.setitem(sys.modules, "cython", None)
-        for short, name in {"rows": "_row_kernels", "votes": "_vote_kernels"}.items():
-            path = Path(costboost.boosting.__file__).parent / f"{name}.py"
-            spec = importlib.util.spec_from_file_location(f"interpreted{name}", path)
-            loaded[short] = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(loaded[short])
-    return SimpleNamespace(**loaded)
+    names = ("boosting._row_kernels", "boosting._vote_kernels")
+    rows, votes = load_interpreted(*names, hide_cython=hide_cython)
+    return SimpleNamespace(rows=rows, votes=votes)
 
 
 @pytest.fixture(scope="module", params=["installed", "interpreted", "without-cython"])

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting import _vote_kernels as kernels
-from costboost.boosting.sums import Hypothesis, to_float
+from costboost.boosting.sums import BLOCK, Hypothesis, to_float
 from costboost.costs import Costs
 from costboost.trees.shards import Shard, Shards, grid_scale
 
@@ -21,7 +21,6 @@ Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 _EMPTY = np.zeros(0)
-_BLOCK = 1024  # rows that the kernels take at a time
 
 
 class Ledger:
@@ -115,7 +114,7 @@ class Ledger:
             rows = (data["margins"], shard.starts, shard.leaves)
             kernels.vote_binary(*rows, *votes, total_alpha, weights, self.weight_scale, confusion)
             return confusion
-        out, turned = np.zeros((1, 2), dtype=np.int64), np.empty(_BLOCK + 1, dtype=np.uint16)
+        out, turned = np.zeros((1, 2), dtype=np.int64), np.empty(BLOCK + 1, dtype=np.uint16)
         totals = (self._total_alpha, total_alpha)
         paid = (weights, data["extra"], self.scale, turned, out)
         kernels.vote_at_prices(data["margins"], shard.leaves, *votes, *totals, *paid)

@@ -23,6 +23,7 @@ from costboost.boosting import steps
 from costboost.boosting.pnorm import Method, Rows, lipschitz, make_stochastic, norm_weights, power
 from costboost.boosting.priced_rows import PricedRows
 from costboost.boosting.relational import Relation, RelationalLearner, row_answers
+from costboost.boosting.sums import TINY
 from costboost.costs import Costs
 from costboost.trees.shards import Shard, Shards, grid_scale
 
@@ -32,7 +33,6 @@ Stop = Literal["rounds", "alpha", "perfect"]
 Step = Literal["harmonic", "average", "bound", "search"]
 
 _VECTOR_BITS = 24  # of the largest signed weight of a row
-_TINY = 1e-280  # as in the AdaBoost family: no denormals, and a way back
 
 
 @dataclass(frozen=True)
@@ -339,7 +339,7 @@ class Mixing:
                 weights = shard.data["mislabel"][rows]
                 alive = weights > 0.0
                 weights *= factors[1 + own[:, None] - said]
-                np.maximum(weights, _TINY, out=weights, where=alive)
+                np.maximum(weights, TINY, out=weights, where=alive)
                 largest = max(largest, float(np.max(weights)))
             return largest
 

@@ -32,6 +32,7 @@ _Rows = tuple[Floats, Int64, NDArray[np.uint16], Int64, Floats, Floats, Floats]
 _REMAINDER = 2.0**40  # as in the kernels
 _STEEP = 500.0  # exponents are cut here, far from overflow; as in the kernels
 BLOCK = 1024  # rows that the kernels take at a time
+TINY = 1e-280  # weights are held above this: no denormals, and a way back; as in the kernels
 _PRECISE = 1e-13  # how far an outline may move the minimiser of Z
 
 

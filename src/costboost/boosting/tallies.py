@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from costboost.boosting import _gradient_kernels as kernels
 from costboost.boosting import _vote_kernels
 from costboost.boosting.slopes import NONE, RegressionSlopes, Slopes, mean_value
+from costboost.boosting.sums import to_float
 from costboost.costs import Costs
 from costboost.trees.shards import Shard, Shards, grid_scale
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
-_REMAINDER = 2.0**40  # as in the kernels
 _NO_DECISIONS = np.zeros(0, dtype=np.uint8)
 
 
@@ -39,8 +39,7 @@ def loss_tally(slopes: Slopes) -> Callable[[Shards], float]:
             kernels.sum_values(shard.data["slopes"][0], scale, out)
             return out
 
-        units, rest = shards.sum(part)[0].tolist()
-        return float((units + rest / _REMAINDER) / scale / total)
+        return to_float(shards.sum(part), scale, total)[0]
 
     return tally
 
@@ -122,8 +121,7 @@ class CostTally:
             _vote_kernels.price_decisions(*rows, scale, out)
             return out
 
-        units, rest = shards.sum(price)[0].tolist()
-        return float((units + rest / _REMAINDER) / scale * self.unit)
+        return to_float(shards.sum(price), scale, 1.0)[0] * self.unit
 
     def _count(self, shard: Shard) -> Int64:
         data = shard.data

@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 _WIDEST = 1e250  # costs further apart than this are taken to be this far apart
-_FAR = 2.0**16  # of factors: the product of two bounds is then too coarse a bound
+FAR = 2.0**16  # of factors: the product of two bounds is then too coarse a bound
 
 
 @dataclass(frozen=True)
@@ -189,8 +189,10 @@ class Terms:
 
     def by_cell(self, hypothesis: Hypothesis) -> bool:
         """Whether rows of one leaf and class have one effective margin."""
-        if hypothesis.by_row or self.alike:
-            return not hypothesis.by_row
+        if hypothesis.by_row:
+            return False
+        if self.alike:
+            return True
         self._need_rows()
         return self._even
 
@@ -267,7 +269,7 @@ class Terms:
     def largest(self, hypothesis: Hypothesis, largest_weight: float) -> float:
         """Bound weight * factor of the rows."""
         self._need_rows()
-        if self._largest_factor <= _FAR:
+        if self._largest_factor <= FAR:
             return largest_weight * self._largest_factor
         return max(self.shards.map(lambda shard: _largest(shard, hypothesis)))
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from costboost.boosting import _row_kernels as kernels
 from costboost.boosting.learners import Handed, Lesson
 from costboost.boosting.prices import Prices
-from costboost.boosting.sums import BLOCK, Hypothesis, RowSums, halvings, to_float
-from costboost.boosting.terms import Terms
+from costboost.boosting.sums import BLOCK, TINY, Hypothesis, RowSums, halvings, to_float
+from costboost.boosting.terms import FAR, Terms
 from costboost.trees.shards import Shard, Shards, grid_scale
 
 Floats = NDArray[np.float64]
@@ -43,7 +43,7 @@ class Weights:
         # The largest is now between 1/2 and 1; dividing by a power of two rounds nothing.
         exponent = -int(np.frexp(largest)[1])
         self.largest = float(np.ldexp(largest, exponent))
-        shards.scatter("weights", np.maximum(np.ldexp(first, exponent), 1e-280))
+        shards.scatter("weights", np.maximum(np.ldexp(first, exponent), TINY))
         self._priced: Floats | None = None
         self._sums: RowSums | None = None
         self._by_class = terms.handed_by_class()
@@ -169,7 +169,7 @@ class Weights:
             rows = (weights, shard.starts, shard.leaves, own.columns(hypothesis))
             largest = kernels.multiply_rows(*rows, steps, own.u, own.f, *step, np.empty(BLOCK))
             if ahead:
-                np.maximum(weights * shard.data["ahead"], 1e-280, out=weights)
+                np.maximum(weights * shard.data["ahead"], TINY, out=weights)
                 largest = np.max(weights, initial=0.0)
             return float(largest)
 
@@ -181,7 +181,7 @@ def _largest_handed(shard: Shard) -> float:
 
 
 def _far(factors: Floats) -> bool:
-    return bool(np.min(factors) * 2.0**16 < np.max(factors))
+    return bool(np.min(factors) * FAR < np.max(factors))
 
 
 def _near(factors: Floats) -> bool:
