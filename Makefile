@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-SOURCES := setup.py pyproject.toml $(wildcard src/costboost/*/_*_kernels.py)
+SOURCES := setup.py pyproject.toml $(shell find src -name "_*_kernels.py" -o -name "*.pxd")
 
 .PHONY: demo test lint test-oldest test-debug bench clean
 

@@ -10,20 +10,14 @@ A build that finds no C compiler succeeds all the same: the kernels then run int
 
 import os
 import sys
+from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-KERNELS = [
-    "trees._binning_kernels",
-    "trees._tree_kernels",
-    "trees._split_kernels",
-    "trees._forest_kernels",
-    "boosting._row_kernels",
-    "boosting._vote_kernels",
-    "boosting._gradient_kernels",
-]
+SOURCE = Path("src")
+KERNELS = sorted(SOURCE.rglob("_*_kernels.py"))
 
 
 def flag(name: str) -> bool:
@@ -41,11 +35,11 @@ def extensions() -> list[Extension]:
         compile_args = ["/O2"]
     modules = [
         Extension(
-            f"costboost.{name}",
-            [f"src/costboost/{name.replace('.', '/')}.py"],
+            ".".join(path.relative_to(SOURCE).with_suffix("").parts),
+            [str(path)],
             extra_compile_args=compile_args,
         )
-        for name in KERNELS
+        for path in KERNELS
     ]
     debug = flag("COSTBOOST_DEBUG")
     directives = {
@@ -58,11 +52,18 @@ def extensions() -> list[Extension]:
     }
     # Debug and release keep their C files apart: one must not pass for the other.
     folder = "build/cython-debug" if debug else "build/cython"
-    return cythonize(modules, compiler_directives=directives, build_dir=folder)
+    return cythonize(
+        modules, compiler_directives=directives, build_dir=folder, nthreads=os.cpu_count() or 1
+    )
 
 
 class BuildKernels(build_ext):
-    """Builds the kernels that it can; the others run interpreted."""
+    """Builds the kernels that it can, side by side; the others run interpreted."""
+
+    def finalize_options(self) -> None:
+        """Use every core unless told otherwise."""
+        super().finalize_options()
+        self.parallel = self.parallel or os.cpu_count()
 
     def build_extension(self, extension: Extension) -> None:
         """Compile one kernel; a failure is told, and is no reason to fail."""

@@ -26,16 +26,16 @@ import numpy as np
 import xgboost as xgb
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from costboost.boosting import _row_kernels as kernels
-from costboost.boosting._gradient_kernels import add_by_leaf
-from costboost.boosting.gradient import GradientBoosting, GradientRound, GradientSetting
-from costboost.boosting.losses import LogLoss
-from costboost.boosting.slope_learners import SlopeTree
-from costboost.boosting.slopes import Rows, bind_loss
-from costboost.trees.binning import fit_binner
+from costboost.binning.binner import fit_binner
+from costboost.boosting.adaboost import _row_kernels as kernels
+from costboost.boosting.gradient._gradient_kernels import add_by_leaf
+from costboost.boosting.gradient.derivatives import Rows, bind_loss
+from costboost.boosting.gradient.learner import SlopeTree
+from costboost.boosting.gradient.loop import GradientBoosting, GradientRound, GradientSetting
+from costboost.boosting.gradient.losses import LogLoss
+from costboost.shards.local import ClassWeights, Shard, grid_scale, plan_layout
 from costboost.trees.forest import Forest, ForestBuilder
 from costboost.trees.grower import Grower, Limits, Tree
-from costboost.trees.shards import ClassWeights, Shard, grid_scale, plan_layout
 from costboost.trees.splits import SplitFinder
 
 PINNED = {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "PASSIVE"}

@@ -25,8 +25,8 @@ import numpy as np
 import costboost
 from _cost_tables import Table
 from costboost import CostBoostClassifier, Costs
-from costboost.boosting.rules import RULES
-from costboost.plans import CALIBRATED_BY_DEFAULT
+from costboost.boosting.adaboost.rules import RULES
+from costboost.estimators.adaboost.plan import CALIBRATED_BY_DEFAULT
 
 OURS = "costboost"
 NOT_MODELS = frozenset({"cli", "datasets", "metrics", "papers", "plots", "pnorm_classifier"})

@@ -24,9 +24,9 @@ from _common import Report, judge
 from _cost_models import NOT_MODELS, own_hash
 from _multiclass_sets import Set, cut
 from costboost import CostBoostClassifier, Costs
+from costboost.estimators.pnorm import PNormBoostClassifier
+from costboost.estimators.pnorm.plan import leaf_rows
 from costboost.metrics import bootstrap_interval
-from costboost.pnorm_classifier import PNormBoostClassifier
-from costboost.pnorm_classifier._plan import leaf_rows
 
 Floats = NDArray[np.float64]
 

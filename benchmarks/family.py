@@ -21,10 +21,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from _common import BINS, THREADS, Line, Ours, Report, make_table, now, start, time_rounds
 from costboost import CostBoostClassifier, Costs
-from costboost.boosting.rules import RULES
+from costboost.boosting.adaboost.rules import RULES
 from costboost.costs import as_costs
-from costboost.plans import settle
-from costboost.trainer import Trainer
+from costboost.estimators.adaboost.plan import settle
+from costboost.estimators.adaboost.trainer import Trainer
 
 ENGINE = "engine"
 CLASSES = np.array([0, 1])

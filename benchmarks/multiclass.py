@@ -39,14 +39,14 @@ from _multiclass_cost import (
 )
 from _multiclass_sets import DEVELOPMENT, PAPER
 from costboost import datasets
-from costboost.boosting.mixing import Mixing, MixingSetting
-from costboost.boosting.pnorm import METHODS
-from costboost.boosting.relational import RelationalTree
-from costboost.pnorm_classifier import PNormBoostClassifier
-from costboost.pnorm_classifier._plan import leaf_rows
-from costboost.trees.binning import fit_binner
+from costboost.binning.binner import fit_binner
+from costboost.boosting.pnorm.learner import RelationalTree
+from costboost.boosting.pnorm.loop import Mixing, MixingSetting
+from costboost.boosting.pnorm.methods import METHODS
+from costboost.estimators.pnorm import PNormBoostClassifier
+from costboost.estimators.pnorm.plan import leaf_rows
+from costboost.shards.local import plan_layout
 from costboost.trees.grower import Limits
-from costboost.trees.shards import plan_layout
 
 MB = 1e6
 PARTS = ("speed", "memory", "cost")

@@ -35,7 +35,7 @@ from _common import (
     time_rounds,
 )
 from costboost import CostBoostClassifier
-from costboost.trees.binning import fit_binner
+from costboost.binning.binner import fit_binner
 
 WORK = (  # what, our loop, leaves, target
     ("AdaBoost, stumps", "adaboost", 2, 0.50),

@@ -16,8 +16,8 @@ def load_interpreted(*names, hide_cython=True):
         if hide_cython:
             patch.setitem(sys.modules, "cython", None)
         for name in names:
-            package, _, module_name = name.partition(".")
-            path = Path(costboost.__file__).parent / package / f"{module_name}.py"
+            module_name = name.rpartition(".")[2]
+            path = Path(costboost.__file__).parent / f"{name.replace('.', '/')}.py"
             spec = importlib.util.spec_from_file_location(f"interpreted{module_name}", path)
             module = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(module)

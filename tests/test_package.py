@@ -6,7 +6,7 @@ import warnings
 import pytest
 
 import costboost
-from costboost.trees import compiled
+from costboost.runtime import compiled
 
 
 def test_every_public_name_is_there():

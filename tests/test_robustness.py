@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from costboost import CostBoostClassifier, Costs
-from costboost.boosting.rules import RULES
+from costboost.boosting.adaboost.rules import RULES
 from naive.rules import METHODS, METHODS_K
 
 ROWS = 120

@@ -1,13 +1,16 @@
 """Boosting that minimises what mistakes cost, not how many there are."""
 
 from costboost._version import __version__
-from costboost.classifiers import CostBoostClassifier
 from costboost.costs import Costs
-from costboost.decisions import MinimumCostClassifier
-from costboost.gradient_boosting import GradientBoostClassifier, GradientBoostRegressor
-from costboost.pnorm_classifier import PNormBoostClassifier
+from costboost.estimators.adaboost.classifier import CostBoostClassifier
+from costboost.estimators.gradient import GradientBoostClassifier, GradientBoostRegressor
+from costboost.estimators.pnorm import PNormBoostClassifier
+from costboost.estimators.wrappers import (
+    CostingClassifier,
+    MetaCostClassifier,
+    MinimumCostClassifier,
+)
 from costboost.versions import show_versions
-from costboost.wrappers import CostingClassifier, MetaCostClassifier
 
 __all__ = [
     "Costs",

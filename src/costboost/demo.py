@@ -22,10 +22,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import cross_val_predict, train_test_split
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from costboost.classifiers import CostBoostClassifier
 from costboost.costs import Costs
 from costboost.datasets import Dataset, make_card_fraud
-from costboost.decisions import MinimumCostClassifier
+from costboost.estimators.adaboost.classifier import CostBoostClassifier
+from costboost.estimators.wrappers import MinimumCostClassifier
 from costboost.metrics import (
     PairedCostTest,
     bootstrap_interval,

@@ -7,7 +7,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 
 from costboost._version import __version__
-from costboost.trees.compiled import compiled_kernels
+from costboost.runtime.compiled import compiled_kernels
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "narwhals", "pandas", "polars", "matplotlib")
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 try:
     import cython
 except ImportError:
-    from costboost.trees import _interpreted as cython
+    from costboost.runtime import interpreted as cython
 
 REMAINDER = cython.declare(cython.double, 1099511627776.0)  # 2**40
 

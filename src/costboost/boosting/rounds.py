@@ -1,280 +1,231 @@
-"""The forward stagewise loop of the AdaBoost family: a generator of rounds.
+"""Consume rounds: early stopping on held-out cost, progress, interruption.
 
-    weights -> learner -> votes -> sums -> alpha -> margins, cost -> weights -> ...
-
-Early stopping, progress, staged prediction and warm starts are consumers of the generator: they
-take a round and decide whether to ask for another. What an algorithm is, its `Rule` says; whether
-rows are alike within a class (constant costs) or not decides only how sums are taken.
+The loops of `rounds.py`, `gradient.py` and `pnorm.py` yield rounds, and the recipe rounds of all
+its folds; `consume` takes them until the loop ends or an observer has seen enough. An observer is
+any callable that gets a round and returns True to stop. `take_rounds` is what the trainers of one
+model make of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
-
-import numpy as np
-from numpy.typing import NDArray
-
-from costboost.boosting import steps
-from costboost.boosting.learners import Learner, Lesson
-from costboost.boosting.ledger import Ledger
-from costboost.boosting.prices import Prices
-from costboost.boosting.rules import Rule
-from costboost.boosting.sums import CellSums, Hypothesis, Sums
-from costboost.boosting.terms import Setting, Terms
-from costboost.boosting.weights import Weights
-from costboost.costs import Costs
-from costboost.trees.shards import Shards
-
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
-Stop = Literal["rounds", "alpha", "perfect"]
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeVar
 
 
-@dataclass(frozen=True)
-class Round:
-    """One round that was taken.
+class HasNumber(Protocol):
+    """A round of any loop."""
+
+    @property
+    def number(self) -> int:
+        """The round's number, from 0."""
+
+
+class HasCost(HasNumber, Protocol):
+    """A round of one model."""
+
+    @property
+    def train_cost(self) -> float:
+        """What the decisions, or the loss, amount to on the training rows."""
+
+
+class Manner(Protocol):
+    """What a plan says of how rounds are to be taken."""
+
+    @property
+    def patience(self) -> int | None:
+        """Rounds without a fall of the held-out cost before training stops; None never stops."""
+
+    @property
+    def tolerance(self) -> float:
+        """A fall by less than this share of the best cost does not count."""
+
+    @property
+    def verbose(self) -> int:
+        """Print a line every so many rounds; 0 prints nothing."""
+
+    @property
+    def on_interrupt(self) -> Literal["raise", "keep"]:
+        """Whether Ctrl-C gives up or keeps the rounds so far."""
+
+
+R = TypeVar("R", bound=HasNumber)
+C = TypeVar("C", bound=HasCost)
+Observer = Callable[[Any], bool]
+
+
+@dataclass
+class EarlyStopping:
+    """Stops when the cost of held-out rows has not fallen for `patience` rounds.
 
     Attributes
     ----------
-    number : int
-        From 0.
-    alpha : float or (float, float)
-        The step, half-log convention; RareBoost has one for each side of the vote.
-    error : float
-        The weighted error of the votes under this round's weights.
-    normalizer : float
-        Z_t.
-    train_cost : float
-        What the decisions after this round cost on the training rows.
-    lesson : Lesson
-        The learner of this round.
-    values : float64 array of shape (L, n_outputs)
-        What each leaf adds to the margins.
-    last : bool
-        Whether the learner was perfect, which ends training.
+    judge : callable
+        Adds what is new to what it knows and returns the cost of the held-out rows after a round.
+    patience : int or None
+        None only watches.
+    tolerance : float
+        A fall by less than this share of the best cost does not count.
+    every, last : int
+        Rounds between two looks at the held-out rows, and the round that gets a look in any case.
+    costs, looks : list of float, list of int
+        The held-out cost at each look, and the number of rounds taken until then.
+    best_rounds : int
+        The number of rounds at the least cost.
     """
 
-    number: int
-    alpha: float | tuple[float, float]
-    error: float
-    normalizer: float
-    train_cost: float
-    lesson: Lesson
-    values: Floats
-    last: bool = False
+    judge: Callable[[Any], float]
+    patience: int | None
+    tolerance: float = 0.0
+    every: int = 1
+    last: int = 0
+    costs: list[float] = field(default_factory=list)
+    looks: list[int] = field(default_factory=list)
+    best: float = float("inf")
+    best_rounds: int = 0
+
+    def __call__(self, done: HasNumber) -> bool:
+        """Judge a round if it is its turn; True when the cost has not fallen for long enough."""
+        n_rounds = done.number + 1
+        if n_rounds % self.every and n_rounds != self.last:
+            return False
+        self.look(done)
+        return self.patience is not None and n_rounds - self.best_rounds >= self.patience
+
+    def look(self, done: HasNumber) -> None:
+        """Judge a round."""
+        cost = self.judge(done)
+        if not self.looks or cost < self.best - self.tolerance * abs(self.best):
+            self.best, self.best_rounds = cost, done.number + 1
+        self.costs.append(cost)
+        self.looks.append(done.number + 1)
 
 
-class Boosting:
-    """The state of one fit: weights and margins of every row, round after round.
+@dataclass
+class Printer:
+    """Prints a line every `every` rounds: the number, what `tell` says, the seconds since 0."""
+
+    n_rounds: int
+    every: int
+    tell: Callable[[Any], str]
+    start: float = field(default_factory=time.perf_counter)
+
+    def __call__(self, done: HasNumber) -> bool:
+        """Print a round if it is its turn; never stops."""
+        number = done.number + 1
+        if number % self.every == 0 or number == self.n_rounds:
+            seconds = time.perf_counter() - self.start
+            print(f"round {number:>4}/{self.n_rounds}   {self.tell(done)}   {seconds:.1f} s")
+        return False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The rounds that were taken, and whether the user ended them."""
+
+    rounds: list[Any]
+    interrupted: bool
+
+
+def consume(
+    rounds: Iterable[R],
+    observers: Sequence[Observer] = (),
+    *,
+    on_interrupt: Literal["raise", "keep"] = "raise",
+) -> Outcome:
+    """Take rounds until they end, an observer stops them, or the user does.
+
+    With on_interrupt="keep", Ctrl-C ends training and the rounds so far are kept; without a single
+    round there is nothing to keep, and the interruption goes on.
+    """
+    taken: list[R] = []
+    try:
+        for done in rounds:
+            taken.append(done)
+            # Every observer sees every round, also the one that ends it.
+            answers = [observer(done) for observer in observers]
+            if any(answers):
+                break
+    except KeyboardInterrupt:
+        if on_interrupt != "keep" or not taken:
+            raise
+        return Outcome(taken, interrupted=True)
+    return Outcome(taken, interrupted=False)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The rounds of one model.
+
+    Attributes
+    ----------
+    rounds : list
+        Those kept: all of them, or until the least held-out cost.
+    costs : list of float
+        The held-out cost after each round, if it was watched.
+    limit : int or None
+        How many rounds there were when the user ended them, by Ctrl-C or a callback; models still
+        to come are to be no longer.
+    """
+
+    rounds: list[Any]
+    costs: list[float]
+    limit: int | None
+
+
+def take_rounds(
+    rounds: Callable[[int], Iterable[C]],
+    manner: Manner,
+    n_rounds: int,
+    *,
+    previous: Sequence[C] = (),
+    judge: Callable[[C], float] | None = None,
+    observer: Observer | None = None,
+) -> Taken:
+    """Take the rounds of one model, after `previous` ones, as its plan wants them.
 
     Parameters
     ----------
-    shards : Shards
-        Rows grouped by the labels of `prices`.
-    rule : Rule
-    learner : Learner
-    prices : Prices
-    costs : Costs
-        Bound costs in the user's units, for decisions and `train_cost`.
-    y : int64 array of shape (n,)
-        The true labels, encoded.
-    sample_weight : float64 array of shape (n,) or None
-    n_classes : int
-    setting : Setting
+    rounds : callable
+        ``rounds(first)`` yields the rounds from number ``first`` on.
+    manner : Manner
+    n_rounds : int
+        At most.
+    previous : sequence of rounds
+        Taken already; they are judged again, so that the best of all rounds is known.
+    judge : callable, optional
+        Returns the cost of held-out rows after a round.
+    observer : callable, optional
+        Told of every round; True stops.
+
+    Returns
+    -------
+    Taken
     """
+    watch = None
+    if judge is not None:
+        watch = EarlyStopping(judge, manner.patience, manner.tolerance)
+        for done in previous:
+            watch.look(done)
+    asked = False
 
-    def __init__(
-        self,
-        shards: Shards,
-        rule: Rule,
-        learner: Learner,
-        prices: Prices,
-        costs: Costs,
-        y: Int64,
-        sample_weight: Floats | None,
-        n_classes: int,
-        setting: Setting,
-    ) -> None:
-        self.shards, self.rule, self.learner = shards, rule, learner
-        self.costs, self.y, self.sample_weight = costs, y, sample_weight
-        self.n_classes, self.setting = n_classes, setting
-        self.n_outputs = 1 if n_classes == 2 else n_classes
-        self.stop: Stop = "rounds"
-        self.total_alpha = 0.0
-        for shard in shards.shards:
-            shard.data["margins"] = np.zeros((len(shard.rows), self.n_outputs))
-        self.terms = Terms(shards, rule, prices, sample_weight, n_classes, setting)
-        self.weights = Weights(shards, self.terms, sample_weight)
-        self._ledger = Ledger(
-            shards, costs, y, sample_weight, prices.labels, n_classes, rule.decision
-        )
-        self._joint = getattr(learner, "finder", None) is not None
+    def tell(done: C) -> str:
+        held_out = "" if watch is None else f"   held-out cost {watch.costs[-1]:.6g}"
+        return f"cost {done.train_cost:.6g}{held_out}"
 
-    # --- the rounds
+    def ask(done: C) -> bool:
+        nonlocal asked
+        asked = observer is not None and observer(done)
+        return asked
 
-    def rounds(self, first: int = 0) -> Iterator[Round]:
-        """Yield rounds until one cannot be taken; `stop` then says why."""
-        if self.stop == "perfect":  # so said the rounds that were replayed
-            return
-        for number in range(first, self.setting.n_rounds):
-            handed = self.weights.handed(joint=self._joint)
-            lesson = self.learner.learn(self.shards, number, handed)
-            if number == 0 and self._wants_first_step_scale():
-                self._choose_scale(lesson)
-            taken = self._step(lesson)
-            if taken is None:
-                self.stop = "alpha"
-                return
-            alpha, sizes, perfect = taken
-            lesson = replace(lesson, hypothesis=replace(lesson.hypothesis, sizes=sizes))
-            yield replace(self._record(number, lesson, alpha), last=perfect)
-            if perfect:
-                self.stop = "perfect"
-                return
-        self.stop = "rounds"
-
-    def replay(self, rounds: Sequence[Round]) -> None:
-        """Bring weights and margins to where they were after the given rounds."""
-        for done in rounds:
-            self.learner.recall(self.shards, done.lesson)
-            if done.number == 0 and self._wants_first_step_scale():
-                self._choose_scale(done.lesson)
-            self._record(done.number, done.lesson, done.alpha)
-            self.stop = "perfect" if done.last else self.stop
-
-    def _step(self, lesson: Lesson) -> tuple[float | tuple[float, float], Floats, bool] | None:
-        """Choose alpha; return (alpha, vote sizes, perfect), or None if no step can be taken."""
-        setting, hypothesis = self.setting, lesson.hypothesis
-        weights = lesson.cells / lesson.cells.sum()
-        right = hypothesis.right(self.n_classes)
-        perfect = not np.any(weights[~right] > 0.0)
-        if self.rule.partition:
-            return self._partition_step(weights, hypothesis, perfect)
-        if setting.votes in ("real", "gentle"):
-            return setting.learning_rate, hypothesis.sizes, False
-        if self.rule.step == "search" or setting.alpha == "search":
-            alpha = self._searched(lesson)
-            perfect = perfect or abs(alpha) >= setting.max_alpha
-        else:
-            closed = self._sums(
-                lesson,
-                exponent=self.rule.step_margin == "exponent",
-                factor=self.rule.step_factor and self.n_classes == 2,
-            )
-            alpha = steps.half_log(closed, self.n_classes, setting.max_alpha)
-        alpha *= setting.learning_rate
-        if alpha <= 0.0 and not (self.rule.negative_steps and alpha < 0.0):
-            return None
-        return alpha, hypothesis.sizes, perfect
-
-    def _searched(self, lesson: Lesson) -> float:
-        """Return the minimiser of the method's own Z.
-
-        CSB0's and CSB1's Z does not depend on alpha: there the voting loss sum D exp(-alpha m)
-        is minimised. For K > 2 a wrong vote counts -1/(K - 1), and the result is brought to the
-        half-log convention; AdaCost's exponents contain that code already.
-        """
-        max_alpha = self.setting.max_alpha
-        fixed = self.rule.update == "one" or self.rule.name == "csb0"
-        sums = self._sums(lesson, exponent=not fixed, factor=not fixed)
-        if self.n_classes == 2 or self.rule.step == "search":
-            return steps.search(sums, max_alpha)
-        coded = self._sums(lesson, exponent=not fixed, factor=not fixed, code=True)
-        alpha = steps.search(coded, 4 * max_alpha) * self.n_classes / (2 * (self.n_classes - 1))
-        return min(alpha, max_alpha)
-
-    def _partition_step(
-        self, weights: Floats, hypothesis: Hypothesis, perfect: bool
-    ) -> tuple[tuple[float, float], Floats, bool] | None:
-        """RareBoost: alpha_p = 1/2 ln(TP / FP), alpha_n = 1/2 ln(TN / FN)."""
-        alphas = []
-        for vote in (1, 0):
-            side = weights[hypothesis.votes == vote].sum(axis=0)
-            if side.sum() <= 0.0:
-                alphas.append(0.0)  # nobody votes this way: no reason to end
-                continue
-            q = CellSums(side, np.array([-1.0, 1.0]) if vote else np.array([1.0, -1.0]))
-            alpha = steps.half_log(q, 2, self.setting.max_alpha) * self.setting.learning_rate
-            if alpha <= 0.0:
-                return None
-            alphas.append(alpha)
-        pair = (alphas[0], alphas[1])
-        return pair, np.where(hypothesis.votes == 1, pair[0], pair[1]), perfect
-
-    def _sums(
-        self, lesson: Lesson, *, exponent: bool = True, factor: bool = True, code: bool = False
-    ) -> Sums:
-        """Return the sums of this round, with the rule's exponents and factors or without."""
-        hypothesis, terms = lesson.hypothesis, self.terms
-        total, plain = float(lesson.cells.sum()), code or not exponent
-        if terms.by_cell(hypothesis) or (plain and not hypothesis.by_row):
-            if plain:
-                wrong = 1.0 / (self.n_classes - 1) if code else 1.0
-                u = np.where(hypothesis.right(self.n_classes), 1.0, -wrong)
-                u = u * hypothesis.sizes[:, None]
-            else:
-                u = terms.cell_margins(hypothesis)
-            cells = self.weights.of_priced_cells(lesson) if factor else lesson.cells
-            return CellSums(cells / total, u)
-        sums = self.weights.sums(hypothesis, lesson.cells)
-        if plain or (terms.factored and not factor):
-            reach = sums.reach if exponent else terms.largest_size(hypothesis)
-            largest = sums.largest if factor else self.weights.largest
-            sums = replace(sums, known=lesson.cells, largest=largest, reach=reach)
-            return sums.with_terms(exponent=exponent, factor=factor, code=code)
-        return sums
-
-    # --- AdaCost's scale
-
-    def _wants_first_step_scale(self) -> bool:
-        first_step = self.rule.scale == "first-step" and self.setting.cost_scale == "auto"
-        return first_step and self.terms.prices.largest > 0.0
-
-    def _choose_scale(self, lesson: Lesson) -> None:
-        """Use the largest cost 1 if the first step is then positive, else half of the supremum.
-
-        r(s) falls as the costs grow (Fan et al.'s conditions on beta); at the supremum itself the
-        step would be 0 and every round the same.
-        """
-        unit = self.terms.prices
-
-        def positive(scale: float) -> bool:
-            self.weights.rescale(unit.scaled(scale))
-            plus, minus = self._sums(lesson, factor=False).balance()
-            return plus > minus
-
-        if positive(1.0):
-            return
-        low, high = 0.0, 1.0
-        if positive(2.0**-60):
-            for _ in range(50):
-                middle = 0.5 * (low + high)
-                low, high = (middle, high) if positive(middle) else (low, middle)
-        self.weights.rescale(unit.scaled(0.5 * low if low > 0.0 else 1.0))
-
-    # --- after alpha is known
-
-    def _record(self, number: int, lesson: Lesson, alpha: float | tuple[float, float]) -> Round:
-        """Vote, pay, compute this round's Z, and make the weights of the next."""
-        hypothesis = lesson.hypothesis
-        step = 1.0 if isinstance(alpha, tuple) else alpha
-        weights = lesson.cells / lesson.cells.sum()
-        error = float(np.sum(weights[~hypothesis.right(self.n_classes)]))
-        self.total_alpha += float(np.sum(alpha)) if isinstance(alpha, tuple) else alpha
-        values = self._values(hypothesis, step)
-        cost = self._ledger.vote(hypothesis, values, self.total_alpha)
-        applied = 1.0 if self.rule.update == "one" else step
-        normalizer = self._sums(lesson).z(applied)[0]
-        self.weights.multiply(lesson, applied, normalizer)
-        return Round(number, alpha, error, normalizer, cost, lesson, values)
-
-    def _values(self, hypothesis: Hypothesis, alpha: float) -> Floats:
-        """Return what each leaf adds to the margins, (L, n_outputs)."""
-        size = alpha * hypothesis.sizes
-        if self.n_classes == 2:
-            return np.asarray(np.where(hypothesis.votes == 1, size, -size)[:, None])
-        values = np.zeros((len(size), self.n_classes))
-        values[np.arange(len(size)), hypothesis.votes] = size
-        return values
+    observers: list[Observer] = [] if watch is None else [watch]
+    if manner.verbose:
+        observers.append(Printer(n_rounds, manner.verbose, tell))
+    observers.append(ask)
+    outcome = consume(rounds(len(previous)), observers, on_interrupt=manner.on_interrupt)
+    taken = [*previous, *outcome.rounds]
+    limit = len(taken) if outcome.interrupted or asked else None
+    if watch is not None and watch.costs and manner.patience is not None:
+        taken = taken[: watch.best_rounds]
+    return Taken(taken, [] if watch is None else watch.costs, limit)

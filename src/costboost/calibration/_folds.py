@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import GroupShuffleSplit, StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
-from costboost._inputs import warn_caller
+from costboost.inputs.checks import warn_caller
 
 Ints = NDArray[np.intp]
 Split = tuple[Ints, Ints]

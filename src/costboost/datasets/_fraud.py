@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from costboost._inputs import check_number
 from costboost.costs import Costs
 from costboost.datasets._bunch import Dataset, make_dataset
 from costboost.datasets._tables import FrameKind
+from costboost.inputs.checks import check_number
 
 Floats = NDArray[np.float64]
 Strings = NDArray[Any]

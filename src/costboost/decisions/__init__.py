@@ -3,13 +3,12 @@
 `CostDecisionMixin` is what costs mean to a classifier: which ones hold at ``fit``, which at
 ``predict``, what a decision is expected to cost and what it did cost. A classifier brings
 ``classes_`` and ``predict_proba``, and calls ``_set_costs`` in its ``fit``.
-`MinimumCostClassifier` gives the same to anybody's classifier.
+`costboost.MinimumCostClassifier` gives the same to anybody's classifier.
 
 Prices enter last: changing them never trains anything again.
 """
 
-from costboost.decisions._minimum_cost import MinimumCostClassifier
-from costboost.decisions._mixin import (
+from costboost.decisions.mixin import (
     CostDecisionMixin,
     StagedDecisionsMixin,
     fit_costs,
@@ -18,7 +17,6 @@ from costboost.decisions._mixin import (
 
 __all__ = [
     "CostDecisionMixin",
-    "MinimumCostClassifier",
     "StagedDecisionsMixin",
     "fit_costs",
     "typical_costs",

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from costboost._validation import read_weights
+from costboost.inputs.arrays import read_weights
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from costboost._validation import encode
 from costboost.costs import Costs, as_costs
+from costboost.inputs.arrays import encode
 from costboost.metrics._checks import Floats, check_labels, check_weights, power_of_two, weighty
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost._validation import encode
+from costboost.inputs.arrays import encode
 from costboost.metrics._checks import (
     Floats,
     check_labels,

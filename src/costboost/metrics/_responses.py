@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from costboost._validation import encode
 from costboost.costs import Costs
+from costboost.inputs.arrays import encode
 from costboost.metrics._checks import Floats
 
 Decide = Literal["auto", "proba", "predict"]

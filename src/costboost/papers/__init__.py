@@ -1,1 +1,1 @@
-"""One module per paper: its protocol, its published numbers, ours beside them."""
+"""What the papers claim, computed: `python -m costboost.papers.properties`."""

@@ -32,11 +32,11 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting import steps
-from costboost.boosting.rules import OBJECTIVES, RULES, At, Function, Rule
-from costboost.boosting.sums import CellSums
-from costboost.classifiers import CostBoostClassifier
+from costboost.boosting.adaboost import steps
+from costboost.boosting.adaboost.normalizer import CellSums
+from costboost.boosting.adaboost.rules import OBJECTIVES, RULES, At, Function, Rule
 from costboost.costs import Costs
+from costboost.estimators.adaboost.classifier import CostBoostClassifier
 
 Floats = NDArray[np.float64]
 
@@ -251,7 +251,7 @@ def properties_of(rule: Rule) -> Properties:
 
     Examples
     --------
-    >>> from costboost.boosting.rules import RULES
+    >>> from costboost.boosting.adaboost.rules import RULES
     >>> from costboost.papers.properties import properties_of
     >>> properties_of(RULES["cgada"])
     Properties(fgd=True, cc=True, ap=True, cal=False, cal_after=True)

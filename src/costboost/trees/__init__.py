@@ -1,1 +1,1 @@
-"""The built-in weak learner: columns -> codes -> histograms -> splits -> one tree -> a forest."""
+"""The built-in weak learner: histograms -> splits -> one tree -> a forest."""

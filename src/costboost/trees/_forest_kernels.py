@@ -23,7 +23,7 @@ from __future__ import annotations
 try:
     import cython
 except ImportError:
-    from costboost.trees import _interpreted as cython
+    from costboost.runtime import interpreted as cython
 
 
 @cython.cfunc

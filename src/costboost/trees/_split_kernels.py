@@ -21,7 +21,7 @@ from __future__ import annotations
 try:
     import cython
 except ImportError:
-    from costboost.trees import _interpreted as cython
+    from costboost.runtime import interpreted as cython
 
 if cython.compiled:
     from cython.cimports.libc.math import log, log1p

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.trees.binning import Binner
-from costboost.trees.codes import MISSING
-from costboost.trees.compiled import warn_if_interpreted
+from costboost.binning.binner import Binner
+from costboost.binning.codes import MISSING
+from costboost.runtime.compiled import warn_if_interpreted
 from costboost.trees.grower import Tree
 from costboost.trees.walking import (
     Nodes,
@@ -65,7 +65,7 @@ class Forest:
     --------
     A stump on one column, its answer -1 up to 2.5, and 1 above it and for missing values:
 
-    >>> from costboost.trees.binning import fit_binner
+    >>> from costboost.binning.binner import fit_binner
     >>> stump = Tree(
     ...     feature=np.array([0, -1, -1]),
     ...     threshold=np.array([1, -1, -1]),

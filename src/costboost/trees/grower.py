@@ -14,8 +14,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.trees import _tree_kernels as kernels
-from costboost.trees.shards import ROOT, Mode, Shard, Shards
+from costboost.shards import _tree_kernels as kernels
+from costboost.shards.local import ROOT, Mode, Shard, Shards
 from costboost.trees.splits import FREE, Bounds, Split, SplitFinder
 
 Int64 = NDArray[np.int64]
@@ -121,7 +121,7 @@ class Grower:
 
     Examples
     --------
-    >>> from costboost.trees.shards import ClassWeights, grid_scale, plan_layout
+    >>> from costboost.shards.local import ClassWeights, grid_scale, plan_layout
     >>> labels = np.array([0, 0, 1, 1])
     >>> codes = np.array([[0, 1], [1, 0], [2, 1], [3, 0]], dtype=np.uint8)
     >>> layout = plan_layout(labels, n_rows=4, n_segments=2, n_shards=1)

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.binning.codes import MISSING
 from costboost.trees import _split_kernels as kernels
-from costboost.trees.codes import MISSING
 
 Int64 = NDArray[np.int64]
 Bounds = tuple[float, float]

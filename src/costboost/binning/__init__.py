@@ -1,0 +1,1 @@
+"""Table -> codes: one byte per cell, the same whatever the table was."""

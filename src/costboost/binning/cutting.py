@@ -1,0 +1,181 @@
+"""Cutting: what is learnt of each column, its edges or its categories.
+
+Columns are sorted a few at a time, by as many threads as fit into 32 bytes a row. Weights are
+integers (see `weighing`), so every share of weight is exact, and weight k equals k copies of a row.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.binning import _binning_kernels as kernels
+from costboost.binning.categories import Key
+from costboost.binning.columns import Table
+from costboost.binning.weighing import RowWeights
+from costboost.runtime.threads import run, worthwhile
+
+__all__ = ["Bins", "cut_table"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_KEY_ROWS = 262_144
+_LOW_BITS = np.int32(0x7FFFFFFF)
+_NO_INTEGERS = np.empty(0, dtype=np.int64)
+
+
+class Bins(NamedTuple):
+    """What is learnt of one column: see `binning.Binner`."""
+
+    edges: Floats
+    categories: tuple[Key, ...] | None
+    has_missing: bool
+
+
+def cut_table(
+    table: Table,
+    weights: RowWeights,
+    is_categorical: NDArray[np.bool_],
+    max_bins: int,
+    n_threads: int,
+) -> list[Bins]:
+    """Cut every column of a table into at most `max_bins` bins; see `binning.fit_binner`."""
+    cut = partial(_cut_group, table, weights, is_categorical, max_bins)
+    workers, groups = _column_groups(table, weights, n_threads)
+    return [bins for group in run(cut, groups, workers) for bins in group]
+
+
+def _column_groups(table: Table, weights: RowWeights, n_threads: int) -> tuple[int, list[range]]:
+    """How many threads may work at once on how many columns each, within 32 bytes a row + 64 MB."""
+    # Sorting needs a copy; sorting with weights also the pairs, the sorted copy, the sums.
+    per_row = table.itemsize() if weights.kept is None else 24
+    slots = (32 * table.n_rows + (1 << 26)) // (per_row * table.n_rows)
+    threads = n_threads if worthwhile(table.n_rows * table.n_columns) else 1
+    workers = max(1, min(threads, slots))
+    width = max(1, min(4, slots // workers, -(-table.n_columns // workers)))
+    starts = range(0, table.n_columns, width)
+    return workers, [range(j, min(j + width, table.n_columns)) for j in starts]
+
+
+def _cut_group(
+    table: Table,
+    weights: RowWeights,
+    is_categorical: NDArray[np.bool_],
+    max_bins: int,
+    columns: range,
+) -> list[Bins]:
+    by_keys = [j for j in columns if is_categorical[j] and table.has_keys(j)]
+    by_numbers = [j for j in columns if j not in by_keys]
+    bins = {j: _keep_keys(table, weights, max_bins, j) for j in by_keys}
+    samples = table.samples(by_numbers, weights)
+    for j, (values, units) in zip(by_numbers, samples, strict=True):
+        cut = _keep_numbers if is_categorical[j] else _cut_numbers
+        bins[j] = cut(values, units, max_bins)
+    return [bins[j] for j in columns]
+
+
+def _cut_numbers(values: NDArray[Any], units: Integers | None, max_bins: int) -> Bins:
+    ordered, sums = _sorted_with_sums(values, units)
+    lower, upper = np.empty(max_bins - 1), np.empty(max_bins - 1)
+    n_cuts = kernels.cut_sorted(ordered, sums, max_bins, lower, upper)
+    edges = _halfway(lower[:n_cuts], upper[:n_cuts])
+    return Bins(edges, None, len(ordered) < len(values))
+
+
+def _sorted_with_sums(
+    values: NDArray[Any], units: Integers | None
+) -> tuple[NDArray[Any], Integers]:
+    """Sort the values but NaN, and sum up their weights (an empty array if all weigh 1)."""
+    if units is None:
+        values.sort()
+        return values[: _count_numbers(values)], _NO_INTEGERS
+    values, units = _sorted_pairs(values, units)
+    n = _count_numbers(values)
+    sums = np.zeros(n + 1, dtype=np.int64)
+    np.cumsum(units[:n], out=sums[1:])
+    return values[:n], sums
+
+
+def _sorted_pairs(values: NDArray[Any], units: Integers) -> tuple[NDArray[Any], Integers]:
+    """Sort values with their weights, in no particular order among equal values."""
+    if values.dtype == np.float32 and int(units.max(initial=0)) < 1 << 32:
+        return _sorted_words(values, units)
+    order = np.argsort(values)
+    return values[order], units[order]
+
+
+def _sorted_words(
+    values: NDArray[np.float32], units: Integers
+) -> tuple[NDArray[np.float32], Integers]:
+    """Sort pairs as one integer each, `key << 32 | unit`: twice as fast as by argsort."""
+    keys = _flipped(values.view(np.int32))
+    keys[np.isnan(values)] = _LOW_BITS  # whatever their sign, last; they are NaN when flipped back
+    words = np.left_shift(keys, 32, dtype=np.int64)
+    words |= units
+    words.sort()
+    keys = np.right_shift(words, 32).astype(np.int32)
+    words &= 0xFFFFFFFF
+    return _flipped(keys).view(np.float32), words
+
+
+def _flipped(bits: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Flip all bits of negative floats but the sign: integers in the order of floats, and back."""
+    flipped: NDArray[np.int32] = bits ^ ((bits >> 31) & _LOW_BITS)
+    return flipped
+
+
+def _count_numbers(ordered: NDArray[Any]) -> int:
+    # NaN of the same type, or numpy would convert the column.
+    return int(np.searchsorted(ordered, ordered.dtype.type(np.nan)))
+
+
+def _halfway(lower: Floats, upper: Floats) -> Floats:
+    """Midpoints, at least `lower` and below `upper`; `lower` itself where there is none."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        middle = lower + (upper - lower) / 2
+        middle = np.where(np.isfinite(middle), middle, lower / 2 + upper / 2)
+        good = np.isfinite(middle) & (lower <= middle) & (middle < upper)
+    return np.where(good, middle, lower) + 0.0  # -0.0 becomes 0.0
+
+
+def _keep_numbers(values: NDArray[Any], units: Integers | None, max_bins: int) -> Bins:
+    """Keep the heaviest of numbers that are categories."""
+    ordered, sums = _sorted_with_sums(values, units)
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
+    ends = np.append(starts[1:], len(ordered))
+    totals = ends - starts if units is None else sums[ends] - sums[starts]
+    distinct = (ordered[starts].astype(np.float64) + 0.0).tolist()
+    kept = _heaviest(dict(zip(distinct, totals.tolist(), strict=True)), max_bins)
+    return Bins(np.empty(0), kept, len(ordered) < len(values) or len(kept) < len(distinct))
+
+
+def _keep_keys(table: Table, weights: RowWeights, max_bins: int, j: int) -> Bins:
+    totals: dict[Key, int] = {}
+    missing = 0
+    for start in range(0, table.n_rows, _KEY_ROWS):
+        stop = min(start + _KEY_ROWS, table.n_rows)
+        codes, keys = table.keys(j, start, stop)
+        part = np.zeros(len(keys) + 1, dtype=np.int64)  # the last one is code -1: missing
+        np.add.at(part, codes, 1 if weights.every is None else weights.every[start:stop])
+        missing += int(part[-1])
+        for key, total in zip(keys, part.tolist(), strict=False):
+            totals[key] = totals.get(key, 0) + total
+    totals = {key: total for key, total in totals.items() if total > 0}
+    kept = _heaviest(totals, max_bins)
+    return Bins(np.empty(0), kept, missing > 0 or len(kept) < len(totals))
+
+
+def _heaviest(totals: dict[Key, int], max_bins: int) -> tuple[Key, ...]:
+    ordered = sorted(totals, key=_key_order)
+    if len(ordered) > max_bins:
+        ordered = sorted(ordered, key=lambda key: -totals[key])[:max_bins]  # ties: stable
+        ordered.sort(key=_key_order)
+    return tuple(ordered)
+
+
+def _key_order(key: Key) -> tuple[bool, Key]:
+    return isinstance(key, str), key

@@ -1,0 +1,291 @@
+"""Encoding: every cell gets its code, by the edges or the categories of its column.
+
+An `Encoder` holds what the search needs, a `Target` says which columns are wanted and where their
+codes go. Tables are encoded in blocks of rows, sparse ones in blocks of columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.binning import _binning_kernels as kernels
+from costboost.binning.categories import Key
+from costboost.binning.codes import MISSING, Codes
+from costboost.binning.columns import DenseTable, SparseTable, Table
+from costboost.runtime.threads import run, worthwhile
+
+__all__ = ["Encoder", "Target", "encode_table", "make_encoder", "make_target"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_BLOCK_ROWS = 32_768
+_BLOCK_CELLS = 1 << 20  # of numbers that must be converted: 8 MB a thread at most
+_CELLS_PER_EDGE = 4
+_NO_INTEGERS = np.empty(0, dtype=np.int64)
+
+
+class Search(NamedTuple):
+    """The edges of all columns, flat, as `kernels.encode_block` searches them."""
+
+    edges: Floats
+    edge_offsets: Integers
+    guide: Codes
+    guide_offsets: Integers
+    origins: Floats
+    scales: Floats
+    widths: Integers
+
+    def starting_at(self, j: int) -> Search:
+        """Return the same edges, with feature j as the first."""
+        return self._replace(
+            edge_offsets=self.edge_offsets[j:],
+            guide_offsets=self.guide_offsets[j:],
+            origins=self.origins[j:],
+            scales=self.scales[j:],
+            widths=self.widths[j:],
+        )
+
+
+class Encoder(NamedTuple):
+    """The bins of all columns, ready to be searched.
+
+    Attributes
+    ----------
+    search : Search
+        The edges; numeric columns.
+    places : tuple of dict
+        The code of each category; categorical columns.
+    numbers : tuple of float64 arrays
+        The categories that are numbers. They come before strings, so codes are places.
+    is_categorical : bool array of shape (n_features,)
+    """
+
+    search: Search
+    places: tuple[dict[Key, int], ...]
+    numbers: tuple[Floats, ...]
+    is_categorical: NDArray[np.bool_]
+
+
+class Target(NamedTuple):
+    """Where codes go.
+
+    Attributes
+    ----------
+    features : int64 array
+        The columns to encode.
+    places : int64 array of shape (n_samples,) or (0,)
+        The row of `out` that each row goes to; empty: its own number.
+    out : uint8 array of shape (n_rows, n_features)
+    """
+
+    features: Integers
+    places: Integers
+    out: Codes
+
+    def rows(self, start: int, stop: int) -> Integers | slice:
+        """Return the rows of `out` that rows start to stop go to."""
+        return self.places[start:stop] if len(self.places) else slice(start, stop)
+
+
+def make_encoder(edges: Sequence[Floats], categories: Sequence[tuple[Key, ...] | None]) -> Encoder:
+    """Prepare edges and categories, one entry per feature, for searching."""
+    kept = [keys or () for keys in categories]
+    numbers = [[key for key in keys if not isinstance(key, str)] for keys in kept]
+    return Encoder(
+        search=_search_tables(edges),
+        places=tuple({key: i for i, key in enumerate(keys)} for keys in kept),
+        numbers=tuple(np.array(part, dtype=np.float64) for part in numbers),
+        is_categorical=np.array([keys is not None for keys in categories], dtype=np.bool_),
+    )
+
+
+def _search_tables(all_edges: Sequence[Floats]) -> Search:
+    parts = [_search_table(edges) for edges in all_edges]
+    padded, guides, origins, scales, widths = zip(*parts, strict=True)
+    return Search(
+        np.concatenate(padded),
+        _offsets(padded),
+        np.concatenate(guides),
+        _offsets(guides),
+        np.array(origins),
+        np.array(scales),
+        np.array(widths, dtype=np.int64),
+    )
+
+
+def _search_table(edges: Floats) -> tuple[Floats, Codes, float, float, int]:
+    """Make padded edges, guide, origin, scale and width: see `kernels.encode_block`."""
+    finite = edges[np.isfinite(edges)]
+    n_cells = _CELLS_PER_EDGE << len(edges).bit_length()
+    origin = float(finite[0]) if len(finite) else 0.0
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        scale = float(n_cells / (finite[-1] - origin)) if len(finite) > 1 else 0.0
+        scale = scale if np.isfinite(scale) else 0.0
+        # The kernel's own arithmetic: fmax drops the NaN of infinity times 0.
+        places = np.minimum(np.fmax((edges - origin) * scale, 0.0), n_cells - 1.0)
+    counts = np.bincount(places.astype(np.int64), minlength=n_cells)
+    width = (1 << int(counts.max()).bit_length()) >> 1
+    padded = np.append(edges, np.full(2 * width, np.inf))
+    return padded, (np.cumsum(counts) - counts).astype(np.uint8), origin, scale, width
+
+
+def _offsets(parts: Sequence[NDArray[Any]]) -> Integers:
+    return np.cumsum([0, *map(len, parts)], dtype=np.int64)
+
+
+def make_target(
+    n_rows: int,
+    n_features: int,
+    positions: Any = None,
+    out: Any = None,
+    columns: Iterable[int] | None = None,
+) -> Target:
+    """Check where the codes of `n_rows` rows shall go; see `binning.Binner.encode`."""
+    features = _checked_features(columns, n_features)
+    if out is None:
+        make = np.empty if columns is None else np.zeros
+        out = make((n_rows, n_features), dtype=np.uint8)
+    _check_out(out, n_rows, n_features)
+    return Target(features, _checked_positions(positions, n_rows, len(out)), out)
+
+
+def _checked_features(columns: Iterable[int] | None, n_features: int) -> Integers:
+    if columns is None:
+        return np.arange(n_features, dtype=np.int64)
+    features = np.array(columns if isinstance(columns, np.ndarray) else list(columns), np.int64)
+    if not (features[1:] > features[:-1]).all():
+        features = np.unique(features)
+    if len(features) and not 0 <= features[0] <= features[-1] < n_features:
+        raise ValueError(
+            f"columns must lie between 0 and {n_features - 1}, got {features[0]} to {features[-1]}."
+        )
+    return features
+
+
+def _check_out(out: Any, n_rows: int, n_features: int) -> None:
+    good = isinstance(out, np.ndarray) and out.dtype == np.uint8 and out.ndim == 2
+    if not good or len(out) < n_rows or out.shape[1] != n_features or not out.flags.writeable:
+        raise ValueError(
+            f"out must be a writeable uint8 array of at least {n_rows} rows and exactly "
+            f"{n_features} columns, got {getattr(out, 'dtype', type(out))} of shape "
+            f"{np.shape(out)}."
+        )
+
+
+def _checked_positions(positions: Any, n_rows: int, n_out: int) -> Integers:
+    if positions is None:
+        return _NO_INTEGERS
+    places = np.ascontiguousarray(positions)
+    if places.shape != (n_rows,) or places.dtype.kind not in "iu":
+        raise ValueError(
+            f"positions must be {n_rows} integers, one per row of X, got {places.dtype} of shape "
+            f"{places.shape}."
+        )
+    if n_rows and (places.min() < 0 or places.max() >= n_out):
+        raise ValueError(
+            f"positions must lie between 0 and {n_out - 1}, got {places.min()} to {places.max()}."
+        )
+    return places.astype(np.int64, copy=False)
+
+
+def encode_table(encoder: Encoder, table: Table, target: Target, n_threads: int) -> None:
+    """Write the codes of a table to the target; they do not depend on `n_threads`."""
+    if not worthwhile(table.n_rows * len(target.features)):
+        n_threads = 1
+    if isinstance(table, SparseTable):
+        _encode_sparse(encoder, table, target, n_threads)
+    else:
+        _encode_rows(encoder, table, target, n_threads)
+
+
+def _encode_rows(encoder: Encoder, table: Table, target: Target, n_threads: int) -> None:
+    step = _BLOCK_ROWS
+    if isinstance(table, DenseTable) and table.array.dtype != table.dtype:
+        step = max(512, min(step, _BLOCK_CELLS // table.n_columns))
+    blocks = [(start, min(start + step, table.n_rows)) for start in range(0, table.n_rows, step)]
+    run(partial(_encode_block, encoder, table, target), blocks, n_threads)
+
+
+def _encode_block(encoder: Encoder, table: Table, target: Target, block: tuple[int, int]) -> None:
+    start, stop = block
+    is_categorical = encoder.is_categorical[target.features]
+    for j in target.features[is_categorical].tolist():
+        target.out[target.rows(start, stop), j] = (
+            _codes_of_keys(encoder, table, j, *table.keys(j, start, stop))
+            if table.has_keys(j)
+            else _codes_of_categories(encoder, table, j, table.numbers(j, start, stop))
+        )
+    numeric = target.features[~is_categorical]
+    if isinstance(table, DenseTable):
+        values = table.block(start, stop)
+        _encode_numbers(encoder.search, values, numeric, target._replace(features=numeric), start)
+        return
+    column = np.zeros(1, dtype=np.int64)
+    for j in numeric.tolist():
+        values = table.numbers(j, start, stop)[:, np.newaxis]
+        _encode_numbers(
+            encoder.search, values, column, target._replace(features=np.array([j])), start
+        )
+
+
+def _encode_numbers(
+    search: Search, values: NDArray[Any], columns: Integers, target: Target, start: int
+) -> None:
+    kernels.encode_block(
+        values, columns, target.features, *search, MISSING, target.places, start, target.out
+    )
+
+
+def _codes_of_numbers(encoder: Encoder, table: Table, j: int, values: NDArray[Any]) -> Codes:
+    if encoder.is_categorical[j]:
+        return _codes_of_categories(encoder, table, j, values)
+    codes = np.empty((len(values), 1), dtype=np.uint8)
+    only = np.zeros(1, dtype=np.int64)
+    target = Target(only, _NO_INTEGERS, codes)
+    _encode_numbers(encoder.search.starting_at(j), values[:, np.newaxis], only, target, 0)
+    return codes[:, 0]
+
+
+def _codes_of_categories(encoder: Encoder, table: Table, j: int, values: NDArray[Any]) -> Codes:
+    """Codes of numbers that are categories."""
+    kept = encoder.numbers[j]
+    if len(kept) == 0:
+        if encoder.places[j] and not np.isnan(values).all():
+            raise table.refuse(j, "numbers", "its categories were strings in training")
+        return np.full(len(values), MISSING, dtype=np.uint8)
+    codes = np.minimum(np.searchsorted(kept, values), len(kept) - 1)
+    return np.where(kept[codes] == values, codes, MISSING).astype(np.uint8)
+
+
+def _codes_of_keys(
+    encoder: Encoder, table: Table, j: int, codes: Integers, keys: list[Key]
+) -> Codes:
+    places = encoder.places[j]
+    kinds = {isinstance(key, str) for key in places}
+    strays = [key for key in keys if kinds and isinstance(key, str) not in kinds]
+    if strays:
+        held = "strings" if True in kinds else "numbers"
+        raise table.refuse(
+            j, f"the category {strays[0]!r}", f"its categories were {held} in training"
+        )
+    lookup = [places.get(key, MISSING) for key in keys]
+    return np.array([*lookup, MISSING], dtype=np.uint8)[codes]
+
+
+def _encode_sparse(encoder: Encoder, table: SparseTable, target: Target, n_threads: int) -> None:
+    def encode(group: Integers) -> None:
+        for j in group.tolist():
+            rows, values = table.stored(j)
+            codes = _codes_of_numbers(encoder, table, j, np.append(values, values.dtype.type(0)))
+            target.out[target.rows(0, table.n_rows), j] = codes[-1]
+            target.out[target.places[rows] if len(target.places) else rows, j] = codes[:-1]
+
+    # Blocks of columns, so that the first pass over the rows finds them in the cache.
+    n_groups = max(1, min(n_threads, len(target.features)))
+    run(encode, np.array_split(target.features, n_groups), n_groups)

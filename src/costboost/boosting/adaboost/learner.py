@@ -1,0 +1,279 @@
+"""Weak learners: the built-in tree, or any scikit-learn classifier.
+
+A learner is trained on the weights that its shards hold and answers with a `Lesson`: leaves written
+to `shard.leaves`, the class each leaf votes for, and the weight of every (leaf, class) cell. An
+outside classifier is a tree whose leaves are its answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from costboost.binning.binner import Binner
+from costboost.boosting.adaboost.normalizer import Hypothesis
+from costboost.shards.local import ClassWeights, Shards, grid_scale
+from costboost.trees.forest import write_leaves
+from costboost.trees.grower import Grower, Limits, Tree
+from costboost.trees.splits import SplitFinder
+
+Floats = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+Votes = Literal["discrete", "confidence", "real", "gentle"]
+
+_CLIP = 2.0**-52  # of probabilities inside logarithms, as SAMME.R does
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What a learner learnt in one round.
+
+    Attributes
+    ----------
+    hypothesis : Hypothesis
+    cells : float64 array of shape (L, K)
+        The weight of the rows of every class in every leaf, as the shards hold it.
+    tree : Tree or None
+    estimator : fitted classifier or None
+    """
+
+    hypothesis: Hypothesis
+    cells: Floats
+    tree: Tree | None = None
+    estimator: Any = None
+
+
+@dataclass(frozen=True)
+class Handed:
+    """What a learner is trained on: the weights, times factors where a rule has them.
+
+    Attributes
+    ----------
+    largest : float
+        No product is above this.
+    weigh : callable
+        Called with a hypothesis; adds up the weights alone by leaf and class, (L, K).
+    by_class : float64 array of shape (K,) or None
+        What multiplies the weights of each class.
+    by_row : str or None
+        What multiplies each weight is in `shard.data[by_row]`.
+    """
+
+    largest: float
+    weigh: Callable[[Hypothesis], Floats]
+    by_class: Floats | None = None
+    by_row: str | None = None
+
+
+class Learner(Protocol):
+    """What a round asks of a learner."""
+
+    def learn(self, shards: Shards, number: int, handed: Handed) -> Lesson:
+        """Train on the weights handed over."""
+
+    def recall(self, shards: Shards, lesson: Lesson) -> None:
+        """Write to `shard.leaves` what an earlier lesson says of each row."""
+
+
+def leaf_votes(sums: NDArray[Any], votes: Votes, *, laplace: float = 0.0) -> Hypothesis:
+    """Let every leaf vote for its heaviest class (ties: the first), by the given strength.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (L, K)
+        Class weights in each leaf.
+    votes : "discrete" | "confidence" | "real" | "gentle"
+        Strength 1; |P(+) - P(-)| (Schapire and Singer; Gentle AdaBoost's leaf value); or
+        1/2 |ln(P(+) / P(-))| (Real AdaBoost). All but the first are for two classes.
+    laplace : float
+        Added to both classes' weights: the Laplace estimate, in units of `sums`.
+    """
+    chosen = np.argmax(sums, axis=1).astype(np.int64)
+    if votes == "discrete":
+        return Hypothesis(chosen, np.ones(len(chosen)))
+    weights = sums.astype(float) + laplace
+    total = weights.sum(axis=1)
+    p = np.divide(
+        weights, total[:, None], out=np.full(weights.shape, 0.5), where=total[:, None] > 0
+    )
+    if votes == "real":
+        p = np.clip(p, _CLIP, 1 - _CLIP)
+        return Hypothesis(chosen, np.abs(0.5 * np.log(p[:, 1] / p[:, 0])))
+    return Hypothesis(chosen, np.abs(p[:, 1] - p[:, 0]))
+
+
+@dataclass
+class TreeLearner:
+    """The built-in tree.
+
+    Attributes
+    ----------
+    binner : Binner
+    n_classes : int
+    limits : Limits
+    criterion : "gini" | "entropy" | "error"
+    min_weight_leaf : float
+        The least share of the weight in a leaf.
+    subsample : float
+        The share of rows that each tree learns from; drawn by row number.
+    votes, laplace :
+        As in `leaf_votes`; `laplace` in rows of average weight.
+    seed : int
+    finder : callable or None
+        Makes another split finder from a binner: CSAda's joint search.
+    """
+
+    binner: Binner
+    n_classes: int
+    limits: Limits
+    criterion: Literal["gini", "entropy", "error"] = "gini"
+    min_weight_leaf: float = 0.0
+    subsample: float = 1.0
+    votes: Votes = "discrete"
+    laplace: bool = False
+    seed: int = 0
+    finder: Callable[[Binner], SplitFinder] | None = None
+
+    def learn(self, shards: Shards, number: int, handed: Handed) -> Lesson:
+        """Grow a tree on the weights handed over."""
+        scale: Any = grid_scale(handed.largest, shards.n_rows)
+        if handed.by_class is not None:
+            scale = scale * handed.by_class
+        mode = ClassWeights(self.n_classes, scale, handed.by_row)
+        finder = self._finder(shards, mode)
+        grower = Grower(shards, mode, finder, self.limits, self._draw(number))
+        keep = row_sampler(self.subsample, self.seed, number) if self.subsample < 1.0 else None
+        tree = grower.grow(keep)
+        unit = self.laplace * float(tree.sums[0].sum()) / shards.n_rows
+        hypothesis = leaf_votes(tree.leaf_sums, self.votes, laplace=unit)
+        oriented = getattr(finder, "orientation", None)
+        if oriented is not None and len(tree.leaves) == 2:
+            hypothesis = Hypothesis(oriented, hypothesis.sizes)
+        if handed.by_row is None and keep is None:
+            return Lesson(hypothesis, tree.leaf_sums / scale, tree)
+        return Lesson(hypothesis, handed.weigh(hypothesis), tree)
+
+    def recall(self, shards: Shards, lesson: Lesson) -> None:
+        """Send every row down the tree of an earlier lesson."""
+        assert lesson.tree is not None
+        tree = lesson.tree
+        shards.map(lambda shard: write_leaves(tree, shard.codes, shard.leaves))
+
+    def _finder(self, shards: Shards, mode: ClassWeights) -> SplitFinder:
+        if self.finder is not None:
+            return self.finder(self.binner)
+        min_weight = 0.0
+        if self.min_weight_leaf > 0.0:
+            min_weight = self.min_weight_leaf * float(shards.sum(mode.total))
+        return SplitFinder(
+            self.binner.n_bins,
+            self.binner.is_categorical,
+            self.n_classes,
+            criterion=self.criterion,
+            min_weight=min_weight,
+            min_count=self.limits.min_samples_leaf,
+        )
+
+    def _draw(self, number: int) -> Callable[[], Int64] | None:
+        """Return the function that draws columns for a node, if not all are used."""
+        width, n_features = self.limits.max_features, self.binner.n_features
+        if width is None or width >= n_features:
+            return None
+        rng = np.random.default_rng([self.seed, number])
+        return lambda: np.sort(rng.permutation(n_features)[:width])
+
+
+@dataclass
+class OutsideLearner:
+    """Any classifier with `sample_weight`, trained on weights of sum 1.
+
+    Attributes
+    ----------
+    estimator : classifier
+        Cloned in every round.
+    X, y : the table and the encoded labels, in the order in which they were given
+    n_classes : int
+    votes : as in `leaf_votes`; other than "discrete" needs `predict_proba`
+    random_state : RandomState
+    seeds : list of lists of int
+        Drawn so far, for every round and every random state of the estimator.
+    """
+
+    estimator: Any
+    X: Any
+    y: NDArray[Any]
+    n_classes: int
+    votes: Votes = "discrete"
+    random_state: np.random.RandomState = field(default_factory=np.random.RandomState)
+    seeds: list[list[int]] = field(default_factory=list)
+
+    def learn(self, shards: Shards, number: int, handed: Handed) -> Lesson:
+        """Fit a clone on the weights handed over."""
+        weights = shards.gather("weights")
+        if handed.by_class is not None:
+            weights *= handed.by_class[self.y]
+        if handed.by_row is not None:
+            weights *= shards.gather(handed.by_row)
+        estimator = clone(self.estimator)
+        self._sow(estimator, number)
+        estimator.fit(self.X, self.y, sample_weight=weights / weights.sum())
+        self._answer(shards, estimator)
+        by_row = self.votes != "discrete"
+        hypothesis = Hypothesis(np.arange(self.n_classes), np.ones(self.n_classes), by_row)
+        return Lesson(hypothesis, handed.weigh(hypothesis), estimator=estimator)
+
+    def _sow(self, estimator: Any, number: int) -> None:
+        """Set every random state, nested ones too; a continued fit draws as one long fit does."""
+        names = [name for name in estimator.get_params() if name.split("__")[-1] == "random_state"]
+        while len(self.seeds) <= number:
+            self.seeds.append([int(self.random_state.randint(2**31 - 1)) for _ in names])
+        estimator.set_params(**dict(zip(sorted(names), self.seeds[number], strict=True)))
+
+    def recall(self, shards: Shards, lesson: Lesson) -> None:
+        """Ask the classifier of an earlier lesson again."""
+        self._answer(shards, lesson.estimator)
+
+    def _answer(self, shards: Shards, estimator: Any) -> None:
+        if self.votes == "discrete":
+            votes, sizes = np.asarray(estimator.predict(self.X), dtype=np.int64), None
+        else:
+            margins = probability_votes(estimator, self.X, self.votes)
+            votes, sizes = (margins > 0).astype(np.int64), np.abs(margins)
+        for shard in shards.shards:
+            shard.leaves[:] = votes[shard.rows]
+            if sizes is not None:
+                shard.data["sizes"] = sizes[shard.rows]
+
+
+def probability_votes(estimator: Any, X: Any, votes: Votes) -> Floats:
+    """Return the signed votes of an outside classifier's probabilities (two classes)."""
+    proba = np.zeros((len(X) if hasattr(X, "__len__") else X.shape[0], 2))
+    proba[:, np.asarray(estimator.classes_, dtype=np.int64)] = estimator.predict_proba(X)
+    if votes == "real":
+        p = np.clip(proba, _CLIP, 1 - _CLIP)
+        return np.asarray(0.5 * np.log(p[:, 1] / p[:, 0]))
+    return np.asarray(proba[:, 1] - proba[:, 0])
+
+
+def row_sampler(share: float, seed: int, number: int) -> Callable[[Int64], NDArray[np.bool_]]:
+    """Return the function that says which rows round `number` learns from.
+
+    A row's fate depends on its own number, the seed and the round only: not on the shards.
+    """
+    key = np.uint64((seed * 0x9E3779B97F4A7C15 + number * 0xD1B54A32D192ED03) % 2**64)
+    limit = np.uint64(min(int(share * 2.0**64), 2**64 - 1))
+
+    def keep(rows: Int64) -> NDArray[np.bool_]:
+        # SplitMix64 (Steele, Lea and Flood 2014) of the row's number.
+        with np.errstate(over="ignore"):
+            z = rows.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + key
+            z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            return np.asarray((z ^ (z >> np.uint64(31))) < limit)
+
+    return keep

@@ -1,0 +1,155 @@
+"""Margins of the training rows, and what the decisions by them cost.
+
+With constant costs a confusion matrix of exact counts is priced; with a price per row the prices of
+the decisions are added up exactly, so that the cost does not depend on the shards.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.boosting import _vote_kernels as kernels
+from costboost.boosting.adaboost.normalizer import BLOCK, Hypothesis, to_float
+from costboost.costs import Costs
+from costboost.shards.local import Shard, Shards, grid_scale
+
+Floats = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+_EMPTY = np.zeros(0)
+
+
+class Ledger:
+    """Keeps margins and says what the decisions so far cost on the training rows."""
+
+    def __init__(
+        self,
+        shards: Shards,
+        costs: Costs,
+        y: Int64,
+        sample_weight: Floats | None,
+        labels: Int64,
+        n_classes: int,
+        decision: Literal["sign", "cheapest"],
+    ) -> None:
+        self.shards, self.costs, self.y = shards, costs, y
+        self.sample_weight, self.n_classes = sample_weight, n_classes
+        heaviest = 1.0 if sample_weight is None else float(np.max(sample_weight))
+        self.scale = grid_scale(heaviest, len(y))
+        self.weight_scale = 1.0
+        if sample_weight is not None:
+            self.weight_scale = self.scale
+            shards.scatter("sample weights", sample_weight)
+        cheapest = decision == "cheapest"
+        self.by_expectation = not costs.is_square or (cheapest and n_classes > 2 and costs.per_row)
+        # Rows are grouped by the labels aimed at: a table by class prices them if those are y.
+        same_labels = bool(np.array_equal(labels, y))
+        self.by_table = costs.is_constant and costs.is_square and same_labels
+        if self.by_table:
+            self.table = costs.of_labels(np.arange(n_classes), encoded=True)
+        elif not self.by_expectation:
+            prices = costs.of_labels(y, encoded=True)
+            # A power of two, so that nothing is rounded.
+            self.unit = math.ldexp(1.0, math.frexp(float(np.max(np.abs(prices))))[1])
+            shards.scatter("prices", prices / self.unit)
+            if n_classes == 2:
+                self._paid = shards.sum(self._pay_for_zeros)
+        self._total_alpha = 0.0
+        self.rewards = np.zeros((0, 0))
+        self.limit = np.zeros(1)
+        if cheapest and not self.by_expectation:
+            self._set_limits()
+
+    def _set_limits(self) -> None:
+        """Put AdaMEC's rule in place: rewards of K classes, or limits of the margin."""
+        if self.n_classes > 2:
+            self.rewards = -self.costs.of_labels(np.arange(self.n_classes), encoded=True)
+            return
+        # s > threshold with s = (1 + F / A) / 2: F > A (2 threshold - 1)
+        limit = 2.0 * np.atleast_1d(self.costs.thresholds()) - 1.0
+        if self.costs.per_row:
+            self.shards.scatter("limits", limit)
+        else:
+            self.limit = limit
+
+    def _pay_for_zeros(self, shard: Shard) -> Int64:
+        """Return what deciding 0 everywhere costs, exactly; keep what deciding 1 costs more."""
+        out = np.zeros((1, 2), dtype=np.int64)
+        self._price(shard, np.zeros(len(shard.rows), np.uint8), out)
+        prices = shard.data.pop("prices")
+        shard.data["extra"] = prices[:, 1] - prices[:, 0]
+        return out
+
+    def _price(self, shard: Shard, decisions: NDArray[np.uint8], out: Int64) -> None:
+        weights = shard.data.get("sample weights", _EMPTY)
+        kernels.price_decisions(decisions, shard.data["prices"], weights, self.scale, out)
+
+    def vote(self, hypothesis: Hypothesis, values: Floats, total_alpha: float) -> float:
+        """Add a round's votes to the margins; return the total cost of the decisions."""
+        vote = self._vote_binary if self.n_classes == 2 else self._vote_classes
+        sums = self.shards.sum(lambda shard: vote(shard, hypothesis, values, total_alpha))
+        if self.by_expectation:
+            return self._expected_cost(total_alpha)
+        if self.by_table:
+            return float(np.sum(sums / self.weight_scale * self.table))
+        if self.n_classes == 2:  # decisions that changed were priced
+            sums = self._paid = self._paid + sums
+            self._total_alpha = total_alpha
+        return to_float(sums, self.scale, 1.0)[0] * self.unit
+
+    def _vote_binary(
+        self, shard: Shard, hypothesis: Hypothesis, values: Floats, total_alpha: float
+    ) -> Int64:
+        """Vote; return a confusion matrix, or by how much the exact price changes, (1, 2)."""
+        data = shard.data
+        weights, limits = data.get("sample weights", _EMPTY), data.get("limits", self.limit)
+        strengths = data["sizes"] if hypothesis.by_row else _EMPTY
+        votes = (np.ascontiguousarray(values[:, 0]), strengths, limits)
+        if self.by_table or self.by_expectation:
+            confusion = np.zeros((2, 2), dtype=np.int64)
+            rows = (data["margins"], shard.starts, shard.leaves)
+            kernels.vote_binary(*rows, *votes, total_alpha, weights, self.weight_scale, confusion)
+            return confusion
+        out, turned = np.zeros((1, 2), dtype=np.int64), np.empty(BLOCK + 1, dtype=np.uint16)
+        totals = (self._total_alpha, total_alpha)
+        paid = (weights, data["extra"], self.scale, turned, out)
+        kernels.vote_at_prices(data["margins"], shard.leaves, *votes, *totals, *paid)
+        return out
+
+    def _vote_classes(
+        self, shard: Shard, hypothesis: Hypothesis, values: Floats, total_alpha: float
+    ) -> Int64:
+        """Vote; return a confusion matrix, or the exact price of all decisions, (1, 2)."""
+        priced, n_classes = not (self.by_table or self.by_expectation), self.n_classes
+        decisions = np.zeros(len(shard.rows) if priced else 0, np.uint8)
+        confusion = np.zeros((n_classes, max(n_classes, self.rewards.shape[1])), np.int64)
+        sizes = np.ascontiguousarray(values[np.arange(len(values)), hypothesis.votes])
+        weights = shard.data.get("sample weights", _EMPTY)
+        votes = (hypothesis.votes, sizes, self.rewards, weights, self.weight_scale)
+        rows = (shard.data["margins"], shard.starts, shard.leaves)
+        kernels.vote_classes(*rows, *votes, decisions, confusion)
+        if not priced:
+            return confusion
+        out = np.zeros((1, 2), dtype=np.int64)
+        self._price(shard, decisions, out)
+        return out
+
+    def _expected_cost(self, total_alpha: float) -> float:
+        """Take the slow road: actions that are not classes, or K classes with a price per row."""
+        decided = self.costs.decide(vote_shares(self.shards.gather("margins"), total_alpha))
+        assert self.costs.classes is not None
+        return float(self.costs.total(self.costs.classes[self.y], decided, self.sample_weight))
+
+
+def vote_shares(margins: Floats, total_alpha: float) -> Floats:
+    """Return each class's share of the votes, (n, K): s = sum_{h = k} alpha / sum alpha."""
+    if margins.shape[1] == 1:
+        share = np.clip(0.5 * (1.0 + margins[:, 0] / total_alpha), 0.0, 1.0)
+        return np.column_stack([1.0 - share, share])
+    total = margins.sum(axis=1, keepdims=True)
+    uniform = np.full(margins.shape, 1.0 / margins.shape[1])  # where nobody has voted
+    return np.asarray(np.divide(margins, total, out=uniform, where=total > 0.0))

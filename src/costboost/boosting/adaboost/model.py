@@ -1,0 +1,153 @@
+"""A fitted ensemble of the AdaBoost family: votes of trees or of outside classifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, softmax
+
+from costboost.binning.binner import Binner
+from costboost.boosting.adaboost.learner import Votes, probability_votes
+from costboost.boosting.adaboost.ledger import vote_shares
+from costboost.boosting.adaboost.loop import Round
+from costboost.trees.forest import Forest, ForestBuilder
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Rounds put together: margins F (two classes: one column), or votes of K classes.
+
+    Attributes
+    ----------
+    n_classes : int
+    alphas : float64 array of shape (T,) or (T, 2)
+    forest : Forest or None
+    estimators : tuple of fitted classifiers, if they are not trees
+    votes : how outside classifiers vote
+    discrete : bool
+        Whether margins over the sum of alphas are shares of votes.
+    base : float64 array of shape (n_outputs,) or None
+        The margins before the first round of outside classifiers.
+    """
+
+    n_classes: int
+    alphas: Floats
+    forest: Forest | None
+    estimators: tuple[Any, ...]
+    votes: Votes
+    discrete: bool
+    base: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.alphas)
+
+    @property
+    def total_alpha(self) -> float:
+        """The sum of all alphas; 1 for a constant answer."""
+        return float(np.sum(self.alphas)) if len(self.alphas) else 1.0
+
+    @property
+    def totals(self) -> Floats:
+        """The sum of the alphas after each round."""
+        return np.cumsum(self.alphas if self.alphas.ndim == 1 else self.alphas.sum(axis=1))
+
+    def margins(self, X: Any, n_threads: int = 1) -> Floats:
+        """Return F, (n, 1), or the votes of each class, (n, K)."""
+        if self.forest is not None:
+            return self.forest.margins(X, n_threads)
+        margins = self._no_votes(X)
+        for t in range(len(self)):
+            margins += self._vote(t, X)
+        return margins
+
+    def staged_margins(self, X: Any, n_threads: int = 1) -> Iterator[Floats]:
+        """Yield the margins after each round."""
+        if self.forest is not None:
+            yield from self.forest.staged_margins(X, n_threads)
+            return
+        margins = self._no_votes(X)
+        for t in range(len(self)):
+            margins = margins + self._vote(t, X)
+            yield margins
+
+    def _no_votes(self, X: Any) -> Floats:
+        base = np.zeros(1 if self.n_classes == 2 else self.n_classes)
+        return np.repeat((base if self.base is None else self.base)[None, :], _n_rows(X), axis=0)
+
+    def _vote(self, t: int, X: Any) -> Floats:
+        """Return what outside classifier t adds to the margins."""
+        return outside_votes(self.estimators[t], X, self.alphas[t], self.votes, self.n_classes)
+
+    def scores(self, margins: Floats, total_alpha: float) -> Floats:
+        """Return what is calibrated: vote shares of discrete votes, else margins.
+
+        Two classes: (n,), for the second one; more: (n, K).
+        """
+        if self.discrete:
+            shares = vote_shares(margins, total_alpha)
+            return shares[:, 1] if self.n_classes == 2 else shares
+        return margins[:, 0] if self.n_classes == 2 else margins
+
+
+def outside_votes(estimator: Any, X: Any, alpha: Any, votes: Votes, n_classes: int) -> Floats:
+    """Return what an outside classifier with step alpha adds to the margins of rows."""
+    if votes != "discrete":
+        return np.asarray(alpha * probability_votes(estimator, X, votes)[:, None])
+    answers = np.asarray(estimator.predict(X), dtype=np.int64)
+    if n_classes == 2:
+        plus, minus = np.broadcast_to(alpha, 2)  # RareBoost has one for each side
+        return np.asarray(np.where(answers == 1, plus, -minus)[:, None], dtype=float)
+    margins = np.zeros((len(answers), n_classes))
+    margins[np.arange(len(answers)), answers] = alpha
+    return margins
+
+
+def link(margins: Floats) -> Floats:
+    """Return the probabilities that exponential loss assigns to margins, (n, K).
+
+    Its population minimiser is half the log odds: p = 1 / (1 + exp(-2 F)), and for K classes
+    SAMME's softmax of twice the votes.
+    """
+    if margins.shape[1] == 1:
+        p = expit(2.0 * margins[:, 0])
+        return np.column_stack([expit(-2.0 * margins[:, 0]), p])
+    return np.asarray(softmax(2.0 * margins, axis=1))
+
+
+def assemble(
+    rounds: Sequence[Round], binner: Binner | None, n_classes: int, votes: Votes, *, discrete: bool
+) -> Ensemble:
+    """Put rounds together."""
+    alphas = np.array([done.alpha for done in rounds])
+    if binner is None:
+        estimators = tuple(done.lesson.estimator for done in rounds)
+        return Ensemble(n_classes, alphas, None, estimators, votes, discrete)
+    builder = ForestBuilder(1 if n_classes == 2 else n_classes)
+    for done in rounds:
+        assert done.lesson.tree is not None
+        builder.add(done.lesson.tree, done.values)
+    return Ensemble(n_classes, alphas, builder.build(binner), (), votes, discrete)
+
+
+def constant_ensemble(
+    answer: int, n_classes: int, binner: Binner | None, *, discrete: bool, votes: Votes
+) -> Ensemble:
+    """Return the ensemble that answers one class always: no rounds, all votes on it."""
+    base = np.array([1.0 if answer == 1 else -1.0])
+    if n_classes > 2:
+        base = (np.arange(n_classes) == answer).astype(float)
+    alphas = np.zeros(0)
+    if binner is None:
+        return Ensemble(n_classes, alphas, None, (), votes, discrete, base)
+    forest = ForestBuilder(len(base)).build(binner, base)
+    return Ensemble(n_classes, alphas, forest, (), votes, discrete)
+
+
+def _n_rows(X: Any) -> int:
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)

@@ -1,0 +1,1 @@
+"""Gradient boosting: one loss object per loss and one loop."""

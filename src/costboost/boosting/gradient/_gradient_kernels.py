@@ -1,0 +1,512 @@
+"""The compiled loops of gradient boosting over rows: slopes, grids, sums by leaf.
+
+    margins     (m, J) float64   F of every row and output
+    leaves      (m,) uint16      the leaf of the tree grown last that each row reached
+    slopes      (J, m) float64   dL/dF, weighted; `bends` likewise, what stands for d2L/dF2
+    terms       a, b, w0 ...     per-row numbers of a loss: one entry for every row, or one for
+                                 every class (then row i reads the entry of its label), or one
+
+Sums of real terms are exact and so independent of their order: a term is cut into a whole number
+of grid units and a remainder, and both are added as int64. `exp` is libm's, whose result does not
+depend on a row's place. Compiled by Cython in pure-Python mode; interpreted, the same loops run
+slowly.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from costboost.runtime import interpreted as cython
+
+if cython.compiled:
+    from cython.cimports.libc.math import exp, fabs
+else:
+    from math import exp, fabs
+
+SQUARED = cython.declare(cython.int, 0)
+PINBALL = cython.declare(cython.int, 1)
+HUBER = cython.declare(cython.int, 2)
+LOG = cython.declare(cython.int, 3)
+EXPONENTIAL = cython.declare(cython.int, 4)
+EXPECTED = cython.declare(cython.int, 5)
+
+REMAINDER = cython.declare(cython.double, 1099511627776.0)  # 2**40
+STEEP = cython.declare(cython.double, 500.0)  # exponents are cut here, far from overflow
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _add(
+    out: cython.longlong[:, ::1], row: cython.Py_ssize_t, at: cython.Py_ssize_t, term: cython.double
+) -> cython.int:
+    """Add a term, in grid units, to the exact sum out[row, at] + out[row, at + 1] / 2**40."""
+    units: cython.longlong = cython.cast(cython.longlong, term)
+    out[row, at] += units
+    out[row, at + 1] += cython.cast(cython.longlong, (term - units) * REMAINDER)
+    return 0
+
+
+def regression_slopes(
+    kind: cython.int,
+    margins: cython.const[cython.double][:, ::1],
+    targets: cython.const[cython.double][::1],
+    over: cython.const[cython.double][::1],
+    under: cython.const[cython.double][::1],
+    weights: cython.const[cython.double][::1],
+    slopes: cython.double[:, ::1],
+    bends: cython.double[:, ::1],
+    largest: cython.double[:, ::1],
+):
+    """Write the weighted slope and bend of a loss of F - y for every row.
+
+    SQUARED has neither prices; PINBALL is `over` per unit above y and `under` per unit below it;
+    HUBER is quadratic up to over[0] and linear beyond, with its true curvature. No weights means
+    that all are 1. Raises largest[0] = (|slope|, bend).
+    """
+    i: cython.Py_ssize_t
+    step: cython.Py_ssize_t = 1 if over.shape[0] > 1 else 0
+    weighted: cython.bint = weights.shape[0] > 0
+    weight: cython.double = 1.0
+    gap: cython.double
+    slope: cython.double
+    bend: cython.double
+    top: cython.double = largest[0, 0]
+    most: cython.double = largest[0, 1]
+    with cython.nogil:
+        for i in range(margins.shape[0]):
+            if weighted:
+                weight = weights[i]
+            gap = margins[i, 0] - targets[i]
+            slope = gap
+            bend = 1.0
+            if kind == PINBALL:
+                slope = over[i * step] if gap > 0.0 else (-under[i * step] if gap < 0.0 else 0.0)
+            elif kind == HUBER:
+                if gap > over[0]:
+                    slope = over[0]
+                    bend = 0.0
+                elif gap < -over[0]:
+                    slope = -over[0]
+                    bend = 0.0
+            slope *= weight
+            bend *= weight
+            slopes[0, i] = slope
+            bends[0, i] = bend
+            slope = fabs(slope)  # no branch: signs are as good as random
+            top = slope if slope > top else top
+            most = bend if bend > most else most
+        largest[0, 0] = top
+        largest[0, 1] = most
+
+
+def regression_values(
+    kind: cython.int,
+    margins: cython.const[cython.double][:, ::1],
+    targets: cython.const[cython.double][::1],
+    over: cython.const[cython.double][::1],
+    under: cython.const[cython.double][::1],
+    weights: cython.const[cython.double][::1],
+    values: cython.double[::1],
+) -> float:
+    """Write the weighted loss of every row, as `regression_slopes` reads it; return the largest."""
+    i: cython.Py_ssize_t
+    step: cython.Py_ssize_t = 1 if over.shape[0] > 1 else 0
+    gap: cython.double
+    value: cython.double
+    largest: cython.double = 0.0
+    with cython.nogil:
+        for i in range(margins.shape[0]):
+            gap = margins[i, 0] - targets[i]
+            if kind == PINBALL:
+                value = over[i * step] * gap if gap > 0.0 else -under[i * step] * gap
+            else:
+                gap = gap if gap > 0.0 else -gap
+                value = 0.5 * gap * gap
+                if kind == HUBER and gap > over[0]:
+                    value = over[0] * (gap - 0.5 * over[0])
+            if weights.shape[0] > 0:
+                value *= weights[i]
+            values[i] = value
+            largest = value if value > largest else largest
+    return largest
+
+
+def sum_values(
+    values: cython.const[cython.double][::1], scale: cython.double, out: cython.longlong[:, ::1]
+):
+    """Add up values exactly, in grid units, into out[0]."""
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(values.shape[0]):
+            _add(out, 0, 0, values[i] * scale)
+
+
+def binary_slopes(
+    kind: cython.int,
+    margins: cython.const[cython.double][:, ::1],
+    labels: cython.const[cython.uchar][::1],
+    by_class: cython.bint,
+    a: cython.const[cython.double][::1],
+    b: cython.const[cython.double][::1],
+    w0: cython.const[cython.double][::1],
+    total: cython.double,
+    weights: cython.const[cython.double][::1],
+    slopes: cython.double[:, ::1],
+    bends: cython.double[:, ::1],
+    largest: cython.double[:, ::1],
+):
+    """Write the weighted slope and bend of a loss of two classes for every row.
+
+    LOG reads no terms. EXPONENTIAL is w0 exp(-(a F + b total)). EXPECTED is a / (1 + exp(-F)),
+    a the cost of answering 1 rather than 0; its bend is |slope|, which bounds |d2L/dF2|.
+    """
+    i: cython.Py_ssize_t
+    at: cython.Py_ssize_t
+    weighted: cython.bint = weights.shape[0] > 0
+    weight: cython.double = 1.0
+    z: cython.double
+    p: cython.double
+    sign: cython.double
+    slope: cython.double
+    bend: cython.double
+    top: cython.double = largest[0, 0]
+    most: cython.double = largest[0, 1]
+    with cython.nogil:
+        for i in range(margins.shape[0]):
+            if weighted:
+                weight = weights[i]
+            at = cython.cast(cython.Py_ssize_t, labels[i]) if by_class else i
+            if kind == LOG:
+                # The probability of the other class: nothing cancels where rows are certain.
+                sign = 1.0 - 2.0 * cython.cast(cython.double, labels[i])
+                z = -sign * margins[i, 0]
+                p = 1.0 / (1.0 + exp(z if z < STEEP else STEEP))
+                slope = sign * p
+                bend = p * (1.0 - p)
+            elif kind == EXPONENTIAL:
+                z = -(a[at] * margins[i, 0] + b[at] * total)
+                z = w0[at] * exp(z if z < STEEP else STEEP)
+                slope = -a[at] * z
+                bend = a[at] * a[at] * z
+            else:
+                z = fabs(margins[i, 0])
+                p = 1.0 / (1.0 + exp(z if z < STEEP else STEEP))
+                slope = a[at] * p * (1.0 - p)
+                bend = fabs(slope)
+            slope *= weight
+            bend *= weight
+            slopes[0, i] = slope
+            bends[0, i] = bend
+            slope = fabs(slope)  # no branch: signs are as good as random
+            top = slope if slope > top else top
+            most = bend if bend > most else most
+        largest[0, 0] = top
+        largest[0, 1] = most
+
+
+def class_slopes(
+    kind: cython.int,
+    margins: cython.const[cython.double][:, ::1],
+    labels: cython.const[cython.uchar][::1],
+    by_class: cython.bint,
+    a: cython.const[cython.double][:, ::1],
+    b: cython.const[cython.double][:, ::1],
+    w0: cython.const[cython.double][:, ::1],
+    total: cython.double,
+    weights: cython.const[cython.double][::1],
+    slopes: cython.double[:, ::1],
+    bends: cython.double[:, ::1],
+    largest: cython.double[:, ::1],
+):
+    """Write the weighted slopes and bends of a loss of K classes for every row.
+
+    LOG: p is the softmax of F; bend p (1 - p). EXPONENTIAL: sum over k != y of
+    w0_k exp(-(a_k (F_y - F_k) + b_k total)). EXPECTED: sum_k p_k a_k, a_k the cost of answer k;
+    bend p_k (|a_k - E| + sum_j p_j |a_j - E|), E the expected cost: twice that bounds the
+    curvature (by diagonal dominance), whatever its sign.
+    """
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    at: cython.Py_ssize_t
+    y: cython.Py_ssize_t
+    n_classes: cython.Py_ssize_t = margins.shape[1]
+    weighted: cython.bint = weights.shape[0] > 0
+    weight: cython.double = 1.0
+    shift: cython.double
+    p: cython.double
+    z: cython.double
+    mean: cython.double
+    spread: cython.double
+    slope: cython.double
+    bend: cython.double
+    with cython.nogil:
+        for i in range(margins.shape[0]):
+            if weighted:
+                weight = weights[i]
+            y = cython.cast(cython.Py_ssize_t, labels[i])
+            at = y if by_class else i
+            if kind == EXPONENTIAL:
+                mean = 0.0
+                spread = 0.0
+                for k in range(n_classes):
+                    if k == y:
+                        continue
+                    z = -(a[at, k] * (margins[i, y] - margins[i, k]) + b[at, k] * total)
+                    z = weight * w0[at, k] * exp(z if z < STEEP else STEEP)
+                    slopes[k, i] = a[at, k] * z
+                    bends[k, i] = a[at, k] * a[at, k] * z
+                    mean += slopes[k, i]
+                    spread += bends[k, i]
+                slopes[y, i] = -mean
+                bends[y, i] = spread
+            else:
+                shift = margins[i, 0]
+                for k in range(1, n_classes):
+                    shift = margins[i, k] if margins[i, k] > shift else shift
+                z = 0.0
+                for k in range(n_classes):
+                    p = exp(margins[i, k] - shift)
+                    slopes[k, i] = p
+                    z += p
+                mean = 0.0
+                for k in range(n_classes):
+                    p = slopes[k, i] / z
+                    slopes[k, i] = p
+                    if kind == EXPECTED:
+                        mean += p * a[at, k]
+                spread = 0.0
+                if kind == EXPECTED:
+                    for k in range(n_classes):
+                        z = a[at, k] - mean
+                        spread += slopes[k, i] * (z if z > 0.0 else -z)
+                for k in range(n_classes):
+                    p = slopes[k, i]
+                    if kind == LOG:
+                        slopes[k, i] = weight * (p - 1.0 if k == y else p)
+                        bends[k, i] = weight * p * (1.0 - p)
+                    else:
+                        z = a[at, k] - mean
+                        slopes[k, i] = weight * p * z
+                        bends[k, i] = weight * p * ((z if z > 0.0 else -z) + spread)
+            for k in range(n_classes):
+                slope = fabs(slopes[k, i])
+                bend = bends[k, i]
+                if slope > largest[k, 0]:
+                    largest[k, 0] = slope
+                if bend > largest[k, 1]:
+                    largest[k, 1] = bend
+
+
+def pack_pairs(
+    slopes: cython.const[cython.double][::1],
+    bends: cython.const[cython.double][::1],
+    slope_scale: cython.double,
+    bend_scale: cython.double,
+    shift: cython.int,
+    packed: cython.longlong[::1],
+    totals: cython.longlong[::1],
+):
+    """Put slope and bend of every row on the grid, both in one word: slope * 2**shift + bend.
+
+    Adds to totals = (sum of |slope|, sum of slope, sum of bend, number of rows with a bend), in
+    grid units.
+    """
+    i: cython.Py_ssize_t
+    slope: cython.longlong
+    bend: cython.longlong
+    unit: cython.longlong = cython.cast(cython.longlong, 1) << shift
+    slope_total: cython.longlong = 0
+    size_total: cython.longlong = 0
+    bend_total: cython.longlong = 0
+    alive: cython.longlong = 0
+    with cython.nogil:
+        for i in range(slopes.shape[0]):
+            # A conversion cuts towards zero: half a unit rounds on either side of it.
+            slope = cython.cast(
+                cython.longlong, slopes[i] * slope_scale + (0.5 if slopes[i] > 0.0 else -0.5)
+            )
+            bend = cython.cast(cython.longlong, bends[i] * bend_scale + 0.5)
+            packed[i] = slope * unit + bend
+            size_total += slope if slope > 0 else -slope
+            slope_total += slope
+            bend_total += bend
+            alive += bends[i] > 0.0
+        totals[0] += size_total
+        totals[1] += slope_total
+        totals[2] += bend_total
+        totals[3] += alive
+
+
+def widen_pairs(
+    slopes: cython.const[cython.double][::1],
+    bends: cython.const[cython.double][::1],
+    slope_scale: cython.double,
+    bend_scale: cython.double,
+    pairs: cython.longlong[:, ::1],
+):
+    """Put slope and bend of every row on the grid, in a word each."""
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(slopes.shape[0]):
+            pairs[i, 0] = cython.cast(
+                cython.longlong, slopes[i] * slope_scale + (0.5 if slopes[i] > 0.0 else -0.5)
+            )
+            pairs[i, 1] = cython.cast(cython.longlong, bends[i] * bend_scale + 0.5)
+
+
+def sum_by_leaf(
+    slopes: cython.const[cython.double][::1],
+    bends: cython.const[cython.double][::1],
+    leaves: cython.const[cython.ushort][::1],
+    keep: cython.const[cython.uchar][::1],
+    slope_scale: cython.double,
+    bend_scale: cython.double,
+    out: cython.longlong[:, ::1],
+):
+    """Add up slopes and bends exactly by leaf, (L, 4); no `keep` means that every row counts."""
+    i: cython.Py_ssize_t
+    every: cython.bint = keep.shape[0] == 0
+    with cython.nogil:
+        for i in range(slopes.shape[0]):
+            if every or keep[i]:
+                _add(out, leaves[i], 0, slopes[i] * slope_scale)
+                _add(out, leaves[i], 2, bends[i] * bend_scale)
+
+
+def sum_along(
+    slopes: cython.const[cython.double][:, ::1],
+    bends: cython.const[cython.double][:, ::1],
+    steps: cython.const[cython.double][:, ::1],
+    keep: cython.const[cython.uchar][::1],
+    slope_scale: cython.double,
+    bend_scale: cython.double,
+    out: cython.longlong[:, ::1],
+):
+    """Add up slope * step and bend * step**2 over rows and outputs exactly, into out[0]."""
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    every: cython.bint = keep.shape[0] == 0
+    step: cython.double
+    with cython.nogil:
+        for k in range(slopes.shape[0]):
+            for i in range(slopes.shape[1]):
+                if every or keep[i]:
+                    step = steps[i, k]
+                    _add(out, 0, 0, slopes[k, i] * step * slope_scale)
+                    _add(out, 0, 2, bends[k, i] * step * step * bend_scale)
+
+
+def count_decisions(
+    margins: cython.const[cython.double][:, ::1],
+    labels: cython.const[cython.uchar][::1],
+    limits: cython.const[cython.double][::1],
+    weights: cython.const[cython.double][::1],
+    scale: cython.double,
+    decisions: cython.uchar[::1],
+    confusion: cython.longlong[:, ::1],
+):
+    """Answer 1 where F exceeds its limit, else 0; add to confusion[label, answer].
+
+    `limits` has one entry, or one per row; `weights` none (every row counts 1), or one per row;
+    `decisions` is written unless it is empty.
+    """
+    i: cython.Py_ssize_t
+    label: cython.Py_ssize_t
+    step: cython.Py_ssize_t = 1 if limits.shape[0] > 1 else 0
+    weighted: cython.bint = weights.shape[0] > 0
+    keep: cython.bint = decisions.shape[0] > 0
+    unit: cython.longlong = 1
+    answer: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(margins.shape[0]):
+            answer = 1 if margins[i, 0] > limits[i * step] else 0
+            if weighted:
+                unit = cython.cast(cython.longlong, weights[i] * scale + 0.5)
+            if keep:
+                decisions[i] = answer
+            label = cython.cast(cython.Py_ssize_t, labels[i])
+            confusion[label, answer] += unit
+
+
+def count_choices(
+    margins: cython.const[cython.double][:, ::1],
+    labels: cython.const[cython.uchar][::1],
+    odds: cython.double,
+    prices: cython.const[cython.double][:, ::1],
+    weights: cython.const[cython.double][::1],
+    scale: cython.double,
+    scratch: cython.double[::1],
+    decisions: cython.uchar[::1],
+    confusion: cython.longlong[:, ::1],
+):
+    """Answer by the cheapest of sum_k p_k prices[k, answer], p the softmax of odds * F.
+
+    Without prices, by the largest F. Ties go to the first. Adds to confusion[label, answer].
+    """
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    label: cython.Py_ssize_t
+    answer: cython.Py_ssize_t
+    n_classes: cython.Py_ssize_t = margins.shape[1]
+    weighted: cython.bint = weights.shape[0] > 0
+    keep: cython.bint = decisions.shape[0] > 0
+    unit: cython.longlong = 1
+    top: cython.double
+    cost: cython.double
+    least: cython.double
+    with cython.nogil:
+        for i in range(margins.shape[0]):
+            answer = 0
+            for k in range(1, n_classes):
+                answer = k if margins[i, k] > margins[i, answer] else answer
+            if prices.shape[0] > 0:
+                top = margins[i, answer]
+                for k in range(n_classes):
+                    scratch[k] = exp(odds * (margins[i, k] - top))
+                answer = 0
+                least = 0.0
+                for j in range(prices.shape[1]):
+                    cost = 0.0
+                    for k in range(n_classes):
+                        cost += scratch[k] * prices[k, j]
+                    if j == 0 or cost < least:
+                        answer = j
+                        least = cost
+            if weighted:
+                unit = cython.cast(cython.longlong, weights[i] * scale + 0.5)
+            if keep:
+                decisions[i] = answer
+            label = cython.cast(cython.Py_ssize_t, labels[i])
+            confusion[label, answer] += unit
+
+
+def add_by_leaf(
+    margins: cython.double[:, ::1],
+    output: cython.Py_ssize_t,
+    leaves: cython.const[cython.ushort][::1],
+    values: cython.const[cython.double][::1],
+):
+    """Add the value of its leaf to one margin of every row."""
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(margins.shape[0]):
+            margins[i, output] += values[leaves[i]]
+
+
+def add_scaled(
+    margins: cython.const[cython.double][:, ::1],
+    steps: cython.const[cython.double][:, ::1],
+    factor: cython.double,
+    out: cython.double[:, ::1],
+):
+    """Write margins + factor * steps."""
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(margins.shape[0]):
+            for k in range(margins.shape[1]):
+                out[i, k] = margins[i, k] + factor * steps[i, k]

@@ -1,0 +1,141 @@
+"""A fitted gradient boosting model: f_0 and what the rounds add to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.binning.binner import Binner
+from costboost.boosting.gradient.loop import GradientRound
+from costboost.trees.forest import Forest, ForestBuilder
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.uint8]
+
+_CLIP = 2.0**-52  # of probabilities inside logarithms
+
+
+@dataclass(frozen=True)
+class Init:
+    """A fitted model whose answers are f_0.
+
+    Attributes
+    ----------
+    model : fitted regressor or classifier
+    odds : float or None
+        F times this is the log odds; None: the model is a regressor.
+    """
+
+    model: Any
+    odds: float | None = None
+
+    def margins(self, X: Any) -> Floats:
+        """Return f_0 of every row, (n, J)."""
+        if self.odds is None:
+            answers = np.asarray(self.model.predict(X), dtype=float)
+            return answers.reshape(-1, 1)
+        proba = np.clip(np.asarray(self.model.predict_proba(X), dtype=float), _CLIP, 1 - _CLIP)
+        logs = np.log(proba) / self.odds
+        if proba.shape[1] == 2:
+            return np.asarray(logs[:, 1:] - logs[:, :1])
+        return np.asarray(logs - logs.mean(axis=1, keepdims=True))
+
+
+@dataclass(frozen=True)
+class GradientEnsemble:
+    """f_0 plus trees, or regressors, J outputs.
+
+    Attributes
+    ----------
+    start : float64 array of shape (J,)
+        The constant f_0; 0 where `init` is a model.
+    steps : float64 array of shape (T,)
+        lambda_t * learning_rate.
+    forest : Forest or None
+        J trees for each round.
+    estimators : tuple of tuples of J fitted regressors, if they are not trees
+    init : Init or None
+    """
+
+    start: Floats
+    steps: Floats
+    forest: Forest | None
+    estimators: tuple[tuple[Any, ...], ...] = ()
+    init: Init | None = None
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    @property
+    def n_outputs(self) -> int:
+        """J: 1, or K for K > 2 classes."""
+        return len(self.start)
+
+    def first_margins(self, X: Any) -> Floats:
+        """Return f_0 of every row, (n, J)."""
+        if self.init is not None:
+            return self.init.margins(X) + self.start
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        return np.repeat(self.start[None, :], n_rows, axis=0)
+
+    def margins(self, X: Any, n_threads: int = 1) -> Floats:
+        """Return F of every row, (n, J)."""
+        if self.forest is None:
+            margins = self.first_margins(X)
+            for t in range(len(self)):
+                margins += self._answers(t, X)
+            return margins
+        return self.forest.margins(X, n_threads) + self._apart(X)
+
+    def margins_of_codes(self, codes: Codes, X: Any, n_threads: int = 1) -> Floats:
+        """Return F of rows that are binned already; `X` may be None without `init`."""
+        assert self.forest is not None
+        return self.forest.margins_of_codes(codes, n_threads) + self._apart(X)
+
+    def _apart(self, X: Any) -> Floats:
+        """Return what the forest's own base does not contain."""
+        return np.zeros((1, 1)) if self.init is None else self.init.margins(X)
+
+    def staged_margins(self, X: Any, n_threads: int = 1) -> Iterator[Floats]:
+        """Yield F after each round; a new array every time."""
+        margins = self.first_margins(X)
+        codes = None if self.forest is None else self.forest.encode(X, n_threads)
+        for t in range(len(self)):
+            if self.forest is None:
+                margins += self._answers(t, X)
+            else:
+                assert codes is not None
+                at = t * self.n_outputs
+                self.forest.add_trees(codes, margins, at, at + self.n_outputs, n_threads)
+            yield margins.copy()
+
+    def _answers(self, t: int, X: Any) -> Floats:
+        parts = [np.asarray(model.predict(X), dtype=float) for model in self.estimators[t]]
+        return np.asarray(self.steps[t] * np.column_stack([part.reshape(-1) for part in parts]))
+
+
+def assemble_gradient(
+    rounds: Sequence[GradientRound], binner: Binner | None, start: Floats, init: Init | None
+) -> GradientEnsemble:
+    """Put rounds together."""
+    steps = np.array([done.step for done in rounds])
+    if binner is None:
+        estimators = tuple(tuple(lesson.estimator for lesson in r.lessons) for r in rounds)
+        return GradientEnsemble(start, steps, None, estimators, init)
+    builder = ForestBuilder(len(start))
+    for done in rounds:
+        add_round(builder, done)
+    return GradientEnsemble(start, steps, builder.build(binner, start), (), init)
+
+
+def add_round(builder: ForestBuilder, done: GradientRound) -> None:
+    """Add a round's trees, one for each output."""
+    for k, (lesson, values) in enumerate(zip(done.lessons, done.values, strict=True)):
+        assert lesson.tree is not None
+        wide = np.zeros((len(values), builder.n_outputs))
+        wide[:, k] = values
+        builder.add(lesson.tree, wide)

@@ -1,0 +1,1 @@
+"""The L_p family of Lozano and Abe: one `Method` per algorithm and one loop."""

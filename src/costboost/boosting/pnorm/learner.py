@@ -1,0 +1,299 @@
+"""Learners of relational examples: the built-in tree, or any scikit-learn classifier.
+
+Examples lie in `shard.data["vectors"]`, (m, K) int32 on a grid: +w where the pair (row, class) has
+label 1, -w where it has label 0 (see `pnorm.py`). A learner answers with a `Relation`: which of the
+K classes each leaf says 1 for, with the leaf of every row in `shard.leaves`; or, row by row, in
+`shard.data["answers"]`.
+
+The authors gave their learner the table K times, once for each class, with the class as a column.
+The built-in tree reads the table once. A split on x serves all classes, and every leaf ends in a
+split on y: it says 1 for the classes whose signed weight is positive there, and 0 for the others.
+That is the tree over (x, y) whose splits on y come last, where they cost nothing and are made
+wherever they pay. The best split on x maximises sum_k max(s_k, 0) over the leaves, the weighted
+number of pairs answered right. Where a hypothesis must name exactly one class, a leaf names the one
+of largest sum, and splits are chosen accordingly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import has_fit_parameter
+
+from costboost.binning.binner import Binner
+from costboost.binning.codes import MISSING
+from costboost.boosting.adaboost.learner import row_sampler
+from costboost.shards import _tree_kernels as kernels
+from costboost.shards.local import Mode, Shard, Shards, Vectors
+from costboost.trees.forest import write_leaves
+from costboost.trees.grower import Grower, Limits, Tree
+from costboost.trees.splits import Split, SplitFinder
+
+Floats = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+Bits = NDArray[np.uint8]
+
+_NARROW = 128  # codes in the richest column: below this, histograms are kept narrow
+_PAIRS = 1 << 18  # pairs (row, class) that an outside learner is asked about at a time
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A hypothesis h(x, y) in {0, 1}.
+
+    Attributes
+    ----------
+    answers : uint8 array of shape (L, K), or None
+        What each leaf says of each class; None: row by row, in `shard.data["answers"]`.
+    tree : Tree or None
+    estimator : fitted classifier or None
+    reward : int or None
+        sum v h over all rows, on the grid, where the learner knows it.
+    """
+
+    answers: Bits | None
+    tree: Tree | None = None
+    estimator: Any = None
+    reward: int | None = None
+
+
+class RelationalLearner(Protocol):
+    """What a round asks of a learner."""
+
+    def learn(self, shards: Shards, number: int) -> Relation:
+        """Learn from `shard.data["vectors"]`; write every row's leaf or answers."""
+
+    def recall(self, shards: Shards, relation: Relation) -> None:
+        """Write again what an earlier hypothesis says of every row."""
+
+
+@dataclass(frozen=True)
+class NarrowVectors:
+    """As `Vectors`, in histograms of only so many codes; the last cell is the missing value's.
+
+    Every node that waits to be split holds a histogram of all K classes. Where columns have few
+    values, nearly all of its 256 codes would be empty.
+    """
+
+    n_channels: int
+    n_codes: int
+
+    def histogram(self, shard: Shard, node: int) -> Int64:
+        """Return the node's sums for every class, (d, n_codes + 1, K)."""
+        wide = shard.data.get("wide histogram")
+        if wide is None:
+            shape = (shard.codes.shape[1], 256, self.n_channels)
+            wide = shard.data["wide histogram"] = np.zeros(shape, dtype=np.int64)
+        vectors = shard.data["vectors"]
+        kernels.vector_histogram(shard.codes, *shard.where(node), vectors, wide.reshape(-1))
+        narrow = np.concatenate([wide[:, : self.n_codes], wide[:, MISSING:]], axis=1)
+        wide[:, : self.n_codes] = wide[:, MISSING:] = 0
+        return narrow
+
+
+class NarrowFinder(SplitFinder):
+    """Searches histograms of `NarrowVectors`."""
+
+    _wide: Int64 | None = None
+
+    def find(self, hist: Int64, *rest: Any) -> Split | None:
+        """Return the best split; see `SplitFinder.find`."""
+        if self._wide is None:
+            self._wide = np.zeros((hist.shape[0], 256, hist.shape[2]), dtype=np.int64)
+        self._wide[:, : hist.shape[1] - 1] = hist[:, :-1]
+        self._wide[:, MISSING] = hist[:, -1]
+        return super().find(self._wide, *rest)
+
+
+@dataclass
+class RelationalTree:
+    """The built-in tree: one table, vector leaves.
+
+    Attributes
+    ----------
+    binner : Binner
+    n_classes : int
+    limits : Limits
+    one_label : bool
+        Whether a leaf answers 1 for exactly one class.
+    subsample : float
+        The share of rows that each tree learns from; drawn by row number.
+    seed : int
+    """
+
+    binner: Binner
+    n_classes: int
+    limits: Limits
+    one_label: bool = False
+    subsample: float = 1.0
+    seed: int = 0
+
+    def learn(self, shards: Shards, number: int) -> Relation:
+        """Grow a tree on the signed weights."""
+        n_codes = int(np.max(self.binner.n_bins))
+        narrow = n_codes <= _NARROW
+        finder = (NarrowFinder if narrow else SplitFinder)(
+            self.binner.n_bins,
+            self.binner.is_categorical,
+            self.n_classes,
+            criterion="one-hot" if self.one_label else "vector",
+            min_count=self.limits.min_samples_leaf,
+        )
+        few = NarrowVectors(self.n_classes, n_codes)
+        mode: Mode = few if narrow else Vectors(self.n_classes)
+        grower = Grower(shards, mode, finder, self.limits, self._draw(number))
+        keep = row_sampler(self.subsample, self.seed, number) if self.subsample < 1.0 else None
+        tree = grower.grow(keep)
+        grower.nodes.clear()  # histograms of K classes, which would wait for the collector
+        answers = leaf_answers(tree.leaf_sums, one_label=self.one_label)
+        reward = int(np.sum(tree.leaf_sums * answers)) if keep is None else None
+        return Relation(answers, tree, reward=reward)
+
+    def recall(self, shards: Shards, relation: Relation) -> None:
+        """Send every row down the tree of an earlier round."""
+        tree = relation.tree
+        assert tree is not None
+        shards.map(lambda shard: write_leaves(tree, shard.codes, shard.leaves))
+
+    def _draw(self, number: int) -> Callable[[], Int64] | None:
+        """Return the function that draws columns for a node, if not all are used."""
+        width, n_features = self.limits.max_features, self.binner.n_features
+        if width is None or width >= n_features:
+            return None
+        rng = np.random.default_rng([self.seed, number])
+        return lambda: np.sort(rng.choice(n_features, size=width, replace=False))
+
+
+def leaf_answers(sums: Int64, *, one_label: bool) -> Bits:
+    """Return what each leaf says of each class, from the signed weights in it, (L, K).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> leaf_answers(np.array([[3, -1, 2], [-4, -1, -3]]), one_label=False).tolist()
+    [[1, 0, 1], [0, 0, 0]]
+    >>> leaf_answers(np.array([[3, -1, 2], [-4, -1, -3]]), one_label=True).tolist()
+    [[1, 0, 0], [0, 1, 0]]
+    """
+    best = np.argmax(sums, axis=1)[:, None]
+    said = best == np.arange(sums.shape[1]) if one_label else sums > 0
+    return np.asarray(said, dtype=np.uint8)
+
+
+@dataclass
+class OutsideRelation:
+    """Any scikit-learn classifier.
+
+    Attributes
+    ----------
+    estimator : classifier
+        Cloned in every round. One without `sample_weight` learns from a cost-proportionate
+        rejection sample instead (Zadrozny, Langford and Abe 2003).
+    X : array or sparse matrix of shape (n, d), in the order in which it was given
+    n_classes : int
+    kind : "pairs" | "classes"
+        It learns l from the expanded table of pairs (x, y), where y is K columns of 0 and 1; or
+        y from x, where each answer that is better than a row's worst one is a weighted example.
+    seed : int
+    """
+
+    estimator: Any
+    X: Any
+    n_classes: int
+    kind: Literal["pairs", "classes"] = "pairs"
+    seed: int = 0
+    weighted: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.weighted = has_fit_parameter(self.estimator, "sample_weight")
+
+    def learn(self, shards: Shards, number: int) -> Relation:
+        """Fit a clone on the relational examples."""
+        vectors = shards.gather("vectors").astype(np.int64)
+        if self.kind == "classes":
+            vectors -= vectors.min(axis=1, keepdims=True)
+        rng = np.random.RandomState([self.seed, number])
+        rows, classes = self._sample(vectors, rng)
+        weights = np.abs(vectors[rows, classes])
+        pairs = self.kind == "pairs"
+        labels = (vectors[rows, classes] > 0).astype(np.int64) if pairs else classes
+        table = expand(self.X, rows, classes if pairs else None, self.n_classes)
+        estimator = self._fit(table, labels, weights / weights.mean(), rng)
+        relation = Relation(None, estimator=estimator)
+        self.recall(shards, relation)
+        return relation
+
+    def _sample(self, vectors: Int64, rng: np.random.RandomState) -> tuple[Int64, Int64]:
+        """Return the pairs to learn from: all that weigh, or a rejection sample of them."""
+        if self.weighted:
+            rows, classes = np.nonzero(vectors)
+            return rows, classes
+        share = np.abs(vectors) / np.abs(vectors).max()
+        rows, classes = np.nonzero(rng.random_sample(vectors.shape) < share)
+        return rows, classes
+
+    def _fit(self, table: Any, labels: Int64, weights: Floats, rng: np.random.RandomState) -> Any:
+        if np.ptp(labels) == 0:  # most classifiers refuse a single label
+            return DummyClassifier(strategy="most_frequent").fit(table, labels)
+        estimator = clone(self.estimator)
+        if "random_state" in estimator.get_params():
+            estimator.set_params(random_state=rng.randint(np.iinfo(np.int32).max))
+        extra = {"sample_weight": weights} if self.weighted else {}
+        return estimator.fit(table, labels, **extra)
+
+    def recall(self, shards: Shards, relation: Relation) -> None:
+        """Ask the classifier of an earlier round again."""
+        answers = outside_answers(relation.estimator, self.X, self.n_classes, self.kind)
+        for shard in shards.shards:
+            shard.data["answers"] = answers[shard.rows]
+
+
+def outside_answers(estimator: Any, X: Any, n_classes: int, kind: str) -> Bits:
+    """Return what a fitted classifier says of every pair (row, class), (n, K)."""
+    n_rows = X.shape[0]
+    answers = np.zeros((n_rows, n_classes), dtype=np.uint8)
+    if kind == "classes":
+        answers[np.arange(n_rows), np.asarray(estimator.predict(X), dtype=np.int64)] = 1
+        return answers
+    step = max(1, _PAIRS // n_classes)
+    for start in range(0, n_rows, step):
+        rows = np.repeat(np.arange(start, min(start + step, n_rows)), n_classes)
+        classes = np.tile(np.arange(n_classes), len(rows) // n_classes)
+        said = estimator.predict(expand(X, rows, classes, n_classes))
+        answers[rows, classes] = np.asarray(said, dtype=np.uint8)
+    return answers
+
+
+def expand(X: Any, rows: Int64, classes: Int64 | None, n_classes: int) -> Any:
+    """Return rows of X; with classes, each behind K columns that name its class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> expand(np.array([[5.0], [7.0]]), np.array([0, 0, 1]), np.array([0, 1, 1]), 2).tolist()
+    [[5.0, 1.0, 0.0], [5.0, 0.0, 1.0], [7.0, 0.0, 1.0]]
+    """
+    table = _safe_indexing(X, rows)
+    if classes is None:
+        return table
+    if hasattr(table, "to_numpy"):  # a DataFrame: its columns become one array
+        table = table.to_numpy()
+    named = np.eye(n_classes)[classes]
+    if sp.issparse(table):
+        return sp.hstack([table, sp.csr_array(named)], format="csr")
+    return np.hstack([table, named])
+
+
+def row_answers(shard: Shard, relation: Relation, rows: slice) -> Bits:
+    """Return what a hypothesis says of some rows of a shard, (m, K)."""
+    if relation.answers is None:
+        return np.asarray(shard.data["answers"][rows])
+    return np.asarray(relation.answers[shard.leaves[rows]])

@@ -1,0 +1,186 @@
+"""Pricing: what answers cost given the truth, and what to decide given probabilities.
+
+`costboost.costs` says how ties resolve.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from costboost.costs.binding import check_rows, codes_of_labels
+from costboost.costs.state import ZERO, Columns, State, expanded
+from costboost.inputs.arrays import CodeArray, FloatArray, freeze, read_proba
+
+__all__ = [
+    "cheapest_constant",
+    "cheapest_labels",
+    "decide",
+    "expected",
+    "mean",
+    "of_labels",
+    "of_misses",
+    "paid",
+    "thresholds",
+]
+
+
+def of_labels(state: State, codes: CodeArray) -> FloatArray:
+    """Return the price of each action given the truth, a new array of shape (n_samples, A)."""
+    if state.form == "answers":
+        return np.stack(state.columns, axis=1)
+    if state.form == "matrix" and state.n_rows is None:
+        return np.array(state.columns).reshape(state.k, state.a)[codes]
+    prices = np.zeros((codes.size, state.a))
+    for k in range(state.k):
+        rows = np.flatnonzero(codes == k)
+        for a in range(state.a):
+            cell = state.cell(k, a)
+            prices[rows, a] = cell[rows] if cell.ndim else cell
+    return prices
+
+
+def paid(prices: FloatArray, taken: CodeArray, name: str) -> FloatArray:
+    """Return the price of the action taken, shape (n_samples,)."""
+    if taken.size != len(prices):
+        raise ValueError(f"{name} has {taken.size} rows, but y has {len(prices)}.")
+    return np.take_along_axis(prices, taken[:, None], axis=1)[:, 0]
+
+
+def of_misses(prices: FloatArray, right: CodeArray, how: str) -> FloatArray:
+    """Return the mean or largest extra price of the answers that are not right."""
+    own = paid(prices, right, "target")
+    regret = np.maximum(prices - own[:, None], 0.0)  # 0 for the right answer itself
+    if how == "max":
+        return np.asarray(regret.max(axis=1))
+    return np.asarray(regret.sum(axis=1) / max(prices.shape[1] - 1, 1))
+
+
+def cheapest_labels(prices: FloatArray, codes: CodeArray) -> CodeArray:
+    """Return the true code where no other is cheaper, else the cheapest."""
+    best = prices.argmin(axis=1)
+    rows = np.arange(codes.size)
+    keep = prices[rows, codes] <= prices[rows, best]
+    return np.where(keep, codes, best)
+
+
+def cheapest_constant(
+    state: State, codes: CodeArray, weights: FloatArray
+) -> tuple[CodeArray, float]:
+    """Return the cheapest action for all rows together, as an array of one code, and its cost."""
+    sums = np.sum(weights[:, None] * of_labels(state, codes), axis=0)
+    best = int(sums.argmin())
+    if state.is_binary and sums[0] == sums[1]:
+        best = 1 - state.positive_code
+    return np.array([best]), float(sums[best])
+
+
+def mean(state: State, weights: FloatArray, y: ArrayLike | None) -> State:
+    """Return constant costs; prices that contain the truth are averaged within each class."""
+    if state.form == "matrix" or (state.form == "rows" and y is None):
+        return expanded(state._replace(columns=_weighted_means(state.columns, weights)))
+    if y is None:
+        raise ValueError(
+            "The price of each answer has a mean only within each true class: give mean(y=)."
+        )
+    codes = codes_of_labels(state, y, encoded=False)
+    means = (_mean_of_class(state, k, codes == k, weights) for k in range(state.k))
+    return state._replace(form="matrix", columns=tuple(cell for row in means for cell in row))
+
+
+def _mean_of_class(state: State, k: int, rows: NDArray[np.bool_], weights: FloatArray) -> Columns:
+    if not weights[rows].any():
+        label = None if state.classes is None else state.classes.tolist()[k]
+        raise ValueError(f"Class {label!r} has no row of positive weight to average over.")
+    means = _weighted_means(tuple(c[rows] for c in state.columns), weights[rows])
+    if state.form == "rows":
+        return tuple(means[0] if a != k else ZERO for a in range(state.k))
+    return means
+
+
+def _weighted_means(columns: Columns, weights: FloatArray) -> Columns:
+    """Return the mean of each column as a 0-d array; shared columns are their own mean."""
+    share = weights / weights.sum()
+    return tuple(freeze(np.asarray(np.sum(share * c))) if c.ndim else c for c in columns)
+
+
+def expected(state: State, proba: ArrayLike) -> FloatArray:
+    """Return ``sum_k p(k | x) C[k, a]``, shape (n_samples, A)."""
+    sums, exponent = _scaled_expected(state, proba)
+    return np.ascontiguousarray(np.ldexp(sums, exponent).T)
+
+
+def _scaled_expected(state: State, proba: ArrayLike) -> tuple[FloatArray, NDArray[np.intc]]:
+    """Return expected costs, shape (A, n), over a power of two per row, and its exponent.
+
+    Small costs times small probabilities would be lost to underflow; a power of two loses
+    nothing. Sums run cell by cell, so a row's result does not depend on the rows around it.
+    """
+    _refuse_answers(state, "Expected costs")
+    columns = np.ascontiguousarray(read_proba(proba, state.k).T)
+    check_rows(state, columns.shape[1], "proba has")
+    exponent = _exponents(state.columns)
+    sums = np.zeros((state.a, columns.shape[1]))
+    for k, a in np.ndindex(state.k, state.a):
+        cell = state.cell(k, a)
+        if cell.ndim or cell:
+            sums[a] += columns[k] * (np.ldexp(cell, -exponent) if exponent.any() else cell)
+    return sums, exponent
+
+
+def _exponents(columns: Columns) -> NDArray[np.intc]:
+    """Return the binary exponent of each row's largest cost, 0 if none is extreme."""
+    largest = reduce(np.maximum, (np.abs(c) for c in columns))
+    exponents = np.asarray(np.frexp(largest)[1])
+    is_extreme = np.abs(exponents).max(initial=0) > 256
+    return exponents if is_extreme else np.zeros((), dtype=np.intc)
+
+
+def _refuse_answers(state: State, what: str) -> None:
+    if state.form == "answers":
+        raise ValueError(
+            f"{what} need C[true, action], but these costs (Costs.of_rows of shape "
+            f"{state.shape}) hold the price of each answer given the truth, which is not known "
+            "at prediction. Give Costs(fp=, fn=) or Costs.from_matrix(C), or use mean(y=)."
+        )
+
+
+def thresholds(state: State) -> FloatArray:
+    """Return Elkan's threshold per row; see `costboost.costs.Costs.thresholds`."""
+    a, b = _extra_costs(state)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = a / (a + b)
+    one_sided = np.where(a >= 0, np.inf, np.where(b >= 0, -np.inf, np.nan))
+    return np.asarray(np.where(a + b > 0, ratio, one_sided))
+
+
+def _extra_costs(state: State) -> tuple[FloatArray, FloatArray]:
+    """Return what a wrong positive and a wrong negative cost more than the right answer."""
+    _refuse_answers(state, "Thresholds")
+    if not state.is_binary:
+        raise ValueError(
+            "thresholds need two classes and decisions that are the classes, but these costs "
+            f"have shape {state.shape}. Use decide(proba), which takes any."
+        )
+    pos = state.positive_code
+    neg = 1 - pos
+    return (
+        np.asarray(state.cell(neg, pos) - state.cell(neg, neg)),
+        np.asarray(state.cell(pos, neg) - state.cell(pos, pos)),
+    )
+
+
+def decide(state: State, proba: ArrayLike) -> CodeArray:
+    """Return the code of the cheapest action of each row."""
+    if not state.is_binary:
+        return np.asarray(_scaled_expected(state, proba)[0].argmin(axis=0))
+    a, b = _extra_costs(state)
+    pos = state.positive_code
+    p = read_proba(proba, 2)[:, pos]
+    check_rows(state, p.size, "proba has")
+    reverse = (a < 0) & (b < 0)
+    total = np.where(reverse, a + b, 1.0)
+    is_positive = np.where(reverse, p < a / total, p > thresholds(state))
+    return np.where(is_positive, pos, 1 - pos)

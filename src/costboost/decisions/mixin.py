@@ -1,0 +1,259 @@
+"""What costs mean to a classifier: which ones hold, and which decision is then the cheapest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import column_or_1d
+
+from costboost.costs import Costs, as_costs
+from costboost.inputs.arrays import mean_paid, read_weights
+from costboost.inputs.checks import check_labels, warn_caller
+
+Floats = NDArray[np.float64]
+
+
+def fit_costs(constructor: Any, given: Any, classes: ArrayLike, n_samples: int) -> Costs:
+    """Return the costs that hold during ``fit``, bound to the classes.
+
+    Parameters
+    ----------
+    constructor : None, dict, array-like of shape (K, K) or Costs
+        The hyper-parameter: constant costs only.
+    given : None, dict, array-like of shape (K, K) or Costs
+        What was passed to ``fit``, constant or per row: it overrides the constructor's.
+    classes : array-like of shape (K,)
+    n_samples : int
+
+    Returns
+    -------
+    Costs
+
+    Examples
+    --------
+    >>> from costboost.decisions import fit_costs
+    >>> fit_costs({"fp": 1, "fn": 10}, None, ["no", "yes"], n_samples=3)
+    Costs(fp=1, fn=10, positive='yes')
+    """
+    held = as_costs(constructor)
+    if held.per_row:
+        raise ValueError(
+            f"costs= in the constructor holds constant costs, but {held!r} has {held.n_rows} rows: "
+            "pass costs per row to fit, predict and score."
+        )
+    return as_costs(held if given is None else given, classes, n_samples)
+
+
+def typical_costs(costs: Costs, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Costs:
+    """Return the constant costs that stand in for costs per row: the weighted mean of each cell.
+
+    Prices of `Costs.of_rows` hold for the true class of their row only, so they are averaged within
+    each class of ``y``; without a weighted row of every class, over all rows.
+
+    Examples
+    --------
+    >>> from costboost.costs import Costs
+    >>> from costboost.decisions import typical_costs
+    >>> typical_costs(Costs.of_rows([1, 3, 9]).bind([0, 1]), [0, 0, 1])
+    Costs(fp=2, fn=9, positive=1)
+    """
+    prices_of_rows = costs.per_row and len(costs.shape) == 1
+    if prices_of_rows and not _all_weighted(costs, y, sample_weight):
+        return costs.mean(sample_weight)
+    return costs.mean(sample_weight, y=y)
+
+
+def _all_weighted(costs: Costs, y: ArrayLike, sample_weight: ArrayLike | None) -> bool:
+    labels = np.asarray(y)
+    if sample_weight is not None:
+        labels = labels[np.asarray(sample_weight) > 0]
+    return costs.classes is not None and len(np.unique(labels)) == len(costs.classes)
+
+
+def _check_total(costs: Costs, sample_weight: ArrayLike | None) -> None:
+    """Refuse weights and costs whose sum over the rows no number can hold."""
+    if sample_weight is None:
+        return
+    weights = np.asarray(sample_weight)
+    heaviest, dearest = float(np.max(weights)), costs.largest
+    if dearest > 1e308 / max(heaviest * len(weights), 1.0):
+        raise ValueError(
+            f"sample_weight goes up to {heaviest:g} and costs up to {dearest:g}: their products "
+            "add up to more than 1e308. Use larger units of cost, or divide the weights by their "
+            "largest."
+        )
+
+
+class CostDecisionMixin:
+    """Decisions by the cheapest expected cost, for classifiers with ``predict_proba``.
+
+    Attributes
+    ----------
+    costs_ : Costs
+        The constant costs that ``predict`` uses when it is given none: those of ``fit``, else the
+        constructor's, else 1 for every mistake. Where ``fit`` had costs per row, the weighted mean
+        of each cell.
+    costs_per_row_ : bool
+        Whether ``fit`` had costs per row; decisions by ``costs_`` then warn.
+    """
+
+    __metadata_request__fit = {"costs": True}  # noqa: RUF012
+    __metadata_request__predict = {"costs": True}  # noqa: RUF012
+    __metadata_request__score = {"costs": True}  # noqa: RUF012
+
+    classes_: NDArray[Any]
+    costs: Any
+    costs_: Costs
+    costs_per_row_: bool
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the natural class probabilities, ``(n_samples, K)``."""
+        raise NotImplementedError
+
+    def _set_costs(self, costs: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Costs:
+        """Settle the costs of ``fit``, remember them for ``predict``, return those to train on.
+
+        Needs ``classes_``. ``costs`` is what ``fit`` was given; ``y`` holds labels.
+        """
+        bound = fit_costs(self.costs, costs, self.classes_, len(np.asarray(y)))
+        _check_total(bound, sample_weight)
+        self.costs_per_row_ = bound.per_row
+        self.costs_ = typical_costs(bound, y, sample_weight)
+        return bound
+
+    def _read_rows(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, costs: Any
+    ) -> tuple[NDArray[np.int64], Floats | None, Costs]:
+        """Read what ``fit`` was given beside a table: class numbers, weights and bound costs.
+
+        Sets ``classes_`` and ``costs_``.
+        """
+        self.classes_, codes = check_labels(X, y)
+        weights = None if sample_weight is None else read_weights(sample_weight, len(codes))
+        return codes, weights, self._set_costs(costs, self.classes_[codes], weights)
+
+    def _decision_costs(self, costs: Any, n_samples: int) -> Costs:
+        """Return the costs to decide by: those given, else those of ``fit``."""
+        if costs is not None:
+            return as_costs(costs, self.classes_, n_samples)
+        if self.costs_per_row_:
+            warn_caller(
+                f"{type(self).__name__} was fitted with costs per row and is asked to decide "
+                f"without costs: it uses their mean, {self.costs_!r}. Pass costs= to decide by "
+                "each row's own."
+            )
+        return self.costs_
+
+    def _decision_proba(self, X: Any, costs: Any) -> Floats:
+        """Return probabilities free of costs, to be priced; a method without them raises here."""
+        return self.predict_proba(X)
+
+    def expected_cost(self, X: Any, costs: Any = None) -> Floats:
+        """Return what each decision is expected to cost, ``sum_k p(k | x) C[k, action]``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        costs : None, dict, array-like of shape (K, K) or Costs, default=None
+            Prices to use instead of those of ``fit``, constant or one per row of X.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_actions)
+        """
+        proba = self._decision_proba(X, costs)
+        return self._decision_costs(costs, len(proba)).expected(proba)
+
+    def predict(self, X: Any, costs: Any = None) -> NDArray[Any]:
+        """Return the decision of least expected cost.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        costs : None, dict, array-like of shape (K, K) or Costs, default=None
+            Prices to use instead of those of ``fit``, constant or one per row of X. The price of
+            each answer, ``Costs.of_rows`` of shape (n, K), contains the truth and is refused.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Classes, or names of actions where the costs have other actions.
+        """
+        proba = self._decision_proba(X, costs)
+        return self._cheapest(self._decision_costs(costs, len(proba)), proba)
+
+    def _cheapest(self, costs: Costs, proba: Floats) -> NDArray[Any]:
+        if costs.is_square:  # by code: keeps the dtype of classes_
+            return np.asarray(self.classes_[costs.decide(proba, encoded=True)])
+        return costs.decide(proba)
+
+    def score(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, costs: Any = None
+    ) -> float:
+        """Return minus the mean realised cost: higher is better, 0 is free.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            True labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+        costs : None, dict, array-like of shape (K, K) or Costs, default=None
+            Prices to decide and to pay by, instead of those of ``fit``. By the price of each
+            answer, ``Costs.of_rows`` of shape (n, K), is only paid: decisions must not know it.
+
+        Returns
+        -------
+        float
+        """
+        labels = column_or_1d(y)
+        paid_by = None if costs is None else as_costs(costs, self.classes_, len(labels))
+        with_truth = paid_by is not None and len(paid_by.shape) == 2
+        proba = self._decision_proba(X, costs)
+        decided_by = self._decision_costs(None if with_truth else paid_by, len(proba))
+        paid_by = decided_by if paid_by is None else paid_by
+        paid = paid_by.of_decisions(labels, self._cheapest(decided_by, proba))
+        return -mean_paid(paid, sample_weight)
+
+    def _score_answers(self, X: Any, y: ArrayLike, sample_weight: Any, costs: Any) -> float:
+        """Return minus the mean realised cost of decisions that costs have no part in any more."""
+        decided = self.predict(X)
+        labels = column_or_1d(y)
+        paid_by = self.costs_ if costs is None else as_costs(costs, self.classes_, len(decided))
+        paid = paid_by.of_decisions(labels, decided)
+        return -mean_paid(paid, sample_weight)
+
+
+class StagedDecisionsMixin:
+    """What a classifier says after each round, for those that yield the scores of stages."""
+
+    def _staged(self, X: Any) -> Iterator[Any]:
+        """Yield what `_decision_values`, `_proba` and `_decide` work on, after each round."""
+        raise NotImplementedError
+
+    def _decision_values(self, scores: Any) -> Floats:
+        raise NotImplementedError
+
+    def _proba(self, scores: Any) -> Floats:
+        raise NotImplementedError
+
+    def _decide(self, scores: Any, costs: Any) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
+        """Yield ``decision_function`` after each round."""
+        for scores in self._staged(X):
+            yield self._decision_values(scores)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
+        """Yield ``predict_proba`` after each round, by the calibration of the last."""
+        for scores in self._staged(X):
+            yield self._proba(scores)
+
+    def staged_predict(self, X: Any, costs: Any = None) -> Iterator[NDArray[Any]]:
+        """Yield ``predict`` after each round."""
+        for scores in self._staged(X):
+            yield self._decide(scores, costs)

@@ -1,0 +1,441 @@
+"""`CostBoostClassifier`: the AdaBoost family behind one scikit-learn estimator.
+
+The class is a skin: it checks what it is given, settles a `Plan`, and hands rows to `Trainer`,
+which trains one ensemble, or one for each fold of a calibration. Tables are binned once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from costboost.boosting.adaboost.ledger import vote_shares
+from costboost.boosting.adaboost.model import Ensemble, link
+from costboost.boosting.adaboost.rules import RULES, Rule
+from costboost.calibration import CalibratedScores
+from costboost.costs import Costs
+from costboost.decisions import CostDecisionMixin, StagedDecisionsMixin
+from costboost.estimators.adaboost.plan import Plan, settle
+from costboost.estimators.adaboost.recipe import train_in_step
+from costboost.estimators.adaboost.trainer import Trainer
+from costboost.fitting.trainer import read_eval_set, train_models
+from costboost.fitting.warm import continued, remember
+from costboost.inputs.callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
+from costboost.inputs.checks import check_table, count_threads
+
+Floats = NDArray[np.float64]
+
+
+class Tally(NamedTuple):
+    """The margins of one model, and the sum of the alphas that made them."""
+
+    margins: Floats
+    total_alpha: float
+
+
+class CostBoostClassifier(
+    CostDecisionMixin,
+    StagedDecisionsMixin,
+    CallbackSupportMixin,  # type: ignore[misc]  # scikit-learn is untyped
+    ClassifierMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
+    """Boosting that minimises what mistakes cost.
+
+    Parameters
+    ----------
+    method : str, default="auto"
+        "auto" is the recommended recipe (`costboost.estimators.adaboost.recipe`), free to improve
+        from version to version: Gentle AdaBoost on small trees, shrunk and sampled, is trained on
+        the folds of `cv` in step until the rows left out have their least log loss (the latest look
+        within half a standard error of it); one calibration is fitted to all of them, and the
+        models' probabilities are averaged. Every *named* method stays as published: "adaboost",
+        "adamec", "cgada", "asymada", "adacost", "adacost-beta1", "adacost-beta2", "csb0", "csb1",
+        "csb2", "adac1", "adac2", "adac3", "csada", "adaboostdb", "rareboost", "adauboost",
+        "gradient-csb". More than two classes: "adaboost" (SAMME), "adamec", "cgada", "adac2"
+        (SAMME.C2), "csb0", "csb1", "csb2", "adacost".
+    n_estimators : int, default="auto"
+        The number of rounds; for the recipe the largest. Here and below "auto" is the recipe's
+        own choice (`costboost.estimators.adaboost.plan.RECIPE`); in a named method it is 100 rounds
+        of trees of depth 3 on all rows and columns, with discrete votes and no shrinkage.
+    estimator : classifier, default=None
+        A weak learner with `sample_weight`, in place of the built-in tree.
+    max_depth : int or None, default="auto"
+        Depth of the built-in tree; 1 is a stump. None grows until `max_leaf_nodes`.
+    max_leaf_nodes : int or None, default=None
+        Nodes are split in the order of their gain until there are so many leaves.
+    min_samples_leaf : int, default="auto"
+    min_weight_leaf : float, default=0.0
+        The least share of a round's weight in a leaf.
+    max_features : None, int, float, "sqrt" or "log2", default="auto"
+        Columns drawn for each node.
+    max_bins : int, default=255
+    criterion : {"gini", "entropy", "error"}, default="gini"
+    subsample : float, default="auto"
+        The share of rows that each tree learns from.
+    categorical_features : "from_dtype", None, or array-like, default="from_dtype"
+    learning_rate : float, default="auto"
+        Multiplies every alpha.
+    votes : {"discrete", "confidence", "real", "gentle"}, default="auto"
+        +-1; |P(+) - P(-)| of the leaf, AdaCost's own setting; Real and Gentle AdaBoost's leaf
+        values with a step of 1 (only for methods without costs in the exponent). All but the
+        first need two classes. LogitBoost is `GradientBoostClassifier(loss="log")`.
+    laplace : bool, default=False
+        Use the Laplace estimate of leaf probabilities, as AdaCost's authors did.
+    alpha : {"published", "search"}, default="published"
+        "search" minimises the method's own Z exactly in every round.
+    cost_scale : "auto" or float, default="auto"
+        The largest cost after scaling, for methods that need costs within [0, 1]. "auto" is 1,
+        and for AdaCost the largest cost at which the first step is positive: 1 if that will do,
+        else half of the largest possible. CSB costs are divided by the smallest instead.
+    beta : callable, default=None
+        AdaCost's beta(sign, c), in place of 1/2 - sign * c/2; must satisfy the theorem's
+        conditions: beta(-1, c) >= beta(1, c) >= 0, the first rising with c and the second falling.
+    objective : str, callable or tuple (a, b, w0), default="asymboost"
+        Gradient-CSB's objective: "adaboost", "adacost", "adac1", "asymboost", or arrays over rows.
+    costs : None, dict, array-like of shape (K, K) or Costs, default=None
+        Constant costs; ``fit`` may override them, and takes costs per row.
+    calibration : str or None, default="auto"
+        "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", "bias-corrected", or None.
+        "auto" calibrates the recipe by "bias-corrected" (a temperature and a bias; more than two
+        classes by "temperature"), "adamec", "cgada" and "asymada" by "sigmoid", as their authors
+        advise, and leaves the other methods as published. With calibration **every** method
+        decides by the cheapest expected cost, and new prices need no new model.
+    cv : int, float, splitter or iterable, default=5
+        Rows to calibrate on: folds, or a held-out share (0.5 is Nikolaou et al.'s protocol).
+    ensemble : bool, default=True
+        Average the calibrated models of the folds, or train one model on all rows and calibrate
+        it by the pooled scores of the folds.
+    validation_fraction : float, default=0.1
+        The share of rows held out for early stopping of a named method.
+    n_iter_no_change : int or None, default="auto"
+        Stop when the cost of the held-out rows (the recipe: the loss of the rows left out of the
+        folds) has not fallen for so many rounds. "auto" never stops a named method.
+    tol : float, default=0.0
+        A fall by less than this share of the best cost, or loss, does not count.
+    warm_start : bool, default=False
+        Continue from the rounds of the last ``fit``, which had it too (same data, larger
+        `n_estimators`). Other data, or another method, are refused.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        On Ctrl-C: give up, or keep the model of the rounds done so far.
+    verbose : int, default=0
+        Print a line every so many rounds; the recipe at the looks that it takes anyway, every 10.
+    random_state : int, RandomState or None, default=None
+    n_jobs : int or None, default=None
+        Threads; the model does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+    costs_ : Costs
+        The constant costs by which ``predict`` decides when it is given none.
+    n_iter_ : int
+        The number of rounds taken; with several models, of the longest.
+    estimator_weights_ : ndarray of shape (n_iter_,), or a list of such
+        alpha of each round, half-log convention (RareBoost: one for each side). A list, as the
+        following ones, when calibration made several models.
+    estimator_errors_, normalizers_, train_cost_ : ndarrays of shape (n_iter_,)
+        The weighted error, Z, and the cost of the training rows' decisions after each round.
+    cost_bound_ : ndarray of shape (n_iter_,), for AdaCost and CGAda with two classes
+        sum c * prod Z: the theorem's bound of the training cost (plus what right answers cost).
+    validation_cost_ : ndarray of shape (n_rounds,), with early stopping
+        The mean cost of the held-out rows after each round.
+    validation_loss_, validation_rounds_ : ndarrays of shape (n_looks,), of the recipe
+        The log loss of the rows that the folds left out, and the number of rounds at that look:
+        one every 10 rounds, and one at the end. `n_iter_` is the number at the least.
+    estimators_ : list of classifiers, if `estimator` was given
+    n_features_in_, feature_names_in_ : as everywhere in scikit-learn
+
+    Examples
+    --------
+    >>> from costboost import CostBoostClassifier, Costs
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = CostBoostClassifier("adamec", n_estimators=20, random_state=0)
+    >>> model = model.fit(X, y, costs=Costs(fp=10, fn=1))  # calling a tumour benign is dear
+    >>> cheap = model.predict(X, costs=Costs(fp=1000, fn=1))  # new prices, same model
+    >>> bool(cheap.sum() <= model.predict(X).sum())
+    True
+    """
+
+    def __init__(
+        self,
+        method: str = "auto",
+        n_estimators: int | str = "auto",
+        estimator: Any = None,
+        *,
+        max_depth: int | str | None = "auto",
+        max_leaf_nodes: int | None = None,
+        min_samples_leaf: int | str = "auto",
+        min_weight_leaf: float = 0.0,
+        max_features: Any = "auto",
+        max_bins: int = 255,
+        criterion: str = "gini",
+        subsample: float | str = "auto",
+        categorical_features: Any = "from_dtype",
+        learning_rate: float | str = "auto",
+        votes: str = "auto",
+        laplace: bool = False,
+        alpha: str = "published",
+        cost_scale: float | str = "auto",
+        beta: Any = None,
+        objective: Any = "asymboost",
+        costs: Any = None,
+        calibration: str | None = "auto",
+        cv: Any = 5,
+        ensemble: bool = True,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int | str | None = "auto",
+        tol: float = 0.0,
+        warm_start: bool = False,
+        on_interrupt: str = "raise",
+        verbose: int = 0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.method = method
+        self.n_estimators = n_estimators
+        self.estimator = estimator
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_leaf = min_weight_leaf
+        self.max_features = max_features
+        self.max_bins = max_bins
+        self.criterion = criterion
+        self.subsample = subsample
+        self.categorical_features = categorical_features
+        self.learning_rate = learning_rate
+        self.votes = votes
+        self.laplace = laplace
+        self.alpha = alpha
+        self.cost_scale = cost_scale
+        self.beta = beta
+        self.objective = objective
+        self.costs = costs
+        self.calibration = calibration
+        self.cv = cv
+        self.ensemble = ensemble
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.on_interrupt = on_interrupt
+        self.verbose = verbose
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        rule = RULES.get(self.method) if isinstance(self.method, str) else None
+        tags.classifier_tags.multi_class = rule is None or rule.many_classes
+        # An outside learner gets the table as it is: what it takes is taken.
+        learner = None if self.estimator is None else get_tags(self.estimator).input_tags
+        for kind in ("allow_nan", "sparse", "categorical", "string"):
+            setattr(tags.input_tags, kind, learner is None or getattr(learner, kind))
+        return tags
+
+    @with_callbacks
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        costs: Any = None,
+        *,
+        groups: ArrayLike | None = None,
+        eval_set: tuple[Any, ...] | None = None,
+    ) -> CostBoostClassifier:
+        """Train, and calibrate if asked to.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Rows of weight 0 are as good as absent.
+        costs : None, dict, array-like of shape (K, K) or Costs, default=None
+            What each mistake costs, constant or per row; overrides the constructor's.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group are never both trained and calibrated on.
+        eval_set : tuple (X, y) or (X, y, costs), default=None
+            Held-out rows for early stopping of a named method, in place of
+            `validation_fraction`.
+
+        Returns
+        -------
+        self
+        """
+        X = check_table(self, X, y, reset=True)
+        codes, weights, bound = self._read_rows(X, y, sample_weight, costs)
+        classes = self.classes_
+        plan = settle(self, X, codes, bound, len(classes))
+        held_out = self._read_eval_set(eval_set, plan, bound)
+        callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
+        trainer = Trainer(plan, X, codes, weights, bound, classes, held_out, callbacks)
+        with trainer:
+            self._train(trainer, groups)
+        callbacks.close()
+        return self
+
+    def _read_eval_set(self, eval_set: Any, plan: Plan, costs: Costs) -> Any:
+        if plan.in_step and eval_set is not None:
+            raise ValueError(
+                "The recipe of method='auto' stops by the rows that its folds leave out, and has "
+                "no use for an eval_set. Leave it out (and give these rows to X and y), or name a "
+                "method."
+            )
+        return read_eval_set(self, eval_set, per_row=costs.per_row)
+
+    def _train(self, trainer: Trainer, groups: Any) -> None:
+        """Train one model, or one for each fold; keep it and what is known of its rounds."""
+        plan = trainer.plan
+        given = {"the classes of y": self.classes_, "costs": trainer.costs}
+        earlier = continued(self, trainer, given)
+        self._rule_name = plan.rule.name
+        self._scores: CalibratedScores | None
+        self._ensembles: tuple[Ensemble, ...]
+        if plan.in_step:
+            self._scores = train_in_step(trainer, self.cv, groups, ensemble=self.ensemble)
+            self._ensembles = self._scores.models
+        else:
+            previous = None if earlier is None else earlier.rounds
+            self._ensembles, self._scores = train_models(
+                trainer, self.cv, groups=groups, ensemble=self.ensemble, previous=previous
+            )
+        remember(self, trainer, self._ensembles[0], given)
+        trainer.report(self, self._ensembles)
+
+    @property
+    def _rule(self) -> Rule:
+        return RULES[self._rule_name]
+
+    # --- scores and probabilities; a tally is (margins, sum of alphas) of each model
+
+    def _tallies(self, X: Any) -> list[Tally]:
+        check_is_fitted(self)
+        X = check_table(self, X, reset=False)
+        n_threads = count_threads(self.n_jobs)
+        return [Tally(m.margins(X, n_threads), m.total_alpha) for m in self._ensembles]
+
+    def _calibrated(self, tallies: list[Tally]) -> Floats:
+        assert self._scores is not None
+        scores = iter([m.scores(*t) for m, t in zip(self._ensembles, tallies, strict=True)])
+        return self._scores.predict_proba(lambda model: next(scores))
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the margin: F, or the votes of each class; calibrated: the log odds.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) for two classes, else (n_samples, K)
+        """
+        return self._decision_values(self._tallies(X))
+
+    def _decision_values(self, tallies: list[Tally]) -> Floats:
+        if self._scores is None:
+            margins = tallies[0].margins
+            return margins[:, 0] if len(self.classes_) == 2 else margins
+        logs = np.log(np.maximum(self._calibrated(tallies), 1e-300))
+        return np.asarray(logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return class probabilities, (n_samples, K).
+
+        Calibrated, they are natural frequencies. Uncalibrated, they are the link of the
+        exponential loss, 1 / (1 + exp(-2 F)), and contain whatever costs the method trained on.
+        """
+        return self._proba(self._tallies(X))
+
+    def _proba(self, tallies: list[Tally]) -> Floats:
+        return link(tallies[0].margins) if self._scores is None else self._calibrated(tallies)
+
+    # --- decisions
+
+    def predict(self, X: Any, costs: Any = None) -> NDArray[Any]:
+        """Return decisions: the cheapest by calibrated probability, else the published rule.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        costs : None, dict, array-like of shape (K, K) or Costs, default=None
+            Prices to use instead of those of ``fit``, constant or one per row of X. Uncalibrated
+            methods that trained on costs cannot use new ones, and say so.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._decide(self._tallies(X), costs)
+
+    def _decide(self, tallies: list[Tally], costs: Any) -> NDArray[Any]:
+        if self._decides_by_costs():
+            proba = self._priced_proba(tallies)
+            return self._cheapest(self._decision_costs(costs, len(proba)), proba)
+        if costs is not None:
+            self._refuse_costs()
+        # The sign of the margin (ties: negative), or the class of most votes (ties: the first).
+        margins = tallies[0].margins
+        one_column = len(self.classes_) == 2
+        answers = margins[:, 0] > 0.0 if one_column else np.argmax(margins, axis=1)
+        return np.asarray(self.classes_[answers.astype(int)])
+
+    def _decides_by_costs(self) -> bool:
+        check_is_fitted(self)
+        return self._scores is not None or self._rule.decision == "cheapest"
+
+    def _priced_proba(self, tallies: list[Tally]) -> Floats:
+        """Return what is priced: calibrated probabilities, or AdaMEC's shares of votes."""
+        return vote_shares(*tallies[0]) if self._scores is None else self._calibrated(tallies)
+
+    def _decision_proba(self, X: Any, costs: Any) -> Floats:
+        if not self._decides_by_costs():
+            self._refuse_costs()
+        return self._priced_proba(self._tallies(X))
+
+    def _refuse_costs(self) -> None:
+        rule = self._rule
+        why = (
+            "was trained on costs, which its scores contain"
+            if rule.trains_on_costs
+            else "knows no costs: it takes them for scoring only"
+        )
+        raise ValueError(
+            f"method={rule.name!r} without calibration {why}, so it cannot decide by other costs. "
+            'Fit with calibration="sigmoid" (or another one), or use method="adamec".'
+        )
+
+    def score(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, costs: Any = None
+    ) -> float:
+        """Return minus the mean realised cost of the decisions: higher is better, 0 is free.
+
+        Methods that decide by expected cost use the given costs to decide and to pay; the others
+        decide as published, and pay by them.
+        """
+        if self._decides_by_costs():
+            return super().score(X, y, sample_weight, costs)
+        return self._score_answers(X, y, sample_weight, costs)
+
+    # --- stages
+
+    def _staged(self, X: Any) -> Iterator[list[Tally]]:
+        check_is_fitted(self)
+        X = check_table(self, X, reset=False)
+        n_threads = count_threads(self.n_jobs)
+        stages = [m.staged_margins(X, n_threads) for m in self._ensembles]
+        totals = [m.totals for m in self._ensembles]
+        tallies: list[Tally] = []
+        for t in range(self.n_iter_):
+            # A model that ended early stays as it was.
+            tallies = [
+                Tally(next(stage), float(totals[i][t])) if t < len(totals[i]) else tallies[i]
+                for i, stage in enumerate(stages)
+            ]
+            yield tallies

@@ -1,0 +1,280 @@
+"""From the parameters of `CostBoostClassifier` to a plan: all choices settled, all checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.boosting.adaboost.effective import Setting
+from costboost.boosting.adaboost.rules import OBJECTIVES, RULES, At, Rule
+from costboost.calibration import CALIBRATORS
+from costboost.costs import Costs
+from costboost.fitting.parameters import check_training, read_limits, total_rounds
+from costboost.inputs.checks import check_choice, check_number, count_threads, fit_seed
+from costboost.trees.grower import Limits
+
+Floats = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+CALIBRATED_BY_DEFAULT = ("adamec", "cgada", "asymada")
+VOTES = ("discrete", "confidence", "real", "gentle")
+# What "auto" stands for, in a named method and in the recipe of method="auto".
+NAMED = {
+    "n_estimators": 100,
+    "max_depth": 3,
+    "learning_rate": 1.0,
+    "subsample": 1.0,
+    "max_features": None,
+    "min_samples_leaf": 1,
+    "votes": "discrete",
+    "n_iter_no_change": None,
+}
+RECIPE = {
+    "n_estimators": 400,
+    "max_depth": 3,  # 6 from `LARGE` rows on
+    "learning_rate": 0.1,
+    "subsample": 0.7,
+    "max_features": "sqrt",
+    "min_samples_leaf": 5,
+    "votes": "gentle",
+    "n_iter_no_change": 100,
+}
+RECIPE_LARGE = {**RECIPE, "max_depth": 6}
+RECIPE_MANY = {**RECIPE, "votes": "discrete", "max_depth": 8, "learning_rate": 0.5}
+LARGE = 1_000  # rows
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything a training needs to know beside the rows.
+
+    Attributes
+    ----------
+    rule : Rule
+    setting : Setting
+    limits : Limits
+    n_classes : int
+    calibration : str or None
+    discrete : bool
+        Whether scores are shares of votes.
+    seed : int
+    n_threads : int
+    in_step : bool
+        Whether the folds are trained in step (`recipe.py`).
+    total_rounds : int or None
+        Of all models, at most; None where the number of models is not known in advance.
+    """
+
+    rule: Rule
+    setting: Setting
+    limits: Limits
+    criterion: Any
+    min_weight_leaf: float
+    subsample: float
+    laplace: bool
+    max_bins: int
+    categorical_features: Any
+    estimator: Any
+    n_classes: int
+    calibration: str | None
+    discrete: bool
+    seed: int
+    n_threads: int
+    total_rounds: int | None
+    validation_fraction: float
+    patience: int | None
+    tolerance: float
+    on_interrupt: Any
+    verbose: int
+    in_step: bool
+
+    @property
+    def bounded(self) -> bool:
+        """Whether a theorem bounds the training cost; it is about two classes."""
+        return self.rule.bounded and self.n_classes == 2
+
+
+def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
+    """Check the parameters of an estimator against each other and the data."""
+    check_choice("method", params.method, ("auto", *RULES))
+    seed = fit_seed(params)
+    params = _without_auto(params, len(y), n_classes)
+    _check_parameters(params)
+    name = "adamec" if params.method == "auto" else params.method
+    rule = RULES[name]
+    _check_combination(params, rule, costs, n_classes)
+    calibration = _calibration(params, rule, n_classes)
+    votes = params.votes
+    setting = Setting(
+        n_rounds=params.n_estimators,
+        votes=votes,
+        alpha=params.alpha,
+        learning_rate=float(params.learning_rate),
+        cost_scale=params.cost_scale,
+        beta=_checked_beta(params.beta) if name == "adacost" else None,
+        objective=_objective(params.objective, len(y)) if name == "gradient-csb" else None,
+    )
+    return Plan(
+        rule=rule,
+        setting=setting,
+        limits=read_limits(params, X.shape[1]),
+        criterion=params.criterion,
+        min_weight_leaf=float(params.min_weight_leaf),
+        subsample=float(params.subsample),
+        laplace=bool(params.laplace),
+        max_bins=params.max_bins,
+        categorical_features=params.categorical_features,
+        estimator=params.estimator,
+        n_classes=n_classes,
+        calibration=calibration,
+        discrete=votes == "discrete" and not rule.partition,
+        seed=seed,
+        n_threads=count_threads(params.n_jobs),
+        total_rounds=total_rounds(params, calibration),
+        validation_fraction=params.validation_fraction,
+        patience=params.n_iter_no_change,
+        tolerance=float(params.tol),
+        on_interrupt=params.on_interrupt,
+        verbose=int(params.verbose),
+        in_step=is_recipe(params) and calibration is not None,
+    )
+
+
+def is_recipe(params: Any) -> bool:
+    """Whether the parameters ask for the recipe: method="auto" on the built-in tree."""
+    return bool(params.method == "auto" and params.estimator is None)
+
+
+def _without_auto(params: Any, n_samples: int, n_classes: int) -> SimpleNamespace:
+    """Return the parameters with every "auto" that stands for a number settled."""
+    choices: dict[str, Any] = NAMED
+    if is_recipe(params):
+        choices = RECIPE if n_samples < LARGE else RECIPE_LARGE
+        choices = choices if n_classes == 2 else RECIPE_MANY
+    given = params.get_params(deep=False)
+    if given["max_depth"] == "auto" and given["max_leaf_nodes"] is not None:
+        given["max_depth"] = None
+    for name, choice in choices.items():
+        if isinstance(given[name], str) and given[name] == "auto":
+            given[name] = choice
+    return SimpleNamespace(**given)
+
+
+def _check_parameters(params: Any) -> None:
+    check_training(params)
+    check_choice("votes", params.votes, VOTES)
+    check_choice("laplace", params.laplace, (True, False))
+    check_choice("alpha", params.alpha, ("published", "search"))
+    check_choice("criterion", params.criterion, ("gini", "entropy", "error"))
+    check_choice("calibration", params.calibration, ("auto", *CALIBRATORS))
+    check_number("learning_rate", params.learning_rate, low=0.0, open_low=True)
+    check_number("min_weight_leaf", params.min_weight_leaf, low=0.0, high=0.5)
+    if params.cost_scale != "auto":
+        check_number("cost_scale", params.cost_scale, low=0.0, high=1.0, open_low=True)
+
+
+def _check_combination(params: Any, rule: Rule, costs: Costs, n_classes: int) -> None:
+    if n_classes > 2 and not rule.many_classes:
+        able = ", ".join(sorted(name for name, other in RULES.items() if other.many_classes))
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is multiclass: "
+            f"method={rule.name!r} is defined for two classes, y has {n_classes}. Use "
+            f"PNormBoostClassifier, or one of {able}."
+        )
+    if n_classes > 2 and params.votes != "discrete":
+        raise ValueError(f"votes={params.votes!r} needs two classes, y has {n_classes}.")
+    if rule.trains_on_costs and not costs.is_square:
+        raise ValueError(
+            f"method={rule.name!r} trains on the cost of wrong classes, but the costs have other "
+            f"actions, {_names(costs.actions)}. Use method='adamec' or MinimumCostClassifier."
+        )
+    if params.votes in ("real", "gentle") and rule.name not in (
+        "adaboost",
+        "adamec",
+        "cgada",
+        "asymada",
+    ):
+        raise ValueError(
+            f"votes={params.votes!r} fits leaf values to the plain exponential loss, which "
+            f"method={rule.name!r} does not have. Use adaboost, adamec, cgada or asymada."
+        )
+    if params.votes == "confidence" and rule.name in ("gradient-csb", "rareboost"):
+        raise ValueError(f"method={rule.name!r} is defined for discrete votes only.")
+    if rule.needs_n_rounds and (params.n_iter_no_change is not None or params.warm_start):
+        raise ValueError(
+            f"method={rule.name!r} spreads costs over a number of rounds fixed in advance: it "
+            "can neither stop early nor be continued. Set n_iter_no_change=None and "
+            "warm_start=False."
+        )
+    if params.warm_start and _calibration(params, rule, n_classes) is not None:
+        raise ValueError(
+            "warm_start=True continues one model, and calibration trains several. Set "
+            "calibration=None."
+        )
+
+
+def _names(actions: NDArray[Any] | None) -> list[Any]:
+    return [] if actions is None else actions.tolist()
+
+
+def _calibration(params: Any, rule: Rule, n_classes: int) -> str | None:
+    if params.calibration != "auto":
+        return None if params.calibration is None else str(params.calibration)
+    if is_recipe(params):
+        return "bias-corrected" if n_classes == 2 else "temperature"
+    return "sigmoid" if rule.name in CALIBRATED_BY_DEFAULT else None
+
+
+def _checked_beta(beta: Any) -> Any:
+    """Check a user's beta against the conditions of AdaCost's theorem, on a grid of costs."""
+    if beta is None:
+        return None
+    grid = np.linspace(0.0, 1.0, 101)
+    right = np.asarray(beta(np.ones_like(grid), grid), dtype=float)
+    wrong = np.asarray(beta(-np.ones_like(grid), grid), dtype=float)
+    if right.shape != grid.shape or wrong.shape != grid.shape:
+        raise ValueError("beta(sign, c) must return one value for each of the costs c.")
+    if not (np.all(right >= 0.0) and np.all(wrong >= right)):
+        raise ValueError("beta must satisfy beta(-1, c) >= beta(1, c) >= 0 for c in [0, 1].")
+    if np.any(np.diff(wrong) < 0.0) or np.any(np.diff(right) > 0.0):
+        raise ValueError("beta(-1, c) must not fall and beta(1, c) must not rise with c.")
+    return beta
+
+
+def _objective(objective: Any, n_rows: int) -> Any:
+    """Return the function (at, rows) -> (a, b, w0) of Gradient-CSB."""
+    if isinstance(objective, str):
+        check_choice("objective", objective, tuple(OBJECTIVES))
+        named = OBJECTIVES[objective]
+        return lambda at, rows: named(at)
+    if callable(objective):
+        return lambda at, rows: _as_triple(objective(at), at.cost.shape)
+    arrays = _as_triple(objective, (n_rows,))
+    return _RowObjective(arrays)
+
+
+@dataclass(frozen=True)
+class _RowObjective:
+    """The user's own a, b, w0, one of each per row."""
+
+    arrays: tuple[Floats, Floats, Floats]
+
+    def __call__(self, at: At, rows: Any) -> tuple[Floats, Floats, Floats]:
+        a, b, w0 = self.arrays
+        return a[rows], b[rows], w0[rows]
+
+
+def _as_triple(value: Any, shape: tuple[int, ...]) -> tuple[Floats, Floats, Floats]:
+    try:
+        a, b, w0 = (np.broadcast_to(np.asarray(part, dtype=float), shape) for part in value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"objective must be a name, a function, or (a, b, w0) of {shape[0]} rows each."
+        ) from error
+    if not (np.isfinite(a).all() and np.isfinite(b).all() and np.all(w0 >= 0) and w0.any()):
+        raise ValueError("objective (a, b, w0) must be finite, with w0 >= 0 and not all zero.")
+    return a, b, w0

@@ -1,0 +1,231 @@
+"""`method="auto"`: the recommended recipe, the same on every table.
+
+Gentle AdaBoost on small trees, shrunk and sampled, is trained on k folds in step, until the rows
+that the folds left out have their least calibrated log loss. One map from scores to probabilities
+(a temperature, and a bias drawn to 0) is fitted to all left-out scores, the k models' probabilities
+are averaged, and the cheapest expected cost decides.
+
+"Least" is the latest look that chance cannot tell from the best: the mean of k models stands more
+rounds than each of them alone, and the curve of the loss is flat and noisy there. More than two
+classes vote by SAMME instead, on deeper trees, and need no bias.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import islice, zip_longest
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.boosting.adaboost.loop import Boosting, Round
+from costboost.boosting.adaboost.model import Ensemble
+from costboost.boosting.rounds import EarlyStopping, Observer, Printer, consume
+from costboost.calibration import CalibratedScores, ClassCalibration, calibration_splits
+from costboost.estimators.adaboost.trainer import History, Trainer
+from costboost.trees.forest import ForestBuilder
+
+Floats = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+STEP = 10  # rounds between two looks at the rows left out
+DOUBT = 0.5  # standard errors by which a later look may be worse than the best
+
+
+@dataclass(frozen=True)
+class Look:
+    """The rows left out, seen after some rounds: the map fitted to them, and the loss of each."""
+
+    n_rounds: int
+    calibration: ClassCalibration
+    losses: Floats
+    weights: Floats | None
+
+    @property
+    def loss(self) -> float:
+        """The mean log loss."""
+        return float(np.average(self.losses, weights=self.weights))
+
+    def rivals(self, best: Look) -> bool:
+        """Whether it is worse than the best by no more than `DOUBT` standard errors, row by row."""
+        worse = self.losses - best.losses
+        w = np.ones(len(worse)) if self.weights is None else self.weights / self.weights.max()
+        mean = float(np.average(worse, weights=w))
+        error = float(np.sqrt(np.sum(w**2 * (worse - mean) ** 2)) / np.sum(w))
+        return mean <= DOUBT * error
+
+
+@dataclass(frozen=True)
+class Step:
+    """The same round of all folds; None where a fold had ended before."""
+
+    number: int
+    rounds: tuple[Round | None, ...]
+
+
+@dataclass
+class Fold:
+    """One model of the race: its rounds, and the scores of the rows it does not train on."""
+
+    trainer: Trainer
+    boosting: Boosting
+    test: Int64
+    codes: NDArray[np.uint8]
+    rounds: list[Round] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        # How many rounds are in the margins, and the margins: set together, so that Ctrl-C at
+        # any moment leaves both as they were.
+        self._seen = (0, np.zeros((len(self.test), self.boosting.n_outputs)))
+
+    def scores(self, n_rounds: int) -> Floats:
+        """Return the scores of the rows left out, after so many rounds; never fewer than before."""
+        rounds = self.rounds[:n_rounds]
+        total = float(np.sum([done.alpha for done in rounds])) if rounds else 1.0
+        return self.model(0).scores(self._margins(rounds), total)
+
+    def _margins(self, rounds: list[Round]) -> Floats:
+        n_seen, margins = self._seen
+        builder = ForestBuilder(self.boosting.n_outputs)
+        for done in rounds[n_seen:]:
+            assert done.lesson.tree is not None
+            builder.add(done.lesson.tree, done.values)
+        if len(builder):
+            assert self.trainer.binner is not None
+            margins = margins.copy()
+            forest = builder.build(self.trainer.binner)
+            forest.add_trees(self.codes, margins, 0, len(builder), self.trainer.plan.n_threads)
+            self._seen = (len(rounds), margins)
+        return margins
+
+    def model(self, n_rounds: int) -> Ensemble:
+        """Return the ensemble of the first rounds."""
+        return self.trainer.assemble(self.rounds[:n_rounds])
+
+
+class Race:
+    """All folds, advanced in step; judges them by the rows that they left out."""
+
+    def __init__(self, trainer: Trainer, folds: list[Fold]) -> None:
+        self.trainer, self.folds = trainer, folds
+        self.rows = np.concatenate([fold.test for fold in folds])
+        self.weights = None if trainer.weights is None else trainer.weights[self.rows]
+        self.watch = EarlyStopping(
+            self, trainer.plan.patience, trainer.plan.tolerance, STEP, trainer.plan.setting.n_rounds
+        )
+        self._last: Look | None = None
+        self._best: Look | None = None
+        self._chosen: Look | None = None
+
+    def steps(self) -> Iterator[Step]:
+        """Take one round of every fold at a time, until all have ended."""
+        sources = [fold.boosting.rounds() for fold in self.folds]
+        for number, rounds in enumerate(zip_longest(*sources)):
+            for fold, done in zip(self.folds, rounds, strict=True):
+                if done is not None:
+                    fold.rounds.append(done)
+            yield Step(number, rounds)
+
+    def __call__(self, step: Step) -> float:
+        """Calibrate the folds as they are; return the log loss of the rows left out."""
+        plan, y, n_rounds = self.trainer.plan, self.trainer.y[self.rows], step.number + 1
+        scores = np.concatenate([fold.scores(n_rounds) for fold in self.folds])
+        blank = ClassCalibration(plan.calibration, plan.n_classes, margins=self.trainer.margins)
+        fitted = blank.fit(scores, y, self.weights)
+        right = fitted.predict(scores)[np.arange(len(y)), y]
+        losses = -np.log(np.maximum(right, 1e-15))
+        self._last = Look(n_rounds, fitted, losses, self.weights)
+        return self._last.loss
+
+    def _watch(self, step: Step) -> bool:
+        """Look if it is time to; True when the loss has not fallen for long enough."""
+        enough = self.watch(step)
+        self._choose()
+        return enough
+
+    def _choose(self) -> None:
+        """Keep the last look if it is the best, or rivals it."""
+        look, self._last = self._last, None
+        if look is None:
+            return
+        if self._best is None or self.watch.best_rounds == look.n_rounds:
+            self._best = self._chosen = look
+        elif look.rivals(self._best):
+            self._chosen = look
+
+    def run(self) -> Look:
+        """Advance until the loss has not fallen for a while, or the user has seen enough."""
+        plan, watch = self.trainer.plan, self.watch
+        observers: list[Observer] = [self._watch]
+        if plan.verbose:
+            every = STEP * -(-plan.verbose // STEP)  # lines are printed where there was a look
+            tell = lambda step: f"out-of-fold log loss {watch.costs[-1]:.6g}"  # noqa: E731
+            observers.append(Printer(plan.setting.n_rounds, every, tell))
+        observers.append(self._tell)
+        steps = consume(self.steps(), observers, on_interrupt=plan.on_interrupt).rounds
+        if watch.looks[-1:] != [len(steps)]:  # ended between two looks, or before the first
+            watch.look(Step(len(steps) - 1, ()))
+        self._choose()
+        assert self._chosen is not None
+        return self._chosen
+
+    def _tell(self, step: Step) -> bool:
+        observer = self.trainer.observer
+        if observer is None:
+            return False
+        answers = [observer(done) for done in step.rounds if done is not None]
+        return any(answers)  # all of them were told
+
+
+def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> CalibratedScores:
+    """Train one model for each fold, all to the same number of rounds, and calibrate them.
+
+    With ``ensemble=False`` the folds say how many rounds and which calibration; one model of all
+    rows then takes so many.
+    """
+    plan = trainer.plan
+    splits = calibration_splits(
+        trainer.y, cv, groups=groups, sample_weight=trainer.weights, random_state=plan.seed
+    )
+    with ExitStack() as stack:
+        folds = [
+            Fold(
+                trainer,
+                stack.enter_context(trainer.open(np.asarray(train))),
+                np.asarray(test),
+                trainer.codes_of(test),
+            )
+            for train, test in splits
+        ]
+        race = Race(trainer, folds)
+        chosen = race.run()
+    n_rounds, trainer.out_of_fold = chosen.n_rounds, (race.watch.looks, race.watch.costs)
+    if ensemble or len(folds) == 1:
+        for fold in folds:
+            trainer.histories.append(History(fold.rounds[:n_rounds], [], None))
+        models = tuple(fold.model(n_rounds) for fold in folds)
+    else:
+        rows = np.unique(np.concatenate([np.concatenate(split) for split in splits]))
+        models = (_train_alike(trainer, rows, n_rounds),)
+    return CalibratedScores(models, (chosen.calibration,) * len(models), len(splits))
+
+
+def _train_alike(trainer: Trainer, rows: Int64, n_rounds: int) -> Ensemble:
+    """Train one model on all rows, for as many rounds as the folds took.
+
+    Callbacks are told of its rounds, but it is the number of rounds that the calibration is for.
+    """
+
+    def tell(done: Round) -> bool:
+        if trainer.observer is not None:
+            trainer.observer(done)
+        return False
+
+    with trainer.open(rows) as boosting:
+        rounds = islice(boosting.rounds(), n_rounds)
+        taken = consume(rounds, [tell], on_interrupt=trainer.plan.on_interrupt).rounds
+    trainer.histories.append(History(taken, [], None))
+    return trainer.assemble(taken)

@@ -1,0 +1,102 @@
+"""What the gradient boosting estimators share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from costboost.boosting.gradient.model import GradientEnsemble
+from costboost.calibration import CalibratedScores
+from costboost.estimators.gradient.trainer import GradientTrainer
+from costboost.fitting.trainer import set_history, train_models
+from costboost.fitting.warm import continued, remember
+from costboost.inputs.callbacks import CallbackSupportMixin
+from costboost.inputs.checks import check_table, count_threads, warn_caller
+
+Floats = NDArray[np.float64]
+
+
+class _GradientBoost(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
+    """What both estimators share: one model's training, margins, and what is told of it."""
+
+    estimator: Any
+    init: Any
+    n_jobs: int | None
+    warm_start: bool
+    n_iter_: int
+    _models: tuple[GradientEnsemble, ...]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        own = self.estimator is None and (self.init is None or isinstance(self.init, str))
+        tags.input_tags.allow_nan = own
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = own
+        tags.input_tags.string = own
+        return tags
+
+    def _train_models(
+        self,
+        trainer: GradientTrainer,
+        given: dict[str, Any],
+        cv: Any = None,
+        groups: Any = None,
+        ensemble: bool = True,
+    ) -> CalibratedScores | None:
+        """Train one model on all rows, continuing the last if asked to, or one for each fold."""
+        earlier = continued(self, trainer, given)
+        previous = None if earlier is None else (earlier.model, earlier.rounds)
+        self._models, scores = train_models(
+            trainer, cv, groups=groups, ensemble=ensemble, previous=previous
+        )
+        remember(self, trainer, self._models[0], given)
+        return scores
+
+    def _report(self, trainer: GradientTrainer, cost: str) -> None:
+        """Set the fitted attributes that tell of rounds."""
+        kept = trainer.histories[-1:] if len(self._models) == 1 else trainer.histories
+        series: dict[str, list[Any]] = {
+            "estimator_weights_": [model.steps for model in self._models],
+            f"train_{cost}_": [np.array([r.train_cost for r in h.rounds]) for h in kept],
+        }
+        if kept[-1].validation_cost:
+            series[f"validation_{cost}_"] = [np.array(h.validation_cost) for h in kept]
+        if trainer.binner is None:
+            lists = [[list(part) for part in model.estimators] for model in self._models]
+            series["estimators_"] = lists
+        set_history(self, series)
+        self.n_iter_ = max(len(model) for model in self._models)
+        self.start_ = self._models[0].start
+        if self.n_iter_ == 0 and kept[-1].stop != "flat":
+            self._warn_of_no_rounds(kept[-1].stop)
+
+    def _warn_of_no_rounds(self, stop: str) -> None:
+        why = {
+            "leaf": "no split of the rows is allowed or gains. Give more rows, or a smaller "
+            "min_samples_leaf",
+            "uphill": "the first step would raise the loss. Use step='newton', another objective "
+            "or another estimator",
+        }.get(stop, "training was stopped. Let it run for a round")
+        warn_caller(
+            f"{type(self).__name__} took no step and answers the same for every row: {why}."
+        )
+
+    def _margins(self, X: Any) -> list[Floats]:
+        check_is_fitted(self)
+        X = check_table(self, X, reset=False)
+        return [model.margins(X, count_threads(self.n_jobs)) for model in self._models]
+
+    def _staged(self, X: Any) -> Iterator[list[Floats]]:
+        check_is_fitted(self)
+        X = check_table(self, X, reset=False)
+        stages = [model.staged_margins(X, count_threads(self.n_jobs)) for model in self._models]
+        last: list[Floats] = [model.first_margins(X) for model in self._models]
+        for _ in range(self.n_iter_):
+            # A model that ended early stays as it was.
+            last = [next(stage, before) for stage, before in zip(stages, last, strict=True)]
+            yield last

@@ -1,0 +1,348 @@
+"""Gradient boosting for classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from costboost.decisions import CostDecisionMixin, StagedDecisionsMixin
+from costboost.estimators.gradient.base import _GradientBoost
+from costboost.estimators.gradient.plan import settle_classification
+from costboost.estimators.gradient.trainer import GradientTrainer
+from costboost.estimators.gradient.watching import choices_of, proba_of
+from costboost.fitting.trainer import read_eval_set
+from costboost.inputs.callbacks import RoundCallbacks, with_callbacks
+from costboost.inputs.checks import check_table
+
+Floats = NDArray[np.float64]
+
+
+class GradientBoostClassifier(
+    CostDecisionMixin,
+    ClassifierMixin,  # type: ignore[misc]
+    _GradientBoost,
+    StagedDecisionsMixin,  # last: _GradientBoost yields the stages
+):
+    """Gradient boosting that knows what mistakes cost, in training or in the decision.
+
+    Parameters
+    ----------
+    loss : {"log", "exponential", "cost-exponential", "expected-cost"} or Loss, default="log"
+        "log" and "exponential" estimate natural probabilities; costs enter at the decision, and
+        new prices need no new model. "cost-exponential" is the objective (17) of Cai, Song and
+        Zhang; "expected-cost" the cost of randomised answers of Hoppner et al. These train on
+        costs, constant or per row, and answer by the sign of F (K classes: its largest entry);
+        with `calibration` they decide by the cheapest expected cost too. Or any object with the
+        methods value, gradient and hessian: see `costboost.boosting.gradient.losses.Loss`.
+    n_estimators : int, default=100
+        The number of rounds: one tree each, with K > 2 classes K trees.
+    learning_rate : float, default=0.1
+        Multiplies every step.
+    step : {"auto", "newton", "exact", "line-search"}, default="auto"
+        How far each round goes. "newton": every leaf adds -(sum of gradients) / (sum of hessians
+        + `l2_regularization`). "exact": every leaf adds the minimiser of its rows' loss.
+        "line-search": the learner is fitted to the gradients by least squares, and one lambda for
+        the whole round minimises the loss along it. "auto" is "newton", and "line-search" with
+        `estimator`.
+    estimator : regressor, default=None
+        In place of the built-in tree. It is fitted to -gradient ("line-search"), or to
+        -gradient / hessian with weights hessian ("newton").
+    init : classifier, "zero" or None, default=None
+        f_0: the log odds of a classifier fitted to the same rows, 0, or the loss's best constant.
+    objective : str, callable or tuple (a, b, w0), default="asymboost"
+        Of the cost-exponential loss: "asymboost", "adac1", "adacost", "cgada", "adaboost", a
+        function, or arrays over rows; see
+        `costboost.boosting.gradient.losses.CostExponentialLoss`. The largest
+        cost is scaled to 1. The steps alpha of b are `learning_rate` times lambda.
+    max_depth : int or None, default=None
+    max_leaf_nodes : int or None, default=31
+        Nodes are split in the order of their gain until there are so many leaves.
+    min_samples_leaf : int, default=20
+    min_weight_leaf : float, default=0.0
+        The least share of a round's sum of hessians in a leaf.
+    l2_regularization : float, default=0.0
+    max_step : float or None, default=4.0
+        No leaf adds more than this to the log odds, before `learning_rate`. Rare classes make
+        Newton steps of 1 / p, and certain mistakes larger ones; this is the bound on LogitBoost's
+        working response that Friedman, Hastie and Tibshirani recommend. None is no bound.
+    max_features : None, int, float, "sqrt" or "log2", default=None
+        Columns drawn for each node.
+    max_bins : int, default=255
+    subsample : float, default=1.0
+        The share of rows that each round learns from.
+    categorical_features : "from_dtype", None, or array-like, default="from_dtype"
+    monotonic_cst : array-like of shape (n_features,), dict or None, default=None
+        1: the probability of the second class rises with the column, -1: it falls, 0: free. A
+        dict names columns.
+    costs : None, dict, array-like of shape (K, K) or Costs, default=None
+        Constant costs; ``fit`` may override them, and takes costs per row.
+    calibration : str or None, default=None
+        "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", "bias-corrected": map scores
+        to natural probabilities on rows that were not trained on.
+    cv : int, float, splitter or iterable, default=5
+        Rows to calibrate on: folds, or a held-out share.
+    ensemble : bool, default=True
+        Average the calibrated models of the folds, or train one model on all rows and calibrate
+        it by the pooled scores of the folds.
+    validation_fraction : float, default=0.1
+        The share of rows held out for early stopping.
+    n_iter_no_change : int or None, default=None
+        Stop when the cost of the held-out rows has not fallen for so many rounds.
+    tol : float, default=0.0
+        A fall by less than this share of the best cost does not count.
+    warm_start : bool, default=False
+        Continue from the rounds of the last ``fit``, which had it too (same data, larger
+        `n_estimators`). Other data, or another loss, are refused.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        On Ctrl-C: give up, or keep the model of the rounds done so far.
+    verbose : int, default=0
+        Print a line every so many rounds.
+    random_state : int, RandomState or None, default=None
+    n_jobs : int or None, default=None
+        Threads; the model does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+    costs_ : Costs
+        The constant costs by which ``predict`` decides when it is given none.
+    start_ : ndarray of shape (1,) or (K,)
+        f_0, where it is a constant.
+    n_iter_ : int
+        The number of rounds taken; with several models, of the longest.
+    estimator_weights_ : ndarray of shape (n_iter_,), or a list of such
+        lambda_t * learning_rate. A list, as the following ones, when calibration made several
+        models.
+    train_cost_ : ndarray of shape (n_iter_,)
+        The cost of the training rows' decisions after each round.
+    validation_cost_ : ndarray, with early stopping
+        The mean cost of the held-out rows after each round.
+    estimators_ : list of lists of regressors, if `estimator` was given
+    n_features_in_, feature_names_in_ : as everywhere in scikit-learn
+
+    Notes
+    -----
+    Hoppner et al. decide by each row's own threshold on the score of "expected-cost". That score
+    contains the costs already, so that its minimiser is right at the threshold 1/2: we decide
+    there, and by prices per row after calibration.
+
+    References
+    ----------
+    Friedman, Hastie and Tibshirani 2000, "Additive logistic regression".
+    Cai, Song and Zhang, "Cost-sensitive boosting algorithms as gradient descent".
+    Hoppner, Baesens, Verbeke and Verdonck 2022, "Instance-dependent cost-sensitive learning".
+
+    Examples
+    --------
+    >>> from costboost import Costs
+    >>> from costboost.estimators.gradient import GradientBoostClassifier
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = GradientBoostClassifier(n_estimators=20).fit(X, y)
+    >>> cheap = model.predict(X, costs=Costs(fp=1000, fn=1))  # new prices, same model
+    >>> bool(cheap.sum() <= model.predict(X).sum())
+    True
+    """
+
+    def __init__(
+        self,
+        loss: Any = "log",
+        n_estimators: int = 100,
+        *,
+        learning_rate: float = 0.1,
+        step: str = "auto",
+        estimator: Any = None,
+        init: Any = None,
+        objective: Any = "asymboost",
+        max_depth: int | None = None,
+        max_leaf_nodes: int | None = 31,
+        min_samples_leaf: int = 20,
+        min_weight_leaf: float = 0.0,
+        l2_regularization: float = 0.0,
+        max_step: float | None = 4.0,
+        max_features: Any = None,
+        max_bins: int = 255,
+        subsample: float = 1.0,
+        categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
+        costs: Any = None,
+        calibration: str | None = None,
+        cv: Any = 5,
+        ensemble: bool = True,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int | None = None,
+        tol: float = 0.0,
+        warm_start: bool = False,
+        on_interrupt: str = "raise",
+        verbose: int = 0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.loss = loss
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.step = step
+        self.estimator = estimator
+        self.init = init
+        self.objective = objective
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_leaf = min_weight_leaf
+        self.l2_regularization = l2_regularization
+        self.max_step = max_step
+        self.max_features = max_features
+        self.max_bins = max_bins
+        self.subsample = subsample
+        self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.costs = costs
+        self.calibration = calibration
+        self.cv = cv
+        self.ensemble = ensemble
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.on_interrupt = on_interrupt
+        self.verbose = verbose
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @with_callbacks
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        costs: Any = None,
+        *,
+        groups: ArrayLike | None = None,
+        eval_set: tuple[Any, ...] | None = None,
+    ) -> GradientBoostClassifier:
+        """Train, and calibrate if asked to.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Rows of weight 0 are as good as absent.
+        costs : None, dict, array-like of shape (K, K) or Costs, default=None
+            What each mistake costs, constant or per row; overrides the constructor's.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group are never both trained and calibrated on.
+        eval_set : tuple (X, y) or (X, y, costs), default=None
+            Held-out rows for early stopping, in place of `validation_fraction`.
+
+        Returns
+        -------
+        self
+        """
+        X = check_table(self, X, y, reset=True)
+        codes, weights, bound = self._read_rows(X, y, sample_weight, costs)
+        classes = self.classes_
+        plan = settle_classification(self, X, codes, bound, len(classes))
+        held_out = read_eval_set(self, eval_set, per_row=bound.per_row)
+        callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
+        trainer = GradientTrainer(
+            plan, X, codes, weights, costs=bound, held_out=held_out, observer=callbacks
+        )
+        self._loss, self._natural = plan.loss, plan.odds is not None
+        given = {"the classes of y": classes, "costs": bound}
+        self._scores = self._train_models(trainer, given, self.cv, groups, self.ensemble)
+        self._report(trainer, "cost")
+        callbacks.close()
+        return self
+
+    # --- scores and probabilities
+
+    def _calibrated(self, margins: list[Floats]) -> Floats:
+        assert self._scores is not None
+        scores = iter([part[:, 0] if part.shape[1] == 1 else part for part in margins])
+        return self._scores.predict_proba(lambda model: next(scores))
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return F; calibrated: the log odds.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) for two classes, else (n_samples, K)
+        """
+        return self._decision_values(self._margins(X))
+
+    def _decision_values(self, margins: list[Floats]) -> Floats:
+        if self._scores is None:
+            return margins[0][:, 0] if len(self.classes_) == 2 else margins[0]
+        logs = np.log(np.maximum(self._calibrated(margins), 1e-300))
+        return np.asarray(logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return class probabilities, (n_samples, K).
+
+        Calibrated, or of "log" and "exponential" loss, they are natural. Otherwise they are the
+        link of the loss, and contain the costs that it was trained on.
+        """
+        return self._proba(self._margins(X))
+
+    def _proba(self, margins: list[Floats]) -> Floats:
+        if self._scores is not None:
+            return self._calibrated(margins)
+        return proba_of(self._loss, margins[0])
+
+    # --- decisions
+
+    def predict(self, X: Any, costs: Any = None) -> NDArray[Any]:
+        """Return decisions: the cheapest by natural probability, else by the sign of F.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        costs : None, dict, array-like of shape (K, K) or Costs, default=None
+            Prices to use instead of those of ``fit``, constant or one per row of X. Losses that
+            were trained on costs cannot use new ones without calibration, and say so.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._decide(self._margins(X), costs)
+
+    def _decide(self, margins: list[Floats], costs: Any) -> NDArray[Any]:
+        if self._decides_by_costs():
+            proba = self._proba(margins)
+            return self._cheapest(self._decision_costs(costs, len(proba)), proba)
+        if costs is not None:
+            self._refuse_costs()
+        return np.asarray(self.classes_[choices_of(margins[0])])
+
+    def _decides_by_costs(self) -> bool:
+        check_is_fitted(self)
+        return self._scores is not None or self._natural
+
+    def _decision_proba(self, X: Any, costs: Any) -> Floats:
+        if not self._decides_by_costs():
+            self._refuse_costs()
+        return self.predict_proba(X)
+
+    def _refuse_costs(self) -> None:
+        raise ValueError(
+            f"loss={self.loss!r} without calibration was trained on costs, which its scores "
+            'contain, so it cannot decide by other costs. Fit with calibration="sigmoid" (or '
+            'another one), or use loss="log".'
+        )
+
+    def score(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, costs: Any = None
+    ) -> float:
+        """Return minus the mean realised cost of the decisions: higher is better, 0 is free.
+
+        Losses that contain costs decide by the sign of F, and pay by the costs given.
+        """
+        if self._decides_by_costs():
+            return super().score(X, y, sample_weight, costs)
+        return self._score_answers(X, y, sample_weight, costs)

@@ -1,0 +1,288 @@
+"""From the parameters of the gradient boosting estimators to a plan, all choices settled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.boosting.gradient.loop import GradientSetting
+from costboost.boosting.gradient.losses import (
+    CLASSIFICATION_LOSSES,
+    NAMED,
+    REGRESSION_LOSSES,
+    CostExponentialLoss,
+    ExpectedCostLoss,
+    HuberLoss,
+    Loss,
+    PinballLoss,
+    SquaredLoss,
+)
+from costboost.boosting.gradient.minimisers import huber_delta
+from costboost.calibration import CALIBRATORS
+from costboost.costs import Costs
+from costboost.fitting.parameters import check_training, read_limits, total_rounds
+from costboost.inputs.checks import check_choice, check_number, count_threads, fit_seed
+from costboost.trees.grower import Limits
+
+Floats = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+STEPS = ("auto", "newton", "exact", "line-search")
+MAX_CLASSES = 256  # class numbers take a byte a row
+
+
+@dataclass(frozen=True)
+class GradientPlan:
+    """Everything a training needs to know beside the rows; see the estimators' parameters.
+
+    Attributes
+    ----------
+    loss : Loss
+    n_classes : int
+        0 for regression.
+    odds : float or None
+        F times this is the log odds; None: F is not, or contains costs.
+    total_rounds : int or None
+        Of all models, at most; None where the number of models is not known in advance.
+    """
+
+    loss: Any
+    n_classes: int
+    odds: float | None
+    setting: GradientSetting
+    limits: Limits
+    min_weight_leaf: float
+    monotone: NDArray[np.int8] | None
+    max_bins: int
+    categorical_features: Any
+    estimator: Any
+    init: Any
+    objective: tuple[Floats, Floats, Floats] | None
+    calibration: str | None
+    n_threads: int
+    total_rounds: int | None
+    validation_fraction: float
+    patience: int | None
+    tolerance: float
+    on_interrupt: Any
+    verbose: int
+
+    @property
+    def seed(self) -> int:
+        """Of everything random."""
+        return self.setting.seed
+
+    @property
+    def n_outputs(self) -> int:
+        """J: 1, or K for K > 2 classes."""
+        return self.n_classes if self.n_classes > 2 else 1
+
+
+def settle_regression(params: Any, X: Any, y: Floats, weights: Floats | None) -> GradientPlan:
+    """Check the parameters of a regressor against each other and the data."""
+    loss = regression_loss(params, y, weights)
+    smooth = not isinstance(loss, PinballLoss | HuberLoss)
+    return _settle(params, X, loss, 0, odds=None, smooth=smooth, max_step=np.inf)
+
+
+def regression_loss(params: Any, y: Floats, weights: Floats | None) -> Any:
+    """Return the loss that the parameters name."""
+    if not isinstance(params.loss, str):
+        return _own_loss(params.loss)
+    check_choice("loss", params.loss, REGRESSION_LOSSES)
+    if params.loss == "squared":
+        return SquaredLoss()
+    if params.loss == "absolute":
+        return PinballLoss()
+    if params.loss == "huber":
+        if params.delta is not None:
+            check_number("delta", params.delta, low=0.0, open_low=True)
+        return HuberLoss(huber_delta(y, weights) if params.delta is None else float(params.delta))
+    check_number("over", params.over, low=0.0)
+    check_number("under", params.under, low=0.0)
+    if params.over == 0 and params.under == 0:
+        raise ValueError("over and under are both 0: there is nothing to minimise.")
+    return PinballLoss(float(params.over), float(params.under))
+
+
+def settle_classification(
+    params: Any, X: Any, y: Int64, costs: Costs, n_classes: int
+) -> GradientPlan:
+    """Check the parameters of a classifier against each other and the data."""
+    check_choice("calibration", params.calibration, tuple(CALIBRATORS))
+    if n_classes > MAX_CLASSES:
+        raise ValueError(f"y has {n_classes} classes; at most {MAX_CLASSES} are supported.")
+    loss, objective = _classification_loss(params, len(y), n_classes)
+    priced = bool(getattr(loss, "uses_costs", False))
+    if priced and objective is None and not costs.is_square:
+        raise ValueError(
+            f"loss={params.loss!r} trains on the cost of wrong classes, but the costs have other "
+            f"actions. Use loss='log', which needs no costs in training."
+        )
+    if params.warm_start and params.calibration is not None:
+        raise ValueError(
+            "warm_start=True continues one model, and calibration trains several. Set "
+            "calibration=None."
+        )
+    if params.monotonic_cst is not None and n_classes > 2:
+        raise ValueError("monotonic_cst needs two classes: with more, F is not one number.")
+    max_step = np.inf
+    if params.max_step is not None:
+        check_number("max_step", params.max_step, low=0.0, open_low=True)
+        max_step = float(params.max_step) / float(getattr(loss, "odds", 1.0))
+    return _settle(
+        params,
+        X,
+        loss,
+        n_classes,
+        odds=None if priced else float(getattr(loss, "odds", 1.0)),
+        smooth=True,
+        max_step=max_step,
+        objective=objective,
+    )
+
+
+def _classification_loss(
+    params: Any, n_rows: int, n_classes: int
+) -> tuple[Any, tuple[Floats, Floats, Floats] | None]:
+    """Return the loss, and the user's own (a, b, w0) of every row."""
+    if not isinstance(params.loss, str):
+        return _own_loss(params.loss), None
+    check_choice("loss", params.loss, tuple(CLASSIFICATION_LOSSES))
+    if params.loss != "cost-exponential":
+        return CLASSIFICATION_LOSSES[params.loss](), None
+    objective = params.objective
+    if callable(objective):
+        return CostExponentialLoss(objective), None
+    if isinstance(objective, str):
+        check_choice("objective", objective, tuple(NAMED))
+        return CostExponentialLoss(objective), None
+    if n_classes > 2:
+        raise ValueError("objective=(a, b, w0) by row is defined for two classes; give a function.")
+    return CostExponentialLoss(), _as_triple(objective, n_rows)
+
+
+def _as_triple(value: Any, n_rows: int) -> tuple[Floats, Floats, Floats]:
+    try:
+        a, b, w0 = (np.broadcast_to(np.asarray(part, dtype=float), n_rows) for part in value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"objective must be one of {list(NAMED)}, a function, or (a, b, w0) of {n_rows} rows."
+        ) from error
+    if not (np.isfinite(a).all() and np.isfinite(b).all() and np.all(w0 >= 0) and w0.any()):
+        raise ValueError("objective (a, b, w0) must be finite, with w0 >= 0 and not all zero.")
+    return a, b, w0
+
+
+def _own_loss(loss: Any) -> Any:
+    if not isinstance(loss, Loss):
+        raise ValueError(
+            f"loss={loss!r} is neither a name nor an object with the methods value, gradient and "
+            "hessian; see costboost.boosting.gradient.losses.Loss."
+        )
+    return loss
+
+
+def _settle(
+    params: Any,
+    X: Any,
+    loss: Any,
+    n_classes: int,
+    *,
+    odds: float | None,
+    smooth: bool,
+    max_step: float,
+    objective: tuple[Floats, Floats, Floats] | None = None,
+) -> GradientPlan:
+    _check_parameters(params)
+    calibration = getattr(params, "calibration", None)
+    return GradientPlan(
+        loss=loss,
+        n_classes=n_classes,
+        odds=odds,
+        setting=GradientSetting(
+            n_rounds=params.n_estimators,
+            step=_step(params, loss, smooth),
+            learning_rate=float(params.learning_rate),
+            l2=float(params.l2_regularization),
+            max_step=max_step,
+            subsample=float(params.subsample),
+            seed=fit_seed(params),
+        ),
+        limits=read_limits(params, X.shape[1]),
+        min_weight_leaf=float(params.min_weight_leaf),
+        monotone=_monotone(params, X),
+        max_bins=params.max_bins,
+        categorical_features=params.categorical_features,
+        estimator=params.estimator,
+        init=params.init,
+        objective=objective,
+        calibration=calibration,
+        n_threads=count_threads(params.n_jobs),
+        total_rounds=total_rounds(params, calibration),
+        validation_fraction=params.validation_fraction,
+        patience=params.n_iter_no_change,
+        tolerance=float(params.tol),
+        on_interrupt=params.on_interrupt,
+        verbose=int(params.verbose),
+    )
+
+
+def _step(params: Any, loss: Any, smooth: bool) -> Any:
+    check_choice("step", params.step, STEPS)
+    if params.step == "auto":
+        if params.estimator is not None:
+            return "line-search"
+        return "newton" if smooth else "exact"
+    if params.step == "exact" and params.estimator is not None:
+        raise ValueError(
+            'step="exact" sets the leaves of the built-in tree; with estimator= use "line-search" '
+            'or "newton".'
+        )
+    if params.step == "exact" and isinstance(loss, ExpectedCostLoss):
+        raise ValueError(
+            "The expected cost of a leaf is least at certainty, F = +-infinity: use "
+            'step="newton" or "line-search".'
+        )
+    if params.step == "newton" and not smooth:
+        raise ValueError(
+            f'loss={params.loss!r} has no curvature for Newton steps: use step="exact" or '
+            '"line-search".'
+        )
+    return params.step
+
+
+def _check_parameters(params: Any) -> None:
+    check_training(params)
+    check_number("learning_rate", params.learning_rate, low=0.0, open_low=True)
+    check_number("l2_regularization", params.l2_regularization, low=0.0)
+    check_number("min_weight_leaf", params.min_weight_leaf, low=0.0, high=0.5)
+    if isinstance(params.init, str):
+        check_choice("init", params.init, ("zero",))
+
+
+def _monotone(params: Any, X: Any) -> NDArray[np.int8] | None:
+    """Return one of -1, 0, 1 for every column, from an array or a dict by name."""
+    given = params.monotonic_cst
+    if given is None:
+        return None
+    if params.estimator is not None:
+        raise ValueError("monotonic_cst constrains the built-in tree, but estimator= was given.")
+    n_features = X.shape[1]
+    ways: Any = given
+    if isinstance(given, dict):
+        names = [str(name) for name in getattr(X, "columns", [])]
+        unknown = [name for name in given if name not in names]
+        if unknown:
+            raise ValueError(f"monotonic_cst names {unknown[0]!r}, which is not a column of X.")
+        ways = [given.get(name, 0) for name in names]
+    ways = np.asarray(ways)
+    if ways.shape != (n_features,) or not np.all(np.isin(ways, (-1, 0, 1))):
+        raise ValueError(
+            f"monotonic_cst must hold -1, 0 or 1 for each of the {n_features} columns, or be a "
+            "dict of them by name."
+        )
+    return ways.astype(np.int8) if np.any(ways) else None

@@ -1,0 +1,131 @@
+"""From the parameters of `PNormBoostClassifier` to a plan: all choices settled, all checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from costboost.boosting.pnorm.loop import MixingSetting
+from costboost.boosting.pnorm.methods import METHODS, Method
+from costboost.calibration import CALIBRATORS
+from costboost.costs import Costs
+from costboost.fitting.parameters import check_training, read_limits, total_rounds
+from costboost.inputs.checks import check_choice, check_number, count_threads, fit_seed
+from costboost.trees.grower import Limits
+
+STEPS = ("harmonic", "average", "bound", "search")
+LEAST = 80  # rows in a leaf, where there are rows enough for LEAVES of them
+LEAVES = 10
+
+
+@dataclass(frozen=True)
+class PNormPlan:
+    """Everything a training needs to know beside the rows.
+
+    Attributes
+    ----------
+    method : Method
+    setting : MixingSetting
+    limits : Limits
+        All but the least size of a leaf.
+    min_samples_leaf : int or "auto"
+    total_rounds : int or None
+        Of all models, at most; None where the number of models is not known in advance.
+    """
+
+    method: Method
+    setting: MixingSetting
+    limits: Limits
+    min_samples_leaf: int | str
+    subsample: float
+    max_bins: int
+    categorical_features: Any
+    estimator: Any
+    n_classes: int
+    calibration: str | None
+    seed: int
+    n_threads: int
+    total_rounds: int | None
+    validation_fraction: float
+    patience: int | None
+    tolerance: float
+    on_interrupt: Any
+    verbose: int
+
+
+def settle(params: Any, X: Any, costs: Costs, n_classes: int) -> PNormPlan:
+    """Check the parameters of an estimator against each other and the data."""
+    _check_parameters(params)
+    method = METHODS[params.method]
+    _check_combination(params, method, costs)
+    seed = fit_seed(params)
+    return PNormPlan(
+        method=method,
+        setting=MixingSetting(params.n_estimators, float(params.p), params.step, seed),
+        limits=read_limits(params, X.shape[1]),
+        min_samples_leaf=params.min_samples_leaf,
+        subsample=float(params.subsample),
+        max_bins=params.max_bins,
+        categorical_features=params.categorical_features,
+        estimator=params.estimator,
+        n_classes=n_classes,
+        calibration=params.calibration,
+        seed=seed,
+        n_threads=count_threads(params.n_jobs),
+        total_rounds=total_rounds(params, params.calibration),
+        validation_fraction=params.validation_fraction,
+        patience=params.n_iter_no_change,
+        tolerance=float(params.tol),
+        on_interrupt=params.on_interrupt,
+        verbose=int(params.verbose),
+    )
+
+
+def leaf_rows(min_samples_leaf: int | str, n_rows: int) -> int:
+    """Return the least number of rows in a leaf, of so many that are trained on.
+
+    Examples
+    --------
+    >>> [leaf_rows("auto", n_rows) for n_rows in (5, 150, 20_000)], leaf_rows(3, 20_000)
+    ([1, 15, 80], 3)
+    """
+    if isinstance(min_samples_leaf, str):
+        return min(max(n_rows // LEAVES, 1), LEAST)
+    return int(min_samples_leaf)
+
+
+def _check_parameters(params: Any) -> None:
+    check_training(params, auto_leaf=True)
+    check_choice("method", params.method, tuple(METHODS))
+    check_choice("step", params.step, STEPS)
+    check_choice("calibration", params.calibration, tuple(CALIBRATORS))
+    check_number("p", params.p, low=1.0)
+
+
+def _check_combination(params: Any, method: Method, costs: Costs) -> None:
+    if not costs.is_square:
+        raise ValueError(
+            "PNormBoostClassifier trains on the cost of each answer, so decisions must be the "
+            "classes; these costs have other actions. Give costs of the classes to fit, calibrate, "
+            "and pass the others to predict."
+        )
+    if params.step in ("bound", "search") and not method.uses_p:
+        raise ValueError(
+            f"step={params.step!r} descends on the p-norm functional, which "
+            f'method={method.name!r} does not; use step="harmonic" or "average".'
+        )
+    if params.step == "bound" and not params.p >= 2.0:
+        raise ValueError(
+            f'step="bound" needs p >= 2, got p={params.p!r}: the gradient is not Lipschitz below. '
+            'Use step="harmonic", or "search" for p > 1.'
+        )
+    if params.step == "search" and not params.p > 1.0:
+        raise ValueError(
+            'step="search" needs p > 1: at p=1 the objective is linear, and its least value is '
+            'at one end, where the mixture is forgotten. Use step="harmonic" or "average".'
+        )
+    if params.warm_start and params.calibration is not None:
+        raise ValueError(
+            "warm_start continues one model, but calibration trains one for each fold: give "
+            "calibration=None."
+        )

@@ -1,0 +1,192 @@
+"""Training of one mixture on some rows of a table that is binned once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from costboost.boosting.pnorm.learner import (
+    OutsideRelation,
+    RelationalLearner,
+    RelationalTree,
+    outside_answers,
+)
+from costboost.boosting.pnorm.loop import Mixing, MixingRound
+from costboost.boosting.pnorm.methods import make_stochastic, rate_bound
+from costboost.boosting.pnorm.model import (
+    Mixture,
+    assemble_mixture,
+    constant_mixture,
+    mix,
+    normalised,
+    one_tree,
+    outside_kind,
+)
+from costboost.costs import Costs
+from costboost.estimators.adaboost.trainer import Trainer
+from costboost.estimators.pnorm.plan import PNormPlan, leaf_rows
+from costboost.fitting.trainer import set_history
+from costboost.inputs.checks import plain, warn_caller
+from costboost.shards.local import Layout, plan_layout, sensible_shards
+
+Floats = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class MixingHistory:
+    """What is known of the rounds of one model; `largest_cost` is max C, in units of cost."""
+
+    rounds: list[MixingRound]
+    validation_cost: list[float]
+    largest_cost: float
+
+
+class PNormTrainer(Trainer):
+    """Holds a table, its codes and its costs; trains on any of its rows."""
+
+    plan: PNormPlan  # type: ignore[assignment]
+    histories: list[MixingHistory]  # type: ignore[assignment]
+    margins = False
+
+    def train(  # type: ignore[override]
+        self, rows: Any = None, previous: list[MixingRound] | None = None
+    ) -> Mixture:
+        """Train on all rows, or on those numbered; continue from previous rounds if given."""
+        plan, watched = self.plan, self._held_out
+        used = self._weighted_rows(rows)
+        if plan.patience is not None and watched is None:
+            used, apart = self._hold_out(used)
+            watched = self._watch_rows(apart)
+        whole = len(used) == len(self.y)
+        y, costs = (self.y, self.costs) if whole else (self.y[used], self.costs[used])
+        weights = self.weights if whole or self.weights is None else self.weights[used]
+        layout = self._plan_layout(len(used))
+        with layout.cut(self._arranged(layout, None if whole else used)) as shards:
+            learner = self._relational_learner(None if whole else used)
+            setting = replace(plan.setting, n_rounds=self.n_rounds)
+            state = (plan.method, learner, costs, y, weights, plan.n_classes, setting)
+            mixing = Mixing(shards, *state)
+            mixing.replay(previous or [])
+            history = self._take_rounds(mixing, watched, previous or [])
+        self.histories.append(history)
+        if not history.rounds:
+            return self._cheapest_constant(mixing, costs, y, weights)
+        return assemble_mixture(history.rounds, plan.method, self.binner, plan.n_classes)
+
+    def _plan_layout(self, n_rows: int) -> Layout:
+        n_features = 0 if self.binner is None else self.binner.n_features * self.plan.n_classes
+        n_shards = sensible_shards(n_rows, n_features, self.plan.n_threads)
+        return plan_layout(None, n_rows, 1, n_shards)
+
+    def _relational_learner(self, rows: Int64 | None) -> RelationalLearner:
+        plan = self.plan
+        if self.binner is None:
+            X = self.table_of(rows)
+            X = X.tocsr() if sp.issparse(X) else X
+            kind = outside_kind(plan.method)
+            return OutsideRelation(plan.estimator, X, plan.n_classes, kind, plan.seed)
+        least = leaf_rows(plan.min_samples_leaf, len(self.y) if rows is None else len(rows))
+        return RelationalTree(
+            self.binner,
+            plan.n_classes,
+            replace(plan.limits, min_samples_leaf=least),
+            one_label=plan.method.one_label,
+            subsample=plan.subsample,
+            seed=plan.seed,
+        )
+
+    def _take_rounds(
+        self, mixing: Mixing, watched: Any, previous: list[MixingRound]
+    ) -> MixingHistory:
+        judge = None if watched is None else _Judge(self.plan, watched, self.binner)
+        taken = self._take(mixing.rounds, judge, previous)
+        return MixingHistory(taken.rounds, taken.costs, mixing.largest_cost)
+
+    def _cheapest_constant(
+        self, mixing: Mixing, costs: Costs, y: Int64, weights: Floats | None
+    ) -> Mixture:
+        """Say that no round could be taken, and answer the cheapest constant."""
+        plan = self.plan
+        label, _ = costs.cheapest_constant(self.classes[y], weights)
+        answer = int(np.searchsorted(self.classes, label))
+        why, remedy = "no answer costs more than another", "other costs"
+        if mixing.stop == "alpha":
+            why, remedy = (
+                "the first tree is no better than chance",
+                'larger trees or step="harmonic"',
+            )
+        warn_caller(
+            f"method={plan.method.name!r} could not take a single step: {why}. The model answers "
+            f"{plain(self.classes[answer])!r} always. Try {remedy}."
+        )
+        return constant_mixture(answer, plan.method, self.binner, plan.n_classes)
+
+    # --- for calibration and the report
+
+    def score(self, model: Mixture, rows: Any) -> Floats:  # type: ignore[override]
+        """Return the normalised scores of some rows, to calibrate on."""
+        if self.binner is None:
+            return normalised(model.scores(self.table_of(rows)))
+        return normalised(model.scores_of_codes(self.codes_of(rows), self.plan.n_threads))
+
+    def report(self, estimator: Any, models: tuple[Mixture, ...]) -> None:  # type: ignore[override]
+        """Set the fitted attributes that tell of rounds."""
+        kept = self.histories[-1:] if len(models) == 1 else self.histories
+        series: dict[str, list[Any]] = {
+            "estimator_weights_": [model.alphas for model in models],
+            "estimator_errors_": [np.array([r.error for r in h.rounds]) for h in kept],
+            "objective_": [np.array([r.objective for r in h.rounds]) for h in kept],
+            "train_cost_": [np.array([r.train_cost for r in h.rounds]) for h in kept],
+        }
+        setting = self.plan.setting
+        descends = setting.step in ("bound", "search")
+        if descends and self.plan.method.is_bounded(setting.p):
+            series["objective_bound_"] = [self._objective_bound(h) for h in kept]
+        if kept[-1].validation_cost:
+            series["validation_cost_"] = [np.array(h.validation_cost) for h in kept]
+        if self.plan.estimator is not None:
+            series["estimators_"] = [list(model.estimators) for model in models]
+        set_history(estimator, series)
+        estimator.n_iter_ = max(len(model) for model in models)
+
+    def _objective_bound(self, history: MixingHistory) -> Floats:
+        """Return the least objective found plus 9 M / (t + 2) (Theorem 4.2)."""
+        found = np.array([done.objective for done in history.rounds])
+        rate = rate_bound(history.largest_cost, self.plan.setting.p, len(found))
+        return np.asarray(np.min(found, initial=np.inf) + rate)
+
+
+class _Judge:
+    """Mixes rounds at held-out rows; returns the mean cost of the decisions after each."""
+
+    def __init__(self, plan: PNormPlan, watched: Any, binner: Any) -> None:
+        self.plan, self.watched, self.binner = plan, watched, binner
+        start = 0.0 if plan.method.adaptive else 1.0 / plan.n_classes
+        self.scores = np.full((len(watched.labels), plan.n_classes), start)
+        self.codes = np.searchsorted(watched.costs.classes, watched.labels)
+
+    def add(self, done: MixingRound) -> None:
+        """Mix a round in."""
+        method = self.plan.method
+        stochastic = method.answers == "stochastic"
+        said = np.zeros_like(self.scores)
+        if self.binner is not None:
+            one_tree(self.binner, done, stochastic=stochastic).add_trees(
+                self.watched.codes, said, 0, 1
+            )
+        else:
+            estimator, kind = done.relation.estimator, outside_kind(method)
+            answers = outside_answers(estimator, self.watched.X, self.plan.n_classes, kind)
+            said += make_stochastic(answers) if stochastic else answers
+        self.scores = mix(self.scores, said, done.alpha, adaptive=method.adaptive)
+
+    def __call__(self, done: MixingRound) -> float:
+        self.add(done)
+        decided = np.argmax(self.scores, axis=1)
+        paid = self.watched.costs.of_decisions(self.codes, decided, encoded=True)
+        return float(np.average(paid, weights=self.watched.weights))

@@ -1,0 +1,151 @@
+"""What costing and MetaCost share: models of clones, and decisions that contain costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.dummy import DummyClassifier
+from sklearn.utils import (
+    assert_all_finite,
+    get_tags,
+    indexable,
+)
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+
+from costboost.costs import Costs
+from costboost.decisions import CostDecisionMixin
+from costboost.inputs.checks import check_jobs, check_not_empty
+
+Floats = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+
+class _Constant(DummyClassifier):  # type: ignore[misc]  # scikit-learn is untyped
+    """Answers the only class it has seen; refuses what the estimator in its place would."""
+
+    def __init__(self, *, check_finite: bool = True) -> None:
+        super().__init__(strategy="most_frequent")
+        self.check_finite = check_finite
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: Any = None) -> Self:
+        if self.check_finite:
+            assert_all_finite(X)
+        return super().fit(X, y)  # type: ignore[no-any-return]
+
+    def predict_proba(self, X: Any) -> Floats:
+        validate_data(self, X, reset=False, skip_check_array=True)  # as many columns, same names
+        if self.check_finite:
+            assert_all_finite(X)
+        return np.ones((_num_samples(X), 1))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        return np.repeat(self.classes_, len(self.predict_proba(X)))
+
+
+def fit_clone(estimator: Any, X: Any, labels: NDArray[Any], seed: int, weights: Any = None) -> Any:
+    """Fit a clone; rows of a single class, which most classifiers refuse, make a constant."""
+    if len(np.unique(labels)) == 1:
+        return _Constant(check_finite=not get_tags(estimator).input_tags.allow_nan).fit(X, labels)
+    model = clone(estimator)
+    seeds = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
+    if seeds:
+        model.set_params(**dict.fromkeys(seeds, seed))
+    return model.fit(X, labels, **({} if weights is None else {"sample_weight": weights}))
+
+
+def shares_of(model: Any, X: Any, classes: NDArray[Any], *, votes: bool) -> Floats:
+    """Return probabilities, or votes, for all classes, also those that a model has not seen."""
+    if votes:
+        answers = np.searchsorted(classes, model.predict(X))
+        return np.asarray(answers[:, None] == np.arange(len(classes)), dtype=np.float64)
+    shares = np.zeros((_num_samples(X), len(classes)))
+    shares[:, np.searchsorted(classes, model.classes_)] = model.predict_proba(X)
+    return shares
+
+
+def estimator_has(name: str) -> Callable[[Any], bool]:
+    """Return the question whether a wrapper's estimator has a method."""
+
+    def check(self: Any) -> bool:
+        return hasattr(self.estimator, name)
+
+    return check
+
+
+class CostTrained(
+    CostDecisionMixin,
+    ClassifierMixin,  # type: ignore[misc]  # scikit-learn is untyped
+    MetaEstimatorMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
+    """What both wrappers share: their decisions contain the costs of ``fit``."""
+
+    estimator: Any
+    n_jobs: int | None
+
+    def _answers(self, X: Any) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def _read(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, costs: Any
+    ) -> tuple[Any, Int64, Floats | None, Costs]:
+        """Check what ``fit`` was given; return X, class numbers, weights and bound costs."""
+        check_not_empty(X)
+        check_jobs(self.n_jobs)
+        (X,) = indexable(X)
+        codes, weights, bound = self._read_rows(X, y, sample_weight, costs)
+        if not bound.is_square:
+            raise ValueError(
+                f"{type(self).__name__} trains a classifier on costs, so decisions must be the "
+                "classes; for other actions use MinimumCostClassifier."
+            )
+        return X, codes, weights, bound
+
+    def _copy_features(self, model: Any) -> None:
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(model, name):
+                setattr(self, name, getattr(model, name))
+
+    def _decision_proba(self, X: Any, costs: Any) -> Floats:
+        raise ValueError(
+            f"{type(self).__name__} was trained on costs, which its answers contain, so it cannot "
+            "price decisions. Fit it on the new costs, or use MinimumCostClassifier, whose "
+            "calibration= gives probabilities that are free of costs."
+        )
+
+    def predict(self, X: Any, costs: Any = None) -> NDArray[Any]:
+        """Return the classes to answer, by the costs of ``fit``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        costs : None
+            Refused: other costs need another ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        if costs is not None:
+            self._decision_proba(X, costs)
+        return self._answers(X)
+
+    def score(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, costs: Any = None
+    ) -> float:
+        """Return minus the mean realised cost; the given costs are paid, and do not decide."""
+        return self._score_answers(X, y, sample_weight, costs)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        for name in ("sparse", "allow_nan", "categorical", "string"):
+            setattr(tags.input_tags, name, getattr(inner.input_tags, name))
+        if inner.classifier_tags is not None:
+            tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
+        return tags

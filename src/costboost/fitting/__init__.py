@@ -1,0 +1,1 @@
+"""What every family does around its loop: bin, hold out, take rounds, continue."""

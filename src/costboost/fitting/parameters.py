@@ -1,0 +1,56 @@
+"""Parameters that all boosting estimators share, checked and read once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from costboost.inputs.checks import check_choice, check_number, count_features
+from costboost.trees.grower import Limits
+
+
+def check_training(params: Any, *, auto_leaf: bool = False) -> None:
+    """Check the parameters of rounds, trees and early stopping.
+
+    With `auto_leaf`, `min_samples_leaf="auto"` is left to the training.
+    """
+    check_choice("on_interrupt", params.on_interrupt, ("raise", "keep"))
+    check_choice("warm_start", params.warm_start, (True, False))
+    if hasattr(params, "ensemble"):
+        check_choice("ensemble", params.ensemble, (True, False))
+    check_number("n_estimators", params.n_estimators, low=1, whole=True)
+    check_number("subsample", params.subsample, low=0.0, high=1.0, open_low=True)
+    if auto_leaf and isinstance(params.min_samples_leaf, str):
+        check_choice("min_samples_leaf", params.min_samples_leaf, ("auto",))
+    else:
+        check_number("min_samples_leaf", params.min_samples_leaf, low=1, whole=True)
+    check_number("max_bins", params.max_bins, low=2, high=255, whole=True)
+    check_number("tol", params.tol, low=0.0)
+    if not isinstance(params.verbose, bool):
+        check_number("verbose", params.verbose, low=0, whole=True)
+    check_number("validation_fraction", params.validation_fraction, low=0.0, high=0.9)
+    if params.max_depth is not None:
+        check_number("max_depth", params.max_depth, low=1, whole=True)
+    if params.max_leaf_nodes is not None:
+        check_number("max_leaf_nodes", params.max_leaf_nodes, low=2, high=65_000, whole=True)
+    if params.n_iter_no_change is not None:
+        check_number("n_iter_no_change", params.n_iter_no_change, low=1, whole=True)
+
+
+def read_limits(params: Any, n_features: int) -> Limits:
+    """Return how far trees may grow; "auto" rows in a leaf are for the training to settle."""
+    least = params.min_samples_leaf
+    return Limits(
+        max_depth=params.max_depth,
+        max_leaf_nodes=params.max_leaf_nodes,
+        min_samples_leaf=1 if isinstance(least, str) else least,
+        max_features=count_features(params.max_features, n_features),
+    )
+
+
+def total_rounds(params: Any, calibration: str | None) -> int | None:
+    """Return the rounds of all models, at most; None where their number is not known."""
+    if calibration is None or isinstance(params.cv, float):
+        return int(params.n_estimators)
+    if isinstance(params.cv, int):
+        return int(params.n_estimators) * (params.cv + (not params.ensemble))
+    return None

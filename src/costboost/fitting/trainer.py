@@ -1,0 +1,292 @@
+"""What every trainer has: a table that is binned once, rows to train on and rows held out.
+
+`Trainer`, `PNormTrainer` and `GradientTrainer` add what one model is; `train_models` makes one of
+all rows, or one for each fold of a calibration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing, column_or_1d
+from sklearn.utils.validation import check_consistent_length
+
+from costboost.binning.binner import Binner, fit_binner
+from costboost.boosting.rounds import Manner, Taken, take_rounds
+from costboost.calibration import CalibratedScores, calibrate_folds
+from costboost.inputs.checks import check_table
+from costboost.shards.local import Layout
+
+Codes = NDArray[np.uint8]
+Floats = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+# Fitted attributes that tell of rounds; which of them there are depends on the method.
+HISTORY = (
+    "estimator_weights_",
+    "estimator_errors_",
+    "normalizers_",
+    "objective_",
+    "objective_bound_",
+    "cost_bound_",
+    "train_cost_",
+    "train_loss_",
+    "validation_cost_",
+    "validation_loss_",
+    "validation_rounds_",
+    "estimators_",
+)
+
+
+class TablePlan(Manner, Protocol):
+    """What a plan says of its table; all plans have it."""
+
+    @property
+    def setting(self) -> Any:
+        """The loop's own choices, with `n_rounds`."""
+
+    @property
+    def estimator(self) -> Any:
+        """The outside learner, or None."""
+
+    @property
+    def n_classes(self) -> int:
+        """0 for regression."""
+
+    @property
+    def calibration(self) -> str | None:
+        """The map from scores to probabilities."""
+
+    @property
+    def max_bins(self) -> int:
+        """At most."""
+
+    @property
+    def categorical_features(self) -> Any:
+        """Which columns hold categories."""
+
+    @property
+    def validation_fraction(self) -> float:
+        """The share of rows held out."""
+
+    @property
+    def seed(self) -> int:
+        """Of everything random."""
+
+    @property
+    def n_threads(self) -> int:
+        """At most."""
+
+
+class TableTrainer:
+    """Holds a table and its codes, and says which of its rows are trained on.
+
+    Parameters
+    ----------
+    plan : TablePlan
+    X : the table
+    y : array of shape (n,): class numbers, or the target of a regression
+    weights : float64 array of shape (n,) or None
+    observer : callable, or None
+        Told of every round; True stops.
+
+    Attributes
+    ----------
+    binner : Binner or None
+        None with an outside learner, which gets the table as it is.
+    histories : list
+        What is known of the rounds of each model, in the order of their training.
+    margins : bool
+        Whether `score` returns real-valued margins rather than values in [0, 1].
+    """
+
+    plan: Any
+    margins: bool
+    histories: list[Any]
+    _held_out: Any  # the rows of an eval_set, or None
+
+    def __init__(
+        self, plan: TablePlan, X: Any, y: NDArray[Any], weights: Floats | None, observer: Any
+    ) -> None:
+        self.plan, self.X, self.y, self.weights, self.observer = plan, X, y, weights, observer
+        self.histories = []
+        self.binner: Binner | None = None
+        self._codes: Codes | None = None
+        self._max_rounds = int(plan.setting.n_rounds)
+        if plan.estimator is None:
+            self.binner = fit_binner(
+                X,
+                weights,
+                max_bins=plan.max_bins,
+                categorical_features=plan.categorical_features,
+                n_threads=plan.n_threads,
+            )
+
+    def train(self, rows: Any = None, previous: Any = None) -> Any:
+        """Train on all rows, or on those numbered; continue from previous rounds if given."""
+        raise NotImplementedError
+
+    def score(self, model: Any, rows: Any) -> Floats:
+        """Return the scores of some rows, to calibrate on."""
+        raise NotImplementedError
+
+    @property
+    def share_held_out(self) -> float:
+        """The share of rows that no model trains on, for early stopping."""
+        inside = self.plan.patience is not None and self._held_out is None
+        return float(self.plan.validation_fraction) if inside else 0.0
+
+    # --- the table
+
+    def table_of(self, rows: Any) -> Any:
+        """Return some rows of the table; None are all of them."""
+        return self.X if rows is None else _safe_indexing(self.X, rows)
+
+    def codes_of(self, rows: Any) -> Codes:
+        """Return the codes of some rows; the table is binned at the first call, and kept."""
+        if self._codes is None:
+            assert self.binner is not None
+            self._codes = self.binner.encode(self.X, n_threads=self.plan.n_threads)
+        return np.asarray(self._codes[rows])
+
+    def _arranged(self, layout: Layout, rows: Int64 | None) -> Codes:
+        """Return the codes of the rows, in the order of the layout."""
+        if self.binner is None:
+            return np.zeros((len(layout.rows), 0), dtype=np.uint8)
+        n_threads = self.plan.n_threads
+        if rows is None and self._codes is None:
+            return self.binner.encode(self.X, positions=layout.positions, n_threads=n_threads)
+        return self.codes_of(layout.rows if rows is None else rows[layout.rows])
+
+    # --- rows
+
+    def _weighted_rows(self, rows: Any) -> Int64:
+        """Return the numbers of the rows to train on: rows of weight 0 are as good as absent."""
+        chosen = np.arange(len(self.y)) if rows is None else np.asarray(rows)
+        if self.weights is None or np.all(self.weights[chosen] > 0.0):
+            return chosen
+        chosen = chosen[self.weights[chosen] > 0.0]
+        if self.plan.n_classes and len(np.unique(self.y[chosen])) < 2:
+            raise ValueError(
+                "sample_weight leaves rows of fewer than two classes: give positive weights to "
+                "rows of at least two classes."
+            )
+        return chosen
+
+    def _hold_out(self, rows: Int64) -> tuple[Int64, Int64]:
+        """Set a share of the rows apart (of every class), at least one and never all of them."""
+        share = self.plan.validation_fraction
+        if not share > 0.0:
+            raise ValueError(
+                "Early stopping needs held-out rows: give validation_fraction > 0 or an eval_set."
+            )
+        rng = np.random.default_rng(self.plan.seed)
+        apart = np.zeros(len(rows), dtype=bool)
+        groups = self.y[rows] if self.plan.n_classes else np.zeros(len(rows), dtype=np.int64)
+        for k in np.unique(groups):
+            members = np.flatnonzero(groups == k)
+            if len(members) > 1:
+                n_apart = min(max(1, round(share * len(members))), len(members) - 1)
+                apart[rng.permutation(members)[:n_apart]] = True
+        if not apart.any():
+            raise ValueError(
+                "Early stopping needs held-out rows, but no class has two rows to cut. Give more "
+                "rows, an eval_set, or n_iter_no_change=None."
+            )
+        return rows[~apart], rows[apart]
+
+    # --- rounds
+
+    def _take(
+        self,
+        rounds: Callable[[int], Iterable[Any]],
+        judge: Callable[[Any], float] | None,
+        previous: list[Any],
+    ) -> Taken:
+        """Take the rounds of one model; what the user ended limits the models still to come."""
+        n_rounds, observer = self.plan.setting.n_rounds, self.observer
+        taken = take_rounds(
+            rounds, self.plan, n_rounds, previous=previous, judge=judge, observer=observer
+        )
+        if taken.limit is not None:
+            self._max_rounds = taken.limit
+        return taken
+
+    @property
+    def n_rounds(self) -> int:
+        """How many rounds a model may take."""
+        return max(self._max_rounds, 1)
+
+
+def train_models(
+    trainer: TableTrainer, cv: Any, *, groups: Any, ensemble: bool, previous: Any = None
+) -> tuple[tuple[Any, ...], CalibratedScores | None]:
+    """Train one model on all rows, or one for each fold and calibrate them.
+
+    Parameters
+    ----------
+    trainer : TableTrainer
+    cv, groups, ensemble : as in `calibrate_folds`
+    previous : optional
+        What one model continues from.
+
+    Returns
+    -------
+    models : tuple
+    scores : CalibratedScores or None
+        None without calibration.
+    """
+    plan = trainer.plan
+    if plan.calibration is None:
+        return (trainer.train(None, previous),), None
+    scores = calibrate_folds(
+        trainer.train,
+        trainer.score,
+        trainer.y,
+        cv,
+        classes=np.arange(plan.n_classes),
+        method=plan.calibration,
+        margins=trainer.margins,
+        groups=groups,
+        sample_weight=trainer.weights,
+        ensemble=ensemble,
+        random_state=plan.seed,
+    )
+    return scores.models, scores
+
+
+def read_eval_set(estimator: Any, eval_set: Any, *, per_row: bool) -> tuple[Any, Any, Any] | None:
+    """Return the X, y and costs (or None) of held-out rows, if any, as many of each.
+
+    `per_row` says that training has prices per row, so that the held-out rows need their own.
+    """
+    if eval_set is None:
+        return None
+    if not isinstance(eval_set, tuple | list) or len(eval_set) not in (2, 3):
+        given = f"{len(eval_set)} parts" if isinstance(eval_set, tuple | list) else repr(eval_set)
+        raise ValueError(f"eval_set must be (X, y) or (X, y, costs), got {given}.")
+    X, y, costs = (*eval_set, None)[:3]
+    if costs is None and per_row:
+        raise ValueError(
+            "Training has prices per row, so the held-out rows need their own: give "
+            "eval_set=(X, y, costs)."
+        )
+    X = check_table(estimator, X, reset=False)
+    labels = column_or_1d(y)
+    check_consistent_length(X, labels)
+    return X, labels, costs
+
+
+def set_history(estimator: Any, series: dict[str, list[Any]]) -> None:
+    """Set the attributes that tell of rounds, one entry per model; forget those of the last fit.
+
+    A single model's stand alone, several models' in a list.
+    """
+    for name in HISTORY:
+        if hasattr(estimator, name):
+            delattr(estimator, name)
+    for name, values in series.items():
+        setattr(estimator, name, values[0] if len(values) == 1 else values)

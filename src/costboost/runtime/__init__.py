@@ -1,0 +1,1 @@
+"""What kernels run on: compiled or interpreted, and on which threads."""

@@ -1,0 +1,347 @@
+"""The compiled loops under one tree: histograms, the split of a node's rows, leaves.
+
+Data, as every function here sees it:
+
+    codes    (m, d) uint8     one shard's table; 255 is a missing value
+    order    (m,) uint32      the shard's rows, permuted so that every node's rows are together
+    begins, ends (S,) int64   where a node's rows lie in `order`, one range per segment; a
+                              segment is a class (rows are grouped by class) or everything
+    hist     int64            sums on a fixed-point grid, exact whatever the order of addition:
+                              (K, d, 256) by class, (d, 256, C) for channels side by side; flat
+                              here, because an index into three dimensions takes twice as long
+
+`whole` says that the node is the root of an unsampled tree: `order` is then the identity and
+is not read. Compiled by Cython in pure-Python mode; interpreted the same loops run slowly, and
+the casts keep NumPy's bytes from wrapping at 255.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from costboost.runtime import interpreted as cython
+
+if cython.compiled:
+    from cython.cimports.costboost.shards._prefetch import prefetch
+
+# Rows between asking for a cache line and using it.
+AHEAD = cython.declare(cython.Py_ssize_t, 16)
+
+
+def is_compiled() -> bool:
+    """Whether these kernels were compiled."""
+    return cython.compiled
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _add_row(
+    codes: cython.const[cython.uchar][:, ::1],
+    row: cython.Py_ssize_t,
+    value: cython.longlong,
+    offset: cython.Py_ssize_t,
+    hist: cython.longlong[::1],
+) -> cython.int:
+    """Add a value to the bin of every column; four at a time, which takes a third less."""
+    j: cython.Py_ssize_t = 0
+    d: cython.Py_ssize_t = codes.shape[1]
+    while j + 3 < d:
+        hist[offset + cython.cast(cython.Py_ssize_t, codes[row, j])] += value
+        hist[offset + 256 + cython.cast(cython.Py_ssize_t, codes[row, j + 1])] += value
+        hist[offset + 512 + cython.cast(cython.Py_ssize_t, codes[row, j + 2])] += value
+        hist[offset + 768 + cython.cast(cython.Py_ssize_t, codes[row, j + 3])] += value
+        offset += 1024
+        j += 4
+    while j < d:
+        hist[offset + cython.cast(cython.Py_ssize_t, codes[row, j])] += value
+        offset += 256
+        j += 1
+    return 0
+
+
+def class_histogram(
+    codes: cython.const[cython.uchar][:, ::1],
+    order: cython.const[cython.uint][::1],
+    whole: cython.bint,
+    begins: cython.const[cython.longlong][::1],
+    ends: cython.const[cython.longlong][::1],
+    weights: cython.const[cython.double][::1],
+    factors: cython.const[cython.double][::1],
+    scales: cython.const[cython.double][::1],
+    hist: cython.longlong[::1],
+):
+    """Add round(scale * weight) of every row to its class's bins: one add per cell.
+
+    `factors` has none, or one for each row's weight.
+    """
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    ahead: cython.Py_ssize_t
+    grid: cython.longlong
+    plane: cython.Py_ssize_t
+    scale: cython.double
+    weight: cython.double
+    factored: cython.bint = factors.shape[0] > 0
+    d: cython.Py_ssize_t = codes.shape[1]
+    with cython.nogil:
+        for k in range(begins.shape[0]):
+            plane = k * d * 256
+            scale = scales[k]
+            if whole:
+                for i in range(begins[k], ends[k]):
+                    weight = weights[i] * scale
+                    if factored:
+                        weight *= factors[i]
+                    grid = cython.cast(cython.longlong, weight + 0.5)
+                    _add_row(codes, i, grid, plane, hist)
+            else:
+                for i in range(begins[k], ends[k]):
+                    if cython.compiled and i + AHEAD < ends[k]:
+                        ahead = order[i + AHEAD]
+                        prefetch(cython.address(codes[ahead, 0]))
+                        prefetch(cython.address(codes[ahead, d - 1]))
+                        prefetch(cython.address(weights[ahead]))
+                        if factored:
+                            prefetch(cython.address(factors[ahead]))
+                    row = order[i]
+                    weight = weights[row] * scale
+                    if factored:
+                        weight *= factors[row]
+                    grid = cython.cast(cython.longlong, weight + 0.5)
+                    _add_row(codes, row, grid, plane, hist)
+
+
+def pair_histogram(
+    codes: cython.const[cython.uchar][:, ::1],
+    order: cython.const[cython.uint][::1],
+    whole: cython.bint,
+    begins: cython.const[cython.longlong][::1],
+    ends: cython.const[cython.longlong][::1],
+    pairs: cython.const[cython.longlong][:, ::1],
+    hist: cython.longlong[::1],
+):
+    """Add the (gradient, hessian) of every row to its bins; both already on the grid."""
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    s: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    cell: cython.Py_ssize_t
+    ahead: cython.Py_ssize_t
+    gradient: cython.longlong
+    hessian: cython.longlong
+    d: cython.Py_ssize_t = codes.shape[1]
+    with cython.nogil:
+        for s in range(begins.shape[0]):
+            for i in range(begins[s], ends[s]):
+                row = i
+                if not whole:
+                    row = order[i]
+                    if cython.compiled and i + AHEAD < ends[s]:
+                        ahead = order[i + AHEAD]
+                        prefetch(cython.address(codes[ahead, 0]))
+                        prefetch(cython.address(codes[ahead, d - 1]))
+                        prefetch(cython.address(pairs[ahead, 0]))
+                gradient = pairs[row, 0]
+                hessian = pairs[row, 1]
+                for j in range(d):
+                    cell = 2 * (j * 256 + cython.cast(cython.Py_ssize_t, codes[row, j]))
+                    hist[cell] += gradient
+                    hist[cell + 1] += hessian
+
+
+def packed_histogram(
+    codes: cython.const[cython.uchar][:, ::1],
+    order: cython.const[cython.uint][::1],
+    whole: cython.bint,
+    begins: cython.const[cython.longlong][::1],
+    ends: cython.const[cython.longlong][::1],
+    packed: cython.const[cython.longlong][::1],
+    shift: cython.int,
+    block: cython.Py_ssize_t,
+    part: cython.longlong[::1],
+    hist: cython.longlong[::1],
+):
+    """Add gradient * 2**shift + hessian of every row to its bins: one add per cell.
+
+    After every `block` rows, few enough that no hessians carry into the gradients, the sums in
+    `part` (zero before and after) are taken apart and added to `hist`: integers, and so exact.
+    """
+    c: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    s: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    ahead: cython.Py_ssize_t
+    start: cython.Py_ssize_t
+    stop: cython.Py_ssize_t
+    pair: cython.longlong
+    mask: cython.longlong = (cython.cast(cython.longlong, 1) << shift) - 1
+    d: cython.Py_ssize_t = codes.shape[1]
+    with cython.nogil:
+        for s in range(begins.shape[0]):
+            start = begins[s]
+            while start < ends[s]:
+                stop = start + block if start + block < ends[s] else ends[s]
+                if whole:
+                    for i in range(start, stop):
+                        pair = packed[i]
+                        _add_row(codes, i, pair, 0, part)
+                else:
+                    for i in range(start, stop):
+                        if cython.compiled and i + AHEAD < ends[s]:
+                            ahead = order[i + AHEAD]
+                            prefetch(cython.address(codes[ahead, 0]))
+                            prefetch(cython.address(codes[ahead, d - 1]))
+                            prefetch(cython.address(packed[ahead]))
+                        row = order[i]
+                        pair = packed[row]
+                        _add_row(codes, row, pair, 0, part)
+                for c in range(d * 256):
+                    pair = part[c]
+                    hist[2 * c] += pair >> shift
+                    hist[2 * c + 1] += pair & mask
+                    part[c] = 0
+                start = stop
+
+
+def vector_histogram(
+    codes: cython.const[cython.uchar][:, ::1],
+    order: cython.const[cython.uint][::1],
+    whole: cython.bint,
+    begins: cython.const[cython.longlong][::1],
+    ends: cython.const[cython.longlong][::1],
+    vectors: cython.const[cython.int][:, ::1],
+    hist: cython.longlong[::1],
+):
+    """Add the K signed weights of every row, already on the grid, to its bins."""
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    s: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    cell: cython.Py_ssize_t
+    ahead: cython.Py_ssize_t
+    d: cython.Py_ssize_t = codes.shape[1]
+    n_classes: cython.Py_ssize_t = vectors.shape[1]
+    with cython.nogil:
+        for s in range(begins.shape[0]):
+            for i in range(begins[s], ends[s]):
+                row = i
+                if not whole:
+                    row = order[i]
+                    if cython.compiled and i + AHEAD < ends[s]:
+                        ahead = order[i + AHEAD]
+                        prefetch(cython.address(codes[ahead, 0]))
+                        prefetch(cython.address(codes[ahead, d - 1]))
+                        prefetch(cython.address(vectors[ahead, 0]))
+                        prefetch(cython.address(vectors[ahead, n_classes - 1]))
+                for j in range(d):
+                    cell = n_classes * (j * 256 + cython.cast(cython.Py_ssize_t, codes[row, j]))
+                    for k in range(n_classes):
+                        hist[cell + k] += vectors[row, k]
+
+
+def count_histogram(
+    codes: cython.const[cython.uchar][:, ::1],
+    order: cython.const[cython.uint][::1],
+    whole: cython.bint,
+    begins: cython.const[cython.longlong][::1],
+    ends: cython.const[cython.longlong][::1],
+    counts: cython.longlong[:, ::1],
+):
+    """Count rows by bin; only asked for when leaves have a least number of rows."""
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    s: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    with cython.nogil:
+        for s in range(begins.shape[0]):
+            for i in range(begins[s], ends[s]):
+                row = i if whole else order[i]
+                for j in range(codes.shape[1]):
+                    counts[j, codes[row, j]] += 1
+
+
+def partition(
+    codes: cython.const[cython.uchar][:, ::1],
+    feature: cython.Py_ssize_t,
+    goes_left: cython.const[cython.uchar][::1],
+    order: cython.uint[::1],
+    scratch: cython.uint[::1],
+    whole: cython.bint,
+    begins: cython.const[cython.longlong][::1],
+    ends: cython.const[cython.longlong][::1],
+    middles: cython.longlong[::1],
+):
+    """Move the rows that go left to the front of every segment, keeping their order.
+
+    Every row is written to both sides and only one side moves on: no branch to mispredict.
+    """
+    i: cython.Py_ssize_t
+    s: cython.Py_ssize_t
+    left: cython.Py_ssize_t
+    right: cython.Py_ssize_t
+    go: cython.Py_ssize_t
+    row: cython.uint
+    with cython.nogil:
+        for s in range(begins.shape[0]):
+            left = begins[s]
+            right = 0
+            for i in range(begins[s], ends[s]):
+                row = i if whole else order[i]
+                if cython.compiled and not whole and i + AHEAD < ends[s]:
+                    prefetch(cython.address(codes[order[i + AHEAD], feature]))
+                go = cython.cast(cython.Py_ssize_t, goes_left[codes[row, feature]])
+                order[left] = row
+                scratch[right] = row
+                left += go
+                right += 1 - go
+            for i in range(right):
+                order[left + i] = scratch[i]
+            middles[s] = left
+
+
+def assign_leaf(
+    order: cython.const[cython.uint][::1],
+    whole: cython.bint,
+    begins: cython.const[cython.longlong][::1],
+    ends: cython.const[cython.longlong][::1],
+    leaf: cython.ushort,
+    leaves: cython.ushort[::1],
+):
+    """Write the number of a leaf at each of its rows."""
+    i: cython.Py_ssize_t
+    s: cython.Py_ssize_t
+    with cython.nogil:
+        for s in range(begins.shape[0]):
+            for i in range(begins[s], ends[s]):
+                leaves[i if whole else order[i]] = leaf
+
+
+def assign_split(
+    codes: cython.const[cython.uchar][:, ::1],
+    feature: cython.Py_ssize_t,
+    goes_left: cython.const[cython.uchar][::1],
+    order: cython.const[cython.uint][::1],
+    whole: cython.bint,
+    begins: cython.const[cython.longlong][::1],
+    ends: cython.const[cython.longlong][::1],
+    left: cython.ushort,
+    right: cython.ushort,
+    leaves: cython.ushort[::1],
+):
+    """Write the leaf at each row of a node whose two children are leaves: no need to move rows."""
+    i: cython.Py_ssize_t
+    s: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    step: cython.int = left - right
+    with cython.nogil:
+        for s in range(begins.shape[0]):
+            for i in range(begins[s], ends[s]):
+                row = i if whole else order[i]
+                if cython.compiled and not whole and i + AHEAD < ends[s]:
+                    prefetch(cython.address(codes[order[i + AHEAD], feature]))
+                leaves[row] = right + step * cython.cast(cython.int, goes_left[codes[row, feature]])

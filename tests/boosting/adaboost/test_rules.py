@@ -1,0 +1,655 @@
+"""The AdaBoost family through its public face, against plain re-runs of the same votes.
+
+A fitted `CostBoostClassifier` tells alpha, error, Z and cost of every round. Its votes are read off
+`staged_decision_function`, and `naive.rules` runs the algorithm again with those votes: the numbers
+must be the same to 1e-9, whatever the costs, weights, shards, trees or learners.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from costboost import CostBoostClassifier, Costs
+from costboost.boosting.adaboost import joint, rules, steps
+from costboost.boosting.adaboost.normalizer import CellSums
+from costboost.shards import local as shards_module
+from naive import rules as naive
+
+METHODS = naive.METHODS
+SAME = {"rtol": 1e-9, "atol": 1e-11}
+
+
+def problem(seed=0, n=160, d=4, noise=1.0, levels=None):
+    """(X, y): two noisy classes, y in {0, 1}; with `levels`, few distinct values per column."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    y = (X @ rng.normal(size=d) + noise * rng.normal(size=n) > 0.3).astype(int)
+    y[:2] = 0, 1
+    if levels is not None:
+        X = np.floor(X * levels / 4)
+    return X, y
+
+
+def costs_of(kind, n, seed=0, low=1.0, high=3.0):
+    """(fp, fn), constants or one per row."""
+    if kind == "constant":
+        return low, high
+    rng = np.random.default_rng(seed + 100)
+    return low * rng.uniform(0.5, 1.5, n), high * rng.uniform(0.5, 1.5, n)
+
+
+@pytest.fixture(params=[1, 3], ids=["1-shard", "3-shards"])
+def n_shards(request, monkeypatch):
+    """Cut every table into so many shards, however small."""
+    cut_into(request.param, monkeypatch)
+    return request.param
+
+
+def cut_into(number, monkeypatch):
+    monkeypatch.setattr(
+        "costboost.estimators.adaboost.trainer.sensible_shards", lambda *sizes: number
+    )
+    monkeypatch.setattr(shards_module, "_DEAL", 7)
+
+
+def fitted(method, X, y, costs, sample_weight=None, **options):
+    options = {
+        "n_estimators": 6,
+        "learning_rate": 1.0,
+        "votes": "discrete",
+        "calibration": None,
+        "random_state": 0,
+        **options,
+    }
+    return CostBoostClassifier(method, **options).fit(X, y, sample_weight, costs)
+
+
+def margins_of(model, X):
+    """F after each round, (T, n)."""
+    return np.array(list(model.staged_decision_function(X))).reshape(model.n_iter_, len(X), -1)[
+        ..., 0
+    ]
+
+
+def votes_of(model, X):
+    """What each round added to F, over its alpha: (T, n), in {-1, +1} or [-1, 1]."""
+    margins = margins_of(model, X)
+    added = np.diff(margins, axis=0, prepend=np.zeros((1, len(X))))
+    if model.method == "rareboost":
+        return np.sign(added)
+    votes = added / model.estimator_weights_[:, None]
+    return np.sign(votes) if model.votes == "discrete" else votes
+
+
+def replayed(model, X, y, fp, fn, sample_weight=None, **options):
+    """The naive run of the same votes."""
+    signs = np.where(y == 1, 1.0, -1.0)
+    options = {
+        "n_rounds": model.n_estimators,
+        "learning_rate": model.learning_rate,
+        "alpha": model.alpha,
+        "cost_scale": model.cost_scale,
+        "c_fp": fp,
+        "c_fn": fn,
+        **options,
+    }
+    cost = np.where(y == 1, fn, fp) * np.ones(len(y))
+    votes = votes_of(model, X)
+    return naive.boost(model.method, signs, cost, votes, sample_weight=sample_weight, **options)
+
+
+def assert_same(model, run, X):
+    """Alpha, error, Z, cost, bound and margins of all rounds, and no round missing or too many."""
+    assert model.n_iter_ == run.n_rounds >= 1
+    assert_allclose(model.estimator_weights_, run.alphas, **SAME)
+    assert_allclose(model.estimator_errors_, run.errors, **SAME)
+    assert_allclose(model.normalizers_, run.normalizers, **SAME)
+    assert_allclose(model.train_cost_, run.train_cost, **SAME)
+    assert_allclose(margins_of(model, X), run.margins, **SAME)
+    assert hasattr(model, "cost_bound_") == (run.bound is not None)
+    if run.bound is not None:
+        assert_allclose(model.cost_bound_, run.bound, **SAME)
+
+
+# ---------------------------------------------------------------- every method, built-in trees
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
+@pytest.mark.parametrize("kind", ["constant", "rows"])
+@pytest.mark.parametrize("method", METHODS)
+def test_fit_tells_what_a_plain_run_of_its_votes_tells(method, kind, weighted, depth, n_shards):
+    for seed in (0, 1):
+        X, y = problem(seed)
+        # Stumps and AdaC step forward at moderate costs only.
+        fp, fn = costs_of(kind, len(y), seed, high=1.3 if method.startswith("adac") else 3.0)
+        s = np.random.default_rng(seed).uniform(0.2, 3, len(y)) if weighted else None
+        model = fitted(method, X, y, Costs(fp=fp, fn=fn), s, max_depth=depth)
+        assert_same(model, replayed(model, X, y, fp, fn, s), X)
+
+
+@pytest.mark.parametrize("kind", ["constant", "rows"])
+@pytest.mark.parametrize("method", METHODS)
+def test_shards_change_no_bit(method, kind, monkeypatch):
+    X, y = problem(3)
+    fp, fn = costs_of(kind, len(y), high=1.3)
+    s = np.random.default_rng(3).uniform(0.2, 3, len(y))
+    models = []
+    for number in (1, 2, 5):
+        cut_into(number, monkeypatch)
+        models.append(fitted(method, X, y, Costs(fp=fp, fn=fn), s, max_depth=2))
+    for other in models[1:]:
+        for name in ("estimator_weights_", "estimator_errors_", "normalizers_", "train_cost_"):
+            assert_array_equal(getattr(other, name), getattr(models[0], name))
+        assert_array_equal(other.decision_function(X), models[0].decision_function(X))
+
+
+@pytest.mark.parametrize("kind", ["constant", "rows"])
+@pytest.mark.parametrize("method", METHODS)
+def test_searched_alphas_and_a_learning_rate(method, kind, n_shards):
+    X, y = problem(4)
+    fp, fn = costs_of(kind, len(y), high=1.3)
+    s = np.random.default_rng(4).uniform(0.2, 3, len(y))
+    for options in ({"alpha": "search"}, {"learning_rate": 0.3}):
+        model = fitted(method, X, y, Costs(fp=fp, fn=fn), s, max_depth=2, **options)
+        assert_same(model, replayed(model, X, y, fp, fn, s), X)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_free_mistakes(method, n_shards):
+    """A cost of 0 for one class, and for a third of the rows."""
+    X, y = problem(5)
+    free = np.where(np.random.default_rng(5).uniform(size=len(y)) < 0.3, 0.0, 1.0)
+    for fp, fn in ((free, 1.2 * free), (1.0, free)):
+        with np.errstate(invalid="ignore"):  # the twin's 0/0 for a row that costs nothing
+            model = fitted(method, X, y, Costs(fp=fp, fn=fn), max_depth=2)
+            assert_same(model, replayed(model, X, y, fp, fn), X)
+
+
+@pytest.mark.parametrize("scale", [0.05, 0.5, 1.0])
+@pytest.mark.parametrize("method", ["adacost", "adac1", "adac3", "csada", "gradient-csb"])
+def test_cost_scale_is_the_largest_cost(method, scale):
+    X, y = problem(6)
+    options = {"max_depth": 8, "cost_scale": scale}
+    model = fitted(method, X, y, Costs(fp=20, fn=30), **options)
+    assert_same(model, replayed(model, X, y, 20, 30), X)
+
+
+@pytest.mark.parametrize("kind", ["constant", "rows"])
+def test_adacost_with_a_beta_of_ones_own(kind, n_shards):
+    def beta(sign, c):
+        return np.where(sign > 0, 0.4 - 0.1 * c, 0.4 + 0.3 * c)
+
+    X, y = problem(7)
+    fp, fn = costs_of(kind, len(y))
+    model = fitted("adacost", X, y, Costs(fp=fp, fn=fn), beta=beta, max_depth=2)
+    assert_same(model, replayed(model, X, y, fp, fn, beta=beta), X)
+    assert np.all(model.train_cost_ <= model.cost_bound_)
+
+
+@pytest.mark.parametrize(
+    ("beta", "message"),
+    [
+        (lambda sign, c: 0.5 + sign * c / 2, "beta"),
+        (lambda sign, c: 0.2 - sign * c / 2, ">= 0"),
+        (lambda sign, c: np.where(sign > 0, 0.2, 1 - 0.5 * c), "must not fall"),
+        (lambda sign, c: 0.5, "one value for each"),
+    ],
+)
+def test_a_beta_against_the_theorem_is_refused(beta, message):
+    X, y = problem()
+    with pytest.raises(ValueError, match=message):
+        fitted("adacost", X, y, None, beta=beta)
+
+
+# ---------------------------------------------------------------- Gradient-CSB's objectives
+
+
+@pytest.mark.parametrize("kind", ["constant", "rows"])
+@pytest.mark.parametrize("objective", ["adaboost", "adacost", "adac1", "asymboost"])
+def test_objectives_by_name(objective, kind, n_shards):
+    X, y = problem(8)
+    fp, fn = costs_of(kind, len(y))
+    s = np.random.default_rng(8).uniform(0.2, 3, len(y))
+    model = fitted("gradient-csb", X, y, Costs(fp=fp, fn=fn), s, objective=objective, max_depth=2)
+    run = replayed(model, X, y, fp, fn, s, objective=objective)
+    assert_same(model, run, X)
+
+
+def test_an_objective_of_ones_own(n_shards):
+    X, y = problem(9)
+    rng = np.random.default_rng(9)
+    signs = np.where(y == 1, 1.0, -1.0)
+    a, b = signs * rng.uniform(0.2, 2, len(y)), rng.uniform(-0.2, 0.1, len(y))
+    w0 = rng.uniform(0.1, 1, len(y))
+    a[rng.uniform(size=len(y)) < 0.1] *= -1  # some rows aim at the other label
+    model = fitted("gradient-csb", X, y, Costs(fp=1, fn=2), objective=(a, b, w0), max_depth=2)
+    votes = votes_of(model, X)
+    # Errors are those of the pseudo-labels sign(a).
+    run = naive.boost(
+        "gradient-csb", np.sign(a), np.ones(len(y)), votes, n_rounds=6, objective=(a, b, w0)
+    )
+    assert_allclose(model.estimator_weights_, run.alphas, **SAME)
+    assert_allclose(model.estimator_errors_, run.errors, **SAME)
+    assert_allclose(model.normalizers_, run.normalizers, **SAME)
+    decided = margins_of(model, X) > 0
+    paid = np.where(y == 1, 2.0, 1.0) * (decided != (y == 1))
+    assert_allclose(model.train_cost_, paid.sum(axis=1), **SAME)
+
+
+def test_an_objective_as_a_function_is_the_same_as_its_name():
+    X, y = problem(9)
+    costs = Costs(fp=1, fn=3)
+
+    def adacost(at):
+        return at.sign / 2, -at.cost / 2, at.cost
+
+    named = fitted("gradient-csb", X, y, costs, objective="adacost")
+    own = fitted("gradient-csb", X, y, costs, objective=adacost)
+    assert_array_equal(named.decision_function(X), own.decision_function(X))
+
+
+@pytest.mark.parametrize(
+    ("objective", "message"),
+    [
+        ("logit", "objective='logit' is not known"),
+        ((1.0, 2.0), "a name, a function"),
+        ((np.ones(3), 0.0, 1.0), "160 rows"),
+        ((1.0, 0.0, 0.0), "not all zero"),
+        ((np.nan, 0.0, 1.0), "finite"),
+    ],
+)
+def test_a_wrong_objective_is_refused(objective, message):
+    X, y = problem()
+    with pytest.raises(ValueError, match=message):
+        fitted("gradient-csb", X, y, None, objective=objective)
+
+
+# ---------------------------------------------------------------- confidence, real, gentle votes
+
+RATED = [m for m in METHODS if m not in ("rareboost", "gradient-csb")]
+
+
+@pytest.mark.parametrize("laplace", [False, True], ids=["", "laplace"])
+@pytest.mark.parametrize("kind", ["constant", "rows"])
+@pytest.mark.parametrize("method", RATED)
+def test_confidence_rated_votes(method, kind, laplace, n_shards):
+    X, y = problem(10)
+    fp, fn = costs_of(kind, len(y), high=1.3)
+    s = np.random.default_rng(10).uniform(0.2, 3, len(y))
+    options = {"votes": "confidence", "laplace": laplace, "max_depth": 2}
+    model = fitted(method, X, y, Costs(fp=fp, fn=fn), s, **options)
+    votes = votes_of(model, X)
+    assert np.max(np.abs(votes)) <= 1 + 1e-12
+    assert len(np.unique(np.round(np.abs(votes), 9))) > 3
+    assert_same(model, replayed(model, X, y, fp, fn, s), X)
+
+
+def leaf_run(method, kind, y, leaves, cost, sample_weight, n_rounds, learning_rate):
+    """Real or Gentle AdaBoost on given leaves, from the first weights of `method`, by loops.
+
+    Returns (values, errors, normalizers): (T, n), (T,), (T,).
+    """
+    w = sample_weight * (cost if method == "cgada" else 1.0)
+    values, errors, normalizers = [], [], []
+    for leaf in leaves:
+        w = w * (cost ** (1 / n_rounds) if method == "asymada" else 1.0)
+        D, f = w / w.sum(), np.zeros(len(y))
+        for number in np.unique(leaf):
+            inside = leaf == number
+            plus, minus = D[inside & (y > 0)].sum(), D[inside & (y < 0)].sum()
+            p, q = plus / (plus + minus), minus / (plus + minus)
+            if kind == "real":
+                p, q = np.clip([p, q], 2.0**-52, 1 - 2.0**-52)
+                f[inside] = 0.5 * np.log(p / q)
+            else:
+                f[inside] = p - q
+        values.append(learning_rate * f)
+        errors.append(D[y * f < 0].sum())
+        normalizers.append(np.sum(D * np.exp(-y * values[-1])))
+        w = D * np.exp(-y * values[-1])
+    return np.array(values), np.array(errors), np.array(normalizers)
+
+
+@pytest.mark.parametrize("rate", [1.0, 0.4])
+@pytest.mark.parametrize("costs", ["constant", "rows"])
+@pytest.mark.parametrize("votes", ["real", "gentle"])
+@pytest.mark.parametrize("method", ["adaboost", "adamec", "cgada", "asymada"])
+def test_real_and_gentle_adaboost(method, votes, costs, rate, n_shards):
+    X, y = problem(11)
+    fp, fn = costs_of(costs, len(y))
+    s = np.random.default_rng(11).uniform(0.2, 3, len(y))
+    signs, cost = np.where(y == 1, 1.0, -1.0), np.where(y == 1, fn, fp) * np.ones(len(y))
+    options = {"votes": votes, "max_depth": 2, "learning_rate": rate}
+    model = fitted(method, X, y, Costs(fp=fp, fn=fn), s, **options)
+    added = np.diff(margins_of(model, X), axis=0, prepend=np.zeros((1, len(y))))
+    leaves = np.round(added, 10)  # leaves of one value are as good as one leaf
+    values, errors, Z = leaf_run(method, votes, signs, leaves, cost, s, 6, rate)
+    assert_allclose(model.estimator_weights_, rate)
+    assert_allclose(added, values, rtol=1e-8, atol=1e-10)
+    assert_allclose(model.estimator_errors_, errors, **SAME)
+    assert_allclose(model.normalizers_, Z, **SAME)
+    if method == "adaboost" and rate == 1.0:
+        twin = getattr(naive, f"{votes}_adaboost")(signs, leaves, s)
+        assert_allclose(model.normalizers_, twin.normalizers, **SAME)
+        assert_allclose(margins_of(model, X), twin.margins, rtol=1e-8, atol=1e-9)
+    if method == "cgada":
+        loss = np.sum(s * cost * np.exp(-signs * margins_of(model, X)), axis=1)
+        assert_allclose(model.cost_bound_, loss, **SAME)
+    if method in ("adaboost", "cgada"):
+        paid = s * cost * ((margins_of(model, X) > 0) != (y == 1))
+        assert_allclose(model.train_cost_, paid.sum(axis=1), **SAME)
+
+
+@pytest.mark.parametrize("votes", ["real", "gentle"])
+@pytest.mark.parametrize(
+    "method", [m for m in METHODS if m not in ("adaboost", "adamec", "cgada", "asymada")]
+)
+def test_real_and_gentle_votes_need_the_plain_loss(method, votes):
+    X, y = problem()
+    with pytest.raises(ValueError, match="plain exponential loss"):
+        fitted(method, X, y, None, votes=votes)
+
+
+@pytest.mark.parametrize("method", ["rareboost", "gradient-csb"])
+def test_methods_of_discrete_votes_say_so(method):
+    X, y = problem()
+    with pytest.raises(ValueError, match="discrete votes only"):
+        fitted(method, X, y, None, votes="confidence")
+
+
+# ---------------------------------------------------------------- outside learners
+
+OUTSIDE = {
+    "stump": DecisionTreeClassifier(max_depth=1),
+    "tree": DecisionTreeClassifier(max_depth=3),
+    "logistic": LogisticRegression(),
+    "bayes": GaussianNB(),
+}
+
+
+@pytest.mark.parametrize("kind", ["constant", "rows"])
+@pytest.mark.parametrize("learner", OUTSIDE)
+@pytest.mark.parametrize("method", METHODS)
+def test_outside_learners(method, learner, kind, monkeypatch):
+    cut_into(3, monkeypatch)
+    X, y = problem(12)
+    fp, fn = costs_of(kind, len(y), high=1.1)
+    s = np.random.default_rng(12).uniform(0.2, 3, len(y))
+    options = {"estimator": OUTSIDE[learner], "n_estimators": 4}
+    model = fitted(method, X, y, Costs(fp=fp, fn=fn), s, **options)
+    assert len(model.estimators_) == model.n_iter_
+    votes = np.array([np.where(e.predict(X) == 1, 1.0, -1.0) for e in model.estimators_])
+    assert_array_equal(votes, votes_of(model, X))
+    assert_same(model, replayed(model, X, y, fp, fn, s), X)
+
+
+@pytest.mark.parametrize("kind", ["constant", "rows"])
+@pytest.mark.parametrize("learner", ["tree", "logistic", "bayes"])
+@pytest.mark.parametrize("method", RATED)
+def test_outside_learners_with_confidence(method, learner, kind, monkeypatch):
+    cut_into(3, monkeypatch)
+    X, y = problem(13)
+    fp, fn = costs_of(kind, len(y), high=1.1)
+    options = {"estimator": OUTSIDE[learner], "n_estimators": 4, "votes": "confidence"}
+    model = fitted(method, X, y, Costs(fp=fp, fn=fn), **options)
+    p = np.array([e.predict_proba(X)[:, 1] for e in model.estimators_])
+    assert_allclose(votes_of(model, X), 2 * p - 1, **SAME)
+    assert_same(model, replayed(model, X, y, fp, fn), X)
+
+
+@pytest.mark.parametrize("kind", ["constant", "rows"])
+@pytest.mark.parametrize("learner", ["tree", "logistic", "bayes"])
+@pytest.mark.parametrize("votes", ["real", "gentle"])
+def test_outside_learners_with_real_votes(votes, learner, kind, monkeypatch):
+    """Two clouds far apart and wrong labels: learners are sure, and exponents of 7 occur."""
+    cut_into(3, monkeypatch)
+    rng = np.random.default_rng(0)
+    true = rng.integers(0, 2, 160)
+    X = np.column_stack([10 * true + rng.normal(size=160), rng.normal(size=160)])
+    y = np.where(rng.uniform(size=160) < 0.1, 1 - true, true)
+    fp, fn = costs_of(kind, len(y))
+    signs, cost = np.where(y == 1, 1.0, -1.0), np.where(y == 1, fn, fp) * np.ones(len(y))
+    options = {"estimator": OUTSIDE[learner], "n_estimators": 4, "votes": votes}
+    model = fitted("cgada", X, y, Costs(fp=fp, fn=fn), **options)
+    D = cost / cost.sum()
+    for t, learner_t in enumerate(model.estimators_):
+        p = np.clip(learner_t.predict_proba(X)[:, 1], 2.0**-52, 1 - 2.0**-52)
+        q = np.clip(learner_t.predict_proba(X)[:, 0], 2.0**-52, 1 - 2.0**-52)
+        f = 0.5 * np.log(p / q) if votes == "real" else p - q
+        w = D * np.exp(-signs * f)
+        assert_allclose(model.normalizers_[t], w.sum(), **SAME)
+        wrong = (f > 0) != (y == 1)  # a tie is a negative vote
+        assert_allclose(model.estimator_errors_[t], D[wrong].sum(), **SAME)
+        D = w / w.sum()
+
+
+def test_outside_learners_get_weights_of_sum_one():
+    class Spy(DecisionTreeClassifier):
+        seen: list[np.ndarray] = []  # noqa: RUF012
+
+        def fit(self, X, y, sample_weight=None):
+            Spy.seen.append(sample_weight.copy())
+            return super().fit(X, y, sample_weight=sample_weight)
+
+    X, y = problem(15)
+    c = np.where(y == 1, 1.0, 0.4)
+    model = fitted("csada", X, y, Costs(fp=2, fn=5), estimator=Spy(max_depth=2), n_estimators=3)
+    run = replayed(model, X, y, 2, 5)
+    for weights, D in zip(Spy.seen, run.weights, strict=False):
+        assert_allclose(weights, c * D / np.sum(c * D), **SAME)
+
+
+# ---------------------------------------------------------------- K classes
+
+
+def problem_k(seed=0, n=240, n_classes=3):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    scores = X @ rng.normal(size=(4, n_classes)) + rng.normal(size=(n, n_classes))
+    y = scores.argmax(axis=1)
+    y[:n_classes] = np.arange(n_classes)
+    C = rng.uniform(0.6, 1.4, (n_classes, n_classes))
+    np.fill_diagonal(C, 0)
+    return X, y, C
+
+
+def votes_k(model, X):
+    """The class that each round voted for, (T, n)."""
+    margins = np.array(list(model.staged_decision_function(X)))
+    return np.diff(margins, axis=0, prepend=np.zeros((1, *margins.shape[1:]))).argmax(axis=2)
+
+
+@pytest.mark.parametrize("options", [{}, {"alpha": "search"}, {"learning_rate": 0.5}], ids=str)
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
+@pytest.mark.parametrize("kind", ["constant", "rows", "stump", "outside"])
+@pytest.mark.parametrize("method", naive.METHODS_K)
+def test_many_classes(method, kind, weighted, options, monkeypatch):
+    cut_into(3 if weighted else 1, monkeypatch)
+    X, y, C = problem_k(0, n_classes=4 if weighted else 3)
+    K = len(C)
+    s = np.random.default_rng(1).uniform(0.2, 3, len(y)) if weighted else None
+    fit_costs, prices = C, C
+    if kind == "rows":
+        rows = C[None] * np.random.default_rng(2).uniform(0.5, 1.5, (len(y), 1, 1))
+        fit_costs, prices = Costs.from_matrix(rows), rows[np.arange(len(y)), y]
+    scale = 0.2 if method == "adacost" else "auto"
+    learner = {"max_depth": 1} if kind == "stump" else {"max_depth": 3}
+    if kind == "outside":
+        learner = {"estimator": DecisionTreeClassifier(max_depth=3)}
+    model = fitted(method, X, y, fit_costs, s, cost_scale=scale, **learner, **options)
+    votes = votes_k(model, X)
+    twin_costs = C if method == "adamec" else prices  # AdaMEC trains without costs
+    run = naive.boost_k(
+        method, y, twin_costs, votes, n_rounds=6, sample_weight=s, cost_scale=scale, **options
+    )
+    assert model.n_iter_ == run.n_rounds >= 1
+    assert_allclose(model.estimator_weights_, run.alphas, **SAME)
+    assert_allclose(model.estimator_errors_, run.errors, **SAME)
+    assert_allclose(model.normalizers_, run.normalizers, **SAME)
+    margins = np.array(list(model.staged_decision_function(X)))
+    assert_allclose(margins, run.margins, **SAME)
+    train_cost = run.train_cost
+    if method == "adamec" and kind == "rows":  # the twin decides by one matrix only
+        weights = np.ones(len(y)) if s is None else s
+        answers = np.einsum("tnk,nka->tna", margins, rows).argmin(axis=2)
+        train_cost = np.sum(weights * rows[np.arange(len(y)), y, answers], axis=1)
+    assert_allclose(model.train_cost_, train_cost, **SAME)
+    assert not hasattr(model, "cost_bound_")  # the theorems are about two classes
+    assert model.decision_function(X).shape == (len(y), K)
+
+
+# ---------------------------------------------------------------- CSAda's joint search
+
+
+@pytest.mark.parametrize("search", ["csada", "adaboostdb"])
+@pytest.mark.parametrize("seed", range(6))
+def test_joint_search_finds_the_best_of_all_stumps(search, seed):
+    X, y = problem(seed, n=60, d=3, levels=6)
+    signs = np.where(y == 1, 1.0, -1.0)
+    pool = naive.stump_pool(X)
+    fp, fn = (1.0, 2.5) if seed % 2 else (3.0, 1.0)
+    model = fitted(search, X, y, Costs(fp=fp, fn=fn), max_depth=1, n_estimators=5)
+    run = replayed(model, X, y, fp, fn)
+    assert_same(model, run, X)
+    c = np.where(y == 1, fn, fp) / max(fp, fn)
+    for w, h, alpha in zip(run.weights, run.votes, run.alphas, strict=False):
+        _, best_alpha, best_loss = naive.csada_step(pool, w, signs, c)
+        # Stumps that tie have the same loss, and so are equally good.
+        assert_allclose(np.sum(w * np.exp(-c * alpha * signs * h)), best_loss, rtol=1e-10)
+        assert_allclose(alpha, best_alpha, rtol=1e-6)
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.02, 50), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_hull_and_candidates_find_the_same_stump(seed, ratio, weighted):
+    X, y = problem(seed % 1000, n=50, d=3, levels=8)
+    X = np.where(np.random.default_rng(seed).uniform(size=X.shape) < 0.1, np.nan, X)
+    s = np.random.default_rng(seed).integers(1, 5, len(y)) if weighted else None
+    costs = Costs(fp=1, fn=ratio)
+    one, other = (
+        fitted(m, X, y, costs, s, max_depth=1, n_estimators=4) for m in ("csada", "adaboostdb")
+    )
+    assert_array_equal(one.estimator_weights_, other.estimator_weights_)
+    assert_array_equal(one.decision_function(X), other.decision_function(X))
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40))
+@settings(max_examples=80, deadline=None)
+def test_the_hull_holds_the_cheapest_point_for_all_prices(seed, n):
+    rng = np.random.default_rng(seed)
+    points = rng.integers(0, 12, size=(n, 2)).astype(float)
+    hull, candidates = joint._hull(points), joint._undominated(points)
+    assert set(hull) <= set(candidates)
+    for weights in rng.uniform(0.01, 1, (20, 2)):
+        least = (points @ weights).min()
+        assert_allclose((points[hull] @ weights).min(), least)
+        assert_allclose((points[candidates] @ weights).min(), least)
+
+
+def test_joint_search_with_categories_and_missing_values():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    n = 120
+    colour = rng.choice(["red", "green", "blue", "grey"], n)
+    size = np.where(rng.uniform(size=n) < 0.2, np.nan, rng.integers(0, 5, n))
+    chance = np.where(np.isin(colour, ["red", "grey"]), 0.8, 0.2) + 0.15 * np.isnan(size)
+    y = (rng.uniform(size=n) < chance).astype(int)
+    X = pd.DataFrame({"colour": pd.Categorical(colour), "size": size})
+    signs = np.where(y == 1, 1.0, -1.0)
+    pool = []
+    for mask in range(1, 8):  # subsets of four categories, up to the sign
+        names = np.array(["blue", "green", "grey", "red"])[[bool(mask >> k & 1) for k in range(4)]]
+        pool.append(np.where(np.isin(colour, names), 1.0, -1.0))
+    for value in np.unique(size[~np.isnan(size)])[:-1]:
+        for missing in (False, True):
+            pool.append(np.where(np.where(np.isnan(size), missing, size <= value), 1.0, -1.0))
+    pool.append(np.where(np.isnan(size), 1.0, -1.0))
+    pool = np.array([*pool, *(-np.array(pool))])
+    for method in ("csada", "adaboostdb"):
+        model = fitted(method, X, y, Costs(fp=1, fn=2), max_depth=1, n_estimators=4)
+        run = replayed(model, X, y, 1, 2)
+        assert_same(model, run, X)
+        c = np.where(y == 1, 1.0, 0.5)
+        for w, Z in zip(run.weights, run.normalizers, strict=False):
+            assert_allclose(Z, naive.csada_step(pool, w, signs, c)[2], rtol=1e-10)
+
+
+def test_joint_search_respects_min_samples_leaf():
+    X, y = problem(2, n=60, d=3)
+    model = fitted("csada", X, y, Costs(fp=1, fn=4), max_depth=1, min_samples_leaf=20)
+    for h in votes_of(model, X):
+        assert min(np.sum(h > 0), np.sum(h < 0)) >= 20
+
+
+# ---------------------------------------------------------------- steps
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 12))
+@settings(max_examples=100, deadline=None)
+def test_search_is_the_naive_minimiser(seed, n):
+    rng = np.random.default_rng(seed)
+    q, u = rng.dirichlet(np.ones(n)), rng.uniform(-1, 1, n) * 10.0 ** rng.integers(-3, 2)
+    expected = naive.minimise_z(q, u)
+    found = steps.search(CellSums(q, u))
+    assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
+    at = [CellSums(q, u).z(alpha)[0] for alpha in (found, expected)]
+    assert at[0] <= at[1] * (1 + 1e-12)
+
+
+def test_steps_at_their_ends():
+    def sums(q, u):
+        return CellSums(np.array(q), np.array(u))
+
+    assert steps.half_log(sums([1.0], [1.0])) == steps.MAX_ALPHA
+    assert steps.half_log(sums([1.0], [-1.0])) == -steps.MAX_ALPHA
+    assert steps.half_log(sums([0.0], [1.0])) == 0.0
+    assert steps.search(sums([1.0], [0.3])) == steps.MAX_ALPHA
+    assert steps.search(sums([1.0], [-0.3])) == -steps.MAX_ALPHA
+    assert steps.search(sums([0.5, 0.5], [1.0, -1.0])) == 0.0
+    assert steps.search(sums([1.0, 2.0], [0.0, 0.0])) == 0.0
+    assert pytest.approx(naive.MAX_ALPHA) == steps.MAX_ALPHA
+
+
+# ---------------------------------------------------------------- a rule of one's own
+
+
+def test_a_new_rule_in_ten_lines():
+    """LexiBoost-like: costs enter the exponent of mistakes only, AdaBoost's alpha."""
+    rule = rules.register(
+        rules.Rule(
+            "root-cost",
+            "an example",
+            first=rules.cost,
+            wrong=lambda at: np.sqrt(at.cost),
+            scale="largest",
+        )
+    )
+    try:
+        X, y = problem(1)
+        model = fitted("root-cost", X, y, Costs(fp=1, fn=4), max_depth=2)
+        signs, votes = np.where(y == 1, 1.0, -1.0), votes_of(model, X)
+        c = np.where(y == 1, 1.0, 0.25)
+        D = c / c.sum()
+        for h, alpha, Z in zip(votes, model.estimator_weights_, model.normalizers_, strict=True):
+            m = signs * h
+            assert_allclose(alpha, naive.half_log(D, m), **SAME)
+            w = D * np.exp(-alpha * m * np.where(m < 0, np.sqrt(c), 1.0))
+            assert_allclose(Z, w.sum(), **SAME)
+            D = w / w.sum()
+        assert model.n_iter_ == 6
+        assert np.isfinite(model.predict_proba(X)).all()
+        calibrated = fitted("root-cost", X, y, Costs(fp=1, fn=4), calibration="sigmoid", cv=2)
+        assert set(calibrated.predict(X, costs=Costs(fp=1, fn=9))) <= {0, 1}
+        assert replace(rule, name="other").first is rules.cost
+    finally:
+        del rules.RULES["root-cost"]
+    with pytest.raises(ValueError, match="method='root-cost' is not known"):
+        fitted("root-cost", X, y, None)

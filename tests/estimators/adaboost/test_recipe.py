@@ -1,0 +1,407 @@
+"""`method="auto"`: folds in step, their looks, and every way to end them."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize
+from scipy.special import expit
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+
+from costboost import CostBoostClassifier, Costs
+from costboost.boosting.adaboost import loop as rounds
+from costboost.boosting.rounds import EarlyStopping, Printer, consume, take_rounds
+from costboost.calibration import BiasCorrected, ClassCalibration
+from costboost.estimators.adaboost import recipe
+from costboost.estimators.adaboost.recipe import DOUBT, STEP, Look
+from family import has_callbacks, plain, problem
+
+needs_callbacks = pytest.mark.skipif(
+    not has_callbacks(), reason="sklearn.callback came with scikit-learn 1.9"
+)
+
+
+def auto(n_estimators=40, **options):
+    return CostBoostClassifier("auto", n_estimators, cv=3, random_state=0, **options)
+
+
+def lengths(model):
+    return [len(alphas) for alphas in model.estimator_weights_]
+
+
+def test_the_recipe_is_quiet_and_sensible():
+    X, y = load_breast_cancer(return_X_y=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = CostBoostClassifier(random_state=0).fit(X[::2], y[::2], costs=Costs(fp=10, fn=1))
+    assert np.mean(model.predict(X[1::2], costs=Costs(fp=1, fn=1)) == y[1::2]) > 0.93
+
+
+# ---------------------------------------------------------------- looks
+
+
+@pytest.mark.parametrize(("n_estimators", "looks"), [(30, [10, 20, 30]), (25, [10, 20, 25])])
+def test_looks_are_every_ten_rounds_and_at_the_end(n_estimators, looks):
+    X, y = problem()
+    model = auto(n_estimators).fit(X, y)
+    assert_array_equal(model.validation_rounds_, looks)
+    assert model.validation_loss_.shape == (len(looks),)
+    best = model.validation_rounds_[np.argmin(model.validation_loss_)]
+    assert best <= model.n_iter_ in looks
+    assert lengths(model) == [model.n_iter_] * 3
+    assert [len(costs) for costs in model.train_cost_] == [model.n_iter_] * 3
+
+
+def test_the_loss_is_that_of_the_rows_left_out():
+    X, y = problem()
+    weights = np.random.default_rng(0).uniform(0.5, 2, len(y))
+    folds = [(np.flatnonzero(np.arange(300) % 3 != k), np.arange(k, 300, 3)) for k in range(3)]
+    model = CostBoostClassifier(n_estimators=20, cv=folds, random_state=0).fit(X, y, weights)
+    p = np.zeros(len(y))
+    for ensemble, calibration, (_, test) in zip(
+        model._ensembles, model._scores.maps, folds, strict=True
+    ):
+        p[test] = calibration.predict(ensemble.margins(X[test])[:, 0])[
+            np.arange(len(test)), y[test]
+        ]
+    expected = -np.average(np.log(p), weights=weights)
+    at = model.validation_rounds_ == model.n_iter_
+    assert_allclose(model.validation_loss_[at], expected)
+
+
+def test_patience_ends_the_race():
+    X, y = problem(noise=4.0)
+    model = auto(200, n_iter_no_change=20).fit(X, y)
+    last, best = model.validation_rounds_[[-1, np.argmin(model.validation_loss_)]]
+    assert last < 200
+    assert best <= model.n_iter_ <= last
+    assert last - best >= 20
+    never = auto(60, n_iter_no_change=None).fit(X, y)
+    assert never.validation_rounds_[-1] == 60
+    lax = auto(200, n_iter_no_change=20, tol=0.5).fit(X, y)
+    assert lax.validation_rounds_[-1] == 30  # no fall after the first look is large enough
+
+
+def test_one_model_takes_as_many_rounds_as_the_folds():
+    X, y = problem()
+    folds = auto().fit(X, y)
+    one = auto(ensemble=False).fit(X, y)
+    assert isinstance(one.estimator_weights_, np.ndarray)
+    assert one.n_iter_ == len(one.estimator_weights_) == folds.n_iter_
+    assert_array_equal(one.validation_loss_, folds.validation_loss_)
+    assert one._scores.maps[0] == folds._scores.maps[0]
+    alone = plain("adamec", one.n_iter_, votes="gentle", subsample=0.7, max_features="sqrt")
+    alone.set_params(learning_rate=0.1, min_samples_leaf=5, max_depth=3).fit(X, y)
+    assert_array_equal(one._ensembles[0].margins(X), alone._ensembles[0].margins(X))
+
+
+def test_many_classes():
+    X, y = load_iris(return_X_y=True)
+    model = auto(20).fit(X, y)
+    assert np.mean(model.predict(X) == y) > 0.9
+    assert len(model.validation_loss_) == len(model.validation_rounds_) <= 2
+
+
+def test_a_table_that_tells_nothing():
+    y = np.arange(60) % 2
+    model = auto(20).fit(np.ones((60, 2)), y)
+    assert_allclose(model.predict_proba(np.ones((3, 2))), 0.5, atol=1e-6)
+
+
+def test_an_eval_set_is_refused():
+    X, y = problem()
+    with pytest.raises(ValueError, match="rows that its folds leave out"):
+        auto().fit(X, y, eval_set=(X, y))
+
+
+def test_what_is_told_of_the_last_fit_is_forgotten():
+    X, y = problem()
+    model = auto(10).fit(X, y)
+    model.set_params(method="adacost", calibration=None, n_iter_no_change=5).fit(X, y)
+    assert hasattr(model, "cost_bound_")
+    assert hasattr(model, "validation_cost_")
+    assert not hasattr(model, "validation_loss_")
+    model.set_params(method="adaboost", n_iter_no_change=None).fit(X, y)
+    assert not hasattr(model, "cost_bound_")
+    assert not hasattr(model, "validation_cost_")
+
+
+# ---------------------------------------------------------------- progress
+
+
+def test_verbose_prints_the_looks(capsys):
+    X, y = problem()
+    model = auto(25, verbose=1).fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in lines] == ["10/25", "20/25", "25/25"]
+    for line, loss in zip(lines, model.validation_loss_, strict=True):
+        assert f"out-of-fold log loss {loss:.6g} " in line
+        assert line.endswith(" s")
+    auto(40, verbose=15).fit(X, y)
+    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == ["20/40", "40/40"]
+    auto(20).fit(X, y)
+    assert capsys.readouterr().out == ""
+
+
+class Stopper:
+    """A callback that counts rounds, and asks to stop at the end of one of them."""
+
+    def __init__(self, at=None):
+        self.at, self.rounds = at, 0
+
+    def setup(self, *args, **kwargs):
+        pass
+
+    def teardown(self, *args, **kwargs):
+        pass
+
+    def on_fit_task_begin(self, *args, **kwargs):
+        pass
+
+    def on_fit_task_end(self, *args, **kwargs):
+        self.rounds += 1
+        return self.rounds == self.at
+
+
+@needs_callbacks
+def test_callbacks_are_told_of_every_round_of_every_fold():
+    X, y = problem()
+    counter = Stopper()
+    auto(20).set_callbacks(counter).fit(X, y)
+    assert counter.rounds == 3 * 20 + 1  # fit itself is the last
+
+
+@needs_callbacks
+@pytest.mark.parametrize(("at", "n_rounds"), [(1, 1), (2, 1), (20, 7), (36, 12)])
+def test_a_callback_ends_all_folds_alike(at, n_rounds):
+    """Round t of every fold comes before round t + 1 of any."""
+    X, y = problem()
+    stopper = Stopper(at)
+    model = auto(40).set_callbacks(stopper).fit(X, y)
+    assert stopper.rounds == 3 * n_rounds + 1
+    assert model.validation_rounds_[-1] == n_rounds
+    assert model.n_iter_ <= n_rounds
+    assert len(set(lengths(model))) == 1
+    short = auto(n_rounds).fit(X, y)
+    assert_array_equal(model.predict_proba(X), short.predict_proba(X))
+
+
+@needs_callbacks
+def test_a_callback_ends_the_models_still_to_come():
+    X, y = problem()
+    model = CostBoostClassifier("adamec", 20, cv=3, random_state=0).set_callbacks(Stopper(4))
+    assert lengths(model.fit(X, y)) == [4, 4, 4]
+    whole = auto(20, ensemble=False).set_callbacks(Stopper(12)).fit(X, y)
+    assert whole.n_iter_ == 4
+    assert np.isfinite(whole.predict_proba(X)).all()
+
+
+# ---------------------------------------------------------------- interruption
+
+
+@pytest.fixture
+def interrupt(monkeypatch):
+    """Return a function that makes Ctrl-C come in the n-th round of any fold."""
+
+    def at(number):
+        taken = iter(range(1, 10_000))
+        take = rounds.Boosting.rounds
+
+        def interrupted(self, first=0):
+            for done in take(self, first):
+                if next(taken) == number:
+                    raise KeyboardInterrupt
+                yield done
+
+        monkeypatch.setattr(rounds.Boosting, "rounds", interrupted)
+
+    return at
+
+
+@pytest.mark.parametrize(("number", "n_rounds"), [(4, 1), (5, 1), (24, 7), (31, 10), (44, 14)])
+def test_an_interrupted_race_keeps_the_rounds_that_all_folds_have(interrupt, number, n_rounds):
+    X, y = problem()
+    short = auto(n_rounds).fit(X, y)
+    interrupt(number)
+    model = auto(40, on_interrupt="keep").fit(X, y)
+    assert model.validation_rounds_[-1] == n_rounds
+    assert len(set(lengths(model))) == 1
+    assert_array_equal(model.predict_proba(X), short.predict_proba(X))
+
+
+@pytest.mark.parametrize(("number", "keep"), [(1, "keep"), (3, "keep"), (31, "raise")])
+def test_an_interrupted_race_raises_by_default_and_before_a_round_of_all(interrupt, number, keep):
+    X, y = problem()
+    interrupt(number)
+    with pytest.raises(KeyboardInterrupt):
+        auto(40, on_interrupt=keep).fit(X, y)
+
+
+def test_an_interrupted_look_leaves_the_scores_as_they_were(monkeypatch):
+    X, y = problem()
+    whole = auto(20).fit(X, y)
+    calls = []
+
+    def interrupted(*args):
+        calls.append(args)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return Look(*args)
+
+    monkeypatch.setattr(recipe, "Look", interrupted)
+    model = auto(40, on_interrupt="keep").fit(X, y)
+    assert_array_equal(model.validation_loss_, whole.validation_loss_)
+
+
+# ---------------------------------------------------------------- consume
+
+
+class Done:
+    """A round without a model."""
+
+    def __init__(self, number):
+        self.number, self.train_cost = number, float(number)
+
+
+def dones(first=0, stop=100):
+    return map(Done, range(first, stop))
+
+
+class Plan:
+    patience, tolerance, verbose, on_interrupt = 3, 0.0, 0, "keep"
+
+
+def test_early_stopping_counts_rounds_not_looks():
+    costs = iter([5.0, 4.0, 4.5, 4.2, 4.1, 3.0])
+    watch = EarlyStopping(lambda done: next(costs), 25, every=10, last=100)
+    taken = consume(dones(), [watch]).rounds
+    assert len(taken) == 50
+    assert watch.looks == [10, 20, 30, 40, 50]
+    assert (watch.best, watch.best_rounds) == (4.0, 20)
+
+
+def test_take_rounds_continues_and_cuts_at_the_best():
+    costs = [9.0, 8.0, 7.0, 6.0, 3.0, 2.0, 2.5, 2.5, 2.5]
+    previous = list(dones(stop=4))
+
+    def judge(done):
+        return costs[done.number]
+
+    taken = take_rounds(dones, Plan(), 100, previous=previous, judge=judge)
+    assert [done.number for done in taken.rounds] == [0, 1, 2, 3, 4, 5]
+    assert taken.costs == costs
+    assert taken.limit is None
+    # What was best before stays the best where no later round is better.
+    costs[:] = [9.0, 8.0, 7.0, 1.0, 3.0, 2.0, 2.5, 2.5, 2.5]
+    taken = take_rounds(dones, Plan(), 100, previous=previous, judge=judge)
+    assert [done.number for done in taken.rounds] == [0, 1, 2, 3]
+    assert taken.costs == costs[:7]
+
+
+def test_take_rounds_says_when_the_user_ended_them():
+    taken = take_rounds(dones, Plan(), 100, observer=lambda done: done.number == 6)
+    assert len(taken.rounds) == taken.limit == 7
+
+    def interrupted(first):
+        yield from dones(first, 3)
+        raise KeyboardInterrupt
+
+    taken = take_rounds(interrupted, Plan(), 100)
+    assert len(taken.rounds) == taken.limit == 3
+
+
+def test_printers_tell_the_number_and_the_seconds(capsys):
+    printer = Printer(7, 3, lambda done: f"cost {done.train_cost}", start=0.0)
+    consume(dones(stop=7), [printer])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[1:4] for line in lines] == [
+        ["3/7", "cost", "2.0"],
+        ["6/7", "cost", "5.0"],
+        ["7/7", "cost", "6.0"],
+    ]
+    assert all(line.endswith(" s") for line in lines)
+
+
+# ---------------------------------------------------------------- rivals and calibration
+
+
+def look(losses, weights=None, n_rounds=STEP):
+    blank = ClassCalibration("bias-corrected", 2, margins=True)
+    return Look(n_rounds, blank, np.asarray(losses, dtype=float), weights)
+
+
+def test_a_later_look_rivals_the_best_within_half_a_standard_error():
+    rng = np.random.default_rng(0)
+    best, noise = rng.uniform(0, 1, 400), rng.standard_normal(400)
+    noise = (noise - noise.mean()) / noise.std()
+    error = 1 / np.sqrt(400)  # of a difference with deviation 1
+    assert look(best + noise + 0.99 * DOUBT * error).rivals(look(best))
+    assert not look(best + noise + 1.01 * DOUBT * error).rivals(look(best))
+    assert look(best).rivals(look(best))  # a round that changed nothing
+    assert not look(best + 1e-9).rivals(look(best))  # surely worse, if by little
+
+
+def test_weights_count_in_looks_as_copies_do_in_the_mean():
+    rng = np.random.default_rng(1)
+    one, two = rng.uniform(0, 1, (2, 50))
+    weights = rng.integers(0, 4, 50).astype(float)
+    copies = np.repeat(one, weights.astype(int))
+    assert_allclose(look(one, weights).loss, look(copies).loss)
+    # Rows of no weight say nothing, and the unit of the weights does not matter.
+    kept = weights > 0
+    for unit in (1.0, 1e-9, 1e9):
+        whole = look(one, unit * weights).rivals(look(two, unit * weights))
+        assert whole == look(one[kept], weights[kept]).rivals(look(two[kept], weights[kept]))
+
+
+def test_the_map_is_fitted_to_rows_left_out_and_shared_by_the_models():
+    X, y = make_classification(300, 8, weights=[0.8], flip_y=0.1, random_state=0)
+    model = CostBoostClassifier(random_state=0).fit(X, y)
+    maps = model._scores.maps
+    assert len(maps) == 5
+    assert all(one is maps[0] for one in maps)
+    assert maps[0].method == "bias-corrected"
+    assert maps[0].calibrators[0].beta > 0
+    assert len({len(alphas) for alphas in model.estimator_weights_}) == 1
+    assert model.n_iter_ % STEP == 0
+    many = CostBoostClassifier(random_state=0, n_estimators=20).fit(X, y + (X[:, 0] > 1))
+    assert many._scores.maps[0].method == "temperature"
+
+
+@pytest.mark.parametrize("rare", [0.5, 0.05])
+def test_bias_correction_is_the_penalised_optimum(rare):
+    rng = np.random.default_rng(2)
+    s, w = 3 * rng.standard_normal(200), rng.uniform(0.5, 2, 200)
+    y = (rng.uniform(0, 1, 200) < expit(0.5 * s + np.log(rare))).astype(int)
+
+    def loss(at):
+        f = at[0] * s + at[1]
+        return w @ (np.logaddexp(0, f) - y * f) + 2.5 * at[1] ** 2
+
+    ours = BiasCorrected(margins=True).fit(s, y, w)
+    naive = minimize(loss, [1.0, 0.0], tol=1e-12).x
+    assert_allclose([ours.beta, ours.bias], naive, rtol=1e-4, atol=1e-5)
+    assert loss([ours.beta, ours.bias]) <= loss(naive) + 1e-9
+    assert_allclose(ours.predict(s), expit(ours.beta * s + ours.bias))
+
+
+def test_the_bias_grows_with_the_rows_that_ask_for_it():
+    s, y = np.tile([-1.0, 1.0], 40), np.r_[np.zeros(60), np.tile([0.0, 1.0], 10)]
+    fits = [BiasCorrected(margins=True).fit(np.tile(s, n), np.tile(y, n)) for n in (1, 10, 1000)]
+    assert 0 > fits[0].bias > fits[1].bias > fits[2].bias
+    assert_allclose(fits[2].predict(s).mean(), y.mean(), atol=1e-3)
+    # A weight is so many rows.
+    assert_allclose(BiasCorrected(margins=True).fit(s, y, np.full(80, 10.0)).bias, fits[1].bias)
+
+
+def test_useless_scores_give_the_prior():
+    y = np.array([0, 0, 0, 1])
+    for s in (np.full(4, 0.3), np.array([3.0, 2.0, 1.0, -5.0])):
+        assert_allclose(BiasCorrected(margins=True).fit(s, y).predict([-9.0, 9.0]), 0.25)
+    perfect = BiasCorrected(margins=True).fit([-1.0, -0.5, 0.5, 1.0], [0, 0, 1, 1])
+    assert np.isfinite(perfect.beta)
+    assert perfect.predict([1.0]) > 0.99
+    shares = BiasCorrected().fit([0.0, 0.2, 0.8, 1.0], [0, 1, 0, 1]).predict([0.0, 0.5, 1.0])
+    assert np.all(np.diff(shares) > 0)
+    assert np.all((shares > 0) & (shares < 1))
