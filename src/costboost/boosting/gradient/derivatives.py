@@ -27,6 +27,7 @@ from costboost.boosting.gradient.losses import (
     PinballLoss,
     SquaredLoss,
 )
+from costboost.inputs.outside import read_finite, source_of
 from costboost.shards.local import Shards
 from costboost.shards.rows import Shard
 
@@ -36,6 +37,7 @@ Int64 = NDArray[np.int64]
 # The kernels' numbers, in the order in which they declare them.
 SQUARED, PINBALL, HUBER, LOG, EXPONENTIAL, EXPECTED = range(6)
 NONE = np.zeros(0)
+FAR = 1e300  # answers of a loss beyond are refused: their sums would overflow
 
 
 @dataclass(frozen=True)
@@ -253,12 +255,13 @@ def slopes_of(loss: Any, rows: Rows, margins: Floats) -> tuple[Floats, Floats]:
     extra = (rows.paid,) if getattr(loss, "uses_costs", False) else ()
     if isinstance(loss, PinballLoss):
         extra = () if rows.prices is None else (rows.prices,)
-    slopes = _checked(loss, "gradient", loss.gradient(rows.y, raw, *extra), raw)
-    bends = _checked(loss, "hessian", loss.hessian(rows.y, raw, *extra), raw)
-    if np.any(bends < 0.0):
+    slopes = _asked(loss, "gradient", loss.gradient(rows.y, raw, *extra), raw.shape)
+    bends = _asked(loss, "hessian", loss.hessian(rows.y, raw, *extra), raw.shape)
+    if bends.min(initial=0.0) < 0.0:
         raise ValueError(
-            f"{type(loss).__name__}.hessian is negative in row {int(np.argmin(bends)) % len(raw)}: "
-            "return a positive bound instead, such as its absolute value."
+            f"{type(loss).__name__}.hessian is negative in row "
+            f"{int(np.argmin(bends)) // rows.n_outputs}: return a positive bound instead, such as "
+            "its absolute value."
         )
     slopes, bends = slopes.reshape(margins.shape), bends.reshape(margins.shape)
     if rows.weights is None:
@@ -266,16 +269,9 @@ def slopes_of(loss: Any, rows: Rows, margins: Floats) -> tuple[Floats, Floats]:
     return slopes * rows.weights[:, None], bends * rows.weights[:, None]
 
 
-def _checked(loss: Any, name: str, values: Any, raw: Floats) -> Floats:
-    found = np.asarray(values, dtype=float)
-    if found.shape != raw.shape:
-        raise ValueError(
-            f"{type(loss).__name__}.{name} returned shape {found.shape}; it must have the shape "
-            f"of raw, {raw.shape}."
-        )
-    if not np.all(np.isfinite(found)):
-        raise ValueError(f"{type(loss).__name__}.{name} is not finite for some rows.")
-    return found
+def _asked(loss: Any, name: str, values: Any, shape: tuple[int, ...]) -> Floats:
+    """Return what a loss answered, checked: it may be a user's."""
+    return read_finite(values, shape, source_of(loss, name), low=-FAR, high=FAR)
 
 
 def mean_value(loss: Any, rows: Rows, margins: Floats, total: float = 0.0) -> float:
@@ -293,4 +289,5 @@ def mean_value(loss: Any, rows: Rows, margins: Floats, total: float = 0.0) -> fl
         values = loss.value(rows.y, raw, rows.prices)
     else:
         values = loss.value(rows.y, raw)
-    return float(np.average(np.asarray(values, dtype=float), weights=rows.weights))
+    found = _asked(loss, "value", values, (len(raw),))
+    return float(np.average(found, weights=rows.weights))

@@ -24,6 +24,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from costboost.binning.binner import Binner
 from costboost.boosting.gradient import _gradient_kernels as kernels
+from costboost.inputs.outside import ask, count_rows, read_finite, source_of
 from costboost.shards.grid import grid_scale
 from costboost.shards.local import Shards
 from costboost.shards.modes import PackedPairs, Pairs
@@ -37,6 +38,7 @@ Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 PACKED_ROWS = 1 << 15
+FAR = 1e300  # answers beyond are refused: their sums would overflow
 _TYPICAL_SLOPE = 1 << (PackedPairs.SLOPE_BITS - 8)
 _TYPICAL_BEND = 1 << (PackedPairs.BEND_BITS - 8)
 # A leaf needs this share of an average row's curvature before the first round: LightGBM's and
@@ -296,13 +298,21 @@ class SlopeRegressor:
         return values
 
     def _answer(self, shards: Shards, estimator: Any) -> None:
-        shards.scatter("answers", np.asarray(estimator.predict(self.X), dtype=float).reshape(-1))
+        shards.scatter("answers", regression_answers(estimator, self.X))
 
     def _gather(self, shards: Shards, name: str, output: int) -> Floats:
         out = np.empty(shards.n_rows)
         for shard in shards.shards:
             out[shard.rows] = shard.data[name][output]
         return out
+
+
+def regression_answers(estimator: Any, X: Any) -> Floats:
+    """Return what a fitted regressor answers, (n,), checked; (n, 1) is one column."""
+    answers, n_rows = ask(estimator, "predict", X), count_rows(X)
+    if np.shape(answers) == (n_rows, 1):
+        answers = np.reshape(answers, n_rows)
+    return read_finite(answers, (n_rows,), source_of(estimator, "predict"), low=-FAR, high=FAR)
 
 
 def regression_target(

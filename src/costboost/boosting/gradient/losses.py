@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logsumexp, softmax
 
 from costboost.boosting.adaboost.rules import OBJECTIVES, At
+from costboost.inputs.outside import read_objective
 
 Floats = NDArray[np.float64]
 Array = NDArray[Any]
@@ -313,8 +314,8 @@ class CostExponentialLoss:
         """Return a, b, w0 at these costs and labels (+1 everywhere for K classes)."""
         objective = self.objective if callable(self.objective) else NAMED[self.objective]
         at = At(cost=self.scale * cost, sign=sign, n_classes=n_classes)
-        parts = (np.asarray(part, dtype=float) for part in objective(at))
-        return tuple(np.ascontiguousarray(np.broadcast_to(part, cost.shape)) for part in parts)
+        parts = read_objective(objective(at), cost.shape)
+        return tuple(np.ascontiguousarray(part) for part in parts)
 
     def terms(self, y: Array, prices: Floats, n_outputs: int) -> ExponentialTerms:
         """Return the numbers of every row; each aims at its cheapest answer (Lozano and Abe)."""

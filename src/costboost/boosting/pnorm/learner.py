@@ -29,6 +29,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from costboost.binning.binner import Binner
 from costboost.binning.codes import MISSING
+from costboost.inputs.outside import ask, read_classes, source_of
 from costboost.shards.local import Shards
 from costboost.shards.modes import Vectors
 from costboost.shards.rows import Shard
@@ -229,15 +230,17 @@ def outside_answers(estimator: Any, X: Any, n_classes: int, kind: str) -> Bits:
     """Return what a fitted classifier says of every pair (row, class), (n, K)."""
     n_rows = X.shape[0]
     answers = np.zeros((n_rows, n_classes), dtype=np.uint8)
+    source = source_of(estimator, "predict")
     if kind == "classes":
-        answers[np.arange(n_rows), np.asarray(estimator.predict(X), dtype=np.int64)] = 1
+        said = read_classes(ask(estimator, "predict", X), n_rows, n_classes, source)
+        answers[np.arange(n_rows), said] = 1
         return answers
     step = max(1, _PAIRS // n_classes)
     for start in range(0, n_rows, step):
         rows = np.repeat(np.arange(start, min(start + step, n_rows)), n_classes)
         classes = np.tile(np.arange(n_classes), len(rows) // n_classes)
-        said = estimator.predict(expand(X, rows, classes, n_classes))
-        answers[rows, classes] = np.asarray(said, dtype=np.uint8)
+        said = ask(estimator, "predict", expand(X, rows, classes, n_classes))
+        answers[rows, classes] = read_classes(said, len(rows), 2, source)
     return answers
 
 

@@ -25,6 +25,7 @@ from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
 from costboost.fitting.parameters import check_training, read_limits, total_rounds
 from costboost.inputs.checks import check_choice, check_number, count_threads, fit_seed
+from costboost.inputs.outside import read_objective
 from costboost.trees.grower import Limits
 
 Floats = NDArray[np.float64]
@@ -162,19 +163,7 @@ def _classification_loss(
         return CostExponentialLoss(objective), None
     if n_classes > 2:
         raise ValueError("objective=(a, b, w0) by row is defined for two classes; give a function.")
-    return CostExponentialLoss(), _as_triple(objective, n_rows)
-
-
-def _as_triple(value: Any, n_rows: int) -> tuple[Floats, Floats, Floats]:
-    try:
-        a, b, w0 = (np.broadcast_to(np.asarray(part, dtype=float), n_rows) for part in value)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"objective must be one of {list(NAMED)}, a function, or (a, b, w0) of {n_rows} rows."
-        ) from error
-    if not (np.isfinite(a).all() and np.isfinite(b).all() and np.all(w0 >= 0) and w0.any()):
-        raise ValueError("objective (a, b, w0) must be finite, with w0 >= 0 and not all zero.")
-    return a, b, w0
+    return CostExponentialLoss(), read_objective(objective, (n_rows,))
 
 
 def _own_loss(loss: Any) -> Any:

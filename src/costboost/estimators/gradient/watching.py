@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from costboost.binning.binner import Binner
 from costboost.boosting.gradient.derivatives import Rows, mean_value
 from costboost.boosting.gradient.loop import GradientRound
-from costboost.boosting.gradient.losses import LogLoss
+from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES, LogLoss
 from costboost.boosting.gradient.model import GradientEnsemble, Init, add_round
 from costboost.costs import Costs
 from costboost.estimators.gradient.plan import GradientPlan
+from costboost.inputs.outside import read_finite, source_of
 from costboost.trees.forest import ForestBuilder
 
 Floats = NDArray[np.float64]
@@ -26,7 +27,10 @@ def proba_of(loss: Any, margins: Floats) -> Floats:
     """Return class probabilities of margins (n, J) by the loss's link."""
     raw = margins[:, 0] if margins.shape[1] == 1 else margins
     link = getattr(loss, "proba", None)
-    return np.asarray(LogLoss().proba(raw) if link is None else link(raw), dtype=float)
+    if link is None or isinstance(loss, tuple(CLASSIFICATION_LOSSES.values())):
+        return np.asarray(LogLoss().proba(raw) if link is None else link(raw), dtype=float)
+    shape = (len(raw), max(2, margins.shape[1]))
+    return read_finite(link(raw), shape, source_of(loss, "proba"), low=0.0, high=1.0 + 1e-6)
 
 
 def choices_of(margins: Floats) -> Int64:

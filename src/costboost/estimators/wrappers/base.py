@@ -18,7 +18,9 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from costboost.costs import Costs
 from costboost.decisions import CostDecisionMixin
+from costboost.inputs.arrays import encode
 from costboost.inputs.checks import check_jobs, check_not_empty
+from costboost.inputs.outside import read_probabilities, source_of
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -60,11 +62,9 @@ def fit_clone(estimator: Any, X: Any, labels: NDArray[Any], seed: int, weights: 
 def shares_of(model: Any, X: Any, classes: NDArray[Any], *, votes: bool) -> Floats:
     """Return probabilities, or votes, for all classes, also those that a model has not seen."""
     if votes:
-        answers = np.searchsorted(classes, model.predict(X))
+        answers = encode(classes, model.predict(X), source_of(model, "predict"))
         return np.asarray(answers[:, None] == np.arange(len(classes)), dtype=np.float64)
-    shares = np.zeros((_num_samples(X), len(classes)))
-    shares[:, np.searchsorted(classes, model.classes_)] = model.predict_proba(X)
-    return shares
+    return read_probabilities(model, X, classes)
 
 
 def estimator_has(name: str) -> Callable[[Any], bool]:

@@ -24,7 +24,7 @@ from costboost.calibration import (
 )
 from costboost.costs import Costs
 from costboost.decisions.mixin import CostDecisionMixin
-from costboost.inputs.arrays import read_weights
+from costboost.inputs.arrays import encode, read_weights
 from costboost.inputs.checks import (
     check_choice,
     check_jobs,
@@ -32,6 +32,7 @@ from costboost.inputs.checks import (
     read_targets,
     warn_caller,
 )
+from costboost.inputs.outside import ask, count_rows, read_finite, read_probabilities, source_of
 
 Floats = NDArray[np.float64]
 
@@ -41,8 +42,13 @@ def _scores(model: Any, X: Any, classes: NDArray[Any], response: str) -> Floats:
 
     Its calibrator then finds a constant, and predicts the share of that class.
     """
-    values = np.asarray(getattr(model, response)(X), dtype=np.float64)
-    seen = np.searchsorted(classes, model.classes_)
+    if response == "predict_proba":
+        return read_probabilities(model, X, classes)
+    source, n_rows = source_of(model, response), count_rows(X)
+    seen = encode(classes, model.classes_, f"{type(model).__name__}.classes_")
+    answer = ask(model, response, X)
+    shape = (n_rows, len(seen)) if np.ndim(answer) > 1 else (n_rows,)
+    values = read_finite(answer, shape, source)
     if len(seen) == len(classes):
         return values
     if values.ndim == 1:
