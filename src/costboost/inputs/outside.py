@@ -23,6 +23,7 @@ __all__ = [
     "count_rows",
     "read_classes",
     "read_finite",
+    "check_some_weight",
     "read_objective",
     "read_probabilities",
     "source_of",
@@ -128,8 +129,12 @@ def read_classes(answer: Any, n_rows: int, n_classes: int, source: str) -> Int64
     return found.astype(np.int64)
 
 
-def read_objective(answer: Any, shape: tuple[int, ...]) -> tuple[Floats, Floats, Floats]:
+def read_objective(
+    answer: Any, shape: tuple[int, ...], *, all_rows: bool = True
+) -> tuple[Floats, Floats, Floats]:
     """Read the a, b, w0 of Cai, Song and Zhang's objective: arrays of one shape, or numbers.
+
+    Of all rows, some must have a weight.
 
     Examples
     --------
@@ -154,9 +159,15 @@ def read_objective(answer: Any, shape: tuple[int, ...]) -> tuple[Floats, Floats,
             ("a", "b", "w0"), answer, (-STEEPEST, -STEEPEST, 0.0), strict=True
         )
     )
-    if not w0.any():
-        raise ValueError("objective's w0 is 0 in every row: some row must have a weight.")
+    if all_rows:
+        check_some_weight(float(np.max(w0, initial=0.0)))
     return a, b, w0
+
+
+def check_some_weight(largest: float) -> None:
+    """Raise if the largest w0 of an objective is 0."""
+    if not largest > 0.0:
+        raise ValueError("objective's w0 is 0 in every row: some row must have a weight.")
 
 
 def read_probabilities(model: Any, X: Any, classes: NDArray[Any]) -> Floats:

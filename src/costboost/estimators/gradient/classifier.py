@@ -9,11 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from costboost.boosting.gradient.losses import flat
 from costboost.decisions import CostDecisionMixin, StagedDecisionsMixin
 from costboost.estimators.gradient.base import _GradientBoost
 from costboost.estimators.gradient.plan import settle_classification
 from costboost.estimators.gradient.trainer import GradientTrainer
-from costboost.estimators.gradient.watching import choices_of, proba_of
+from costboost.estimators.gradient.watching import choices_of
 from costboost.fitting.trainer import read_eval_set
 from costboost.inputs.callbacks import RoundCallbacks, with_callbacks
 from costboost.inputs.checks import check_table
@@ -292,7 +293,7 @@ class GradientBoostClassifier(
     def _proba(self, margins: list[Floats]) -> Floats:
         if self._scores is not None:
             return self._calibrated(margins)
-        return proba_of(self._loss, margins[0])
+        return np.asarray(self._loss.proba(flat(margins[0])))
 
     # --- decisions
 

@@ -14,9 +14,9 @@ from costboost.boosting.gradient.losses import (
     NAMED,
     REGRESSION_LOSSES,
     CostExponentialLoss,
-    ExpectedCostLoss,
     HuberLoss,
     Loss,
+    OwnLoss,
     PinballLoss,
     SquaredLoss,
 )
@@ -85,8 +85,7 @@ class GradientPlan:
 def settle_regression(params: Any, X: Any, y: Floats, weights: Floats | None) -> GradientPlan:
     """Check the parameters of a regressor against each other and the data."""
     loss = regression_loss(params, y, weights)
-    smooth = not isinstance(loss, PinballLoss | HuberLoss)
-    return _settle(params, X, loss, 0, odds=None, smooth=smooth, max_step=np.inf)
+    return _settle(params, X, loss, 0, odds=None, max_step=np.inf)
 
 
 def regression_loss(params: Any, y: Floats, weights: Floats | None) -> Any:
@@ -117,7 +116,7 @@ def settle_classification(
     if n_classes > MAX_CLASSES:
         raise ValueError(f"y has {n_classes} classes; at most {MAX_CLASSES} are supported.")
     loss, objective = _classification_loss(params, len(y), n_classes)
-    priced = bool(getattr(loss, "uses_costs", False))
+    priced = loss.uses_costs
     if priced and objective is None and not costs.is_square:
         raise ValueError(
             f"loss={params.loss!r} trains on the cost of wrong classes, but the costs have other "
@@ -133,14 +132,13 @@ def settle_classification(
     max_step = np.inf
     if params.max_step is not None:
         check_number("max_step", params.max_step, low=0.0, open_low=True)
-        max_step = float(params.max_step) / float(getattr(loss, "odds", 1.0))
+        max_step = float(params.max_step) / loss.odds
     return _settle(
         params,
         X,
         loss,
         n_classes,
-        odds=None if priced else float(getattr(loss, "odds", 1.0)),
-        smooth=True,
+        odds=None if priced else loss.odds,
         max_step=max_step,
         objective=objective,
     )
@@ -172,7 +170,7 @@ def _own_loss(loss: Any) -> Any:
             f"loss={loss!r} is neither a name nor an object with the methods value, gradient and "
             "hessian; see costboost.boosting.gradient.losses.Loss."
         )
-    return loss
+    return OwnLoss(loss)
 
 
 def _settle(
@@ -182,7 +180,6 @@ def _settle(
     n_classes: int,
     *,
     odds: float | None,
-    smooth: bool,
     max_step: float,
     objective: tuple[Floats, Floats, Floats] | None = None,
 ) -> GradientPlan:
@@ -194,7 +191,7 @@ def _settle(
         odds=odds,
         setting=GradientSetting(
             n_rounds=params.n_estimators,
-            step=_step(params, loss, smooth),
+            step=_step(params, loss),
             learning_rate=float(params.learning_rate),
             l2=float(params.l2_regularization),
             max_step=max_step,
@@ -220,23 +217,23 @@ def _settle(
     )
 
 
-def _step(params: Any, loss: Any, smooth: bool) -> Any:
+def _step(params: Any, loss: Any) -> Any:
     check_choice("step", params.step, STEPS)
     if params.step == "auto":
         if params.estimator is not None:
             return "line-search"
-        return "newton" if smooth else "exact"
+        return "newton" if loss.smooth else "exact"
     if params.step == "exact" and params.estimator is not None:
         raise ValueError(
             'step="exact" sets the leaves of the built-in tree; with estimator= use "line-search" '
             'or "newton".'
         )
-    if params.step == "exact" and isinstance(loss, ExpectedCostLoss):
+    if params.step == "exact" and loss.endless:
         raise ValueError(
             "The expected cost of a leaf is least at certainty, F = +-infinity: use "
             'step="newton" or "line-search".'
         )
-    if params.step == "newton" and not smooth:
+    if params.step == "newton" and not loss.smooth:
         raise ValueError(
             f'loss={params.loss!r} has no curvature for Newton steps: use step="exact" or '
             '"line-search".'

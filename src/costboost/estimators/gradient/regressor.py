@@ -14,7 +14,6 @@ from sklearn.utils.validation import (
     check_consistent_length,
 )
 
-from costboost.boosting.gradient.losses import PinballLoss
 from costboost.estimators.gradient.base import _GradientBoost
 from costboost.estimators.gradient.plan import GradientPlan, settle_regression
 from costboost.estimators.gradient.trainer import GradientTrainer
@@ -229,7 +228,7 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
         """Return prices per row, (n, 2), if any were given."""
         if over is None and under is None:
             return None
-        if not isinstance(plan.loss, PinballLoss) or self.loss == "absolute":
+        if not plan.loss.takes_prices or self.loss == "absolute":
             raise ValueError(f'over and under are prices of loss="pinball", not of {self.loss!r}.')
         given = (self.over if over is None else over, self.under if under is None else under)
         columns = [
