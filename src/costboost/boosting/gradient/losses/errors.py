@@ -135,7 +135,9 @@ class PinballLoss(BuiltIn):
     def bind(self, rows: Rows) -> ErrorTerms:
         """Return the loss at some rows."""
         if rows.prices is None:
-            return ErrorTerms.of(PINBALL, rows, np.array([self.over]), np.array([self.under]))
+            return ErrorTerms.of(
+                PINBALL, rows, *(np.array([float(p)]) for p in (self.over, self.under))
+            )
         over, under = (np.ascontiguousarray(rows.prices[:, j]) for j in (0, 1))
         return ErrorTerms.of(PINBALL, rows, over, under)
 
@@ -199,4 +201,4 @@ class HuberLoss(BuiltIn):
 
     def bind(self, rows: Rows) -> ErrorTerms:
         """Return the loss at some rows."""
-        return ErrorTerms.of(HUBER, rows, np.array([self.delta]))
+        return ErrorTerms.of(HUBER, rows, np.array([float(self.delta)]))
