@@ -73,6 +73,11 @@ def exact_sum(values: Floats) -> int:
     return sum(((h << 26) + r) << s for h, r, s in zip(high, low, shifts, strict=True))
 
 
+def exact_count(number: int) -> int:
+    """Return a whole number as an exact sum."""
+    return number << _FINE
+
+
 def rounded(total: int) -> float:
     """Return the number nearest to an exact sum."""
     return total / (1 << _FINE)

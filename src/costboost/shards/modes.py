@@ -87,7 +87,7 @@ class PackedPairs:
 
 @dataclass(frozen=True)
 class Vectors:
-    """K signed weights per row, on the grid (`shard.data["vectors"]`): relational examples.
+    """K signed weights per row, on the grid (`shard.state.vectors`): relational examples.
 
     Every node that waits to be split holds a histogram of all K classes. Where columns have few
     values, nearly all of its 256 codes would be empty: with `n_codes` only so many are kept, and
@@ -103,17 +103,17 @@ class Vectors:
             wide = np.zeros((shard.codes.shape[1], 256, self.n_channels), dtype=np.int64)
             self._fill(shard, node, wide)
             return wide
-        room = shard.data.get("wide histogram")
-        if room is None:
+        if shard.state.room is None:
             shape = (shard.codes.shape[1], 256, self.n_channels)
-            room = shard.data["wide histogram"] = np.zeros(shape, dtype=np.int64)
+            shard.state.room = np.zeros(shape, dtype=np.int64)
+        room = shard.state.room
         self._fill(shard, node, room)
         narrow = np.concatenate([room[:, : self.n_codes], room[:, MISSING:]], axis=1)
         room[:, : self.n_codes] = room[:, MISSING:] = 0
         return narrow
 
     def _fill(self, shard: Shard, node: int, hist: Int64) -> None:
-        vectors = shard.data["vectors"]
+        vectors = shard.state.vectors
         kernels.vector_histogram(shard.codes, *shard.where(node), vectors, hist.reshape(-1))
 
 

@@ -14,29 +14,13 @@ from costboost.boosting.gradient import _gradient_kernels as kernels
 from costboost.boosting.gradient.rows import EVERY
 from costboost.shards.grid import exact_sum, rounded
 from costboost.shards.local import Shards
-from costboost.shards.messages import Command, Message, largest, totals
+from costboost.shards.messages import Command, Largest, Message, Parts
 from costboost.shards.modes import PackedPairs
 from costboost.shards.rows import Shard
 from costboost.shards.sampling import RowSample
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
-
-
-class Largest(Message):
-    """A question whose largest answer counts."""
-
-    def reduce(self, answers: Sequence[Any]) -> Any:
-        """Return the largest, entry by entry."""
-        return largest(answers)
-
-
-class Parts(Message):
-    """A question with an answer of several parts, each of which is added up."""
-
-    def reduce(self, answers: Sequence[Any]) -> Any:
-        """Add up every part."""
-        return totals(answers)
 
 
 # --- before the first round
