@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from costboost.costs import Costs, as_costs
 from costboost.inputs.arrays import mean_paid, read_weights
@@ -209,6 +210,7 @@ class CostDecisionMixin:
         -------
         float
         """
+        check_is_fitted(self)
         labels = column_or_1d(y)
         paid_by = None if costs is None else as_costs(costs, self.classes_, len(labels))
         with_truth = paid_by is not None and len(paid_by.shape) == 2

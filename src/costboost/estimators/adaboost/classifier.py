@@ -24,6 +24,7 @@ from costboost.decisions import CostDecisionMixin, StagedDecisionsMixin
 from costboost.estimators.adaboost.plan import Plan, settle
 from costboost.estimators.adaboost.recipe import train_in_step
 from costboost.estimators.adaboost.trainer import Trainer
+from costboost.fitting.atomic import all_at_once
 from costboost.fitting.trainer import read_eval_set, train_models
 from costboost.fitting.warm import continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
@@ -241,6 +242,7 @@ class CostBoostClassifier(
             setattr(tags.input_tags, kind, learner is None or getattr(learner, kind))
         return tags
 
+    @all_at_once
     @with_callbacks
     def fit(
         self,

@@ -14,6 +14,7 @@ from costboost.estimators.gradient.base import _GradientBoost
 from costboost.estimators.gradient.plan import settle_classification
 from costboost.estimators.gradient.trainer import GradientTrainer
 from costboost.estimators.gradient.watching import choices_of, proba_of
+from costboost.fitting.atomic import all_at_once
 from costboost.fitting.trainer import read_eval_set
 from costboost.inputs.callbacks import RoundCallbacks, with_callbacks
 from costboost.inputs.checks import check_table
@@ -213,6 +214,7 @@ class GradientBoostClassifier(
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @all_at_once
     @with_callbacks
     def fit(
         self,

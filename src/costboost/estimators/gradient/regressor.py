@@ -18,6 +18,7 @@ from costboost.boosting.gradient.losses import PinballLoss
 from costboost.estimators.gradient.base import _GradientBoost
 from costboost.estimators.gradient.plan import GradientPlan, settle_regression
 from costboost.estimators.gradient.trainer import GradientTrainer
+from costboost.fitting.atomic import all_at_once
 from costboost.fitting.trainer import read_eval_set
 from costboost.inputs.arrays import read_numbers, read_weights
 from costboost.inputs.callbacks import RoundCallbacks, with_callbacks
@@ -180,6 +181,7 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @all_at_once
     @with_callbacks
     def fit(
         self,

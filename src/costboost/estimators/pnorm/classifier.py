@@ -15,6 +15,7 @@ from costboost.boosting.pnorm.model import Mixture, normalised
 from costboost.decisions import CostDecisionMixin, StagedDecisionsMixin
 from costboost.estimators.pnorm.plan import settle
 from costboost.estimators.pnorm.trainer import PNormTrainer
+from costboost.fitting.atomic import all_at_once
 from costboost.fitting.trainer import read_eval_set, train_models
 from costboost.fitting.warm import continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
@@ -231,6 +232,7 @@ class PNormBoostClassifier(
         tags.input_tags.string = inner is None
         return tags
 
+    @all_at_once
     @with_callbacks
     def fit(
         self,

@@ -67,6 +67,14 @@ def shares_of(model: Any, X: Any, classes: NDArray[Any], *, votes: bool) -> Floa
     return shares
 
 
+def copy_features(wrapper: Any, model: Any) -> None:
+    """Take over what a model knows of its columns; forget what the last one knew."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        vars(wrapper).pop(name, None)
+        if hasattr(model, name):
+            setattr(wrapper, name, getattr(model, name))
+
+
 def estimator_has(name: str) -> Callable[[Any], bool]:
     """Return the question whether a wrapper's estimator has a method."""
 
@@ -105,12 +113,8 @@ class CostTrained(
             )
         return X, codes, weights, bound
 
-    def _copy_features(self, model: Any) -> None:
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(model, name):
-                setattr(self, name, getattr(model, name))
-
     def _decision_proba(self, X: Any, costs: Any) -> Floats:
+        check_is_fitted(self)
         raise ValueError(
             f"{type(self).__name__} was trained on costs, which its answers contain, so it cannot "
             "price decisions. Fit it on the new costs, or use MinimumCostClassifier, whose "

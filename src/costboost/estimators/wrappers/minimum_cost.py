@@ -24,6 +24,8 @@ from costboost.calibration import (
 )
 from costboost.costs import Costs
 from costboost.decisions.mixin import CostDecisionMixin
+from costboost.estimators.wrappers.base import copy_features
+from costboost.fitting.atomic import all_at_once
 from costboost.inputs.arrays import read_weights
 from costboost.inputs.checks import (
     check_choice,
@@ -192,6 +194,7 @@ class MinimumCostClassifier(
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @all_at_once
     def fit(
         self,
         X: Any,
@@ -260,7 +263,7 @@ class MinimumCostClassifier(
                 n_jobs=self.n_jobs,
                 **settings,
             )
-        self._copy_features()
+        copy_features(self, self.calibration_.models[0])
         return self
 
     def _is_prefit(self) -> bool:
@@ -305,12 +308,6 @@ class MinimumCostClassifier(
                 "the calibration only. Give an estimator that takes them, or route them to it."
             )
         return fit_params
-
-    def _copy_features(self) -> None:
-        model = self.calibration_.models[0]
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(model, name):
-                setattr(self, name, getattr(model, name))
 
     def predict_proba(self, X: Any) -> Floats:
         """Return calibrated class probabilities, ``(n_samples, K)``; costs play no part in them."""
