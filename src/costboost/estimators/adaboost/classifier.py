@@ -107,7 +107,8 @@ class CostBoostClassifier(
         "auto" calibrates the recipe by "bias-corrected" (a temperature and a bias; more than two
         classes by "temperature"), "adamec", "cgada" and "asymada" by "sigmoid", as their authors
         advise, and leaves the other methods as published. With calibration **every** method
-        decides by the cheapest expected cost, and new prices need no new model.
+        decides by the cheapest expected cost, and new prices need no new model. Methods that train
+        on costs refuse "temperature", which has no bias to undo them.
     cv : int, float, splitter or iterable, default=5
         Rows to calibrate on: folds, or a held-out share (0.5 is Nikolaou et al.'s protocol).
     ensemble : bool, default=True

@@ -83,7 +83,8 @@ class GradientBoostClassifier(
         Constant costs; ``fit`` may override them, and takes costs per row.
     calibration : str or None, default=None
         "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", "bias-corrected": map scores
-        to natural probabilities on rows that were not trained on.
+        to natural probabilities on rows that were not trained on. Losses that train on costs
+        refuse "temperature", which has no bias to undo them.
     cv : int, float, splitter or iterable, default=5
         Rows to calibrate on: folds, or a held-out share.
     ensemble : bool, default=True

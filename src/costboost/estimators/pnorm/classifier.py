@@ -87,9 +87,9 @@ class PNormBoostClassifier(
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
         Constant costs; ``fit`` may override them, and takes costs per row.
     calibration : str or None, default=None
-        "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", "bias-corrected", or None:
-        the published argmax of H. With calibration decisions are the cheapest by expected cost,
-        and new prices need no new model.
+        "sigmoid", "sigmoid-brier", "beta", "isotonic", "bias-corrected", or None: the published
+        argmax of H. With calibration decisions are the cheapest by expected cost, and new prices
+        need no new model. ("temperature" has no bias to undo the costs that H contains.)
     cv : int, float, splitter or iterable, default=5
         Rows to calibrate on: folds, or a held-out share.
     ensemble : bool, default=True
