@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_consistent_length
 from costboost.binning.binner import Binner, fit_binner
 from costboost.boosting.rounds import Manner, Taken, take_rounds
 from costboost.calibration import CalibratedScores, calibrate_folds
-from costboost.inputs.checks import check_table
+from costboost.inputs.checks import check_table, check_weighted_classes
 from costboost.shards.local import Layout
 
 Codes = NDArray[np.uint8]
@@ -168,13 +168,9 @@ class TableTrainer:
         chosen = np.arange(len(self.y)) if rows is None else np.asarray(rows)
         if self.weights is None or np.all(self.weights[chosen] > 0.0):
             return chosen
-        chosen = chosen[self.weights[chosen] > 0.0]
-        if self.plan.n_classes and len(np.unique(self.y[chosen])) < 2:
-            raise ValueError(
-                "sample_weight leaves rows of fewer than two classes: give positive weights to "
-                "rows of at least two classes."
-            )
-        return chosen
+        if self.plan.n_classes:
+            check_weighted_classes(self.y[chosen], self.weights[chosen])
+        return np.asarray(chosen[self.weights[chosen] > 0.0])
 
     def _hold_out(self, rows: Int64) -> tuple[Int64, Int64]:
         """Set a share of the rows apart (of every class), at least one and never all of them."""

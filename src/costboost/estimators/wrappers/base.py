@@ -18,6 +18,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from costboost.costs import Costs
 from costboost.decisions import CostDecisionMixin
+from costboost.inputs.arrays import without_mask
 from costboost.inputs.checks import check_jobs, check_not_empty
 
 Floats = NDArray[np.float64]
@@ -104,7 +105,7 @@ class CostTrained(
         """Check what ``fit`` was given; return X, class numbers, weights and bound costs."""
         check_not_empty(X)
         check_jobs(self.n_jobs)
-        (X,) = indexable(X)
+        (X,) = indexable(without_mask(X))
         codes, weights, bound = self._read_rows(X, y, sample_weight, costs)
         if not bound.is_square:
             raise ValueError(
@@ -137,7 +138,7 @@ class CostTrained(
         check_is_fitted(self)
         if costs is not None:
             self._decision_proba(X, costs)
-        return self._answers(X)
+        return self._answers(without_mask(X))
 
     def score(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, costs: Any = None

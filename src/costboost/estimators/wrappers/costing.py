@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from costboost.estimators.wrappers.base import CostTrained, copy_features, fit_clone, shares_of
 from costboost.fitting.atomic import all_at_once
+from costboost.inputs.arrays import without_mask
 from costboost.inputs.checks import check_number
 
 Floats = NDArray[np.float64]
@@ -175,6 +176,7 @@ class CostingClassifier(CostTrained):
         """
         check_is_fitted(self)
         votes = not hasattr(self.estimator, "predict_proba")
+        X = without_mask(X)
         parts = [shares_of(model, X, self.classes_, votes=votes) for model in self.estimators_]
         return np.asarray(np.mean(parts, axis=0))
 

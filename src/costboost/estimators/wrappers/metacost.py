@@ -22,6 +22,7 @@ from costboost.estimators.wrappers.base import (
     shares_of,
 )
 from costboost.fitting.atomic import all_at_once
+from costboost.inputs.arrays import without_mask
 from costboost.inputs.checks import check_choice, check_number
 
 Floats = NDArray[np.float64]
@@ -189,7 +190,7 @@ class MetaCostClassifier(CostTrained):
     def predict_proba(self, X: Any) -> Floats:
         """Return the probabilities of the new labels, (n_samples, K); they contain the costs."""
         check_is_fitted(self)
-        return shares_of(self.estimator_, X, self.classes_, votes=False)
+        return shares_of(self.estimator_, without_mask(X), self.classes_, votes=False)
 
 
 def _bag(

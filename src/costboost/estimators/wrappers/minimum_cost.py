@@ -26,11 +26,12 @@ from costboost.costs import Costs
 from costboost.decisions.mixin import CostDecisionMixin
 from costboost.estimators.wrappers.base import copy_features
 from costboost.fitting.atomic import all_at_once
-from costboost.inputs.arrays import read_weights
+from costboost.inputs.arrays import read_weights, without_mask
 from costboost.inputs.checks import (
     check_choice,
     check_jobs,
     check_not_empty,
+    check_weighted_classes,
     read_targets,
     warn_caller,
 )
@@ -228,9 +229,11 @@ class MinimumCostClassifier(
         check_jobs(self.n_jobs)
         check_choice("calibration", self.calibration, tuple(CALIBRATORS))
         check_choice("ensemble", self.ensemble, (True, False))
-        X, y = indexable(X, y)
+        X, y = indexable(without_mask(X), y)
         labels = read_targets(X, y)
         weights = None if sample_weight is None else read_weights(sample_weight, len(labels))
+        if len(np.unique(labels)) > 1:
+            check_weighted_classes(labels, weights)
         self._response, margins = self._read_response()
         prefit = self._is_prefit()
         self.classes_ = self.estimator.classes_ if prefit else np.unique(labels)
@@ -312,6 +315,7 @@ class MinimumCostClassifier(
     def predict_proba(self, X: Any) -> Floats:
         """Return calibrated class probabilities, ``(n_samples, K)``; costs play no part in them."""
         check_is_fitted(self)
+        X = without_mask(X)
         return self.calibration_.predict_proba(
             lambda model: _scores(model, X, self.classes_, self._response)
         )
