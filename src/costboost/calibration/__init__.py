@@ -28,7 +28,7 @@ from costboost.calibration._calibrators import (
 )
 from costboost.calibration._classes import ClassCalibration
 from costboost.calibration._fitting import CalibratedScores, calibrate_fitted, calibrate_folds
-from costboost.calibration._folds import calibration_splits
+from costboost.calibration._folds import calibration_splits, keeps_copies, labels_of_sets
 
 __all__ = [
     "CALIBRATORS",
@@ -44,4 +44,6 @@ __all__ = [
     "calibrate_folds",
     "calibrate_fitted",
     "calibration_splits",
+    "keeps_copies",
+    "labels_of_sets",
 ]

@@ -7,6 +7,7 @@ all rows, or one for each fold of a calibration.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,8 +16,15 @@ from sklearn.utils import _safe_indexing, column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
 from costboost.binning.binner import Binner, fit_binner
+from costboost.binning.copies import copies_in
 from costboost.boosting.rounds import Manner, Taken, take_rounds
-from costboost.calibration import CalibratedScores, calibrate_folds
+from costboost.calibration import (
+    CalibratedScores,
+    calibrate_folds,
+    keeps_copies,
+    labels_of_sets,
+)
+from costboost.fitting.copies import read_copies
 from costboost.inputs.checks import check_table, check_weighted_classes
 from costboost.shards.local import Layout
 
@@ -163,6 +171,15 @@ class TableTrainer:
 
     # --- rows
 
+    @cached_property
+    def copies(self) -> Int64 | None:
+        """The number of each row's set of copies; None where no row has any."""
+        return read_copies(self.X, self.weights)
+
+    def copies_for(self, cv: Any, groups: Any) -> Int64 | None:
+        """Return the copies if they decide how rows are cut into folds."""
+        return self.copies if keeps_copies(cv, groups) else None
+
     def _weighted_rows(self, rows: Any) -> Int64:
         """Return the numbers of the rows to train on: rows of weight 0 are as good as absent."""
         chosen = np.arange(len(self.y)) if rows is None else np.asarray(rows)
@@ -180,8 +197,10 @@ class TableTrainer:
                 "Early stopping needs held-out rows: give validation_fraction > 0 or an eval_set."
             )
         rng = np.random.default_rng(self.plan.seed)
-        apart = np.zeros(len(rows), dtype=bool)
+        sets = copies_in(self.copies, rows)  # copies are set apart together, as one row
         groups = self.y[rows] if self.plan.n_classes else np.zeros(len(rows), dtype=np.int64)
+        groups = groups if sets is None else labels_of_sets(groups, sets)
+        apart = np.zeros(len(groups), dtype=bool)
         for k in np.unique(groups):
             members = np.flatnonzero(groups == k)
             if len(members) > 1:
@@ -192,6 +211,7 @@ class TableTrainer:
                 "Early stopping needs held-out rows, but no class has two rows to cut. Give more "
                 "rows, an eval_set, or n_iter_no_change=None."
             )
+        apart = apart if sets is None else apart[sets]
         return rows[~apart], rows[apart]
 
     # --- rounds
@@ -247,6 +267,7 @@ def train_models(
         method=plan.calibration,
         margins=trainer.margins,
         groups=groups,
+        copies=trainer.copies_for(cv, groups),
         sample_weight=trainer.weights,
         ensemble=ensemble,
         random_state=plan.seed,

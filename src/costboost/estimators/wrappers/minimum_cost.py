@@ -21,11 +21,13 @@ from costboost.calibration import (
     ClassCalibration,
     calibrate_fitted,
     calibrate_folds,
+    keeps_copies,
 )
 from costboost.costs import Costs
 from costboost.decisions.mixin import CostDecisionMixin
 from costboost.estimators.wrappers.base import copy_features
 from costboost.fitting.atomic import all_at_once
+from costboost.fitting.copies import read_copies
 from costboost.inputs.arrays import read_weights, without_mask
 from costboost.inputs.checks import (
     check_choice,
@@ -261,6 +263,7 @@ class MinimumCostClassifier(
                 labels,
                 self.cv,
                 groups=groups,
+                copies=read_copies(X, weights) if keeps_copies(self.cv, groups) else None,
                 ensemble=self.ensemble,
                 random_state=self.random_state,
                 n_jobs=self.n_jobs,
