@@ -264,9 +264,13 @@ class CostBoostClassifier(
         sample_weight : array-like of shape (n_samples,), default=None
             Rows of weight 0 are as good as absent.
         costs : None, dict, array-like of shape (K, K) or Costs, default=None
-            What each mistake costs, constant or per row; overrides the constructor's.
+            What each mistake costs, constant or per row; overrides the constructor's. The default,
+            "adaboost" and "adamec" do not train on costs: these change none of their
+            probabilities, only their decisions, and only where ``predict`` is given no costs of
+            its own. The other methods learn from them.
         groups : array-like of shape (n_samples,), default=None
-            Rows of one group are never both trained and calibrated on.
+            Rows of one group are never both trained and calibrated on. Without groups, copies of
+            a row are not.
         eval_set : tuple (X, y) or (X, y, costs), default=None
             Held-out rows for early stopping of a named method, in place of
             `validation_fraction`.

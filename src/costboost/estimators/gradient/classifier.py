@@ -236,9 +236,12 @@ class GradientBoostClassifier(
         sample_weight : array-like of shape (n_samples,), default=None
             Rows of weight 0 are as good as absent.
         costs : None, dict, array-like of shape (K, K) or Costs, default=None
-            What each mistake costs, constant or per row; overrides the constructor's.
+            What each mistake costs, constant or per row; overrides the constructor's. "log" and
+            "exponential" loss do not train on costs: these change none of their probabilities,
+            only their decisions, and only where ``predict`` is given no costs of its own.
         groups : array-like of shape (n_samples,), default=None
-            Rows of one group are never both trained and calibrated on.
+            Rows of one group are never both trained and calibrated on. Without groups, copies of
+            a row are not.
         eval_set : tuple (X, y) or (X, y, costs), default=None
             Held-out rows for early stopping, in place of `validation_fraction`.
 

@@ -256,7 +256,8 @@ class PNormBoostClassifier(
             What each mistake costs, constant or per row; overrides the constructor's.
             `Costs.of_rows` of shape (n_samples, K) gives the price of every answer.
         groups : array-like of shape (n_samples,), default=None
-            Rows of one group are never both trained and calibrated on.
+            Rows of one group are never both trained and calibrated on. Without groups, copies of
+            a row are not.
         eval_set : tuple (X, y) or (X, y, costs), default=None
             Held-out rows for early stopping, in place of `validation_fraction`.
 

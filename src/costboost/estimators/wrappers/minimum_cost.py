@@ -219,7 +219,8 @@ class MinimumCostClassifier(
             they are per row, ``predict`` uses their mean and says so. They change no probability
             (unless, with metadata routing, the estimator itself requests costs).
         groups : array-like of shape (n_samples,), default=None
-            Rows of one group are never both trained on and calibrated on.
+            Rows of one group are never both trained on and calibrated on. Without groups, copies
+            of a row are not, where the table can be compared.
         **fit_params : dict
             Passed to the estimator's ``fit``, cut by rows.
 
