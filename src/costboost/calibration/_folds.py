@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import GroupShuffleSplit, StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
-from costboost.binning.copies import copies_in
 from costboost.inputs.checks import warn_caller
 
 Ints = NDArray[np.intp]
@@ -90,6 +89,28 @@ def calibration_splits(
 def keeps_copies(cv: Any, groups: ArrayLike | None) -> bool:
     """Whether copies of rows decide how rows are cut: neither groups nor a splitter do."""
     return groups is None and (cv is None or isinstance(cv, Real))
+
+
+def copies_in(sets: Ints | None, rows: Any) -> Ints | None:
+    """Return the sets of some of the rows, numbered anew; None where these have no copies.
+
+    Examples
+    --------
+    >>> copies_in(np.array([0, 1, 0, 2, 1]), [1, 3, 4]).tolist()
+    [0, 1, 0]
+    """
+    if sets is None:
+        return None
+    some = numbered(sets[rows])
+    return some if some.size and some.max() + 1 < some.size else None
+
+
+def numbered(values: NDArray[Any]) -> Ints:
+    """Return the number of each value, in the order of their first occurrence."""
+    _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.intp)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return np.asarray(rank[inverse])
 
 
 def labels_of_sets(codes: Ints, sets: Ints) -> Ints:

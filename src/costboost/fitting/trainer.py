@@ -16,17 +16,17 @@ from sklearn.utils import _safe_indexing, column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
 from costboost.binning.binner import Binner, fit_binner
-from costboost.binning.copies import copies_in
 from costboost.boosting.rounds import Manner, Taken, take_rounds
 from costboost.calibration import (
     CalibratedScores,
     calibrate_folds,
+    copies_in,
     keeps_copies,
     labels_of_sets,
 )
 from costboost.fitting.copies import read_copies
 from costboost.inputs.checks import check_table, check_weighted_classes
-from costboost.shards.local import Layout
+from costboost.shards.layout import Layout
 
 Codes = NDArray[np.uint8]
 Floats = NDArray[np.float64]

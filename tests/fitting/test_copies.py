@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
-from costboost.binning.copies import copies_in, find_copies
+from costboost.calibration import copies_in
+from costboost.fitting.copies import find_copies
 
 
 def table(n=300, seed=0):
