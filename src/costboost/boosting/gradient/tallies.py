@@ -12,6 +12,7 @@ from costboost.boosting import _vote_kernels
 from costboost.boosting.gradient import _gradient_kernels as kernels
 from costboost.boosting.gradient.messages import SumValues, WeightedSum, WriteValues
 from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.limits import share_limits
 from costboost.costs import Costs
 from costboost.shards.grid import grid_scale, rounded, to_floats
 from costboost.shards.local import Shards
@@ -76,7 +77,10 @@ class CostTally:
         if weights is not None:
             self.scale = grid_scale(float(np.max(weights)), len(y))
         cheapest = odds is not None
-        self.slowly = cheapest and (not costs.is_square or (n_classes > 2 and costs.per_row))
+        binary = n_classes == 2 and costs.is_square
+        shares = share_limits(costs) if cheapest and binary else None
+        no_limits = shares is None if binary else costs.per_row
+        self.slowly = cheapest and (not costs.is_square or no_limits)
         self.table = None
         if costs.is_constant and costs.is_square:
             self.table = costs.of_labels(np.arange(n_classes), encoded=True)
@@ -86,15 +90,14 @@ class CostTally:
             shards.scatter("paid", prices / self.unit)
         self.limits = np.zeros(1)
         self._per_row = False
-        if cheapest and n_classes == 2 and not self.slowly:
-            self._set_limits(shards)
+        if shares is not None:
+            self._set_limits(shards, np.clip(shares, 0.0, 1.0))
 
-    def _set_limits(self, shards: Shards) -> None:
-        """P > threshold if and only if F > logit(threshold) / odds."""
+    def _set_limits(self, shards: Shards, shares: Floats) -> None:
+        """P > its limit if and only if F > logit(limit) / odds."""
         assert self.odds is not None
         with np.errstate(divide="ignore"):
-            thresholds = np.atleast_1d(np.asarray(self.costs.thresholds(), dtype=float))
-            limits = (np.log(thresholds) - np.log1p(-thresholds)) / self.odds
+            limits = (np.log(shares) - np.log1p(-shares)) / self.odds
         self._per_row = self.costs.per_row
         if self._per_row:
             shards.scatter("limits", limits)
@@ -138,7 +141,7 @@ class CostTally:
         return confusion
 
     def _by_expectation(self, shards: Shards) -> float:
-        """Take the slow road: actions that are not classes, or K classes with prices per row."""
+        """Take the slow road: other actions, no limits, or K classes with prices per row."""
         margins = shards.fetch(_margins)
         proba = self.proba(margins[:, 0] if self.n_classes == 2 else margins)
         decided: Any = self.costs.decide(proba)

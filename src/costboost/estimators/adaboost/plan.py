@@ -13,7 +13,12 @@ from costboost.boosting.adaboost.effective import Setting
 from costboost.boosting.adaboost.rules import OBJECTIVES, RULES, At, Rule
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
-from costboost.fitting.parameters import check_training, read_limits, total_rounds
+from costboost.fitting.parameters import (
+    check_training,
+    check_unbiased,
+    read_limits,
+    total_rounds,
+)
 from costboost.inputs.checks import check_choice, check_number, count_threads, fit_seed
 from costboost.inputs.outside import read_finite, read_objective
 from costboost.trees.grower import Limits
@@ -193,6 +198,8 @@ def _check_combination(params: Any, rule: Rule, costs: Costs, n_classes: int) ->
             f"method={rule.name!r} trains on the cost of wrong classes, but the costs have other "
             f"actions, {_names(costs.actions)}. Use method='adamec' or MinimumCostClassifier."
         )
+    method = f"method={rule.name!r}"
+    check_unbiased(params.calibration, method, on_costs=rule.trains_on_costs)
     if params.votes in ("real", "gentle") and rule.name not in (
         "adaboost",
         "adamec",

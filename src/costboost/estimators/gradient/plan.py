@@ -23,7 +23,12 @@ from costboost.boosting.gradient.losses import (
 from costboost.boosting.gradient.minimisers import huber_delta
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
-from costboost.fitting.parameters import check_training, read_limits, total_rounds
+from costboost.fitting.parameters import (
+    check_training,
+    check_unbiased,
+    read_limits,
+    total_rounds,
+)
 from costboost.inputs.checks import check_choice, check_number, count_threads, fit_seed
 from costboost.inputs.outside import read_objective
 from costboost.trees.grower import Limits
@@ -117,6 +122,7 @@ def settle_classification(
         raise ValueError(f"y has {n_classes} classes; at most {MAX_CLASSES} are supported.")
     loss, objective = _classification_loss(params, len(y), n_classes)
     priced = loss.uses_costs
+    check_unbiased(params.calibration, f"loss={params.loss!r}", on_costs=priced)
     if priced and objective is None and not costs.is_square:
         raise ValueError(
             f"loss={params.loss!r} trains on the cost of wrong classes, but the costs have other "

@@ -17,10 +17,11 @@ from sklearn.utils.validation import (
 from costboost.estimators.gradient.base import _GradientBoost
 from costboost.estimators.gradient.plan import GradientPlan, settle_regression
 from costboost.estimators.gradient.trainer import GradientTrainer
+from costboost.fitting.atomic import all_at_once
 from costboost.fitting.trainer import read_eval_set
 from costboost.inputs.arrays import read_numbers, read_weights
 from costboost.inputs.callbacks import RoundCallbacks, with_callbacks
-from costboost.inputs.checks import check_table
+from costboost.inputs.checks import check_table, refuse_masked
 
 Floats = NDArray[np.float64]
 
@@ -179,6 +180,7 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @all_at_once
     @with_callbacks
     def fit(
         self,
@@ -209,6 +211,7 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
         self
         """
         X = check_table(self, X, y, reset=True)
+        refuse_masked(y)
         target = np.asarray(_check_y(column_or_1d(y, warn=True), y_numeric=True), dtype=float)
         check_consistent_length(X, target)
         weights = None if sample_weight is None else read_weights(sample_weight, len(target))
