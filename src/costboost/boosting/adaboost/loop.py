@@ -9,8 +9,10 @@ rows are alike within a class (constant costs) or not decides only how sums are 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -23,9 +25,10 @@ from costboost.boosting.adaboost.ledger import Ledger
 from costboost.boosting.adaboost.normalizer import CellSums, Hypothesis, Sums
 from costboost.boosting.adaboost.prices import Prices
 from costboost.boosting.adaboost.rules import Rule
+from costboost.boosting.adaboost.tails import Part, Tails
 from costboost.boosting.adaboost.weights import Weights
 from costboost.costs import Costs
-from costboost.shards.local import Shards
+from costboost.shards.local import Shard, Shards
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -155,8 +158,7 @@ class Boosting:
         if setting.votes in ("real", "gentle"):
             return setting.learning_rate, hypothesis.sizes, False
         if self.rule.step == "search" or setting.alpha == "search":
-            alpha = self._searched(lesson)
-            perfect = perfect or abs(alpha) >= setting.max_alpha
+            alpha, perfect = self._searched(lesson)
         else:
             closed = self._sums(
                 lesson,
@@ -169,7 +171,7 @@ class Boosting:
             return None
         return alpha, hypothesis.sizes, perfect
 
-    def _searched(self, lesson: Lesson) -> float:
+    def _searched(self, lesson: Lesson) -> steps.Step:
         """Return the minimiser of the method's own Z.
 
         CSB0's and CSB1's Z does not depend on alpha: there the voting loss sum D exp(-alpha m)
@@ -178,12 +180,14 @@ class Boosting:
         """
         max_alpha = self.setting.max_alpha
         fixed = self.rule.update == "one" or self.rule.name == "csb0"
-        sums = self._sums(lesson, exponent=not fixed, factor=not fixed)
         if self.n_classes == 2 or self.rule.step == "search":
-            return steps.search(sums, max_alpha)
+            sums = self._sums(lesson, exponent=not fixed, factor=not fixed)
+            return steps.minimiser(sums, max_alpha)
         coded = self._sums(lesson, exponent=not fixed, factor=not fixed, code=True)
-        alpha = steps.search(coded, 4 * max_alpha) * self.n_classes / (2 * (self.n_classes - 1))
-        return min(alpha, max_alpha)
+        step = steps.minimiser(coded, 4 * max_alpha)
+        if step.endless:
+            return steps.Step(math.copysign(max_alpha, step.alpha), endless=True)
+        return step._replace(alpha=step.alpha * self.n_classes / (2 * (self.n_classes - 1)))
 
     def _partition_step(
         self, weights: Floats, hypothesis: Hypothesis, perfect: bool
@@ -217,7 +221,8 @@ class Boosting:
             else:
                 u = terms.cell_margins(hypothesis)
             cells = self.weights.of_priced_cells(lesson) if factor else lesson.cells
-            return CellSums(cells / total, u)
+            tails = partial(self._cell_tails, lesson, u, factor=factor)
+            return CellSums(cells / total, u, tails)
         sums = self.weights.sums(hypothesis, lesson.cells)
         if plain or (terms.factored and not factor):
             reach = sums.reach if exponent else terms.largest_size(hypothesis)
@@ -225,6 +230,16 @@ class Boosting:
             sums = replace(sums, known=lesson.cells, largest=largest, reach=reach)
             return sums.with_terms(exponent=exponent, factor=factor, code=code)
         return sums
+
+    def _cell_tails(self, lesson: Lesson, u: Floats, *, factor: bool) -> Tails:
+        """Return the tails of rows whose margins are those of their cells."""
+
+        def part(shard: Shard) -> Part:
+            logs, _ = self.weights.logs_and_margins(lesson, shard, factor=factor)
+            labels = np.repeat(np.arange(self.n_classes), np.diff(shard.starts))
+            return logs, u[shard.leaves, labels]
+
+        return Tails.of_rows(self.shards, part)
 
     # --- AdaCost's scale
 
@@ -266,9 +281,17 @@ class Boosting:
         values = self._values(hypothesis, step)
         cost = self._ledger.vote(hypothesis, values, self.total_alpha)
         applied = 1.0 if self.rule.update == "one" else step
-        normalizer = self._sums(lesson).z(applied)[0]
+        normalizer = self._normalizer(lesson, applied)
         self.weights.multiply(lesson, applied, normalizer)
         return Round(number, alpha, error, normalizer, cost, lesson, values)
+
+    def _normalizer(self, lesson: Lesson, alpha: float) -> float:
+        """Return Z."""
+        sums = self._sums(lesson)
+        if not self.weights.is_long(lesson.hypothesis, alpha):
+            return sums.z(alpha)[0]
+        log_z = sums.tails().log_z(alpha) - math.log(float(lesson.cells.sum()))
+        return math.exp(min(log_z, 700.0))
 
     def _values(self, hypothesis: Hypothesis, alpha: float) -> Floats:
         """Return what each leaf adds to the margins, (L, n_outputs)."""

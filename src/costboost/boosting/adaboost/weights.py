@@ -20,11 +20,14 @@ from costboost.boosting.adaboost.normalizer import (
     to_float,
 )
 from costboost.boosting.adaboost.prices import Prices
+from costboost.boosting.adaboost.steps import MAX_ALPHA
+from costboost.boosting.adaboost.tails import Part, log_factors, log_weights
 from costboost.shards.local import Shard, Shards, grid_scale
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
+LONG = MAX_ALPHA * (1 + 1e-6)  # exponents up to here are within what the grid can tell
 _NEAR = 2.0**-6  # factors of classes no further apart than this can be put in the grid's scale
 
 
@@ -47,10 +50,13 @@ class Weights:
         largest = float(np.max(first))
         if not largest > 0.0:
             first, largest = np.ones(len(first)), 1.0
+        if not first.all():  # held above TINY as well, but by no step brought back
+            shards.scatter("absent", first == 0.0)
         # The largest is now between 1/2 and 1; dividing by a power of two rounds nothing.
         exponent = -int(np.frexp(largest)[1])
         self.largest = float(np.ldexp(largest, exponent))
         shards.scatter("weights", np.maximum(np.ldexp(first, exponent), TINY))
+        self._in_logs = False
         self._priced: Floats | None = None
         self._sums: RowSums | None = None
         self._by_class = terms.handed_by_class()
@@ -126,11 +132,64 @@ class Weights:
         """Make the weights of the next round: times factor * exp(-alpha u), and the rule's own."""
         hypothesis = lesson.hypothesis
         self._priced = self._sums = None
-        if self.terms.by_cell(hypothesis):
+        if self._in_logs or self.is_long(hypothesis, alpha):
+            self._multiply_logs(lesson, alpha)
+        elif self.terms.by_cell(hypothesis):
             factors = self._cell_factors(lesson, alpha, normalizer)
             self.largest = max(self.shards.map(self._by_cell(hypothesis, factors)))
         else:
             self.largest = max(self.shards.map(self._by_row(hypothesis, alpha)))
+
+    def is_long(self, hypothesis: Hypothesis, alpha: float) -> bool:
+        """Whether a step takes weights further than the grid, or numbers, can follow."""
+        terms = self.terms
+        if terms.by_cell(hypothesis):
+            return abs(alpha) * float(np.max(np.abs(terms.cell_margins(hypothesis)))) > LONG
+        return abs(alpha) * terms.reach(hypothesis) > LONG
+
+    def _multiply_logs(self, lesson: Lesson, alpha: float) -> None:
+        """Do the same by logarithms, which are kept from now on: products have lost too much."""
+        self._in_logs = True
+        terms = self.terms
+        ahead = terms.ahead_by_row() if not terms.prices.constant else False
+
+        def add(shard: Shard) -> float:
+            logs, u = self.logs_and_margins(lesson, shard)
+            logs -= alpha * u
+            if ahead:
+                logs += log_factors(shard.data["ahead"])
+            elif terms.rule.before is not None:
+                logs += log_factors(terms.ahead_by_class())[self._labels(shard)]
+            shard.data["logs"] = logs
+            return float(np.max(logs, initial=-np.inf))
+
+        top = max(self.shards.map(add))
+
+        def settle(shard: Shard) -> None:
+            shard.data["logs"] -= top
+            kernels.raise_logs(shard.data["logs"], shard.data["weights"])
+
+        self.shards.map(settle)
+        self.largest = 1.0
+
+    def logs_and_margins(self, lesson: Lesson, shard: Shard, *, factor: bool = True) -> Part:
+        """Return ln(weight * factor) and the effective margin of a shard's rows."""
+        terms, hypothesis, leaves = self.terms, lesson.hypothesis, shard.leaves
+        logs, labels = log_weights(shard), self._labels(shard)
+        if not terms.alike:
+            own, rows = terms.of(shard), np.arange(len(leaves))
+            answers = own.columns(hypothesis)[leaves]
+            if factor and terms.factored:
+                logs += log_factors(own.f[rows, answers])
+            return logs, own.sizes(hypothesis, terms.n_classes)[leaves, labels] * own.u[rows, answers]
+        if factor:
+            logs += log_factors(terms.cell_factors(hypothesis))[leaves, labels]
+        u = terms.cell_margins(hypothesis)[leaves, labels]
+        sizes = shard.data.get("sizes")
+        return logs, u if sizes is None else u * sizes
+
+    def _labels(self, shard: Shard) -> Int64:
+        return np.repeat(np.arange(self.terms.n_classes), np.diff(shard.starts))
 
     def _cell_factors(self, lesson: Lesson, alpha: float, normalizer: float) -> Floats:
         """Return what multiplies the weights of every cell, so that their sum stays."""
