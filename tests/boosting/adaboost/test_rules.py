@@ -611,8 +611,9 @@ def test_steps_at_their_ends():
     assert steps.half_log(sums([1.0], [1.0])) == steps.MAX_ALPHA
     assert steps.half_log(sums([1.0], [-1.0])) == -steps.MAX_ALPHA
     assert steps.half_log(sums([0.0], [1.0])) == 0.0
-    assert steps.search(sums([1.0], [0.3])) == steps.MAX_ALPHA
-    assert steps.search(sums([1.0], [-0.3])) == -steps.MAX_ALPHA
+    assert_allclose(steps.search(sums([1.0], [0.3])), steps.MAX_ALPHA / 0.3)
+    assert_allclose(steps.search(sums([1.0], [-0.3])), -steps.MAX_ALPHA / 0.3)
+    assert steps.minimiser(sums([1.0, 0.0], [1.0, -1.0])) == (steps.MAX_ALPHA, True)
     assert steps.search(sums([0.5, 0.5], [1.0, -1.0])) == 0.0
     assert steps.search(sums([1.0, 2.0], [0.0, 0.0])) == 0.0
     assert pytest.approx(naive.MAX_ALPHA) == steps.MAX_ALPHA

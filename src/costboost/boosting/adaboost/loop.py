@@ -178,15 +178,14 @@ class Boosting:
         is minimised. For K > 2 a wrong vote counts -1/(K - 1), and the result is brought to the
         half-log convention; AdaCost's exponents contain that code already.
         """
-        max_alpha = self.setting.max_alpha
         fixed = self.rule.update == "one" or self.rule.name == "csb0"
         if self.n_classes == 2 or self.rule.step == "search":
             sums = self._sums(lesson, exponent=not fixed, factor=not fixed)
-            return steps.minimiser(sums, max_alpha)
+            return steps.minimiser(sums)
         coded = self._sums(lesson, exponent=not fixed, factor=not fixed, code=True)
-        step = steps.minimiser(coded, 4 * max_alpha)
+        step = steps.minimiser(coded, 4 * self.setting.max_alpha)
         if step.endless:
-            return steps.Step(math.copysign(max_alpha, step.alpha), endless=True)
+            return steps.Step(math.copysign(self.setting.max_alpha, step.alpha), endless=True)
         return step._replace(alpha=step.alpha * self.n_classes / (2 * (self.n_classes - 1)))
 
     def _partition_step(

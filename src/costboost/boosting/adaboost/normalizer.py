@@ -64,6 +64,10 @@ class Hypothesis:
 class Sums(Protocol):
     """What `steps.py` asks for."""
 
+    @property
+    def reach(self) -> float:
+        """A bound of |u|."""
+
     def balance(self) -> tuple[float, float]:
         """Return sum q (1 + u) and sum q (1 - u)."""
 

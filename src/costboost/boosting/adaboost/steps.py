@@ -24,6 +24,8 @@ NEGLIGIBLE = 1e-12
 TOLERANCE = 1e-13
 # Newton's method doubles the digits: after a step this short, relatively, there is nothing to gain.
 CLOSE = 1e-7
+# Where Z bends less than this, in units of the largest margin, rounding hides its slope.
+FLAT = 1e-6
 
 
 def half_log(sums: Sums, n_classes: int = 2, max_alpha: float = MAX_ALPHA) -> float:
@@ -40,9 +42,9 @@ def half_log(sums: Sums, n_classes: int = 2, max_alpha: float = MAX_ALPHA) -> fl
     return alpha if abs(alpha) > NEGLIGIBLE else 0.0
 
 
-def search(sums: Sums, max_alpha: float = MAX_ALPHA) -> float:
+def search(sums: Sums) -> float:
     """Return the minimiser of Z; where Z falls for ever, the longest step that means anything."""
-    return minimiser(sums, max_alpha).alpha
+    return minimiser(sums).alpha
 
 
 class Step(NamedTuple):
@@ -52,21 +54,23 @@ class Step(NamedTuple):
     endless: bool
 
 
-def minimiser(sums: Sums, max_alpha: float = MAX_ALPHA) -> Step:
-    """Return the minimiser of Z: Newton's method kept inside a bracket, +-max_alpha at first.
+def minimiser(sums: Sums, near: float = MAX_ALPHA) -> Step:
+    """Return the minimiser of Z: Newton's method kept inside a bracket, up to +-near.
 
     The search begins at Schapire and Singer's estimate. A minimiser further out is looked for in
     the log domain.
     """
     plus, minus = sums.balance()
     if abs(plus - minus) <= NEGLIGIBLE * (plus + minus):  # E[u] = 0, or margins that small
-        return _far_minimiser(sums.tails(), max_alpha)
-    low, high = (0.0, max_alpha) if plus > minus else (-max_alpha, 0.0)
+        return _far_minimiser(sums.tails(), near)
+    low, high = (0.0, near) if plus > minus else (-near, 0.0)
     end = high if plus > minus else low
     start = 0.5 * math.log(plus / minus) if plus > 0.0 and minus > 0.0 else 0.0
     alpha = start if low < start < high else 0.5 * (low + high)
     for _ in range(100):
-        _, slope, curvature = sums.z(alpha)
+        z, slope, curvature = sums.z(alpha)
+        if curvature < FLAT * sums.reach**2 * z:
+            break
         if slope < 0.0:
             low = alpha
         else:
@@ -76,13 +80,13 @@ def minimiser(sums: Sums, max_alpha: float = MAX_ALPHA) -> Step:
             if abs(following - alpha) <= CLOSE * abs(alpha):
                 return Step(following, endless=False)
         elif end in (low, high) and sums.z(end)[1] * end < 0.0:
-            return _far_minimiser(sums.tails(), max_alpha)
+            return _far_minimiser(sums.tails(), near)
         else:
             following = 0.5 * (low + high)
         if abs(following - alpha) <= TOLERANCE * max(1.0, abs(alpha)):
             return Step(following, endless=False)
         alpha = following
-    return Step(alpha, endless=False)
+    return _far_minimiser(sums.tails(), near)
 
 
 def _far_minimiser(tails: Tails, near: float) -> Step:
