@@ -83,6 +83,10 @@ class Slopes(Protocol):
     def along(self, shard: Shard) -> Floats:
         """Return what multiplies slopes when all steps are taken at once, (m, J)."""
 
+    @property
+    def has_prices(self) -> bool:
+        """Whether F is in units of 1 / price: `shard.data["sizes"]`, weighted, and `"shares"`."""
+
 
 def bind_loss(loss: Any, rows: Rows, shards: Shards) -> Slopes:
     """Give every shard what the loss needs of its rows."""
@@ -102,6 +106,7 @@ class RegressionSlopes:
     """Squared, pinball and Huber loss."""
 
     total = 0.0
+    has_prices = False
 
     def __init__(self, loss: Any, rows: Rows, shards: Shards) -> None:
         self.loss, self.rows = loss, rows
@@ -156,6 +161,17 @@ class ClassSlopes:
             for name, values in zip(("a", "b", "w0"), self._terms, strict=True):
                 shards.scatter(name, values)
         self._kernel = kernels.binary_slopes if rows.n_outputs == 1 else kernels.class_slopes
+        self.has_prices = isinstance(loss, CostExponentialLoss)
+        if self.has_prices:
+            self._scatter_sizes(shards, np.abs(terms.a), labels)
+
+    def _scatter_sizes(self, shards: Shards, sizes: Floats, labels: NDArray[Any]) -> None:
+        """Give every shard |a| of its rows, of K classes the largest, times their weights."""
+        sizes = sizes if sizes.ndim == 1 else sizes.max(axis=1)
+        sizes = sizes[labels] if self.by_class else sizes
+        shares = np.ones(len(sizes)) if self.rows.weights is None else self.rows.weights
+        shards.scatter("shares", shares)
+        shards.scatter("sizes", shares * sizes)
 
     def measure(self, shards: Shards, margins: str = "margins") -> Floats:
         """Write slopes and bends at some margins; return the largest of both, (J, 2)."""
@@ -231,6 +247,7 @@ class OutsideSlopes:
     loss: Any
     rows: Rows
     total: float = field(default=0.0)
+    has_prices: bool = False
 
     def measure(self, shards: Shards, margins: str = "margins") -> Floats:
         """Write slopes and bends at some margins; return the largest of both, (J, 2)."""

@@ -127,6 +127,7 @@ class GradientBoosting:
         self.setting, self.tally = setting, tally
         self.n_outputs = slopes.rows.n_outputs
         self.stop: Stop = "rounds"
+        self._farthest = 0.0
         for shard in shards.shards:
             first = start[shard.rows] if start.ndim == 2 else start
             shape = (len(shard.rows), self.n_outputs)
@@ -148,6 +149,7 @@ class GradientBoosting:
                 return
             keep = self._sample(number)
             lessons, values = [], []
+            self._farthest = 0.0
             for k in range(self.n_outputs):
                 lesson = self.learner.learn(self.shards, k, number, largest[k], keep)
                 lessons.append(lesson)
@@ -210,8 +212,33 @@ class GradientBoosting:
         else:
             slopes, bends = self._leaf_sums(k, n_leaves, largest)
             values = newton_values(slopes, bends, setting.l2)
-        values = np.clip(values, -setting.max_step, setting.max_step)
+        units = self._units(n_leaves)
+        values = np.clip(values, -setting.max_step / units, setting.max_step / units)
+        self._farthest = max(self._farthest, float(np.max(units * np.abs(values))))
         return self.learner.in_order(lesson.tree, values)
+
+    def _units(self, n_leaves: int) -> Any:
+        """Return the mean |a| of the rows in every leaf: a step of 1 / |a| is 1 to their loss.
+
+        1 for losses whose F has one unit for all rows. One leaf stands for all of them.
+        """
+        if not self.slopes.has_prices:
+            return 1.0
+        tops = [
+            max(self.shards.map(lambda s, name=name: float(np.max(s.data[name], initial=0.0))))
+            for name in ("sizes", "shares")
+        ]
+        scales = (grid_scale(tops[0], self.shards.n_rows), grid_scale(tops[1], self.shards.n_rows))
+
+        def part(shard: Shard) -> Int64:
+            out, data = np.zeros((n_leaves, 4), dtype=np.int64), shard.data
+            leaves = shard.leaves if n_leaves > 1 else np.zeros_like(shard.leaves)
+            rows = (data["sizes"], data["shares"], leaves, data.get("keep", _EVERY))
+            kernels.sum_by_leaf(*rows, *scales, out)
+            return out
+
+        sizes, shares = _to_float(self.shards.sum(part), scales)
+        return np.divide(sizes, shares, out=np.ones_like(sizes), where=sizes > 0.0)
 
     def _leaf_sums(self, k: int, n_leaves: int, largest: Floats) -> tuple[Floats, Floats]:
         """Return the exact sums of slopes and bends of every leaf."""
@@ -244,7 +271,7 @@ class GradientBoosting:
             return slopes + self.setting.l2 * values, bends + self.setting.l2
 
         limit = self.setting.max_step if np.isfinite(self.setting.max_step) else 1e300
-        values = minimise(at, n_leaves, limit)
+        values = minimise(at, n_leaves, np.minimum(limit / self._units(n_leaves), 1e300))
         self.slopes.measure(shards)  # the other outputs' trees are grown at the margins
         return values
 
@@ -317,11 +344,17 @@ class GradientBoosting:
             return self._sums_along(float(size[0]), max(longest))
 
         # As leaves, rows move by max_step at most: expected cost would else go to certainty.
-        tops = self.shards.map(lambda s: float(np.max(np.abs(s.data["steps"]), initial=0.0)))
-        limit = min(_LONGEST, self.setting.max_step) / (max(tops) or 1.0)
+        limit = min(_LONGEST, self.setting.max_step) / (self._longest_move() or 1.0)
         found = float(minimise(at, 1, limit)[0])
         self.slopes.total = total
         return found
+
+    def _longest_move(self) -> float:
+        """Return how far the round's steps take any row, in units of the loss."""
+        if self.slopes.has_prices and self.learner.has_leaves:
+            return self._farthest
+        tops = self.shards.map(lambda s: float(np.max(np.abs(s.data["steps"]), initial=0.0)))
+        return max(tops) * float(np.max(self._units(1)))
 
     def _sums_along(self, size: float, longest: float) -> tuple[Floats, Floats]:
         """Return slope and bend of the loss, as a function of lambda, exactly summed."""

@@ -101,12 +101,12 @@ class Bracket:
     ----------
     at : float64 array of shape (L,)
         Where to look next; the answer once `done`.
-    limit : float
+    limit : float, or float64 array of shape (L,)
         No answer lies beyond +-limit.
     """
 
     at: Floats
-    limit: float
+    limit: Any
 
     def __post_init__(self) -> None:
         self.low = np.full_like(self.at, -self.limit)
@@ -145,7 +145,7 @@ class Bracket:
 
 
 def minimise(
-    function: Callable[[Floats], tuple[Floats, Floats]], n_leaves: int, limit: float
+    function: Callable[[Floats], tuple[Floats, Floats]], n_leaves: int, limit: Any
 ) -> Floats:
     """Return the minimisers of L convex functions, given their slopes and bends at L places."""
     bracket = Bracket(np.zeros(n_leaves), limit)
@@ -213,7 +213,7 @@ def _by_newton(loss: Any, rows: Rows) -> Floats:
     """Minimise over one output after the other until none moves."""
     compact = _compact(loss, rows)
     classes = isinstance(loss, CostExponentialLoss) or rows.n_outputs > 1
-    limit = FARTHEST if classes else 1e300
+    limit = FARTHEST / _unit(loss, rows) if classes else 1e300
     f0 = np.zeros(rows.n_outputs)
     for _ in range(_PASSES):
         before = f0.copy()
@@ -224,6 +224,15 @@ def _by_newton(loss: Any, rows: Rows) -> Floats:
         if np.max(np.abs(f0 - before)) <= 1e-12 * max(1.0, float(np.max(np.abs(f0)))):
             break
     return f0
+
+
+def _unit(loss: Any, rows: Rows) -> float:
+    """Return the mean |a| of Cai's objective: F is in units of its inverse. 1 for other losses."""
+    if not isinstance(loss, CostExponentialLoss):
+        return 1.0
+    terms, by_class = class_terms(loss, rows)
+    sizes = np.abs(terms.a) if terms.a.ndim == 1 else np.abs(terms.a).max(axis=1)
+    return _mean(sizes[rows.y] if by_class else sizes, rows.weights) or 1.0
 
 
 def _one_output(
