@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from costboost.boosting.adaboost import steps
 from costboost.boosting.adaboost.effective import Setting, Terms
-from costboost.boosting.adaboost.learner import Learner, Lesson
+from costboost.boosting.adaboost.learner import LEAF_VALUES, Learner, Lesson
 from costboost.boosting.adaboost.ledger import Ledger
 from costboost.boosting.adaboost.normalizer import CellSums, Hypothesis, Sums
 from costboost.boosting.adaboost.prices import Prices
@@ -111,7 +111,14 @@ class Boosting:
         self.terms = Terms(shards, rule, prices, sample_weight, n_classes, setting)
         self.weights = Weights(shards, self.terms, sample_weight)
         self._ledger = Ledger(
-            shards, costs, y, sample_weight, prices.labels, n_classes, rule.decision
+            shards,
+            costs,
+            y,
+            sample_weight,
+            prices.labels,
+            n_classes,
+            rule.decision,
+            shares=setting.votes not in LEAF_VALUES,
         )
         self._joint = getattr(learner, "finder", None) is not None
 
@@ -155,7 +162,7 @@ class Boosting:
         perfect = not np.any(weights[~right] > 0.0)
         if self.rule.partition:
             return self._partition_step(weights, hypothesis, perfect)
-        if setting.votes in ("real", "gentle"):
+        if setting.votes in LEAF_VALUES:
             return setting.learning_rate, hypothesis.sizes, False
         if self.rule.step == "search" or setting.alpha == "search":
             alpha, perfect = self._searched(lesson)

@@ -43,10 +43,11 @@ class Weights:
     def __init__(self, shards: Shards, terms: Terms, sample_weight: Floats | None) -> None:
         self.shards, self.terms = shards, terms
         first = terms.first()
-        # Each divided by its largest: products of 1e300 and 1e-300 stay in range.
-        first = first / (np.max(first) or 1.0)
+        # Products of 1e300 and 1e-300 must stay in range. Powers of two only: a row of weight 3
+        # is three rows, and 3 / 7 is not a number.
+        first = _within_one(first)
         if sample_weight is not None:
-            first = first * (sample_weight / np.max(sample_weight))
+            first = first * _within_one(sample_weight)
         largest = float(np.max(first))
         if not largest > 0.0:
             first, largest = np.ones(len(first)), 1.0
@@ -181,12 +182,13 @@ class Weights:
             answers = own.columns(hypothesis)[leaves]
             if factor and terms.factored:
                 logs += log_factors(own.f[rows, answers])
-            return logs, own.sizes(hypothesis, terms.n_classes)[leaves, labels] * own.u[rows, answers]
+            sizes = own.sizes(hypothesis, terms.n_classes)[leaves, labels]
+            return logs, sizes * own.u[rows, answers]
         if factor:
             logs += log_factors(terms.cell_factors(hypothesis))[leaves, labels]
         u = terms.cell_margins(hypothesis)[leaves, labels]
-        sizes = shard.data.get("sizes")
-        return logs, u if sizes is None else u * sizes
+        own_sizes = shard.data.get("sizes")
+        return logs, u if own_sizes is None else u * own_sizes
 
     def _labels(self, shard: Shard) -> Int64:
         return np.repeat(np.arange(self.terms.n_classes), np.diff(shard.starts))
@@ -240,6 +242,11 @@ class Weights:
             return float(largest)
 
         return multiply
+
+
+def _within_one(values: Floats) -> Floats:
+    """Return the values over a power of two, so that the largest is between 1/2 and 1."""
+    return np.asarray(np.ldexp(values, -int(np.frexp(np.max(values))[1])))
 
 
 def _largest_handed(shard: Shard) -> float:

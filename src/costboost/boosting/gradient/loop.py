@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -224,11 +224,8 @@ class GradientBoosting:
         """
         if not self.slopes.has_prices:
             return 1.0
-        tops = [
-            max(self.shards.map(lambda s, name=name: float(np.max(s.data[name], initial=0.0))))
-            for name in ("sizes", "shares")
-        ]
-        scales = (grid_scale(tops[0], self.shards.n_rows), grid_scale(tops[1], self.shards.n_rows))
+        n_rows = self.shards.n_rows
+        scales = (grid_scale(self._top("sizes"), n_rows), grid_scale(self._top("shares"), n_rows))
 
         def part(shard: Shard) -> Int64:
             out, data = np.zeros((n_leaves, 4), dtype=np.int64), shard.data
@@ -239,6 +236,10 @@ class GradientBoosting:
 
         sizes, shares = _to_float(self.shards.sum(part), scales)
         return np.divide(sizes, shares, out=np.ones_like(sizes), where=sizes > 0.0)
+
+    def _top(self, name: str) -> float:
+        """Return the largest entry of a per-row array."""
+        return max(self.shards.map(lambda s: float(np.max(np.abs(s.data[name]), initial=0.0))))
 
     def _leaf_sums(self, k: int, n_leaves: int, largest: Floats) -> tuple[Floats, Floats]:
         """Return the exact sums of slopes and bends of every leaf."""
@@ -353,8 +354,7 @@ class GradientBoosting:
         """Return how far the round's steps take any row, in units of the loss."""
         if self.slopes.has_prices and self.learner.has_leaves:
             return self._farthest
-        tops = self.shards.map(lambda s: float(np.max(np.abs(s.data["steps"]), initial=0.0)))
-        return max(tops) * float(np.max(self._units(1)))
+        return self._top("steps") * float(np.max(self._units(1)))
 
     def _sums_along(self, size: float, longest: float) -> tuple[Floats, Floats]:
         """Return slope and bend of the loss, as a function of lambda, exactly summed."""

@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from costboost.boosting.adaboost.effective import Setting, scaled_prices
 from costboost.boosting.adaboost.joint import JointFinder
-from costboost.boosting.adaboost.learner import Learner, OutsideLearner, TreeLearner
-from costboost.boosting.adaboost.ledger import vote_shares
+from costboost.boosting.adaboost.learner import LEAF_VALUES, Learner, OutsideLearner, TreeLearner
+from costboost.boosting.adaboost.links import voted_proba
 from costboost.boosting.adaboost.loop import Boosting, Round
 from costboost.boosting.adaboost.model import Ensemble, assemble, constant_ensemble, outside_votes
 from costboost.boosting.adaboost.prices import Prices, training_prices
+from costboost.boosting.adaboost.rules import At, Rule
 from costboost.costs import Costs, as_costs
 from costboost.estimators.adaboost.plan import Plan, _RowObjective
 from costboost.fitting.trainer import TableTrainer, set_history
@@ -113,7 +115,7 @@ class Trainer(TableTrainer):
         self.histories.append(history)
         if not history.rounds:
             return self._constant(boosting)
-        return self.assemble(history.rounds)
+        return self.assemble(history.rounds, boosting.terms.link_slope())
 
     @contextmanager
     def open(self, rows: Int64) -> Iterator[Boosting]:
@@ -125,19 +127,19 @@ class Trainer(TableTrainer):
             y, costs = y[part], costs[part]
             weights = None if weights is None else weights[part]
         prices = training_prices(costs, y, plan.n_classes, aim=plan.rule.trains_on_costs)
-        prices = _aim_at_objective(prices, plan, rows)
-        layout = self._layout(prices.labels)
         setting = replace(_at_rows(plan.setting, part), n_rounds=self.n_rounds)
+        prices, setting = _aim_at_objective(prices, plan.rule, setting)
+        layout = self._layout(prices.labels)
         with layout.cut(self._arranged(layout, part)) as shards:
-            learner = self._learner(prices, part)
+            learner = self._learner(prices, part, weights)
             data = (prices, costs, y, weights, plan.n_classes)
             yield Boosting(shards, plan.rule, learner, *data, setting)
 
-    def assemble(self, rounds: list[Round]) -> Ensemble:
-        """Put rounds together."""
+    def assemble(self, rounds: list[Round], slope: float = 2.0) -> Ensemble:
+        """Put rounds together; `slope` is that of the link."""
         plan = self.plan
-        votes = plan.setting.votes
-        return assemble(rounds, self.binner, plan.n_classes, votes, discrete=plan.discrete)
+        kind = (plan.n_classes, plan.setting.votes)
+        return assemble(rounds, self.binner, *kind, discrete=plan.discrete, slope=slope)
 
     def _history(
         self, boosting: Boosting, watched: _Watched | None, previous: list[Round]
@@ -153,7 +155,7 @@ class Trainer(TableTrainer):
         n_shards = sensible_shards(len(labels), n_features, plan.n_threads)
         return plan_layout(labels, len(labels), plan.n_classes, n_shards)
 
-    def _learner(self, prices: Prices, rows: Int64 | None) -> Learner:
+    def _learner(self, prices: Prices, rows: Int64 | None, weights: Floats | None) -> Learner:
         plan = self.plan
         if self.binner is None:
             return OutsideLearner(
@@ -181,6 +183,7 @@ class Trainer(TableTrainer):
             subsample=plan.subsample,
             votes=plan.setting.votes,
             laplace=plan.laplace,
+            n_copies=None if weights is None else float(np.sum(weights)),
             seed=plan.seed,
             finder=finder,
         )
@@ -296,19 +299,31 @@ class _Watched:
     def _decide(self, margins: Floats, total: float) -> NDArray[Any]:
         classes = self.trainer.classes
         if self.trainer.plan.rule.decision == "cheapest":
-            return self.costs.decide(vote_shares(margins, total))
+            shares = self.trainer.plan.setting.votes not in LEAF_VALUES
+            return self.costs.decide(voted_proba(margins, total, shares=shares))
         if margins.shape[1] == 1:
             return np.asarray(classes[(margins[:, 0] > 0.0).astype(int)])
         return np.asarray(classes[np.argmax(margins, axis=1)])
 
 
-def _aim_at_objective(prices: Prices, plan: Plan, rows: Int64) -> Prices:
-    """Gradient-CSB with the user's own a: the pseudo-label is its sign."""
-    objective = plan.setting.objective
+def _aim_at_objective(prices: Prices, rule: Rule, setting: Setting) -> tuple[Prices, Setting]:
+    """Gradient-CSB with the user's own a: the pseudo-label is its sign.
+
+    A function is asked once for all rows, with their true labels, unless its signs are theirs.
+    """
+    objective = setting.objective
+    if objective is None:
+        return prices, setting
     if not isinstance(objective, _RowObjective):
-        return prices
-    labels = (objective.arrays[0][rows] > 0.0).astype(np.int64)
-    return replace(prices.by_row(), labels=labels)
+        own = scaled_prices(prices, rule, setting.cost_scale).by_row()
+        sign = np.where(own.labels == 1, 1.0, -1.0)
+        at = At(cost=own.right, sign=sign, n_rounds=setting.n_rounds)
+        arrays = objective(at, np.arange(len(sign)))
+        if np.all(arrays[0] * sign >= 0.0):
+            return prices, setting
+        objective = _RowObjective(arrays)
+    labels = (objective.arrays[0] > 0.0).astype(np.int64)
+    return replace(prices.by_row(), labels=labels), replace(setting, objective=objective)
 
 
 def _at_rows(setting: Any, rows: Int64 | None) -> Any:
