@@ -79,7 +79,8 @@ class _Options:
     learning_rate: float = 1.0
     init: str | None = None  # "uniform", "cost", "balanced"; None is the method's own
     cost_scale: Any = None  # None: as given; a number: the largest cost; "auto": section 2 default
-    auto_fraction: float = 0.5  # of the supremum, where "auto" cannot use 1
+    auto_largest: float = 0.1  # AdaCost's largest cost under "auto", or
+    auto_fraction: float = 0.5  # of the supremum, where that is less
     beta: Any = None  # AdaCost: beta(sign, c)
     c_delta: bool = False  # AdaCost(beta1, beta2): oaidtb's extra factor c on errors
     ratio: float | None = None  # AdaUBoost's beta; None: mean cost of + over mean cost of -
@@ -392,7 +393,7 @@ def scale_costs(method, c, o, first_margin):
         D, m = first_margin()
         beta = o.beta or fan_beta
         limit = cost_scale_limit(D, m, c, beta)
-        scale = 1.0 if limit in (0.0, 1.0) else o.auto_fraction * limit
+        scale = min(o.auto_largest, o.auto_fraction * limit) if limit else o.auto_largest
         return c * (scale / c.max())
     to_one = UNIT_COSTS | {"adacost-beta2", "csada", "adaboostdb", "gradient-csb"}
     return c / c.max() if method in to_one else c

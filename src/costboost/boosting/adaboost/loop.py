@@ -34,6 +34,8 @@ Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 Stop = Literal["rounds", "alpha", "perfect"]
 
+LARGEST = 0.1  # AdaCost's largest cost, unless the first step needs a smaller one
+
 
 @dataclass(frozen=True)
 class Round:
@@ -254,10 +256,11 @@ class Boosting:
         return first_step and self.terms.prices.largest > 0.0
 
     def _choose_scale(self, lesson: Lesson) -> None:
-        """Use the largest cost 1 if the first step is then positive, else half of the supremum.
+        """Make the largest cost `LARGEST`, or half of that at which the first step would be 0.
 
-        r(s) falls as the costs grow (Fan et al.'s conditions on beta); at the supremum itself the
-        step would be 0 and every round the same.
+        r(s) falls as the costs grow (Fan et al.'s conditions on beta): a step is positive while
+        E_D[c] < 1 - 2 eps. Later rounds have larger errors, and weights that have moved to dear
+        rows, so that a scale which just lets the first step through ends training soon after.
         """
         unit = self.terms.prices
 
@@ -266,14 +269,14 @@ class Boosting:
             plus, minus = self._sums(lesson, factor=False).balance()
             return plus > minus
 
-        if positive(1.0):
-            return
-        low, high = 0.0, 1.0
-        if positive(2.0**-60):
+        low, high = 0.0, 2.0 * LARGEST
+        if positive(high):
+            low = high
+        elif positive(2.0**-60):
             for _ in range(50):
                 middle = 0.5 * (low + high)
                 low, high = (middle, high) if positive(middle) else (low, middle)
-        self.weights.rescale(unit.scaled(0.5 * low if low > 0.0 else 1.0))
+        self.weights.rescale(unit.scaled(0.5 * low if low > 0.0 else LARGEST))
 
     # --- after alpha is known
 

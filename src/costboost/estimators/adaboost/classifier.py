@@ -58,7 +58,10 @@ class CostBoostClassifier(
         "adamec", "cgada", "asymada", "adacost", "adacost-beta1", "adacost-beta2", "csb0", "csb1",
         "csb2", "adac1", "adac2", "adac3", "csada", "adaboostdb", "rareboost", "adauboost",
         "gradient-csb". More than two classes: "adaboost" (SAMME), "adamec", "cgada", "adac2"
-        (SAMME.C2), "csb0", "csb1", "csb2", "adacost".
+        (SAMME.C2), "csb0", "csb1", "csb2", "adacost". "csada" and "adaboostdb" choose stump and
+        step together on built-in stumps with constant costs; any other learner is trained on
+        weights times prices, and only the step is searched. A method that ends in the first tenth
+        of its rounds, though its learner is not perfect, says so in a warning.
     n_estimators : int, default="auto"
         The number of rounds; for the recipe the largest. Here and below "auto" is the recipe's
         own choice (`costboost.estimators.adaboost.plan.RECIPE`); in a named method it is 100 rounds
@@ -93,8 +96,10 @@ class CostBoostClassifier(
         "search" minimises the method's own Z exactly in every round.
     cost_scale : "auto" or float, default="auto"
         The largest cost after scaling, for methods that need costs within [0, 1]. "auto" is 1,
-        and for AdaCost the largest cost at which the first step is positive: 1 if that will do,
-        else half of the largest possible. CSB costs are divided by the smallest instead.
+        and for AdaCost 0.1, or half of the largest cost at which the first step is positive if
+        that is less. AdaCost goes on only while the mean cost is below 1 - 2 eps: at 1 it takes a
+        handful of rounds, at 0.1 most of 100, and its theorem holds at either. CSB costs are
+        divided by the smallest instead.
     beta : callable, default=None
         AdaCost's beta(sign, c), in place of 1/2 - sign * c/2; must satisfy the theorem's
         conditions: beta(-1, c) >= beta(1, c) >= 0, the first rising with c and the second falling.

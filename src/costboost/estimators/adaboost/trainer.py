@@ -31,6 +31,8 @@ from costboost.trees.forest import ForestBuilder
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
+FEW = 20  # rounds: who asks for no more may well end early
+
 
 @dataclass(frozen=True)
 class History:
@@ -74,6 +76,7 @@ class Trainer(TableTrainer):
     ) -> None:
         super().__init__(plan, X, y, weights, observer)
         self.costs, self.classes = costs, classes
+        self._warned = False
         self.out_of_fold: tuple[list[int], list[float]] | None = None  # set by the recipe
         self._held_out = None if held_out is None else self._watch_table(*held_out)
 
@@ -115,6 +118,8 @@ class Trainer(TableTrainer):
         self.histories.append(history)
         if not history.rounds:
             return self._constant(boosting)
+        if boosting.stop == "alpha":
+            self._warn_if_early(len(history.rounds))
         return self.assemble(history.rounds, boosting.terms.link_slope())
 
     @contextmanager
@@ -192,12 +197,6 @@ class Trainer(TableTrainer):
         """Say that no round could be taken, and answer the cheapest constant."""
         plan = self.plan
         costs, y, weights = boosting.costs, boosting.y, boosting.sample_weight
-        remedy = {
-            "adacost": "a smaller cost_scale, deeper trees",
-            "adac1": 'method="cgada", or deeper trees',
-            "adac2": 'method="cgada", or deeper trees',
-            "adac3": 'method="cgada", or deeper trees',
-        }.get(plan.rule.name, "deeper trees")
         if costs.is_square:
             label, _ = costs.cheapest_constant(self.classes[y], weights)
             answer = int(np.searchsorted(self.classes, label))
@@ -206,11 +205,31 @@ class Trainer(TableTrainer):
         warn_caller(
             f"method={plan.rule.name!r} could not take a single step: the first learner's votes "
             f"are no better than chance under its weights. The model answers "
-            f"{plain(self.classes[answer])!r} always. Try {remedy}, or other costs."
+            f"{plain(self.classes[answer])!r} always. Try {self._remedy()}, or other costs."
         )
         return constant_ensemble(
             answer, plan.n_classes, self.binner, discrete=plan.discrete, votes=plan.setting.votes
         )
+
+    def _warn_if_early(self, n_taken: int) -> None:
+        """Say once that a method ended in the first tenth of the rounds it was asked for."""
+        name, n_rounds = self.plan.rule.name, self.n_rounds
+        if self._warned or n_rounds < FEW or 10 * n_taken > n_rounds:
+            return
+        self._warned = True
+        warn_caller(
+            f"method={name!r} ended after {n_taken} of {n_rounds} rounds: under its weights the "
+            f"next learner's votes are no better than chance. Try {self._remedy()}, or "
+            f"n_estimators={n_taken} if this is all you want."
+        )
+
+    def _remedy(self) -> str:
+        name = self.plan.rule.name
+        if name == "adacost":
+            return 'a smaller cost_scale, votes="confidence" (its authors\' own), or deeper trees'
+        if name in ("adac1", "adac2", "adac3"):
+            return 'method="cgada", or deeper trees'
+        return "deeper trees"
 
     # --- held-out rows
 
