@@ -17,7 +17,7 @@ from sklearn.datasets import load_breast_cancer
 from costboost import CostBoostClassifier, Costs
 from costboost.boosting.adaboost import steps
 from costboost.boosting.adaboost.normalizer import CellSums
-from costboost.shards import local
+from costboost.shards import layout
 from naive import rules as naive
 
 METHODS = ["csada", "adaboostdb", "gradient-csb"]
@@ -111,8 +111,8 @@ def test_shards_change_no_bit_of_long_steps(method, kind, monkeypatch):
     costs = Costs.of_rows(prices_of(kind, len(y), 4))
     models = []
     for n_shards in (1, 2, 5):
-        monkeypatch.setattr(local, "_CELLS_PER_SHARD", 1)
-        monkeypatch.setattr(local, "_DEAL", 16)
+        monkeypatch.setattr(layout, "_CELLS_PER_SHARD", 1)
+        monkeypatch.setattr(layout, "_DEAL", 16)
         models.append(fitted(method, X, y, costs, max_depth=2, n_jobs=n_shards))
     for other in models[1:]:
         assert_array_equal(other.estimator_weights_, models[0].estimator_weights_)

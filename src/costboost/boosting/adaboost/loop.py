@@ -28,7 +28,8 @@ from costboost.boosting.adaboost.rules import Rule
 from costboost.boosting.adaboost.tails import Part, Tails
 from costboost.boosting.adaboost.weights import Weights
 from costboost.costs import Costs
-from costboost.shards.local import Shard, Shards
+from costboost.shards.local import Shards
+from costboost.shards.rows import Shard
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]

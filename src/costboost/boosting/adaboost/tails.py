@@ -22,14 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.adaboost import _row_kernels as kernels
-from costboost.shards.local import Shard, Shards, grid_scale
+from costboost.shards.grid import grid_scale, to_floats
+from costboost.shards.local import Shards
+from costboost.shards.rows import Shard
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 Part = tuple[Floats, Floats]
 Work = Callable[[Part], Any]
-
-_REMAINDER = 2.0**40  # as in the kernels
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ class Tails:
             kernels.sum_of_logs(*part, alpha, top, scale, out)
             return out
 
-        units, rest = np.sum(self.run(add, parts), axis=0)[0].tolist()
-        return float(top + math.log((units + rest / _REMAINDER) / scale))
+        total = to_floats(np.sum(self.run(add, parts), axis=0), scale)[0]
+        return float(top + math.log(total))
 
 
 def _one_by_one(work: Work, parts: list[Part]) -> list[Any]:
