@@ -872,3 +872,28 @@ def test_ordered_values_of_a_tree_by_hand():
     assert ordered_values(tree, np.array([1.0, 2.0]), rising).tolist() == [1.0, 2.0]
     assert ordered_values(tree, np.array([2.0, 1.0]), rising).tolist() == [1.5, 1.5]
     assert ordered_values(tree, np.array([1.0, 2.0]), -rising).tolist() == [1.5, 1.5]
+
+
+# ---------------------------------------------------------------- max_step and prices
+
+
+def test_max_step_is_in_the_unit_of_the_margins_of_cost_exponential_loss():
+    """Pure leaves move by max_step / 2 over the price of their rows, however cheap they are."""
+    X, y = np.repeat([0.0, 1.0], 20)[:, None], np.repeat([0, 1], 20)
+    price = np.repeat([1.0, 0.01], 20)
+    model = GradientBoostClassifier(
+        "cost-exponential", n_estimators=1, step="exact", learning_rate=1.0, min_samples_leaf=1
+    ).fit(X, y, costs=Costs.of_rows(price))
+    moved = model.decision_function([[0.0], [1.0]]) - model.decision_function([[0.0]]).mean()
+    np.testing.assert_allclose(np.ptp(moved), 2.0 / 1.0 + 2.0 / 0.01, rtol=1e-9)
+
+
+@pytest.mark.parametrize("step", ["newton", "exact"])
+def test_one_dear_row_does_not_hold_the_others_back(step):
+    X, y = load_breast_cancer(return_X_y=True)
+    price = np.ones(len(y))
+    price[7] = 100.0
+    model = GradientBoostClassifier(
+        "cost-exponential", n_estimators=100, step=step, random_state=0, min_samples_leaf=5
+    ).fit(X, y, costs=Costs.of_rows(price))
+    assert model.train_cost_[-1] < 2.0  # at most one row of 569 is wrong

@@ -50,6 +50,18 @@ class Setting:
     objective: Any = None
 
 
+def scaled_prices(prices: Prices, rule: Rule, wanted: float | Literal["auto"]) -> Prices:
+    """Return the prices as a rule wants them, the largest `wanted` if it can choose."""
+    how = rule.scale
+    if prices.largest == 0.0 or (how == "none" and 1e-100 < prices.largest < 1e100):
+        return prices
+    if how == "none":  # only Z of AdaC2 depends on the unit of costs, and must not overflow
+        return prices.scaled(math.ldexp(1.0, -math.frexp(prices.largest)[1]))
+    if how == "smallest":
+        return prices.scaled(1.0 / max(prices.smallest, prices.largest / _WIDEST))
+    return prices.scaled((1.0 if wanted == "auto" else wanted) / prices.largest)
+
+
 class Terms:
     """The rule's functions, evaluated at scaled prices.
 
@@ -82,17 +94,7 @@ class Terms:
         self.shards, self.rule, self.setting = shards, rule, setting
         self.sample_weight, self.n_classes = sample_weight, n_classes
         self.alike = prices.constant or rule.plain_rounds
-        self.take(self._scaled(prices))
-
-    def _scaled(self, prices: Prices) -> Prices:
-        how, wanted = self.rule.scale, self.setting.cost_scale
-        if prices.largest == 0.0 or (how == "none" and 1e-100 < prices.largest < 1e100):
-            return prices
-        if how == "none":  # only Z of AdaC2 depends on the unit of costs, and must not overflow
-            return prices.scaled(math.ldexp(1.0, -math.frexp(prices.largest)[1]))
-        if how == "smallest":
-            return prices.scaled(1.0 / max(prices.smallest, prices.largest / _WIDEST))
-        return prices.scaled((1.0 if wanted == "auto" else wanted) / prices.largest)
+        self.take(scaled_prices(prices, rule, setting.cost_scale))
 
     def take(self, prices: Prices) -> None:
         """Evaluate the rule at these prices: by class where rows are alike, else when asked."""
@@ -202,6 +204,16 @@ class Terms:
         if "ahead" not in self.shards.shards[0].data:
             self.shards.scatter("ahead", self._factor("before", self._at_rows()))
         return True
+
+    def link_slope(self) -> float:
+        """Return the slope of the link of the rule's loss, a mean where rows differ."""
+        if self.prices.constant and self.setting.objective is None:
+            return 2.0 / self.n_classes * float(np.sum(self.rule.rate(self._at_classes())))
+        rates, labels = self.rule.rate(self._at_rows()), self.prices.labels
+        weights = np.ones(len(labels)) if self.sample_weight is None else self.sample_weight
+        seen = np.flatnonzero(np.bincount(labels, weights, self.n_classes))
+        parts = [np.average(rates[labels == k], weights=weights[labels == k]) for k in seen]
+        return 2.0 / len(seen) * float(np.sum(parts))
 
     # --- margins and factors by cell (leaf, class)
 

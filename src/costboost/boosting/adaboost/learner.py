@@ -32,6 +32,8 @@ Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 Votes = Literal["discrete", "confidence", "real", "gentle"]
 
+LEAF_VALUES = ("real", "gentle")  # fitted values of leaves, taken with a step of 1
+
 _CLIP = 2.0**-52  # of probabilities inside logarithms, as SAMME.R does
 
 
@@ -142,7 +144,9 @@ class TreeLearner:
     subsample : float
         The share of rows that each tree learns from; drawn by row number.
     votes, laplace :
-        As in `leaf_votes`; `laplace` in rows of average weight.
+        As in `leaf_votes`; `laplace` adds a row of average weight to each class.
+    n_copies : float or None
+        How many rows there are, one of weight 3 being three of them; None: as many as rows.
     seed : int
     finder : callable or None
         Makes another split finder from a binner: CSAda's joint search.
@@ -156,6 +160,7 @@ class TreeLearner:
     subsample: float = 1.0
     votes: Votes = "discrete"
     laplace: bool = False
+    n_copies: float | None = None
     seed: int = 0
     finder: Callable[[Binner], SplitFinder] | None = None
 
@@ -169,7 +174,7 @@ class TreeLearner:
         grower = Grower(shards, mode, finder, self.limits, self._draw(number))
         sample = RowSample(self.subsample, self.seed, number) if self.subsample < 1.0 else None
         tree = grower.grow(sample)
-        unit = self.laplace * float(tree.sums[0].sum()) / shards.n_rows
+        unit = self.laplace * float(tree.sums[0].sum()) / (self.n_copies or shards.n_rows)
         hypothesis = leaf_votes(tree.leaf_sums, self.votes, laplace=unit)
         oriented = getattr(finder, "orientation", None)
         if oriented is not None and len(tree.leaves) == 2:

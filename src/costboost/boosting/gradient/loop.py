@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from costboost.boosting.gradient.learner import GradientLearner, Lesson
 from costboost.boosting.gradient.messages import (
     Bind,
+    LeafSizes,
     LeafSums,
     LookAlong,
     Move,
@@ -131,12 +132,12 @@ class GradientBoosting:
         self.setting, self.tally = setting, tally
         self.n_outputs = int(start.shape[-1])
         self.stop: Stop = "rounds"
-        self.sum_of_steps = 0.0
+        self.sum_of_steps = self._farthest = 0.0
         first = tuple(start.tolist()) if start.ndim == 1 else None
         steps = self.n_outputs > 1 or self._searching or not learner.has_leaves
         (tops,) = shards.call([Bind(loss, first, steps)])
-        self._heaviest = float(tops[0])
-        check_some_weight(float(tops[1]))
+        self._heaviest, largest_w0, self._largest_size = tops.tolist()
+        check_some_weight(largest_w0)
         if first is None:
             shards.put(_put_margins, start)
 
@@ -153,6 +154,7 @@ class GradientBoosting:
                 return
             sample = self._sample(number)
             lessons, values = [], []
+            self._farthest = 0.0
             for k in range(self.n_outputs):
                 lesson = self.learner.learn(self.shards, k, number, largest[k], sample)
                 lessons.append(lesson)
@@ -213,8 +215,22 @@ class GradientBoosting:
         else:
             gradients, hessians = self._leaf_sums(k, n_leaves, largest)
             values = newton_values(gradients, hessians, setting.l2)
-        values = np.clip(values, -setting.max_step, setting.max_step)
+        units = self._units(n_leaves)
+        values = np.clip(values, -setting.max_step / units, setting.max_step / units)
+        self._farthest = max(self._farthest, float(np.max(units * np.abs(values))))
         return self.learner.in_order(lesson.tree, values)
+
+    def _units(self, n_leaves: int) -> Any:
+        """Return the mean |a| of the rows in every leaf: a step of 1 / |a| is 1 to their loss.
+
+        1 for losses whose F has one unit for all rows. One leaf stands for all of them.
+        """
+        if not self.loss.has_prices:
+            return 1.0
+        scales = self._scales(self._largest_size, self._heaviest, self.shards.n_rows)
+        (sums,) = self.shards.call([LeafSizes(n_leaves, scales)])
+        sizes, shares = _to_float(sums, scales)
+        return np.divide(sizes, shares, out=np.ones_like(sizes), where=sizes > 0.0)
 
     def _leaf_sums(self, k: int, n_leaves: int, largest: Floats) -> tuple[Floats, Floats]:
         """Return the exact sums of gradients and hessians of every leaf."""
@@ -238,7 +254,7 @@ class GradientBoosting:
             return gradients + self.setting.l2 * values, hessians + self.setting.l2
 
         limit = self.setting.max_step if np.isfinite(self.setting.max_step) else 1e300
-        values = minimise(at, n_leaves, limit)
+        values = minimise(at, n_leaves, np.minimum(limit / self._units(n_leaves), 1e300))
         # The other outputs' trees are grown at the margins.
         self.loss.measure(self.shards, self.sum_of_steps)
         return values
@@ -279,8 +295,14 @@ class GradientBoosting:
             return self._sums_along(float(size[0]), longest)
 
         # As leaves, rows move by max_step at most: expected cost would else go to certainty.
-        limit = min(_LONGEST, self.setting.max_step) / (farthest or 1.0)
+        limit = min(_LONGEST, self.setting.max_step) / (self._longest_move(farthest) or 1.0)
         return float(minimise(at, 1, limit)[0])
+
+    def _longest_move(self, farthest: float) -> float:
+        """Return how far the round's steps take any row, in units of the loss."""
+        if self.loss.has_prices and self.learner.has_leaves:
+            return self._farthest
+        return farthest * float(np.max(self._units(1)))
 
     def _sums_along(self, size: float, longest: float) -> tuple[Floats, Floats]:
         """Return gradient and hessian of the loss, as a function of lambda, exactly summed."""

@@ -41,7 +41,8 @@ class LargestCost(Largest):
 class Bind(Largest):
     """Give rows a loss and their first margins, a constant or their own.
 
-    The answer tells the largest weight of a row, and the largest w0 of the loss, (2,).
+    The answer tells the largest weight of a row, and of the loss the largest w0 and the largest
+    weighted |a|, (3,).
 
     With `steps`, rows keep what a round adds to them: where there are several outputs, or a line
     search, all steps are known before any is taken.
@@ -63,7 +64,10 @@ class Bind(Largest):
         state.gradients, state.hessians = np.zeros((n_outputs, m)), np.zeros((n_outputs, m))
         state.steps = np.zeros((m, n_outputs)) if self.steps else None
         heaviest = 1.0 if state.given.weights is None else np.max(state.weights, initial=0.0)
-        return np.array([heaviest, getattr(state.terms, "largest_w0", 1.0)])
+        if self.loss.has_prices:
+            state.sizes = state.given.unit_or_weights * state.terms.sizes
+        tops = (getattr(state.terms, "largest_w0", 1.0), np.max(state.sizes, initial=0.0))
+        return np.array([heaviest, *tops])
 
 
 @dataclass(frozen=True)
@@ -123,6 +127,19 @@ class TermsByClass(Message):
     def reduce(self, answers: Sequence[Any]) -> Any:
         """All say the same."""
         return answers[0]
+
+
+@dataclass(frozen=True)
+class SizeSums(Parts):
+    """Add up the weighted |a| of rows, and their weights, without any rounding."""
+
+    loss: Any
+
+    def answer(self, shard: Shard) -> tuple[int, int]:
+        """Return both sums."""
+        rows = shard.state.given
+        weights = rows.unit_or_weights
+        return exact_sum(self.loss.bind(rows).sizes * weights), exact_sum(weights)
 
 
 @dataclass(frozen=True)
@@ -246,6 +263,25 @@ class LeafSums(Message):
         state, out = shard.state, np.zeros((self.n_leaves, 4), dtype=np.int64)
         hessians = state.spread(self.output, by_weight=self.by_weight)
         rows = (state.gradients[self.output], hessians, shard.leaves, state.keep)
+        kernels.sum_by_leaf(*rows, *self.scales, out)
+        return out
+
+
+@dataclass(frozen=True)
+class LeafSizes(Message):
+    """Add up the weighted |a| of rows and their weights in every leaf, exactly, (L, 4).
+
+    One leaf stands for all of them.
+    """
+
+    n_leaves: int
+    scales: tuple[float, float]
+
+    def answer(self, shard: Shard) -> Int64:
+        """Return the sums: units and remainders of sizes, then of weights."""
+        state, out = shard.state, np.zeros((self.n_leaves, 4), dtype=np.int64)
+        leaves = shard.leaves if self.n_leaves > 1 else np.zeros_like(shard.leaves)
+        rows = (state.sizes, state.given.unit_or_weights, leaves, state.keep)
         kernels.sum_by_leaf(*rows, *self.scales, out)
         return out
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,12 +92,12 @@ class Bracket:
     ----------
     at : float64 array of shape (L,)
         Where to look next; the answer once `done`.
-    limit : float
+    limit : float, or float64 array of shape (L,)
         No answer lies beyond +-limit.
     """
 
     at: Floats
-    limit: float
+    limit: Any
 
     def __post_init__(self) -> None:
         self.low = np.full_like(self.at, -self.limit)
@@ -135,7 +136,7 @@ class Bracket:
 
 
 def minimise(
-    function: Callable[[Floats], tuple[Floats, Floats]], n_leaves: int, limit: float
+    function: Callable[[Floats], tuple[Floats, Floats]], n_leaves: int, limit: Any
 ) -> Floats:
     """Return the minimisers of L convex functions, given their derivatives at L places."""
     bracket = Bracket(np.zeros(n_leaves), limit)

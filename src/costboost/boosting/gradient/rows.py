@@ -102,6 +102,8 @@ class GradientRows:
         What multiplies gradients along a line.
     answers : float64 array of shape (m,)
         What an outside regressor says.
+    sizes : float64 array of shape (m,)
+        Weighted |a| of a loss that has prices in its exponent.
     packed, pairs, part
         Gradients and hessians on the grid, for histograms; see `costboost.shards.modes`.
     """
@@ -116,6 +118,7 @@ class GradientRows:
     trial: Floats | None = None
     along: Floats | None = None
     answers: Floats | None = None
+    sizes: Floats = field(default_factory=lambda: NONE)
     packed: Int64 | None = None
     pairs: Int64 | None = None
     part: Int64 | None = None

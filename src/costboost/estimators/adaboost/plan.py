@@ -210,6 +210,13 @@ def _check_combination(params: Any, rule: Rule, costs: Costs, n_classes: int) ->
             f"votes={params.votes!r} fits leaf values to the plain exponential loss, which "
             f"method={rule.name!r} does not have. Use adaboost, adamec, cgada or asymada."
         )
+    if params.laplace and (params.estimator is not None or params.votes == "discrete"):
+        given = f"votes={params.votes!r}" if params.estimator is None else "estimator"
+        raise ValueError(
+            f"laplace=True estimates the leaf probabilities of the built-in tree, and {given} has "
+            'no use for them. Leave it out, or set estimator=None and votes="confidence" (or '
+            '"real", "gentle").'
+        )
     if params.votes == "confidence" and rule.name in ("gradient-csb", "rareboost"):
         raise ValueError(f"method={rule.name!r} is defined for discrete votes only.")
     if rule.needs_n_rounds and (params.n_iter_no_change is not None or params.warm_start):

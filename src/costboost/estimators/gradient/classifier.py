@@ -70,7 +70,9 @@ class GradientBoostClassifier(
     max_step : float or None, default=4.0
         No leaf adds more than this to the log odds, before `learning_rate`. Rare classes make
         Newton steps of 1 / p, and certain mistakes larger ones; this is the bound on LogitBoost's
-        working response that Friedman, Hastie and Tibshirani recommend. None is no bound.
+        working response that Friedman, Hastie and Tibshirani recommend. "cost-exponential" has
+        prices in its exponent, and F in units of 1 / price: there the bound of a leaf is over the
+        mean |a| of its rows. None is no bound.
     max_features : None, int, float, "sqrt" or "log2", default=None
         Columns drawn for each node.
     max_bins : int, default=255

@@ -55,8 +55,8 @@ class PNormBoostClassifier(
         - "adaboost.m2": Freund and Schapire 1997, from mislabel weights proportional to cost.
 
         With the built-in tree, whose leaves answer exactly one class for them, "lp-csb-pa",
-        "lp-csb-a" and "dse" are one algorithm (Proposition 3.1); with an outside `estimator` they
-        are not.
+        "lp-csb-a" and "dse" are one algorithm for p > 1 (Proposition 3.1). They are not at p = 1,
+        where each draws its rows by its own weights, nor with an outside `estimator`.
     step : {"harmonic", "average", "bound", "search"}, default="harmonic"
         alpha_t: 1 / (t + 1); 1 / t, which forgets H_0; Eq. 10 with means over rows (p >= 2); or
         the exact minimiser of the objective along the new hypothesis (p > 1). AdaBoost.M2 has its

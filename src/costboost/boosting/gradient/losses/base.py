@@ -94,8 +94,8 @@ class BuiltIn:
         Whether the loss of a leaf is least at infinity.
     takes_prices : bool
         Whether a regression may have prices over and under for every row.
-    farthest : float
-        No constant is beyond.
+    has_prices : bool
+        Whether prices stand in its exponent, so that F is in units of 1 / price.
     """
 
     kind: ClassVar[str]
@@ -105,7 +105,7 @@ class BuiltIn:
     least_squares: ClassVar[bool] = False
     endless: ClassVar[bool] = False
     takes_prices: ClassVar[bool] = False
-    farthest: ClassVar[float] = FAR
+    has_prices: ClassVar[bool] = False
 
     # --- for the rounds
 
@@ -131,7 +131,11 @@ class BuiltIn:
 
     def constant(self, shards: Shards, n_outputs: int) -> Floats:
         """Return f_0, (J,): the constant of least loss, by Newton's method."""
-        return newton_constant(self._sums_at(shards), n_outputs, self.farthest)
+        return newton_constant(self._sums_at(shards), n_outputs, self._limit(shards, n_outputs))
+
+    def _limit(self, shards: Shards, n_outputs: int) -> float:
+        """Return how far a constant may lie."""
+        return FARTHEST if n_outputs > 1 else FAR
 
     def _sums_at(self, shards: Shards) -> Callable[[Floats, int], tuple[float, float]]:
         def at(f0: Floats, output: int) -> tuple[float, float]:
@@ -248,10 +252,9 @@ def _given(shards: Shards) -> Rows:
 
 
 def newton_constant(
-    sums_at: Callable[[Floats, int], tuple[float, float]], n_outputs: int, farthest: float
+    sums_at: Callable[[Floats, int], tuple[float, float]], n_outputs: int, limit: float
 ) -> Floats:
     """Minimise over one output after the other until none moves."""
-    limit = FARTHEST if n_outputs > 1 else farthest
     f0 = np.zeros(n_outputs)
     for _ in range(PASSES):
         before = f0.copy()

@@ -63,6 +63,12 @@ class ClassTerms:
         return cls.of(number, rows, rows.y, (a, np.zeros(shape), np.ones(shape)), by_class=True)
 
     @property
+    def sizes(self) -> Floats:
+        """|a| of every row, of K classes the largest, (m,)."""
+        sizes = np.abs(self.a) if self.a.ndim == 1 else np.abs(self.a).max(axis=1)
+        return sizes[self.labels] if self.by_class else sizes
+
+    @property
     def largest_w0(self) -> float:
         """The largest weight that the loss gives a row."""
         return float(np.max(self.w0, initial=0.0))

@@ -14,10 +14,11 @@ from scipy.special import softmax
 from costboost.boosting.adaboost.rules import OBJECTIVES, At
 from costboost.boosting.gradient.losses.base import BuiltIn, flat, signs, two_columns
 from costboost.boosting.gradient.losses.classes import EXPONENTIAL, ClassTerms
-from costboost.boosting.gradient.messages import TermsByClass, class_weights, log_shares
+from costboost.boosting.gradient.messages import SizeSums, TermsByClass, class_weights, log_shares
 from costboost.boosting.gradient.minimisers import FARTHEST
 from costboost.boosting.gradient.rows import Rows
 from costboost.inputs.outside import read_objective
+from costboost.shards.grid import rounded
 from costboost.shards.local import Shards
 
 Floats = NDArray[np.float64]
@@ -148,7 +149,7 @@ class CostExponentialLoss(BuiltIn):
     kind: ClassVar[str] = "cost-exponential"
     odds: ClassVar[float] = 2.0
     uses_costs: ClassVar[bool] = True
-    farthest: ClassVar[float] = FARTHEST
+    has_prices: ClassVar[bool] = True
 
     def evaluate(self, cost: Floats, sign: Floats, n_classes: int) -> tuple[Floats, ...]:
         """Return a, b, w0 at these costs and labels (+1 everywhere for K classes)."""
@@ -229,6 +230,11 @@ class CostExponentialLoss(BuiltIn):
         parts = (terms.gradient(flat(margins)), terms.hessian(flat(margins)))
         gradients, hessians = (part.reshape(margins.shape) * weights for part in parts)
         return gradients, hessians
+
+    def _limit(self, shards: Shards, n_outputs: int) -> float:
+        """Return how far a constant may lie, in the unit of F: 1 over the mean |a|."""
+        (sums,) = shards.call([SizeSums(self)])
+        return FARTHEST / (rounded(sums[0]) / rounded(sums[1]) or 1.0)
 
     def _sums_at(self, shards: Shards) -> Callable[[Floats, int], tuple[float, float]]:
         """Take rows of one class as one row, where they are alike."""
