@@ -316,7 +316,7 @@ class MinimumCostClassifier(
         """Return calibrated class probabilities, ``(n_samples, K)``; costs play no part in them."""
         check_is_fitted(self)
         return self.calibration_.predict_proba(
-            lambda model: _scores(model, X, self.classes_, self._response)
+            _scores(model, X, self.classes_, self._response) for model in self.calibration_.models
         )
 
     def decision_function(self, X: Any, costs: Any = None) -> Floats:
