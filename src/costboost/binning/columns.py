@@ -1,6 +1,6 @@
 """Tables, read column by column.
 
-Whatever the caller hands over (a numpy array, a scipy sparse matrix; for DataFrames see `frames`) is
+Whatever the caller hands over (a numpy array, a scipy sparse matrix; `frames` adds DataFrames) is
 a `Table`, which answers two questions about some rows of column j:
 
 - `numbers(j, start, stop)`: float32 or float64, NaN where missing;
