@@ -11,7 +11,8 @@ A node is one 64-bit word, so that a step down the tree is two loads:
 A leaf is its own left child with limit 255, so that every row takes `depth` steps and no branch
 is mispredicted. Children stand after their parents.
 
-There are two ways to the same leaves. Few rows walk down, each by itself. Many rows go by column:
+There are two ways to the same leaves. Few rows walk down, each by itself, and down several trees
+at a time, so that nodes which are not in the cache are waited for together. Many rows go by column:
 their codes are turned into columns, so that one instruction compares those of 16 rows with a
 node's limit; nodes are visited from the last to the root, and each chooses for every row between
 the answers of its two children, where an answer is the number of a leaf, one byte. That makes more

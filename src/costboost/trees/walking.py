@@ -133,15 +133,12 @@ def add_margins(
     nodes: Nodes, first: int, last: int, codes: Codes, margins: Floats, n_threads: int
 ) -> None:
     """Add the trees first <= t < last to the margins of binned rows, in place."""
-    columns = _by_column(nodes, first, last, len(codes))
     trees = (nodes.words, nodes.subsets, nodes.roots)
-
     if len(codes) < _FEW:
-        room = np.empty(_ABREAST, dtype=np.int64)
-        kernels.add_margins_of_few(
-            codes, *trees, nodes.depths, first, last, room, nodes.values, margins
-        )
+        some = (*trees, nodes.depths, first, last, np.empty(_ABREAST, dtype=np.int64))
+        kernels.add_margins_of_few(codes, *some, nodes.values, margins)
         return
+    columns = _by_column(nodes, first, last, len(codes))
 
     def add(start: int, stop: int) -> None:
         rows, sums = codes[start:stop], margins[start:stop]
