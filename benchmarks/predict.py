@@ -1,18 +1,30 @@
-"""Time of predicting margins from raw float32 rows, against peers.
+"""Time of predicting from raw float32 rows, against peers: estimators, then bare forests.
 
     python benchmarks/predict.py [--quick] [--rows N] [--repeats N] [--json FILE]
 
-All models have the same number of trees, leaves and threads and are trained on the same rows, few
-of them: only prediction is timed, and it depends on the shape of the trees alone. The rows
-predicted are others. Small tables show the fixed costs of a call; each of their measurements is
-the mean of as many calls as make up 20,000 rows, at most 100. scikit-learn sits out the stumps,
-for which it would need as long as everything else together.
+All models are trained on the same rows, few of them: only prediction is timed, and it depends on
+the shape of the trees alone. The rows predicted are others.
+
+The estimators are those that users have: `predict_proba` of everybody's default model on two
+threads, from a DataFrame and from an array. Ours averages five models of up to 400 trees each, the
+peers have 100 trees; for a row or two it is the fixed costs of a call that count. The fewer the
+rows, the more often everybody is asked, in turns.
+
+The forests have the same number of trees, leaves and threads as the peers'; margins are timed.
+Small tables are asked for as often as makes up 10,000 rows, at most 100 times. scikit-learn sits
+out the stumps, for which it would need as long as everything else together.
 """
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from typing import Any
+
+import lightgbm as lgb
+import pandas as pd
+import xgboost as xgb
+from sklearn.ensemble import HistGradientBoostingClassifier
 
 from _common import (
     PEERS,
@@ -22,17 +34,46 @@ from _common import (
     Line,
     Ours,
     Report,
+    XGBoost,
     alternate,
     make_table,
     start,
 )
+from costboost import CostBoostClassifier
 
 TRAINED_ON = 10_000
-SMALL = (20_000, 1_000, 1)  # rows
+SMALL = (10_000, 100, 1)  # rows
+DEFAULTS = {
+    Ours.name: partial(CostBoostClassifier, n_jobs=THREADS, random_state=0),
+    LightGBM.name: partial(lgb.LGBMClassifier, n_jobs=THREADS, verbose=-1),
+    XGBoost.name: partial(xgb.XGBClassifier, n_jobs=THREADS),
+    HistGB.name: HistGradientBoostingClassifier,
+}
+ASKED = {1: 300, 100: 100, 10_000: 10}  # times; with more rows twice
+ONE_ROW = {"DataFrame": 1.5, "array": 1.0}  # targets
 WORK = (  # what, leaves, trees, target
     ("100 trees of 8 leaves", 8, 100, 0.40),
     ("1,000 stumps", 2, 1_000, 0.05),
 )
+
+
+def as_frame(X: Any) -> pd.DataFrame:
+    return pd.DataFrame(X, columns=[f"column {j}" for j in range(X.shape[1])])
+
+
+def of_estimators(report: Report, train: tuple[Any, Any], X: Any) -> None:
+    """Add a line for each kind of table and number of rows: milliseconds per call."""
+    report.head("predict_proba of default models")
+    for kind, make in (("DataFrame", as_frame), ("array", lambda X: X)):
+        table, given = make(X), (make(train[0]), train[1])
+        models = {peer: default().fit(*given) for peer, default in DEFAULTS.items()}
+        for n_rows in (*ASKED, len(X)):
+            rows = table[:n_rows]
+            work = {peer: partial(model.predict_proba, rows) for peer, model in models.items()}
+            times = alternate(work, ASKED.get(n_rows, 2))
+            target = ONE_ROW[kind] if n_rows == 1 else None
+            counted = f"{n_rows:,} row{'s' if n_rows > 1 else ''}"
+            report.add(Line(f"{kind}, {counted}", times, LightGBM.name, target))
 
 
 def repeat(call: Any, count: int) -> None:
@@ -54,7 +95,7 @@ def on_small_tables(report: Report, margins: dict[str, Any], X: Any, repeats: in
 
 
 def against_peers(report: Report, X: Any, ours: Ours, peers: list[Any], repeats: int) -> None:
-    report.head(f"Predict {len(X):,} x {X.shape[1]} from raw float32")
+    report.head(f"Margins of forests, {len(X):,} x {X.shape[1]}")
     for name, leaves, trees, target in WORK:
         forest = ours.forest(leaves, trees)
         asked = [peer for peer in peers if leaves > 2 or not isinstance(peer, HistGB)]
@@ -81,9 +122,11 @@ def stumps_by_rounds(report: Report, X: Any, ours: Ours, repeats: int) -> None:
 
 def main() -> None:
     options = start(__doc__)
+    warnings.simplefilter("ignore")  # LightGBM's estimator finds fault with its own arrays
     report = Report()
     X, y = make_table(options.rows + TRAINED_ON)
     train, rest = (X[:TRAINED_ON], y[:TRAINED_ON]), X[TRAINED_ON:]
+    of_estimators(report, train, rest)
     ours, peers = Ours(*train), [peer(*train) for peer in PEERS]
     against_peers(report, rest, ours, peers, options.repeats)
     stumps_by_rounds(report, rest, ours, options.repeats)

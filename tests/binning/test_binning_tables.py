@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 
+import narwhals.stable.v1 as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from costboost.binning.binner import MISSING, fit_binner
+from costboost.binning.frames import FrameTable
 from costboost.binning.weighing import weigh_rows
 from naive import binning as naive
 
@@ -184,6 +186,77 @@ def test_frames_of_numbers_and_nulls():
         np.testing.assert_array_equal(binner.encode(X), reference.encode(expected))
         np.testing.assert_array_equal(reference.encode(X), reference.encode(expected))
         np.testing.assert_array_equal(binner.encode(expected), reference.encode(expected))
+
+
+def many_types(n, seed=0):
+    """A pandas frame with columns of every type that can be binned."""
+    rng = np.random.default_rng(seed)
+    numbers = rng.integers(-40, 40, n)
+    holes = rng.random(n) < 0.2
+    kinds = rng.choice(["ash", "oak", "yew"], n).astype(object)
+    frame = {
+        "f8": np.where(holes, np.nan, numbers / 8),
+        "kind": pd.Categorical(np.where(holes, None, kinds)),
+        "f4": (numbers / 3).astype(np.float32),
+        "inf": np.where(holes, np.inf, numbers),
+        "i1": numbers.astype(np.int8),
+        "i8": numbers.astype(np.int64) * 2**55 + rng.integers(0, 3, n),
+        "u8": (numbers + 40).astype(np.uint64) * 2**56 + rng.integers(0, 3, n).astype(np.uint64),
+        "bool": numbers > 0,
+        "nullable": pd.array(np.where(holes, None, numbers), dtype="Int64"),
+        "f2": numbers.astype(np.float16),
+        "big endian": numbers.astype(">f8"),
+        "string": kinds,
+        "interval": pd.cut(numbers, [-50, 0, 50]),
+        "object": numbers.astype(object),
+    }
+    return pd.DataFrame(frame)
+
+
+@pytest.mark.parametrize("n", [1, 7, 500, 30_000])
+@pytest.mark.parametrize(
+    "columns", [None, ["f8"], ["f8", "f4"], ["i1", "i8"], ["i8", "u8"], ["bool"], ["bool", "f4"]]
+)
+def test_pandas_is_read_as_narwhals_reads_it(n, columns):
+    train = many_types(500) if columns is None else many_types(500)[columns]
+    X = many_types(n, seed=1)[list(train.columns)]
+    by_narwhals = [FrameTable(nw.from_native(frame)) for frame in (train, X)]
+    binner = fit_binner(train)
+    assert binner == fit_binner(by_narwhals[0])
+    expected = binner.encode(by_narwhals[1])
+    for n_threads in (1, 2):
+        np.testing.assert_array_equal(binner.encode(X, n_threads=n_threads), expected)
+    some = np.arange(len(train.columns))[::2]
+    np.testing.assert_array_equal(binner.encode(X, columns=some)[:, some], expected[:, some])
+    scattered = pd.DataFrame({name: X[name] for name in X})  # every column a block of its own
+    np.testing.assert_array_equal(binner.encode(scattered), expected)
+
+
+def test_numbers_in_pandas_need_no_narwhals(monkeypatch):
+    X = many_types(30)[["f8", "i1", "bool", "f4", "u8"]]
+    monkeypatch.setattr(nw, "from_native", None)
+    assert fit_binner(X).encode(X).shape == X.shape
+
+
+def test_pandas_columns_that_changed_their_type_are_refused():
+    X = many_types(30)[["f8", "f4", "kind"]]
+    binner = fit_binner(X)
+    for changed, message in (
+        (X.assign(f4="x"), "'f4' holds String where numbers are expected"),
+        (X.assign(f8=1j), "'f8' holds an object of type complex"),
+        (X.assign(kind=1.5), "'kind' holds numbers"),
+        (X.assign(kind=7), "'kind' holds numbers"),
+        (X.assign(f8=pd.Timestamp(0)), "'f8' holds Datetime"),
+    ):
+        for frame in (changed, changed[:1]):
+            with pytest.raises((ValueError, TypeError), match=message):
+                binner.encode(frame)
+
+
+def test_names_that_stand_twice_are_refused():
+    X = pd.DataFrame(np.ones((3, 2)), columns=["a", "a"])
+    with pytest.raises(ValueError, match="unique"):
+        fit_binner(X)
 
 
 def test_columns_of_nothing_but_nulls():

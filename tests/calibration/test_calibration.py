@@ -561,7 +561,9 @@ def test_ensemble_is_the_mean_of_calibrated_folds(method):
         kind = kind.fit(t.score(model, test), codes[test], t.w[test])
         expected += kind.predict(t.x @ model) / 4
     assert fitted.n_folds == 4
-    np.testing.assert_allclose(fitted.predict_proba(lambda model: t.x @ model), expected)
+    np.testing.assert_allclose(
+        fitted.predict_proba(t.x @ model for model in fitted.models), expected
+    )
 
 
 @pytest.mark.parametrize("method", NAMES)
@@ -579,7 +581,7 @@ def test_one_model_with_pooled_scores(method):
     model = t.fit(np.flatnonzero(alive))
     assert len(fitted.models) == 1
     assert fitted.n_folds == 4
-    got = fitted.predict_proba(lambda model: t.x @ model)
+    got = fitted.predict_proba(t.x @ model for model in fitted.models)
     np.testing.assert_allclose(got, kind.predict(t.x @ model))
 
 
@@ -596,7 +598,7 @@ def test_rows_scored_by_several_folds_count_once():
     cv = ShuffleSplit(6, test_size=0.5, random_state=0)
     fitted = calibrate_folds(t.fit, t.score, t.y, cv, ensemble=False, **OPTIONS)
     assert fitted.n_folds == 6
-    assert np.all(np.isfinite(fitted.predict_proba(lambda model: t.x @ model)))
+    assert np.all(np.isfinite(fitted.predict_proba(t.x @ model for model in fitted.models)))
 
 
 def test_folds_in_parallel_are_the_same_folds():
@@ -612,7 +614,7 @@ def test_two_rows():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         fitted = calibrate_folds(t.fit, t.score, t.y, 5, **OPTIONS)
-    p = fitted.predict_proba(lambda model: t.x @ model)
+    p = fitted.predict_proba(t.x @ model for model in fitted.models)
     np.testing.assert_allclose(p, [[2 / 3, 1 / 3], [1 / 3, 2 / 3]])
 
 
@@ -627,7 +629,7 @@ def test_fitted_model():
     s, y, w = sample(0)
     fitted = calibrate_fitted("model", s, y, classes=[0, 1], margins=True, sample_weight=w)
     assert isinstance(fitted, CalibratedScores)
-    p = fitted.predict_proba(lambda model: s if model == "model" else None)
+    p = fitted.predict_proba([s])
     np.testing.assert_array_equal(p[:, 1], Sigmoid().fit(s, y, w).predict(s))
 
 
@@ -664,7 +666,7 @@ def test_calibrated_adamec_follows_the_poster_line_by_line(c_fp, c_fn):
     assert sigmoid.A < 0
 
     # 4.1 to 4.3.
-    proba = fitted.predict_proba(lambda ensemble: naive.vote_fraction(ensemble, X_new))
+    proba = fitted.predict_proba(naive.vote_fraction(part, X_new) for part in fitted.models)
     np.testing.assert_allclose(proba[:, 1], poster["p"], atol=1e-6)
     decided = Costs(fp=c_fp, fn=c_fn).bind([-1, 1]).decide(proba)
     np.testing.assert_array_equal(decided, poster["H"])

@@ -18,6 +18,9 @@ from costboost import (
     MinimumCostClassifier,
     PNormBoostClassifier,
 )
+from costboost.binning import binner
+from costboost.binning.reading import read_table
+from costboost.inputs import checks
 from family import problem
 
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
@@ -311,6 +314,139 @@ def test_columns_must_be_those_of_fit(make):
         model.predict(frame[list("edcba")])
     with pytest.raises(ValueError, match="now missing"):
         model.predict(frame[list("abcd")])
+
+
+def tables_to_ask_about():
+    """Tables for a model of numbers, and for one of named columns: right and wrong ones."""
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    holes = X.copy()
+    holes[::3, 1] = np.nan
+    return [
+        X,
+        X[:1],
+        X[:0],
+        X[0],
+        X[:, :4],
+        holes,
+        X.astype(np.float32),
+        X.astype(int),
+        X > 0,
+        X.astype(str),
+        X.astype(object),
+        X * 1j,
+        X.tolist(),
+        sp.csr_matrix(X),
+        np.ma.masked_array(X, X > 1),
+        frame,
+        frame[:1],
+        frame[:0],
+        frame.astype({"a": int, "b": "Float32", "c": np.float32}),
+        frame.assign(a=frame["a"] > 0),
+        frame.assign(b="x"),
+        frame.assign(c=1j),
+        frame[list("bacde")],
+        frame[list("abcd")],
+        frame.assign(f=1.0),
+        frame.set_axis(range(5), axis=1),
+        frame.set_axis(list("aabcd"), axis=1),
+        pl.DataFrame(frame.to_dict("list")),
+        pl.DataFrame(frame.to_dict("list")).lazy(),
+        pl.DataFrame(frame.to_dict("list")).to_arrow(),
+        None,
+    ]
+
+
+def answer(model, table):
+    """Probabilities, or what is said instead; and what is warned of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            said = model.predict_proba(table).tolist()
+        except (ValueError, TypeError) as error:
+            said = f"{type(error)}: {error}"
+    return said, [str(warning.message) for warning in caught]
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_checks_left_out_would_have_found_nothing(booster, named, monkeypatch):
+    pd = pytest.importorskip("pandas")
+    model = booster().fit(pd.DataFrame(X, columns=list("abcde")) if named else X, Y)
+    short = [answer(model, table) for table in tables_to_ask_about()]
+    monkeypatch.setattr(checks, "_is_familiar", lambda estimator, table: False)
+    assert short == [answer(model, table) for table in tables_to_ask_about()]
+    assert isinstance(short[0][0], list)
+
+
+# ---------------------------------------------------------------- predictions
+
+READERS = {
+    "auto": (lambda: CostBoostClassifier(n_estimators=10, cv=3, random_state=0), 3),
+    "adamec": (lambda: CostBoostClassifier("adamec", 4, cv=3, random_state=0), 3),
+    "adacost": (lambda: CostBoostClassifier("adacost", 4, random_state=0), 1),
+    "gradient": (
+        lambda: GradientBoostClassifier(
+            n_estimators=4, min_samples_leaf=5, calibration="sigmoid", cv=3
+        ),
+        3,
+    ),
+    "pnorm": (
+        lambda: PNormBoostClassifier(n_estimators=4, calibration="sigmoid", cv=3, random_state=0),
+        3,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda model: model.predict(X),
+        lambda model: model.predict_proba(X),
+        lambda model: model.decision_function(X),
+        lambda model: list(model.staged_predict_proba(X)),
+    ],
+    ids=["predict", "proba", "decision", "staged"],
+)
+def test_a_table_is_read_and_binned_once(name, ask, monkeypatch):
+    make, n_models = READERS[name]
+    model = make().fit(X, Y)
+    models = next(
+        getattr(model, held)
+        for held in ("_ensembles", "_models", "_mixtures")
+        if hasattr(model, held)
+    )
+    assert len(models) == n_models
+    read = []
+
+    def count(table):
+        read.append(table)
+        return read_table(table)
+
+    monkeypatch.setattr(binner, "read_table", count)
+    ask(model)
+    assert len(read) == 1
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: CostBoostClassifier("adacost", 4),
+        lambda: CostBoostClassifier("adaboost", 4),
+        lambda: GradientBoostClassifier("cost-exponential", 4, min_samples_leaf=5),
+        lambda: PNormBoostClassifier(n_estimators=4),
+    ],
+)
+def test_costs_are_refused_before_rows_are_looked_at(make):
+    model = make().fit(X, Y)
+    nothing = object()  # looked at, it would raise something else
+    for ask in (
+        lambda: model.predict(nothing, costs={"fp": 1, "fn": 5}),
+        lambda: model.expected_cost(nothing, costs={"fp": 1, "fn": 5}),
+        lambda: next(model.staged_predict(nothing, costs={"fp": 1, "fn": 5})),
+    ):
+        with pytest.raises(ValueError, match="calibration="):
+            ask()
 
 
 def test_empty_tables_are_refused(make):

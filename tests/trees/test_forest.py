@@ -20,7 +20,7 @@ from costboost.binning.binner import fit_binner
 from costboost.shards.layout import plan_layout
 from costboost.shards.modes import Pairs
 from costboost.trees import walking
-from costboost.trees.forest import ForestBuilder
+from costboost.trees.forest import ForestBuilder, encode_once
 from costboost.trees.grower import Grower, Limits, Tree
 from costboost.trees.splits import SplitFinder
 from naive import trees as naive
@@ -277,7 +277,7 @@ def test_stumps_are_predicted_by_look_up(monkeypatch):
     def refuse(*_):
         raise AssertionError("stumps must not be walked")
 
-    for name in ("add_margins", "add_margins_by_column"):
+    for name in ("add_margins", "add_margins_of_few", "add_margins_by_column"):
         monkeypatch.setattr(walking.kernels, name, refuse)
     np.testing.assert_allclose(forest.margins(case.X), expected, rtol=0, atol=1e-12)
 
@@ -436,6 +436,34 @@ def test_only_used_columns_are_looked_at():
     assert not forest.encode(case.X)[:, 1 - used[0]].any()
 
 
+def test_forests_of_one_binner_share_their_codes():
+    case = Case(9, numeric=True, n_trees=8, max_depth=1)
+    parts = [case.forest.first(n) for n in (1, 3, 8)]
+    codes = encode_once([None, *parts], case.X)
+    np.testing.assert_array_equal(codes, parts[-1].encode(case.X))
+    for part in parts:
+        used = part.used_features
+        np.testing.assert_array_equal(codes[:, used], case.codes[:, used])
+        np.testing.assert_array_equal(part.margins_of_codes(codes), part.margins(case.X))
+        stages = list(part.staged_margins(None, codes=codes))
+        np.testing.assert_array_equal(stages, list(part.staged_margins(case.X)))
+    assert encode_once([None, None], case.X) is None
+
+
+def test_forests_of_equal_binners_share_their_codes():
+    case = Case(9)
+    copy = pickle.loads(pickle.dumps(case.forest))
+    assert copy.binner is not case.forest.binner
+    codes = encode_once([case.forest, copy], case.X)
+    np.testing.assert_array_equal(codes, case.forest.encode(case.X))
+
+
+def test_forests_of_different_binners_are_refused():
+    one, other = Case(1, numeric=True), Case(1)
+    with pytest.raises(ValueError, match="different binners"):
+        encode_once([one.forest, other.forest], one.X)
+
+
 @pytest.mark.parametrize("n", [0, 1, 11, 12, 511, 512, 513, 1025])
 def test_blocks_of_rows(n):
     case = Case(10, n=n, numeric=True)
@@ -447,16 +475,18 @@ def test_blocks_of_rows(n):
         np.testing.assert_array_equal(got[-3:], expected)
 
 
-# --- two ways to the same leaves -----------------------------------------------------------------
+# --- three ways to the same leaves ---------------------------------------------------------------
 
 
-def both_ways(call):
-    """What `call` returns when all rows walk, and when all go by column where they can."""
+def assert_ways_agree(call):
+    """Check what `call` returns: all rows walk as few do, go by column, walk as many do."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(walking, "_FEW", 10**9)
-        walked = call()
+        expected = call()
         patch.setattr(walking, "_FEW", 0)
-        return walked, call()
+        np.testing.assert_array_equal(call(), expected)
+        patch.setattr(walking, "_BYTE", 0)
+        np.testing.assert_array_equal(call(), expected)
 
 
 @given(seeds, st.integers(1, 3), st.booleans(), st.integers(0, 6), st.integers(1, 40))
@@ -464,9 +494,9 @@ def both_ways(call):
 def test_walking_and_going_by_column_agree(seed, n_outputs, numeric, max_depth, n):
     case = Case(seed, n_outputs=n_outputs, numeric=numeric, max_depth=max_depth, n=n)
     forest = case.forest
-    np.testing.assert_array_equal(*both_ways(lambda: forest.margins(case.X)))
-    np.testing.assert_array_equal(*both_ways(lambda: forest.apply(case.X)))
-    np.testing.assert_array_equal(*both_ways(lambda: list(forest.staged_margins(case.X))))
+    assert_ways_agree(lambda: forest.margins(case.X))
+    assert_ways_agree(lambda: forest.apply(case.X))
+    assert_ways_agree(lambda: list(forest.staged_margins(case.X)))
 
 
 def chain(n_leaves):

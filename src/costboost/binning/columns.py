@@ -1,10 +1,13 @@
 """Tables, read column by column.
 
-Whatever the caller hands over (a numpy array, a DataFrame of any library that narwhals knows, a
-scipy sparse matrix) is a `Table`, which answers two questions about some rows of column j:
+Whatever the caller hands over (a numpy array, a scipy sparse matrix; `frames` adds DataFrames) is
+a `Table`, which answers two questions about some rows of column j:
 
 - `numbers(j, start, stop)`: float32 or float64, NaN where missing;
 - `keys(j, start, stop)`: categories as a dictionary; see `categories`.
+
+Columns that lie together (`plain`) can also be read as one `block`: for a row or two, asking for
+them one by one takes far longer than anything done with them.
 
 Nothing here copies a whole table, and no column is converted to float64 unless its own type
 needs it.
@@ -17,7 +20,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,11 +29,10 @@ from costboost.binning.categories import (
     holds_strings,
     object_keys,
     object_numbers,
-    pandas_keys,
 )
 from costboost.binning.weighing import RowWeights
 
-__all__ = ["DenseTable", "FrameTable", "ObjectTable", "SparseTable", "Table"]
+__all__ = ["DenseTable", "ObjectTable", "SparseTable", "Table"]
 
 Floats: TypeAlias = NDArray[Any]  # float32 or float64
 Integers: TypeAlias = NDArray[np.int64]
@@ -51,6 +52,15 @@ class Table(ABC):
     def keys(self, j: int, start: int, stop: int) -> tuple[Integers, list[Key]]:
         """Rows start to stop of column j as a dictionary of categories."""
         raise TypeError(f"{self.describe(j)} holds numbers.")  # guarded by `has_keys`
+
+    @property
+    def plain(self) -> NDArray[np.bool_]:
+        """Which columns `block` can read; none of them by default."""
+        return np.zeros(self.n_columns, dtype=np.bool_)
+
+    def block(self, columns: Integers, start: int, stop: int) -> tuple[Floats, Integers]:
+        """Rows start to stop of plain columns: numbers, (n, m), and where each column stands."""
+        raise TypeError("No column of this table is plain.")  # guarded by `plain`
 
     def has_keys(self, j: int) -> bool:
         """Whether column j is stored as something else than numbers."""
@@ -99,9 +109,14 @@ class DenseTable(Table):
         """Bytes of a number in `samples`."""
         return self.dtype.itemsize
 
-    def block(self, start: int, stop: int) -> Floats:
-        """Rows start to stop of all columns as floats; a view where the array holds floats."""
-        return self.array[start:stop].astype(self.dtype, copy=False)
+    @property
+    def plain(self) -> NDArray[np.bool_]:
+        """All columns lie together."""
+        return np.ones(self.n_columns, dtype=np.bool_)
+
+    def block(self, columns: Integers, start: int, stop: int) -> tuple[Floats, Integers]:
+        """Rows start to stop; all columns, so that an array of floats is not copied."""
+        return self.array[start:stop].astype(self.dtype, copy=False), columns
 
     def numbers(self, j: int, start: int, stop: int) -> Floats:
         """Rows start to stop of column j as floats, NaN where missing; perhaps a view."""
@@ -140,65 +155,6 @@ class ObjectTable(Table):
     def is_categorical(self, j: int) -> bool:
         """Whether column j holds strings."""
         return holds_strings(self.array[:, j].tolist(), partial(self.refuse, j))
-
-
-class FrameTable(Table):
-    """A DataFrame, through narwhals."""
-
-    def __init__(self, frame: nw.DataFrame[Any]) -> None:
-        self.frame = frame
-        self.n_rows, self.n_columns = frame.shape
-        columns = list(frame.columns)
-        if columns and all(isinstance(name, str) for name in columns):
-            self.names = tuple(columns)
-        self.series = [frame[:, j] for j in range(self.n_columns)]
-        self.dtypes = [series.dtype for series in self.series]
-
-    def numbers(self, j: int, start: int, stop: int) -> Floats:
-        """Rows start to stop of column j as floats, NaN where missing; perhaps a view."""
-        part, dtype = self.series[j][start:stop], self.dtypes[j]
-        if dtype in (nw.Object, nw.Unknown):
-            return object_numbers(part.to_list(), partial(self.refuse, j))
-        if not _is_number(dtype):
-            raise self._no_numbers(j)
-        if dtype in (nw.Float32, nw.Float64):
-            values = part.to_numpy()
-            if values.dtype in (np.float32, np.float64):
-                return values
-        values = part.cast(nw.Float64).to_numpy()
-        if values.dtype == np.object_:  # pandas' own nulls, in older versions
-            return object_numbers(values.tolist(), partial(self.refuse, j))
-        return values.astype(np.float64, copy=False)
-
-    def keys(self, j: int, start: int, stop: int) -> tuple[Integers, list[Key]]:
-        """Rows start to stop of column j as a dictionary of categories."""
-        part, dtype = self.series[j][start:stop], self.dtypes[j]
-        native = part.to_native()
-        # pandas' own categories; columns of Arrow dictionaries are categorical too, without .cat
-        if dtype == nw.Categorical and hasattr(native, "cat") and hasattr(native.cat, "codes"):
-            return pandas_keys(native)
-        if not _is_category(dtype) and dtype not in (nw.Object, nw.Unknown):
-            raise self._no_numbers(j)
-        return object_keys(part.to_list(), partial(self.refuse, j))
-
-    def has_keys(self, j: int) -> bool:
-        """Whether column j is stored as something else than numbers."""
-        return not _is_number(self.dtypes[j])
-
-    def is_categorical(self, j: int) -> bool:
-        """Whether column j has a categorical type, or holds strings."""
-        dtype = self.dtypes[j]
-        if dtype in (nw.Object, nw.Unknown):
-            return holds_strings(self.series[j].to_list(), partial(self.refuse, j))
-        if not _is_number(dtype) and not _is_category(dtype):
-            raise self._no_numbers(j)
-        return _is_category(dtype)
-
-    def _no_numbers(self, j: int) -> Exception:
-        remedy = "convert it to numbers"
-        if _is_category(self.dtypes[j]):
-            remedy += " or list it in categorical_features when fitting"
-        return self.refuse(j, f"{self.dtypes[j]} where numbers are expected", remedy)
 
 
 class SparseTable(Table):
@@ -242,11 +198,3 @@ class SparseTable(Table):
 def _float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """float32 where it holds every value of `dtype`, else float64."""
     return np.dtype(np.float32) if np.can_cast(dtype, np.float32, "safe") else np.dtype(np.float64)
-
-
-def _is_number(dtype: Any) -> bool:
-    return bool(dtype.is_numeric() or dtype == nw.Boolean)
-
-
-def _is_category(dtype: Any) -> bool:
-    return dtype in (nw.Categorical, nw.Enum, nw.String)

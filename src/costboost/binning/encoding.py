@@ -222,12 +222,13 @@ def _encode_block(encoder: Encoder, table: Table, target: Target, block: tuple[i
             else _codes_of_categories(encoder, table, j, table.numbers(j, start, stop))
         )
     numeric = target.features[~is_categorical]
-    if isinstance(table, DenseTable):
-        values = table.block(start, stop)
-        _encode_numbers(encoder.search, values, numeric, target._replace(features=numeric), start)
-        return
+    is_plain = table.plain[numeric]
+    if is_plain.any():
+        together = target._replace(features=numeric[is_plain])
+        values, columns = table.block(together.features, start, stop)
+        _encode_numbers(encoder.search, values, columns, together, start)
     column = np.zeros(1, dtype=np.int64)
-    for j in numeric.tolist():
+    for j in numeric[~is_plain].tolist():
         values = table.numbers(j, start, stop)[:, np.newaxis]
         _encode_numbers(
             encoder.search, values, column, target._replace(features=np.array([j])), start

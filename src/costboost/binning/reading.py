@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from costboost.binning.columns import DenseTable, FrameTable, ObjectTable, SparseTable, Table
+from costboost.binning.columns import DenseTable, ObjectTable, SparseTable, Table
+from costboost.binning.frames import FrameTable, PandasTable
 from costboost.inputs.arrays import without_mask
 
 __all__ = ["categorical_mask", "check_features", "check_not_empty", "read_table"]
@@ -42,6 +43,8 @@ def read_table(X: Any) -> Table:
         return X
     if isinstance(X, np.ndarray):  # asking narwhals takes longer than a forest for a few rows
         return _read_array(X)
+    if nw.dependencies.is_pandas_dataframe(X):
+        return PandasTable(X)
     if sparse.issparse(X):
         _check_two_dimensions(X)
         _check_type(X.dtype)

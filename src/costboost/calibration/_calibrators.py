@@ -70,7 +70,7 @@ def finite(scores: ArrayLike, *, columns: bool = False) -> Floats:
     if s.ndim != 1 and not (columns and s.ndim == 2):
         wanted = "(n,) or (n, K)" if columns else "(n,)"
         raise ValueError(f"Scores must have shape {wanted}, got {s.shape}.")
-    if not np.all(np.isfinite(s)):
+    if not np.isfinite(s).all():
         raise ValueError("Scores must be finite: clip infinite margins before calibrating them.")
     return s
 

@@ -91,8 +91,8 @@ class ClassCalibration:
             p = self.calibrators[0].predict(columns)
         else:
             pairs = zip(self.calibrators, columns.T, strict=True)
-            p = np.column_stack([calibrator.predict(column) for calibrator, column in pairs])
-        return np.column_stack([1 - p, p]) if p.shape[1] == 1 else _normalised(p)
+            p = np.stack([calibrator.predict(column) for calibrator, column in pairs], axis=1)
+        return np.concatenate([1 - p, p], axis=1) if p.shape[1] == 1 else _normalised(p)
 
     def _columns(self, scores: ArrayLike) -> Floats:
         """One column per calibrator: 1 for two classes unless all are treated at once."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -38,19 +38,16 @@ class CalibratedScores:
     maps: tuple[ClassCalibration, ...]
     n_folds: int
 
-    def predict_proba(self, score: Callable[[Any], ArrayLike]) -> Floats:
+    def predict_proba(self, scores: Iterable[ArrayLike]) -> Floats:
         """Return the mean over the models of their calibrated probabilities, ``(n, K)``.
 
         Parameters
         ----------
-        score : callable
-            ``score(model)`` gives that model's scores, ``(n,)`` or ``(n, K)``, of the rows asked
-            about.
+        scores : iterable of array-likes of shape (n,) or (n, K)
+            The scores that each model gives to the rows asked about, in the order of `models`.
         """
-        total = self.maps[0].predict(score(self.models[0]))
-        for model, calibration in zip(self.models[1:], self.maps[1:], strict=True):
-            total = total + calibration.predict(score(model))
-        return np.asarray(total / len(self.models))
+        pairs = zip(self.maps, scores, strict=True)
+        return np.asarray(sum(map_.predict(part) for map_, part in pairs) / len(self.maps))
 
 
 def calibrate_folds(
@@ -117,7 +114,7 @@ def calibrate_folds(
     ...     lambda rows: x[rows].mean(), lambda mean, rows: x[rows] - mean, y, 4,
     ...     classes=[0, 1], margins=True, random_state=0,
     ... )
-    >>> p = fitted.predict_proba(lambda mean: np.array([-1.0, 1.0]) - mean)
+    >>> p = fitted.predict_proba(np.array([-1.0, 1.0]) - mean for mean in fitted.models)
     >>> p.shape, bool(p[0, 1] < 0.2), bool(p[1, 1] > 0.8)
     ((2, 2), True, True)
     """
@@ -160,7 +157,7 @@ def calibrate_fitted(
     --------
     >>> from costboost.calibration import calibrate_fitted
     >>> fitted = calibrate_fitted("any", [0.2, 0.4, 0.6, 0.8], [0, 1, 0, 1], classes=[0, 1])
-    >>> [round(float(p), 3) for p in fitted.predict_proba(lambda model: [0.2, 0.8])[:, 1]]
+    >>> [round(float(p), 3) for p in fitted.predict_proba([[0.2, 0.8]])[:, 1]]
     [0.35, 0.65]
     """
     names = np.asarray(classes)

@@ -137,6 +137,19 @@ class CostDecisionMixin:
         check_weighted_classes(codes, weights)
         return codes, weights, self._set_costs(costs, self.classes_[codes], weights)
 
+    def _decides_by_costs(self) -> bool:
+        """Whether decisions are the cheapest by probabilities that are free of costs."""
+        return True
+
+    def _refuse_costs(self) -> None:
+        """Say why new costs cannot be decided by, and what to do; only asked where they cannot."""
+        raise NotImplementedError
+
+    def _check_new_costs(self, costs: Any) -> None:
+        """Refuse costs that cannot be decided by, before any row is looked at."""
+        if costs is not None and not self._decides_by_costs():
+            self._refuse_costs()
+
     def _decision_costs(self, costs: Any, n_samples: int) -> Costs:
         """Return the costs to decide by: those given, else those of ``fit``."""
         if costs is not None:
@@ -246,6 +259,9 @@ class StagedDecisionsMixin:
     def _decide(self, scores: Any, costs: Any) -> NDArray[Any]:
         raise NotImplementedError
 
+    def _check_new_costs(self, costs: Any) -> None:
+        raise NotImplementedError
+
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """Yield ``decision_function`` after each round."""
         for scores in self._staged(X):
@@ -258,5 +274,6 @@ class StagedDecisionsMixin:
 
     def staged_predict(self, X: Any, costs: Any = None) -> Iterator[NDArray[Any]]:
         """Yield ``predict`` after each round."""
+        self._check_new_costs(costs)
         for scores in self._staged(X):
             yield self._decide(scores, costs)

@@ -11,7 +11,8 @@ A node is one 64-bit word, so that a step down the tree is two loads:
 A leaf is its own left child with limit 255, so that every row takes `depth` steps and no branch
 is mispredicted. Children stand after their parents.
 
-There are two ways to the same leaves. Few rows walk down, each by itself. Many rows go by column:
+There are two ways to the same leaves. Few rows walk down, each by itself, and down several trees
+at a time, so that nodes which are not in the cache are waited for together. Many rows go by column:
 their codes are turned into columns, so that one instruction compares those of 16 rows with a
 node's limit; nodes are visited from the last to the root, and each chooses for every row between
 the answers of its two children, where an answer is the number of a leaf, one byte. That makes more
@@ -137,6 +138,45 @@ def check_nodes(
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
+def _child(
+    codes: cython.const[cython.uchar][:, ::1],
+    row: cython.Py_ssize_t,
+    words: cython.const[cython.ulonglong][::1],
+    root: cython.Py_ssize_t,
+    node: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    word: cython.ulonglong = cython.cast(cython.ulonglong, words[root + node])
+    code: cython.uint = cython.cast(cython.uint, codes[row, (word >> 16) & 0xFFFFFF])
+    code = (code + ((word >> 8) & 1)) & 255
+    return (word >> 40) + (code > (word & 255))
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _child_with_subsets(
+    codes: cython.const[cython.uchar][:, ::1],
+    row: cython.Py_ssize_t,
+    words: cython.const[cython.ulonglong][::1],
+    subsets: cython.const[cython.ulonglong][:, ::1],
+    root: cython.Py_ssize_t,
+    node: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    word: cython.ulonglong = cython.cast(cython.ulonglong, words[root + node])
+    code: cython.uint = cython.cast(cython.uint, codes[row, (word >> 16) & 0xFFFFFF])
+    bits: cython.ulonglong
+    if (word >> 9) & 1:
+        bits = cython.cast(cython.ulonglong, subsets[root + node, code >> 6])
+        return (word >> 40) + (1 - ((bits >> (code & 63)) & 1))
+    code = (code + ((word >> 8) & 1)) & 255
+    return (word >> 40) + (code > (word & 255))
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
 def _leaf(
     codes: cython.const[cython.uchar][:, ::1],
     row: cython.Py_ssize_t,
@@ -146,13 +186,8 @@ def _leaf(
 ) -> cython.Py_ssize_t:
     _step: cython.Py_ssize_t
     node: cython.Py_ssize_t = 0
-    word: cython.ulonglong
-    code: cython.uint
     for _step in range(depth):
-        word = cython.cast(cython.ulonglong, words[root + node])
-        code = cython.cast(cython.uint, codes[row, (word >> 16) & 0xFFFFFF])
-        code = (code + ((word >> 8) & 1)) & 255
-        node = (word >> 40) + (code > (word & 255))
+        node = _child(codes, row, words, root, node)
     return root + node
 
 
@@ -170,18 +205,8 @@ def _leaf_with_subsets(
 ) -> cython.Py_ssize_t:
     _step: cython.Py_ssize_t
     node: cython.Py_ssize_t = 0
-    word: cython.ulonglong
-    bits: cython.ulonglong
-    code: cython.uint
     for _step in range(depth):
-        word = cython.cast(cython.ulonglong, words[root + node])
-        code = cython.cast(cython.uint, codes[row, (word >> 16) & 0xFFFFFF])
-        if (word >> 9) & 1:
-            bits = cython.cast(cython.ulonglong, subsets[root + node, code >> 6])
-            node = (word >> 40) + (1 - ((bits >> (code & 63)) & 1))
-        else:
-            code = (code + ((word >> 8) & 1)) & 255
-            node = (word >> 40) + (code > (word & 255))
+        node = _child_with_subsets(codes, row, words, subsets, root, node)
     return root + node
 
 
@@ -218,6 +243,59 @@ def add_margins(
                 else:
                     for k in range(n_outputs):
                         margins[row, k] += values[leaf, k]
+
+
+def add_margins_of_few(
+    codes: cython.const[cython.uchar][:, ::1],
+    words: cython.const[cython.ulonglong][::1],
+    subsets: cython.const[cython.ulonglong][:, ::1],
+    roots: cython.const[cython.longlong][::1],
+    depths: cython.const[cython.longlong][::1],
+    first: cython.Py_ssize_t,
+    last: cython.Py_ssize_t,
+    nodes: cython.longlong[::1],
+    values: cython.const[cython.double][:, ::1],
+    margins: cython.double[:, ::1],
+):
+    """Add what `add_margins` adds, in the same order, for rows that meet a forest out of the cache.
+
+    As many trees as `nodes` has room for take each step together: what a row costs is waiting for
+    nodes to arrive, and so they arrive at the same time.
+    """
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    _step: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    n_steps: cython.Py_ssize_t
+    n_trees: cython.Py_ssize_t
+    at: cython.Py_ssize_t = first
+    plain: cython.bint = subsets.shape[0] == 0
+    n_outputs: cython.Py_ssize_t = values.shape[1]
+    with cython.nogil:
+        while at < last:
+            n_trees = nodes.shape[0]
+            if n_trees > last - at:
+                n_trees = last - at
+            n_steps = 0
+            for i in range(n_trees):
+                if depths[at + i] > n_steps:
+                    n_steps = depths[at + i]  # a leaf that is reached before is its own child
+            for row in range(codes.shape[0]):
+                for i in range(n_trees):
+                    nodes[i] = 0
+                for _step in range(n_steps):
+                    if plain:
+                        for i in range(n_trees):
+                            nodes[i] = _child(codes, row, words, roots[at + i], nodes[i])
+                    else:
+                        for i in range(n_trees):
+                            nodes[i] = _child_with_subsets(
+                                codes, row, words, subsets, roots[at + i], nodes[i]
+                            )
+                for i in range(n_trees):
+                    for k in range(n_outputs):
+                        margins[row, k] += values[roots[at + i] + nodes[i], k]
+            at += n_trees
 
 
 def find_leaves(

@@ -7,7 +7,7 @@ is one table per column, and its prediction takes the same time for ten rounds a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -144,8 +144,9 @@ class Forest:
 
     def encode(self, X: Any, n_threads: int = 1) -> Codes:
         """Bin the columns that the trees look at."""
-        warn_if_interpreted()
-        return self.binner.encode(X, columns=self.used_features, n_threads=n_threads)
+        codes = encode_once([self], X, n_threads)
+        assert codes is not None
+        return codes
 
     def margins(self, X: Any, n_threads: int = 1) -> Floats:
         """Return the margins of raw rows, (n_samples, n_outputs)."""
@@ -168,9 +169,11 @@ class Forest:
                 "columns."
             )
 
-    def staged_margins(self, X: Any, n_threads: int = 1) -> Iterator[Floats]:
-        """Yield the margins after each tree; a new array every time."""
-        codes = self.encode(X, n_threads)
+    def staged_margins(
+        self, X: Any, n_threads: int = 1, codes: Codes | None = None
+    ) -> Iterator[Floats]:
+        """Yield the margins after each tree, a new array every time; X is binned without codes."""
+        codes = self.encode(X, n_threads) if codes is None else codes
         margins = np.repeat(self.base[None, :], len(codes), axis=0)
         for t in range(len(self)):
             self.add_trees(codes, margins, t, t + 1, n_threads)
@@ -233,6 +236,32 @@ class Forest:
             subset=subset,
             value=self.values[start:stop],
         )
+
+
+def encode_once(forests: Sequence[Forest | None], X: Any, n_threads: int = 1) -> Codes | None:
+    """Bin the columns that any of some forests looks at, for all of them together.
+
+    Parameters
+    ----------
+    forests : sequence of Forest, or of None where models are no forests
+        They must have one binner, as the models of one fit do.
+    X : table
+    n_threads : int, default=1
+
+    Returns
+    -------
+    uint8 array of shape (n_samples, n_features), or None without forests
+    """
+    grown = [forest for forest in forests if forest is not None]
+    if not grown:
+        return None
+    binner = grown[0].binner
+    if any(forest.binner is not binner and forest.binner != binner for forest in grown):
+        raise ValueError("These forests have different binners: encode X for each of them.")
+    warn_if_interpreted()
+    used = np.concatenate([forest.used_features for forest in grown])
+    columns = np.flatnonzero(np.bincount(used, minlength=binner.n_features))
+    return binner.encode(X, columns=columns, n_threads=n_threads)
 
 
 class ForestBuilder:

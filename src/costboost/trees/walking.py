@@ -3,9 +3,9 @@
     nodes of tree 0 | nodes of tree 1 | ...        words, subsets, values: one row per node
     ^roots[0]         ^roots[1]
 
-A few rows walk down the trees; many go by column, if every tree is small enough to number its
-nodes in a byte (see `_forest_kernels`). Both reach the same leaves and add their values in the
-order of the trees, so margins do not depend on the way, nor on the number of threads.
+A few rows walk down the trees, each down several at a time; many go by column, if every tree is
+small enough to number its nodes in a byte (see `_forest_kernels`). All reach the same leaves and
+add their values in the order of the trees, so margins do not depend on the way, nor on the threads.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ Int64 = NDArray[np.int64]
 _BLOCK = 512  # rows that pass through all trees together
 _SMALL = 4096  # rows: below this, starting threads costs more than it saves
 _FEW = 12  # rows: below this, walking is faster
+_ABREAST = 16  # trees that a row walks down together
 _BYTE = 256  # nodes that a byte can number
 
 
@@ -132,8 +133,12 @@ def add_margins(
     nodes: Nodes, first: int, last: int, codes: Codes, margins: Floats, n_threads: int
 ) -> None:
     """Add the trees first <= t < last to the margins of binned rows, in place."""
-    columns = _by_column(nodes, first, last, len(codes))
     trees = (nodes.words, nodes.subsets, nodes.roots)
+    if len(codes) < _FEW:
+        some = (*trees, nodes.depths, first, last, np.empty(_ABREAST, dtype=np.int64))
+        kernels.add_margins_of_few(codes, *some, nodes.values, margins)
+        return
+    columns = _by_column(nodes, first, last, len(codes))
 
     def add(start: int, stop: int) -> None:
         rows, sums = codes[start:stop], margins[start:stop]

@@ -18,6 +18,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from costboost import CostBoostClassifier, Costs
 from costboost.boosting.adaboost.rules import RULES
+from costboost.inputs.checks import count_features, fit_seed
+from costboost.shards.sampling import ColumnDraw
 from family import STUMP, identical, plain, problem
 from naive.rules import METHODS, METHODS_K
 
@@ -187,8 +189,17 @@ def test_max_features(width):
     X, y = problem(d=9)
     model = plain("adaboost", 30, max_features=width, max_depth=1).fit(X, y)
     whole = plain("adaboost", 30, max_depth=1).fit(X, y)
-    used, all_used = (len(m._ensembles[0].forest.used_features) for m in (model, whole))
-    assert used >= all_used  # columns that are drawn at random, and not the best ones only
+    n_columns = count_features(width, 9)
+    drawn = [
+        ColumnDraw(n_columns, 9, fit_seed(model), t).columns(0).tolist()
+        for t in range(model.n_iter_)
+    ]
+    assert {len(columns) for columns in drawn} == {n_columns}
+    assert len({tuple(columns) for columns in drawn}) > 3  # another draw for every round
+    forest = model._ensembles[0].forest
+    for t, columns in enumerate(drawn):
+        splits = forest.tree(t).feature
+        assert set(splits[splits >= 0].tolist()) <= set(columns)
     assert np.any(model.estimator_weights_ != whole.estimator_weights_)
 
 

@@ -21,6 +21,7 @@ from costboost.boosting.adaboost.loop import Round
 from costboost.inputs.outside import count_rows
 from costboost.trees.forest import Forest, ForestBuilder
 
+Codes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 
 
@@ -65,19 +66,22 @@ class Ensemble:
         """The sum of the alphas after each round."""
         return np.cumsum(self.alphas if self.alphas.ndim == 1 else self.alphas.sum(axis=1))
 
-    def margins(self, X: Any, n_threads: int = 1) -> Floats:
-        """Return F, (n, 1), or the votes of each class, (n, K)."""
+    def margins(self, X: Any, n_threads: int = 1, codes: Codes | None = None) -> Floats:
+        """Return F, (n, 1), or the votes of each class, (n, K); a forest bins X without codes."""
         if self.forest is not None:
-            return self.forest.margins(X, n_threads)
+            codes = self.forest.encode(X, n_threads) if codes is None else codes
+            return self.forest.margins_of_codes(codes, n_threads)
         margins = self._no_votes(X)
         for t in range(len(self)):
             margins += self._vote(t, X)
         return margins
 
-    def staged_margins(self, X: Any, n_threads: int = 1) -> Iterator[Floats]:
+    def staged_margins(
+        self, X: Any, n_threads: int = 1, codes: Codes | None = None
+    ) -> Iterator[Floats]:
         """Yield the margins after each round."""
         if self.forest is not None:
-            yield from self.forest.staged_margins(X, n_threads)
+            yield from self.forest.staged_margins(X, n_threads, codes)
             return
         margins = self._no_votes(X)
         for t in range(len(self)):

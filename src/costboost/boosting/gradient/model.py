@@ -83,14 +83,15 @@ class GradientEnsemble:
             return self.init.margins(X) + self.start
         return np.repeat(self.start[None, :], count_rows(X), axis=0)
 
-    def margins(self, X: Any, n_threads: int = 1) -> Floats:
-        """Return F of every row, (n, J)."""
+    def margins(self, X: Any, n_threads: int = 1, codes: Codes | None = None) -> Floats:
+        """Return F of every row, (n, J); a forest bins X without codes."""
         if self.forest is None:
             margins = self.first_margins(X)
             for t in range(len(self)):
                 margins += self._answers(t, X)
             return margins
-        return self.forest.margins(X, n_threads) + self._apart(X)
+        codes = self.forest.encode(X, n_threads) if codes is None else codes
+        return self.margins_of_codes(codes, X, n_threads)
 
     def margins_of_codes(self, codes: Codes, X: Any, n_threads: int = 1) -> Floats:
         """Return F of rows that are binned already; `X` may be None without `init`."""
@@ -101,10 +102,13 @@ class GradientEnsemble:
         """Return what the forest's own base does not contain."""
         return np.zeros((1, 1)) if self.init is None else self.init.margins(X)
 
-    def staged_margins(self, X: Any, n_threads: int = 1) -> Iterator[Floats]:
+    def staged_margins(
+        self, X: Any, n_threads: int = 1, codes: Codes | None = None
+    ) -> Iterator[Floats]:
         """Yield F after each round; a new array every time."""
         margins = self.first_margins(X)
-        codes = None if self.forest is None else self.forest.encode(X, n_threads)
+        if self.forest is not None and codes is None:
+            codes = self.forest.encode(X, n_threads)
         for t in range(len(self)):
             if self.forest is None:
                 margins += self._answers(t, X)

@@ -87,10 +87,11 @@ class Mixture:
         values = self.answers.values * np.repeat(shares, sizes)[:, None]
         return replace(self.answers, values=values, base=base * self.start)
 
-    def scores(self, X: Any, n_threads: int = 1) -> Floats:
-        """Return H_T of raw rows, (n, K)."""
+    def scores(self, X: Any, n_threads: int = 1, codes: Codes | None = None) -> Floats:
+        """Return H_T of raw rows, (n, K); a forest bins them without codes."""
         if self.forest is not None:
-            return self.forest.margins(X, n_threads)
+            codes = self.forest.encode(X, n_threads) if codes is None else codes
+            return self.scores_of_codes(codes, n_threads)
         base, shares = self.shares
         scores = np.repeat(base * self.start[None, :], X.shape[0], axis=0)
         for estimator, share in zip(self.estimators, shares, strict=True):
@@ -102,9 +103,12 @@ class Mixture:
         assert self.forest is not None
         return self.forest.margins_of_codes(codes, n_threads)
 
-    def staged_scores(self, X: Any, n_threads: int = 1) -> Iterator[Floats]:
+    def staged_scores(
+        self, X: Any, n_threads: int = 1, codes: Codes | None = None
+    ) -> Iterator[Floats]:
         """Yield H_t after each round; a new array every time."""
-        codes = None if self.answers is None else self.answers.encode(X, n_threads)
+        if self.answers is not None and codes is None:
+            codes = self.answers.encode(X, n_threads)
         n_rows = X.shape[0] if codes is None else len(codes)
         scores = np.repeat(self.start[None, :], n_rows, axis=0)
         for t, alpha in enumerate(self.alphas):

@@ -28,6 +28,7 @@ from costboost.fitting.trainer import read_eval_set, train_models
 from costboost.fitting.warm import continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
 from costboost.inputs.checks import check_table, count_threads
+from costboost.trees.forest import encode_once
 
 Floats = NDArray[np.float64]
 
@@ -338,12 +339,13 @@ class CostBoostClassifier(
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
         n_threads = count_threads(self.n_jobs)
-        return [Tally(m.margins(X, n_threads), m.total_alpha) for m in self._ensembles]
+        codes = encode_once([m.forest for m in self._ensembles], X, n_threads)
+        return [Tally(m.margins(X, n_threads, codes), m.total_alpha) for m in self._ensembles]
 
     def _calibrated(self, tallies: list[Tally]) -> Floats:
         assert self._scores is not None
-        scores = iter([m.scores(*t) for m, t in zip(self._ensembles, tallies, strict=True)])
-        return self._scores.predict_proba(lambda model: next(scores))
+        pairs = zip(self._ensembles, tallies, strict=True)
+        return self._scores.predict_proba(model.scores(*tally) for model, tally in pairs)
 
     def decision_function(self, X: Any) -> Floats:
         """Return the margin: F, or the votes of each class; calibrated: the log odds.
@@ -411,14 +413,13 @@ class CostBoostClassifier(
         -------
         ndarray of shape (n_samples,)
         """
+        self._check_new_costs(costs)
         return self._decide(self._tallies(X), costs)
 
     def _decide(self, tallies: list[Tally], costs: Any) -> NDArray[Any]:
         if self._decides_by_costs():
             proba = self._priced_proba(tallies)
             return self._cheapest(self._decision_costs(costs, len(proba)), proba)
-        if costs is not None:
-            self._refuse_costs()
         # The sign of the margin (ties: negative), or the class of most votes (ties: the first).
         margins = tallies[0].margins
         one_column = len(self.classes_) == 2
@@ -470,7 +471,8 @@ class CostBoostClassifier(
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
         n_threads = count_threads(self.n_jobs)
-        stages = [m.staged_margins(X, n_threads) for m in self._ensembles]
+        codes = encode_once([m.forest for m in self._ensembles], X, n_threads)
+        stages = [m.staged_margins(X, n_threads, codes) for m in self._ensembles]
         totals = [m.totals for m in self._ensembles]
         tallies: list[Tally] = []
         for t in range(self.n_iter_):

@@ -17,6 +17,7 @@ from costboost.fitting.trainer import set_history, train_models
 from costboost.fitting.warm import continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin
 from costboost.inputs.checks import check_table, count_threads, warn_caller
+from costboost.trees.forest import encode_once
 
 Floats = NDArray[np.float64]
 
@@ -89,12 +90,16 @@ class _GradientBoost(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     def _margins(self, X: Any) -> list[Floats]:
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
-        return [model.margins(X, count_threads(self.n_jobs)) for model in self._models]
+        n_threads = count_threads(self.n_jobs)
+        codes = encode_once([model.forest for model in self._models], X, n_threads)
+        return [model.margins(X, n_threads, codes) for model in self._models]
 
     def _staged(self, X: Any) -> Iterator[list[Floats]]:
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
-        stages = [model.staged_margins(X, count_threads(self.n_jobs)) for model in self._models]
+        n_threads = count_threads(self.n_jobs)
+        codes = encode_once([model.forest for model in self._models], X, n_threads)
+        stages = [model.staged_margins(X, n_threads, codes) for model in self._models]
         last: list[Floats] = [model.first_margins(X) for model in self._models]
         for _ in range(self.n_iter_):
             # A model that ended early stays as it was.

@@ -272,8 +272,9 @@ class GradientBoostClassifier(
 
     def _calibrated(self, margins: list[Floats]) -> Floats:
         assert self._scores is not None
-        scores = iter([part[:, 0] if part.shape[1] == 1 else part for part in margins])
-        return self._scores.predict_proba(lambda model: next(scores))
+        return self._scores.predict_proba(
+            part[:, 0] if part.shape[1] == 1 else part for part in margins
+        )
 
     def decision_function(self, X: Any) -> Floats:
         """Return F; calibrated: the log odds.
@@ -319,14 +320,13 @@ class GradientBoostClassifier(
         -------
         ndarray of shape (n_samples,)
         """
+        self._check_new_costs(costs)
         return self._decide(self._margins(X), costs)
 
     def _decide(self, margins: list[Floats], costs: Any) -> NDArray[Any]:
         if self._decides_by_costs():
             proba = self._proba(margins)
             return self._cheapest(self._decision_costs(costs, len(proba)), proba)
-        if costs is not None:
-            self._refuse_costs()
         return np.asarray(self.classes_[choices_of(margins[0])])
 
     def _decides_by_costs(self) -> bool:

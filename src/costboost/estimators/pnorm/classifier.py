@@ -20,6 +20,7 @@ from costboost.fitting.trainer import read_eval_set, train_models
 from costboost.fitting.warm import continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
 from costboost.inputs.checks import check_table, count_threads
+from costboost.trees.forest import encode_once
 
 Floats = NDArray[np.float64]
 
@@ -295,7 +296,8 @@ class PNormBoostClassifier(
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
         n_threads = count_threads(self.n_jobs)
-        return [mixture.scores(X, n_threads) for mixture in self._mixtures]
+        codes = encode_once([mixture.forest for mixture in self._mixtures], X, n_threads)
+        return [mixture.scores(X, n_threads, codes) for mixture in self._mixtures]
 
     def decision_function(self, X: Any) -> Floats:
         """Return H, the mixture (AdaBoost.M2: the votes); calibrated: log probabilities.
@@ -322,8 +324,7 @@ class PNormBoostClassifier(
     def _proba(self, H: list[Floats]) -> Floats:
         if self._scores is None:
             return normalised(H[0])
-        each = iter([normalised(scores) for scores in H])
-        return self._scores.predict_proba(lambda model: next(each))
+        return self._scores.predict_proba(map(normalised, H))
 
     # --- decisions
 
@@ -342,19 +343,21 @@ class PNormBoostClassifier(
         ndarray of shape (n_samples,)
             Ties of H go to the first class.
         """
+        self._check_new_costs(costs)
         return self._decide(self._mix(X), costs)
 
     def _decide(self, H: list[Floats], costs: Any) -> NDArray[Any]:
-        if self._scores is not None:
+        if self._decides_by_costs():
             proba = self._proba(H)
             return self._cheapest(self._decision_costs(costs, len(proba)), proba)
-        if costs is not None:
-            self._refuse_costs()
         return np.asarray(self.classes_[np.argmax(H[0], axis=1)])
 
-    def _decision_proba(self, X: Any, costs: Any) -> Floats:
+    def _decides_by_costs(self) -> bool:
         check_is_fitted(self)
-        if self._scores is None:
+        return self._scores is not None
+
+    def _decision_proba(self, X: Any, costs: Any) -> Floats:
+        if not self._decides_by_costs():
             self._refuse_costs()
         return self.predict_proba(X)
 
@@ -373,8 +376,7 @@ class PNormBoostClassifier(
         Calibrated, the given costs decide and are paid. Otherwise argmax_y H(y|x) decides, and
         they are only paid.
         """
-        check_is_fitted(self)
-        if self._scores is not None:
+        if self._decides_by_costs():
             return super().score(X, y, sample_weight, costs)
         return self._score_answers(X, y, sample_weight, costs)
 
@@ -384,7 +386,8 @@ class PNormBoostClassifier(
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
         n_threads = count_threads(self.n_jobs)
-        stages = [mixture.staged_scores(X, n_threads) for mixture in self._mixtures]
+        codes = encode_once([mixture.answers for mixture in self._mixtures], X, n_threads)
+        stages = [mixture.staged_scores(X, n_threads, codes) for mixture in self._mixtures]
         H: list[Floats] = []
         for t in range(self.n_iter_):
             # A model that ended early stays as it was.

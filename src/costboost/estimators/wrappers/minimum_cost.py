@@ -327,7 +327,7 @@ class MinimumCostClassifier(
         check_is_fitted(self)
         X = without_mask(X)
         return self.calibration_.predict_proba(
-            lambda model: _scores(model, X, self.classes_, self._response)
+            _scores(model, X, self.classes_, self._response) for model in self.calibration_.models
         )
 
     def decision_function(self, X: Any, costs: Any = None) -> Floats:
