@@ -55,7 +55,7 @@ KINDS = [
 @pytest.mark.parametrize("k", [2, 3, 5, 7])
 @pytest.mark.parametrize("options", KINDS, ids=lambda kind: "-".join(map(str, kind.values())))
 def test_a_row_of_weight_k_is_k_rows(options, k):
-    for X, y, heavy in tables(200):
+    for X, y, heavy in tables(100):
         one, other = weighted_and_copied(X, y, np.where(heavy, k, 1), **options)
         assert one.n_iter_ == other.n_iter_
         assert_allclose(one.decision_function(X), other.decision_function(X), rtol=1e-13)

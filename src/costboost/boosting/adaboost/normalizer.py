@@ -214,7 +214,10 @@ class RowSums:
 
     def tails(self) -> Tails:
         """Return what Z is at long steps."""
+        return self._tails
 
+    @cached_property
+    def _tails(self) -> Tails:
         def part(shard: Shard) -> tuple[Floats, Floats]:
             _, starts, leaves, columns, sizes, u, f = self._rows(shard)
             rows, answers = np.arange(len(leaves)), columns[leaves]
