@@ -19,7 +19,7 @@ from costboost.binning.binner import fit_binner
 from costboost.shards.local import Pairs, plan_layout
 from costboost.trees import walking
 from costboost.trees.forest import ForestBuilder
-from costboost.trees.grower import Grower, Limits, Tree
+from costboost.trees.grower import Grower, Limits, Tree, add_up_leaves
 from costboost.trees.splits import SplitFinder
 from naive import trees as naive
 
@@ -64,6 +64,7 @@ def random_tree(rng, binner, max_depth):
         ):
             part += [value, value]
     left_array = np.array(left, dtype=np.int32)
+    leaves = np.flatnonzero(left_array < 0).astype(np.int32)
     return Tree(
         feature=np.array(feature, dtype=np.int32),
         threshold=np.array(threshold, dtype=np.int16),
@@ -72,8 +73,9 @@ def random_tree(rng, binner, max_depth):
         gain=np.zeros(len(left)),
         sums=np.zeros((len(left), 2), dtype=np.int64),
         subsets=subsets,
-        leaves=np.flatnonzero(left_array < 0).astype(np.int32),
+        leaves=leaves,
         depth=max(depths),
+        cover=add_up_leaves(left_array, leaves, rng.integers(1, 9, size=len(leaves))),
     )
 
 
@@ -165,6 +167,7 @@ def test_readable_tree_by_hand():
         subsets={2: subset},
         leaves=np.array([1, 3, 4], dtype=np.int32),
         depth=2,
+        cover=np.ones(5),
     )
     builder = ForestBuilder(1)
     builder.add(tree, np.array([[1.0], [10.0], [100.0]]))
@@ -202,6 +205,7 @@ def test_a_threshold_beyond_the_last_edge_parts_missing_values():
         subsets={},
         leaves=np.array([1, 2], dtype=np.int32),
         depth=1,
+        cover=np.ones(3),
     )
     builder = ForestBuilder(1)
     builder.add(tree, np.array([[-1.0], [1.0]]))
@@ -484,6 +488,7 @@ def chain(n_leaves):
         subsets={},
         leaves=np.flatnonzero(left < 0),
         depth=n_leaves - 1,
+        cover=np.ones(2 * n_leaves - 1),
     )
 
 

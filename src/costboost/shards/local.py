@@ -125,6 +125,7 @@ class Shards:
         self._pool = ThreadPoolExecutor(len(self.shards)) if len(self.shards) > 1 else None
         self._root_counts: Int64 | None = None
         self._whole = True
+        self._weight_scale: float | None = None
 
     def __enter__(self) -> Shards:
         return self
@@ -171,6 +172,25 @@ class Shards:
         if self._root_counts is None:
             self._root_counts = self.sum(lambda shard: shard.counts(ROOT))
         return self._root_counts
+
+    def weigh_leaves(self, counts: Int64) -> NDArray[np.float64]:
+        """Return what the rows of every leaf weigh by their sample weights: their number if none.
+
+        `counts` has the number of rows in each leaf.
+        """
+        if "sample weights" not in self.shards[0].data:
+            return counts.astype(np.float64)
+        if self._weight_scale is None:
+            largest = max(float(np.max(shard.data["sample weights"])) for shard in self.shards)
+            self._weight_scale = grid_scale(largest, self.n_rows)
+        scale = self._weight_scale
+
+        def weigh(shard: Shard) -> Int64:
+            sums = np.zeros(len(counts), dtype=np.int64)
+            kernels.weigh_leaves(shard.leaves, shard.data["sample weights"], scale, sums)
+            return sums
+
+        return np.asarray(self.sum(weigh, self.n_rows) / scale)
 
     def gather(self, name: str) -> NDArray[Any]:
         """Return a per-row array of all shards, in the order of the table as it was given."""

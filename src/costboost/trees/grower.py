@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +88,9 @@ class Tree:
     leaves : ndarray of shape (n_leaves,)
         The nodes that are leaves; a leaf's number is its place here.
     depth : int
+    cover : ndarray of shape (n_nodes,)
+        The training rows that reach each node, counted by their sample weights: all of them, also
+        those that the tree did not learn from.
     """
 
     feature: NDArray[np.int32]
@@ -98,6 +102,7 @@ class Tree:
     subsets: dict[int, NDArray[np.uint8]] = field(repr=False)
     leaves: NDArray[np.int32]
     depth: int
+    cover: NDArray[np.float64]
 
     @property
     def leaf_sums(self) -> Int64:
@@ -266,8 +271,11 @@ class Grower:
     def _finish(self, *, sampled: bool) -> Tree:
         tree = _to_arrays(self.nodes)
         n_rows = self.shards.n_rows
-        self.shards.map(lambda shard: _assign(shard, self.nodes, tree, sampled=sampled), n_rows)
-        return tree
+        counts = self.shards.sum(
+            lambda shard: _assign(shard, self.nodes, tree, sampled=sampled), n_rows
+        )
+        cover = add_up_leaves(tree.left, tree.leaves, self.shards.weigh_leaves(counts))
+        return replace(tree, cover=cover)
 
 
 def _to_arrays(nodes: list[Node]) -> Tree:
@@ -283,12 +291,32 @@ def _to_arrays(nodes: list[Node]) -> Tree:
         subsets={i: s.goes_left for i, s in enumerate(splits) if s and s.threshold < 0},
         leaves=np.flatnonzero(~is_split).astype(np.int32),
         depth=max(node.depth for node in nodes),
+        cover=np.zeros(len(nodes)),
     )
 
 
-def _assign(shard: Shard, nodes: list[Node], tree: Tree, *, sampled: bool) -> None:
-    """Write to `shard.leaves` the number of the leaf that each row reaches."""
+def add_up_leaves(
+    left: NDArray[np.integer[Any]], leaves: NDArray[np.integer[Any]], values: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Return what the leaves below each node have together, (n_nodes, ...).
+
+    Examples
+    --------
+    >>> add_up_leaves(np.array([1, -1, -1]), np.array([1, 2]), np.array([3, 4])).tolist()
+    [7.0, 3.0, 4.0]
+    """
+    sums = np.zeros((len(left), *values.shape[1:]))
+    sums[leaves] = values
+    for node in np.flatnonzero(left >= 0)[::-1].tolist():  # children stand after their parents
+        below = int(left[node])
+        sums[node] = sums[below] + sums[below + 1]
+    return sums
+
+
+def _assign(shard: Shard, nodes: list[Node], tree: Tree, *, sampled: bool) -> Int64:
+    """Write to `shard.leaves` the leaf that each row reaches; count the rows of every leaf."""
     number_of = {int(node): number for number, node in enumerate(tree.leaves)}
+    counts = np.zeros(len(tree.leaves), dtype=np.int64)
     pending = [ROOT]
     if sampled:
         # Rows left out of the tree's making reach a leaf too.
@@ -301,14 +329,17 @@ def _assign(shard: Shard, nodes: list[Node], tree: Tree, *, sampled: bool) -> No
         where = shard.where(number)
         if node.left < 0:
             kernels.assign_leaf(*where, number_of[number], shard.leaves)
+            counts[number_of[number]] = int(np.sum(where[3] - where[2]))
             continue
         left, right = node.left, node.left + 1
         assert node.split is not None
         goes = (node.split.feature, node.split.goes_left)
         if not node.divided and nodes[left].left < 0 and nodes[right].left < 0:
             ends = (number_of[left], number_of[right])
-            kernels.assign_split(shard.codes, *goes, *where, *ends, shard.leaves)
+            n_left = kernels.assign_split(shard.codes, *goes, *where, *ends, shard.leaves)
+            counts[ends[0]], counts[ends[1]] = n_left, int(np.sum(where[3] - where[2])) - n_left
             continue
         if not node.divided:
             shard.split(number, left, *goes)
         pending += [left, right]
+    return counts

@@ -8,7 +8,7 @@ outside classifier is a tree whose leaves are its answers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -148,7 +148,7 @@ class TreeLearner:
         finder = self._finder(shards, mode)
         grower = Grower(shards, mode, finder, self.limits, self._draw(number))
         keep = row_sampler(self.subsample, self.seed, number) if self.subsample < 1.0 else None
-        tree = grower.grow(keep)
+        tree = self._in_shares(grower.grow(keep))
         unit = self.laplace * float(tree.sums[0].sum()) / shards.n_rows
         hypothesis = leaf_votes(tree.leaf_sums, self.votes, laplace=unit)
         oriented = getattr(finder, "orientation", None)
@@ -157,6 +157,12 @@ class TreeLearner:
         if handed.by_row is None and keep is None:
             return Lesson(hypothesis, tree.leaf_sums / scale, tree)
         return Lesson(hypothesis, handed.weigh(hypothesis), tree)
+
+    def _in_shares(self, tree: Tree) -> Tree:
+        """Return the tree with gains as shares of its weight; a joint search's are already."""
+        if self.finder is not None:
+            return tree
+        return replace(tree, gain=tree.gain / max(float(tree.sums[0].sum()), 1.0))
 
     def recall(self, shards: Shards, lesson: Lesson) -> None:
         """Send every row down the tree of an earlier lesson."""

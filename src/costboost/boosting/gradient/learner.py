@@ -14,7 +14,7 @@ of rows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -125,14 +125,17 @@ class SlopeTree:
     ) -> Lesson:
         """Grow a tree on the slopes of one output."""
         top = self._top(largest)
-        mode, bend_scale, total = self._put_on_grid(shards, output, top)
+        mode, slope_scale, bend_scale, total = self._put_on_grid(shards, output, top)
         finder = self._finder(shards, output, bend_scale, total / bend_scale, top[1])
         draw = self._draw(number, output)
-        return Lesson(Grower(shards, mode, finder, self.limits, draw).grow(keep))
+        tree = Grower(shards, mode, finder, self.limits, draw).grow(keep)
+        # From slope^2 / bend on the grid to units of the loss.
+        gain = tree.gain / slope_scale * (bend_scale / slope_scale)
+        return Lesson(replace(tree, gain=gain))
 
     def anchor(self, shards: Shards, output: int, largest: Floats) -> None:
         """Remember the least bend of a leaf, which is a share of the first round's."""
-        _, bend_scale, total = self._put_on_grid(shards, output, self._top(largest))
+        _, _, bend_scale, total = self._put_on_grid(shards, output, self._top(largest))
         self._least[output] = _LEAST_BEND * total / bend_scale / shards.n_rows
 
     def _top(self, largest: Floats) -> tuple[float, float]:
@@ -153,15 +156,18 @@ class SlopeTree:
 
     def _put_on_grid(
         self, shards: Shards, output: int, top: tuple[float, float]
-    ) -> tuple[Mode, float, int]:
-        """Choose the grid (see the head of this module); return mode, scale and sum of bends."""
+    ) -> tuple[Mode, float, float, int]:
+        """Choose the grid (see the head of this module).
+
+        Returns the mode, the scales of slopes and bends, and the sum of bends.
+        """
         if shards.n_rows >= PACKED_ROWS:
             slope_scale = grid_scale(top[0], 1, PackedPairs.SLOPE_BITS + 1)
             bend_scale = grid_scale(top[1], 1, PackedPairs.BEND_BITS + 1)
             totals = shards.sum(lambda shard: self._pack(shard, output, slope_scale, bend_scale))
             size, slope, bend, alive = totals.tolist()
             if size - abs(slope) >= _TYPICAL_SLOPE * alive and bend >= _TYPICAL_BEND * alive:
-                return PackedPairs(), bend_scale, bend
+                return PackedPairs(), slope_scale, bend_scale, bend
         slope_scale = grid_scale(top[0], shards.n_rows)
         bend_scale = grid_scale(top[1], shards.n_rows)
 
@@ -171,7 +177,7 @@ class SlopeTree:
             kernels.widen_pairs(slopes, bends, slope_scale, bend_scale, pairs)
             return int(np.sum(pairs[:, 1]))
 
-        return Pairs(), bend_scale, int(shards.sum(widen))
+        return Pairs(), slope_scale, bend_scale, int(shards.sum(widen))
 
     def _pack(self, shard: Shard, output: int, slope_scale: float, bend_scale: float) -> Int64:
         packed = shard.data.setdefault("packed", np.empty(len(shard.rows), np.int64))

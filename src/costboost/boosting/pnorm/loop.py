@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Literal
 
@@ -173,7 +173,7 @@ class Mixing:
             if totals[1] == 0:
                 self.stop = "perfect"
                 return
-            relation = self.learner.learn(self.shards, number)
+            relation = _in_shares(self.learner.learn(self.shards, number), totals[1])
             error = (totals[0] - self._reward(relation)) / totals[1]
             alpha = self._step(number, relation, error)
             if alpha <= 0.0:
@@ -371,6 +371,14 @@ class Mixing:
 
         objective = priced.sum(terms, 1.0) * priced.unit / priced.total_weight
         return objective, priced.total_cost(decide)
+
+
+def _in_shares(relation: Relation, total: int) -> Relation:
+    """Return what was learnt with the gains of its tree as shares of the weight of all pairs."""
+    tree = relation.tree
+    if tree is None:
+        return relation
+    return replace(relation, tree=replace(tree, gain=tree.gain / total))
 
 
 def uniform_numbers(numbers: Int64, seed: int, number: int) -> Floats:
