@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from costboost.estimators.gradient.base import _GradientBoost
 from costboost.estimators.gradient.plan import settle_classification
 from costboost.estimators.gradient.trainer import GradientTrainer
 from costboost.estimators.gradient.watching import choices_of, proba_of
+from costboost.explain.classifying import ExplainDecisionsMixin
+from costboost.explain.subject import Member, Subject
 from costboost.fitting.trainer import read_eval_set
 from costboost.inputs.callbacks import RoundCallbacks, with_callbacks
 from costboost.inputs.checks import check_table
@@ -23,6 +26,7 @@ Floats = NDArray[np.float64]
 
 class GradientBoostClassifier(
     CostDecisionMixin,
+    ExplainDecisionsMixin,
     ClassifierMixin,  # type: ignore[misc]
     _GradientBoost,
     StagedDecisionsMixin,  # last: _GradientBoost yields the stages
@@ -293,6 +297,30 @@ class GradientBoostClassifier(
         if self._scores is not None:
             return self._calibrated(margins)
         return proba_of(self._loss, margins[0])
+
+    # --- explanations
+
+    def _make_subject(self) -> Subject:
+        many, calibrated = len(self.classes_) > 2, self._scores is not None
+        unit = "log odds" if self._natural and getattr(self._loss, "odds", 1.0) == 1.0 else "margin"
+        if calibrated:
+            unit = "log probability" if many else "log odds"
+        return Subject(
+            tuple(self._make_member(i) for i in range(len(self._models))),
+            self._decision_values,
+            unit,
+            tuple(self.classes_.tolist()) if many else None,
+        )
+
+    def _make_member(self, i: int) -> Member:
+        member, scores = self._bare_member(i), self._scores
+        if scores is None:
+            return member
+
+        def probabilities(margins: Floats) -> Floats:
+            return scores.maps[i].predict(margins[:, 0] if margins.shape[1] == 1 else margins)
+
+        return replace(member, probabilities=probabilities)
 
     # --- decisions
 

@@ -18,6 +18,8 @@ from costboost.boosting.gradient.losses import PinballLoss
 from costboost.estimators.gradient.base import _GradientBoost
 from costboost.estimators.gradient.plan import GradientPlan, settle_regression
 from costboost.estimators.gradient.trainer import GradientTrainer
+from costboost.explain.mixin import ExplainMixin
+from costboost.explain.subject import Subject
 from costboost.fitting.trainer import read_eval_set
 from costboost.inputs.arrays import read_numbers, read_weights
 from costboost.inputs.callbacks import RoundCallbacks, with_callbacks
@@ -26,7 +28,7 @@ from costboost.inputs.checks import check_table
 Floats = NDArray[np.float64]
 
 
-class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[misc]
+class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # type: ignore[misc]
     """Gradient boosting for numbers, where over- and underestimating may have different prices.
 
     Parameters
@@ -238,6 +240,9 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
         if any(part.shape not in ((), (n_rows,)) for part in columns):
             raise ValueError(f"over and under must be numbers, or one for each of {n_rows} rows.")
         return np.stack([np.broadcast_to(part, n_rows) for part in columns], axis=1)
+
+    def _make_subject(self) -> Subject:
+        return Subject((self._bare_member(0),), lambda margins: margins[0][:, 0], "prediction")
 
     def predict(self, X: Any) -> Floats:
         """Return F, (n_samples,)."""

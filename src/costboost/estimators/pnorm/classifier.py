@@ -15,6 +15,8 @@ from costboost.boosting.pnorm.model import Mixture, normalised
 from costboost.decisions import CostDecisionMixin, StagedDecisionsMixin
 from costboost.estimators.pnorm.plan import settle
 from costboost.estimators.pnorm.trainer import PNormTrainer
+from costboost.explain.classifying import ExplainDecisionsMixin
+from costboost.explain.subject import Member, Subject
 from costboost.fitting.trainer import read_eval_set, train_models
 from costboost.fitting.warm import continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
@@ -26,6 +28,7 @@ Floats = NDArray[np.float64]
 class PNormBoostClassifier(
     CostDecisionMixin,
     StagedDecisionsMixin,
+    ExplainDecisionsMixin,
     CallbackSupportMixin,  # type: ignore[misc]  # scikit-learn is untyped
     ClassifierMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -321,6 +324,34 @@ class PNormBoostClassifier(
             return normalised(H[0])
         each = iter([normalised(scores) for scores in H])
         return self._scores.predict_proba(lambda model: next(each))
+
+    # --- explanations
+
+    def _decides_by_costs(self) -> bool:
+        check_is_fitted(self)
+        return self._scores is not None
+
+    def _make_subject(self) -> Subject:
+        many, calibrated = len(self.classes_) > 2, self._scores is not None
+        unit = ("log probability" if many else "log odds") if calibrated else "mixture"
+        return Subject(
+            tuple(self._make_member(i) for i in range(len(self._mixtures))),
+            self._decision_values,
+            unit,
+            tuple(self.classes_.tolist()) if many else None,
+        )
+
+    def _make_member(self, i: int) -> Member:
+        mixture, scores = self._mixtures[i], self._scores
+        assert mixture.forest is not None
+        weights = mixture.shares[1]
+        if scores is None:
+            return Member(mixture.forest, weights)
+
+        def probabilities(H: Floats) -> Floats:
+            return scores.maps[i].predict(normalised(np.maximum(H, 0.0)))
+
+        return Member(mixture.forest, weights, probabilities=probabilities)
 
     # --- decisions
 
