@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from costboost.shards import _tree_kernels as kernels
 from costboost.shards.local import ROOT, Mode, Shard, Shards
+from costboost.trees.interactions import Interactions
 from costboost.trees.splits import FREE, Bounds, Split, SplitFinder
 
 Int64 = NDArray[np.int64]
@@ -39,12 +40,15 @@ class Limits:
     min_samples_leaf : int
     max_features : int or None
         Columns drawn at random for each node; None is all of them.
+    interactions : Interactions or None
+        Which columns may meet on a path; None is all of them.
     """
 
     max_depth: int | None = None
     max_leaf_nodes: int | None = None
     min_samples_leaf: int = 1
     max_features: int | None = None
+    interactions: Interactions | None = None
 
     def allows(self, depth: int, n_leaves: int) -> bool:
         """Whether a node at this depth may be split when the tree has so many leaves."""
@@ -65,6 +69,7 @@ class Node:
     histogram: Int64 | None = None
     counts: Int64 | None = None
     bounds: Bounds = FREE
+    path: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,8 @@ class Tree:
     cover : ndarray of shape (n_nodes,)
         The training rows that reach each node, counted by their sample weights: all of them, also
         those that the tree did not learn from.
+    leaf_bounds : ndarray of shape (n_leaves, 2) or None
+        Where the values of the leaves may lie, if columns are constrained; see `splits`.
     """
 
     feature: NDArray[np.int32]
@@ -103,6 +110,7 @@ class Tree:
     leaves: NDArray[np.int32]
     depth: int
     cover: NDArray[np.float64]
+    leaf_bounds: NDArray[np.float64] | None = None
 
     @property
     def leaf_sums(self) -> Int64:
@@ -122,7 +130,8 @@ class Grower:
         Its `min_count` equals the limits' `min_samples_leaf`.
     limits : Limits
     draw_features : callable, optional
-        Returns the columns to search, ascending, once for every node; all of them by default.
+        Returns the columns to search, ascending, once for every node; all of them by default. If
+        interactions are limited it is called with the columns to draw from.
 
     Examples
     --------
@@ -146,14 +155,14 @@ class Grower:
         mode: Mode,
         finder: SplitFinder,
         limits: Limits,
-        draw_features: Callable[[], Int64] | None = None,
+        draw_features: Callable[..., Int64] | None = None,
     ) -> None:
         self.shards = shards
         self.mode = mode
         self.finder = finder
         self.limits = limits
         everything = np.arange(shards.n_features)
-        self.draw_features = draw_features or (lambda: everything)
+        self.draw_features = draw_features or (lambda allowed=everything: allowed)
         # Rows are counted in advance, or only where a split may leave too few of them.
         self._lazily = limits.min_samples_leaf > 1 and getattr(finder, "heaviest", None) is not None
         self._counting = limits.min_samples_leaf > 1 and not self._lazily
@@ -196,6 +205,12 @@ class Grower:
             return self.shards.counts(node, n_rows)
         return np.empty((0, 256), dtype=np.int64)
 
+    def _columns(self, node: Node) -> Int64:
+        """Return the columns to search for the split of a node."""
+        if self.limits.interactions is None:
+            return self.draw_features()
+        return self.draw_features(self.limits.interactions.allowed(node.path))
+
     def _within(self, node: Node) -> tuple[Bounds, ...]:
         """Return what a finder with constraints must know of a node beside its sums."""
         return (node.bounds,) if self._constrained else ()
@@ -205,7 +220,7 @@ class Grower:
         node = self.nodes[number]
         assert node.histogram is not None
         assert node.counts is not None
-        features, within = self.draw_features(), self._within(node)
+        features, within = self._columns(node), self._within(node)
         find = partial(self.finder.find, node.histogram)
         counts = node.counts
         late = self._lazily and node.n_rows > _FEW * self.limits.min_samples_leaf
@@ -228,7 +243,10 @@ class Grower:
         assert split is not None
         node.left = len(self.nodes)
         sides = (split.left_sums, node.sums - split.left_sums)
-        self.nodes += [Node(sums, node.depth + 1, 0) for sums in sides]
+        path = node.path
+        if self.limits.interactions is not None:
+            path = path | {split.feature}
+        self.nodes += [Node(sums, node.depth + 1, 0, path=path) for sums in sides]
         if self._constrained:
             bounds = self.finder.child_bounds(split, node.sums, node.bounds)
             self.nodes[-2].bounds, self.nodes[-1].bounds = bounds
@@ -275,7 +293,10 @@ class Grower:
             lambda shard: _assign(shard, self.nodes, tree, sampled=sampled), n_rows
         )
         cover = add_up_leaves(tree.left, tree.leaves, self.shards.weigh_leaves(counts))
-        return replace(tree, cover=cover)
+        bounds = None
+        if self._constrained:
+            bounds = np.array([self.nodes[leaf].bounds for leaf in tree.leaves])
+        return replace(tree, cover=cover, leaf_bounds=bounds)
 
 
 def _to_arrays(nodes: list[Node]) -> Tree:

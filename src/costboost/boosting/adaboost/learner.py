@@ -80,7 +80,9 @@ class Learner(Protocol):
         """Write to `shard.leaves` what an earlier lesson says of each row."""
 
 
-def leaf_votes(sums: NDArray[Any], votes: Votes, *, laplace: float = 0.0) -> Hypothesis:
+def leaf_votes(
+    sums: NDArray[Any], votes: Votes, *, laplace: float = 0.0, bounds: Floats | None = None
+) -> Hypothesis:
     """Let every leaf vote for its heaviest class (ties: the first), by the given strength.
 
     Parameters
@@ -92,7 +94,12 @@ def leaf_votes(sums: NDArray[Any], votes: Votes, *, laplace: float = 0.0) -> Hyp
         1/2 |ln(P(+) / P(-))| (Real AdaBoost). All but the first are for two classes.
     laplace : float
         Added to both classes' weights: the Laplace estimate, in units of `sums`.
+    bounds : float64 array of shape (L, 2) or None
+        Where the second of two classes' shares may lie: a leaf outside votes as one at the end.
     """
+    if bounds is not None:
+        sums = _within(sums, bounds, laplace)
+        laplace = 0.0
     chosen = np.argmax(sums, axis=1).astype(np.int64)
     if votes == "discrete":
         return Hypothesis(chosen, np.ones(len(chosen)))
@@ -105,6 +112,15 @@ def leaf_votes(sums: NDArray[Any], votes: Votes, *, laplace: float = 0.0) -> Hyp
         p = np.clip(p, _CLIP, 1 - _CLIP)
         return Hypothesis(chosen, np.abs(0.5 * np.log(p[:, 1] / p[:, 0])))
     return Hypothesis(chosen, np.abs(p[:, 1] - p[:, 0]))
+
+
+def _within(sums: NDArray[Any], bounds: Floats, laplace: float) -> Floats:
+    """Return the shares of two classes in each leaf, (L, 2), the second one kept within bounds."""
+    weights = sums.astype(float) + laplace
+    total = weights.sum(axis=1)
+    share = np.divide(weights[:, 1], total, out=np.full(len(total), 0.5), where=total > 0.0)
+    share = np.clip(share, bounds[:, 0], bounds[:, 1])
+    return np.column_stack([1.0 - share, share])
 
 
 @dataclass
@@ -126,6 +142,8 @@ class TreeLearner:
     seed : int
     finder : callable or None
         Makes another split finder from a binner: CSAda's joint search.
+    monotone : int8 array of shape (n_features,) or None
+        +1: votes for the second of two classes rise with the column, -1: they fall, 0: free.
     """
 
     binner: Binner
@@ -138,6 +156,7 @@ class TreeLearner:
     laplace: bool = False
     seed: int = 0
     finder: Callable[[Binner], SplitFinder] | None = None
+    monotone: NDArray[np.int8] | None = None
 
     def learn(self, shards: Shards, number: int, handed: Handed) -> Lesson:
         """Grow a tree on the weights handed over."""
@@ -150,7 +169,9 @@ class TreeLearner:
         keep = row_sampler(self.subsample, self.seed, number) if self.subsample < 1.0 else None
         tree = self._in_shares(grower.grow(keep))
         unit = self.laplace * float(tree.sums[0].sum()) / shards.n_rows
-        hypothesis = leaf_votes(tree.leaf_sums, self.votes, laplace=unit)
+        hypothesis = leaf_votes(
+            tree.leaf_sums, self.votes, laplace=unit, bounds=tree.leaf_bounds
+        )
         oriented = getattr(finder, "orientation", None)
         if oriented is not None and len(tree.leaves) == 2:
             hypothesis = Hypothesis(oriented, hypothesis.sizes)
@@ -183,15 +204,23 @@ class TreeLearner:
             criterion=self.criterion,
             min_weight=min_weight,
             min_count=self.limits.min_samples_leaf,
+            monotone=self.monotone,
         )
 
-    def _draw(self, number: int) -> Callable[[], Int64] | None:
+    def _draw(self, number: int) -> Callable[..., Int64] | None:
         """Return the function that draws columns for a node, if not all are used."""
         width, n_features = self.limits.max_features, self.binner.n_features
         if width is None or width >= n_features:
             return None
         rng = np.random.default_rng([self.seed, number])
-        return lambda: np.sort(rng.permutation(n_features)[:width])
+
+        def draw(allowed: Int64 | None = None) -> Int64:
+            order = rng.permutation(n_features)
+            if allowed is not None:
+                order = order[np.isin(order, allowed)]
+            return np.sort(order[:width])
+
+        return draw
 
 
 @dataclass

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -205,13 +206,21 @@ class SlopeTree:
             **options,
         )
 
-    def _draw(self, number: int, output: int) -> Callable[[], Int64] | None:
+    def _draw(self, number: int, output: int) -> Callable[..., Int64] | None:
         """Return the function that draws columns for a node, if not all are used."""
         if self.deterministic:
             return None
         rng = np.random.default_rng([self.seed, number, output])
-        size = self.limits.max_features
-        return lambda: np.sort(rng.choice(self.binner.n_features, size=size, replace=False))
+        return partial(draw_columns, rng, self.binner.n_features, self.limits.max_features)
+
+
+def draw_columns(
+    rng: np.random.Generator, n_features: int, width: int, allowed: Int64 | None = None
+) -> Int64:
+    """Draw columns for a node, ascending: of all, or of those allowed if they are more."""
+    if allowed is None:
+        return np.sort(rng.choice(n_features, size=width, replace=False))
+    return np.sort(rng.choice(allowed, size=min(width, len(allowed)), replace=False))
 
 
 def ordered_values(tree: Tree, values: Floats, monotone: NDArray[np.int8]) -> Floats:

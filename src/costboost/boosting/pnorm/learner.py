@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -31,6 +32,7 @@ from sklearn.utils.validation import has_fit_parameter
 from costboost.binning.binner import Binner
 from costboost.binning.codes import MISSING
 from costboost.boosting.adaboost.learner import row_sampler
+from costboost.boosting.gradient.learner import draw_columns
 from costboost.shards import _tree_kernels as kernels
 from costboost.shards.local import Mode, Shard, Shards, Vectors
 from costboost.trees.forest import write_leaves
@@ -163,13 +165,13 @@ class RelationalTree:
         assert tree is not None
         shards.map(lambda shard: write_leaves(tree, shard.codes, shard.leaves))
 
-    def _draw(self, number: int) -> Callable[[], Int64] | None:
+    def _draw(self, number: int) -> Callable[..., Int64] | None:
         """Return the function that draws columns for a node, if not all are used."""
         width, n_features = self.limits.max_features, self.binner.n_features
         if width is None or width >= n_features:
             return None
         rng = np.random.default_rng([self.seed, number])
-        return lambda: np.sort(rng.choice(n_features, size=width, replace=False))
+        return partial(draw_columns, rng, n_features, width)
 
 
 def leaf_answers(sums: Int64, *, one_label: bool) -> Bits:

@@ -83,6 +83,14 @@ class CostBoostClassifier(
     subsample : float, default="auto"
         The share of rows that each tree learns from.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
+    monotonic_cst : array-like of shape (n_features,), dict or None, default=None
+        1: the margin for the second of two classes rises with the column, -1: it falls, 0: free.
+        A dict gives columns by name or position. Holds for every kind of votes; not for
+        "gradient-csb", whose steps may be negative.
+    interaction_cst : "pairwise", "no_interactions", list of groups of columns or None, default=None
+        Which columns may meet on one path of a tree, by name or position; columns in no group
+        are one of their own together. "no_interactions" makes the margin a sum of functions of
+        one column each.
     learning_rate : float, default="auto"
         Multiplies every alpha.
     votes : {"discrete", "confidence", "real", "gentle"}, default="auto"
@@ -182,6 +190,8 @@ class CostBoostClassifier(
         criterion: str = "gini",
         subsample: float | str = "auto",
         categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         learning_rate: float | str = "auto",
         votes: str = "auto",
         laplace: bool = False,
@@ -214,6 +224,8 @@ class CostBoostClassifier(
         self.criterion = criterion
         self.subsample = subsample
         self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.learning_rate = learning_rate
         self.votes = votes
         self.laplace = laplace

@@ -81,7 +81,11 @@ class GradientBoostClassifier(
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
     monotonic_cst : array-like of shape (n_features,), dict or None, default=None
         1: the probability of the second class rises with the column, -1: it falls, 0: free. A
-        dict names columns.
+        dict gives columns by name or position.
+    interaction_cst : "pairwise", "no_interactions", list of groups of columns or None, default=None
+        Which columns may meet on one path of a tree, by name or position; columns in no group
+        are one of their own together. "no_interactions" makes the margin a sum of functions of
+        one column each.
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
         Constant costs; ``fit`` may override them, and takes costs per row.
     calibration : str or None, default=None
@@ -173,6 +177,7 @@ class GradientBoostClassifier(
         subsample: float = 1.0,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         costs: Any = None,
         calibration: str | None = None,
         cv: Any = 5,
@@ -204,6 +209,7 @@ class GradientBoostClassifier(
         self.subsample = subsample
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.costs = costs
         self.calibration = calibration
         self.cv = cv

@@ -72,7 +72,12 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
         The share of rows that each round learns from.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
     monotonic_cst : array-like of shape (n_features,), dict or None, default=None
-        1: the answer rises with the column, -1: it falls, 0: free. A dict names columns.
+        1: the answer rises with the column, -1: it falls, 0: free. A dict gives columns by name
+        or position.
+    interaction_cst : "pairwise", "no_interactions", list of groups of columns or None, default=None
+        Which columns may meet on one path of a tree, by name or position; columns in no group
+        are one of their own together. "no_interactions" makes the margin a sum of functions of
+        one column each.
     validation_fraction : float, default=0.1
         The share of rows held out for early stopping.
     n_iter_no_change : int or None, default=None
@@ -145,6 +150,7 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
         subsample: float = 1.0,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         validation_fraction: float = 0.1,
         n_iter_no_change: int | None = None,
         tol: float = 0.0,
@@ -173,6 +179,7 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
         self.subsample = subsample
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol

@@ -86,6 +86,10 @@ class PNormBoostClassifier(
     subsample : float, default=1.0
         The share of rows that each tree learns from.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
+    interaction_cst : "pairwise", "no_interactions", list of groups of columns or None, default=None
+        Which columns may meet on one path of a tree, by name or position; columns in no group
+        are one of their own together. "no_interactions" makes the margin a sum of functions of
+        one column each.
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
         Constant costs; ``fit`` may override them, and takes costs per row.
     calibration : str or None, default=None
@@ -187,6 +191,7 @@ class PNormBoostClassifier(
         max_bins: int = 255,
         subsample: float = 1.0,
         categorical_features: Any = "from_dtype",
+        interaction_cst: Any = None,
         costs: Any = None,
         calibration: str | None = None,
         cv: Any = 5,
@@ -212,6 +217,7 @@ class PNormBoostClassifier(
         self.max_bins = max_bins
         self.subsample = subsample
         self.categorical_features = categorical_features
+        self.interaction_cst = interaction_cst
         self.costs = costs
         self.calibration = calibration
         self.cv = cv
