@@ -274,7 +274,9 @@ def _compare(
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _read_mask(mask: cython.Py_ssize_t, d: cython.Py_ssize_t, out: cython.double[::1]) -> cython.void:
+def _read_mask(
+    mask: cython.Py_ssize_t, d: cython.Py_ssize_t, out: cython.double[::1]
+) -> cython.void:
     s: cython.Py_ssize_t
     for s in range(d):
         out[s] = 1.0 if (mask >> s) & 1 else 0.0

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from costboost.binning.binner import MISSING, Binner
 from costboost.explain.subject import Subject
+from costboost.inputs.checks import plain
 
 Codes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
@@ -30,6 +31,8 @@ class Change:
     column : str
     to : str
         "at most 12.5", "above 12.5", or a category.
+    limit : float or None
+        The number in `to`, in full; None for a category.
     decision : label
         What is then decided.
     probabilities : tuple of float
@@ -40,6 +43,7 @@ class Change:
 
     column: str
     to: str
+    limit: float | None
     decision: Any
     probabilities: tuple[float, ...]
     distance: float
@@ -78,9 +82,9 @@ def nearest_changes(
             continue
         distance = _distance(binner, j, int(row[0, j]), code)
         if j not in best or distance < best[j].distance:
-            to = _describe(binner, j, int(row[0, j]), code)
+            told = _describe(binner, j, int(row[0, j]), code)
             chances = tuple(float(p) for p in proba[i])
-            best[j] = Change(names[j], to, decided[i], chances, distance)
+            best[j] = Change(names[j], *told, plain(decided[i]), chances, distance)
     return sorted(best.values(), key=lambda change: change.distance)
 
 
@@ -90,11 +94,12 @@ def _distance(binner: Binner, j: int, now: int, code: int) -> float:
     return abs(code - now) / int(binner.n_bins[j])
 
 
-def _describe(binner: Binner, j: int, now: int, code: int) -> str:
+def _describe(binner: Binner, j: int, now: int, code: int) -> tuple[str, float | None]:
+    """Return in words what the column would have to be, and the number in them."""
     categories = binner.categories[j]
     if categories is not None:
-        return str(categories[code])
+        return str(categories[code]), None
     edges = binner.edges[j]
     if code < len(edges) and (code < now or code == 0):
-        return f"at most {edges[code]:.6g}"
-    return f"above {edges[code - 1]:.6g}"
+        return f"at most {edges[code]:.6g}", float(edges[code])
+    return f"above {edges[code - 1]:.6g}", float(edges[code - 1])

@@ -134,5 +134,3 @@ def _of_one_row(costs: Costs) -> Costs:
 
 def _named(labels: NDArray[Any], values: Floats) -> dict[Any, float]:
     return dict(zip(labels.tolist(), map(float, values), strict=True))
-
-

@@ -57,7 +57,8 @@ class Contributions:
     Examples
     --------
     >>> import numpy as np
-    >>> added = Contributions(np.array([[0.5, -1.0]]), np.array([0.25]), ("age", "income"), "margin")
+    >>> values, base = np.array([[0.5, -1.0]]), np.array([0.25])
+    >>> added = Contributions(values, base, ("age", "income"), "margin")
     >>> added.total.tolist()
     [-0.25]
     >>> added
@@ -82,7 +83,7 @@ class Contributions:
 
     @property
     def total(self) -> Floats:
-        """base plus the values of all columns: ``decision_function``."""
+        """Base plus the values of all columns: ``decision_function``."""
         return np.asarray(self.base + self.values.sum(axis=1))
 
     def of_output(self, output: Any) -> Contributions:
@@ -119,12 +120,17 @@ def explain_rows(
         The values do not depend on it.
     """
     parts = [_explain_member(m, X, background, n_threads) for m in subject.members]
-    kept = (tuple(columns), subject.unit, subject.outputs)
-    if not subject.is_sum:
-        return Contributions(*_open(subject, parts), *kept)
+    if subject.is_sum:
+        values, base = _project(subject, parts[0])
+    else:
+        values, base = _open(subject, parts)
+    return Contributions(values, base, tuple(columns), subject.unit, subject.outputs)
+
+
+def _project(subject: Subject, part: _Opened) -> tuple[Floats, Floats]:
     # Decision values are margins, or the difference of two of them: a matrix says which.
-    matrix = subject.decide([np.eye(parts[0].base.shape[1])])
-    return Contributions(parts[0].values @ matrix, parts[0].base @ matrix, *kept)
+    matrix = subject.decide([np.eye(part.base.shape[1])])
+    return part.values @ matrix, part.base @ matrix
 
 
 class _Opened(NamedTuple):

@@ -37,7 +37,7 @@ def decision_html(seen: Any) -> str:
 
 
 def _pairs(values: dict[Any, float]) -> list[str]:
-    text = " &nbsp; ".join(f"{escape(plain(k))} {number(v)}" for k, v in values.items())
+    text = " &nbsp; ".join(f"{escape(plain(k))}: {number(v)}" for k, v in values.items())
     return [text] if values else []
 
 

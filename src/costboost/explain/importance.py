@@ -9,7 +9,7 @@ as shares that add up to 1; all 0 where no tree was split. Several models are av
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,12 @@ KINDS: tuple[Kind, ...] = ("gain", "cover", "count")
 def importances(members: tuple[Member, ...], kind: Kind = "gain") -> Floats:
     """Return the importance of every column, (n_features,): they add up to 1, or are all 0."""
     check_choice("kind", kind, KINDS)
-    total = np.sum([_of_member(member, kind) for member in members], axis=0)
-    return total / total.sum() if total.sum() > 0.0 else total
+    return _shares(np.sum([_of_member(member, kind) for member in members], axis=0))
+
+
+def _shares(sums: NDArray[Any]) -> Floats:
+    total = float(sums.sum())
+    return np.asarray(sums / total if total > 0.0 else np.zeros(len(sums)))
 
 
 def _of_member(member: Member, kind: Kind) -> Floats:
@@ -36,10 +40,10 @@ def _of_member(member: Member, kind: Kind) -> Floats:
     left = (forest.words >> np.uint64(40)).astype(np.int64) + ends[tree]
     is_split = left != np.arange(len(left))
     feature = ((forest.words >> np.uint64(16)) & np.uint64(0xFFFFFF)).astype(np.int64)[is_split]
-    each = {
+    each: dict[Kind, NDArray[Any]] = {
         "gain": forest.gains * np.abs(member.weights)[tree],
         "cover": forest.covers,
         "count": np.ones(len(left)),
-    }[kind].astype(np.float64)[is_split]
-    sums = np.bincount(feature, each, minlength=forest.binner.n_features)
-    return sums / sums.sum() if sums.sum() > 0.0 else sums
+    }
+    counted = each[kind][is_split].astype(np.float64)
+    return _shares(np.bincount(feature, counted, minlength=forest.binner.n_features))

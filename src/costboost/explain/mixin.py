@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from costboost.explain.contributions import Contributions, explain_rows
+from costboost.explain.decision import Explanation, Part
 from costboost.explain.importance import Kind, importances
 from costboost.explain.listing import list_nodes, shap_model, tree_text
 from costboost.explain.rows import one_row, values_of_row
-from costboost.explain.decision import Explanation, Part
 from costboost.explain.subject import Member, Subject
 from costboost.inputs.checks import check_table, count_threads
 

@@ -90,7 +90,9 @@ class Explainer:
         if self._tables is not None:
             features, tables, _ = self._tables
             means = [tables[f][background[:, j]].mean(axis=0) for f, j in enumerate(features)]
-            return self._of_stumps(codes, np.reshape(means, (len(features), -1))), base
+            return self._of_stumps(
+                codes, np.reshape(means, (len(features), self.forest.n_outputs))
+            ), base
         return self._by_kernel(codes, background, n_threads), base
 
     # --- stumps
@@ -146,7 +148,7 @@ class Explainer:
         if background is not None:
             room = _room(len(background), len(features), n_nodes, depth, width)
             theirs = (background, room[0], room[1], room[5], room[6], np.empty(1 << _SMALL))
-        kernel = kernels.path_dependent if background is None else kernels.interventional
+        kernel: Any = kernels.path_dependent if background is None else kernels.interventional
 
         def add(start: int, stop: int) -> None:
             room = _room(block, len(features), n_nodes, depth, width)

@@ -54,13 +54,13 @@ def _headline(seen: Any) -> str:
 def _probabilities(seen: Any) -> list[str]:
     if not seen.probabilities:
         return []
-    return ["   ".join(f"{plain(k)} {number(p)}" for k, p in seen.probabilities.items())]
+    return ["   ".join(f"{plain(k)}: {number(p)}" for k, p in seen.probabilities.items())]
 
 
 def _costs(seen: Any) -> list[str]:
     if not seen.expected_cost:
         return []
-    return ["   ".join(f"{plain(a)} {number(c)}" for a, c in seen.expected_cost.items())]
+    return ["   ".join(f"{plain(a)}: {number(c)}" for a, c in seen.expected_cost.items())]
 
 
 def turning_sentences(seen: Any) -> list[str]:

@@ -283,9 +283,7 @@ def best_threshold(
     with cython.nogil:
         parent = _score(sums, criterion, l2)
         if bounded:
-            parent = _score_at(
-                sums, criterion, l2, _bounded_value(sums, criterion, l2, low, high)
-            )
+            parent = _score_at(sums, criterion, l2, _bounded_value(sums, criterion, l2, low, high))
         for f in range(features.shape[0]):
             j = features[f]
             missing = False
@@ -513,9 +511,7 @@ def best_subset(
     with cython.nogil:
         parent = _score(sums, criterion, l2)
         if bounded:
-            parent = _score_at(
-                sums, criterion, l2, _bounded_value(sums, criterion, l2, low, high)
-            )
+            parent = _score_at(sums, criterion, l2, _bounded_value(sums, criterion, l2, low, high))
         first = 0
         stop = n_channels
         if criterion == NEWTON or (n_channels == 2 and criterion <= ERROR):

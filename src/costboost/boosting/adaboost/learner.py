@@ -169,9 +169,7 @@ class TreeLearner:
         keep = row_sampler(self.subsample, self.seed, number) if self.subsample < 1.0 else None
         tree = self._in_shares(grower.grow(keep))
         unit = self.laplace * float(tree.sums[0].sum()) / shards.n_rows
-        hypothesis = leaf_votes(
-            tree.leaf_sums, self.votes, laplace=unit, bounds=tree.leaf_bounds
-        )
+        hypothesis = leaf_votes(tree.leaf_sums, self.votes, laplace=unit, bounds=tree.leaf_bounds)
         oriented = getattr(finder, "orientation", None)
         if oriented is not None and len(tree.leaves) == 2:
             hypothesis = Hypothesis(oriented, hypothesis.sizes)

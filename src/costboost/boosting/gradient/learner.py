@@ -208,10 +208,11 @@ class SlopeTree:
 
     def _draw(self, number: int, output: int) -> Callable[..., Int64] | None:
         """Return the function that draws columns for a node, if not all are used."""
-        if self.deterministic:
+        width = self.limits.max_features
+        if width is None or self.deterministic:
             return None
         rng = np.random.default_rng([self.seed, number, output])
-        return partial(draw_columns, rng, self.binner.n_features, self.limits.max_features)
+        return partial(draw_columns, rng, self.binner.n_features, width)
 
 
 def draw_columns(
