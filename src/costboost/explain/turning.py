@@ -99,8 +99,8 @@ def turning_prices(
     >>> C = np.array([[0.0, 5.0], [100.0, 0.0]])
     >>> for price in turning_prices(C, np.array([0.9, 0.1]), 1, [0, 1], [0, 1]):
     ...     print(price.action, price.truth, price.now, round(price.turns_at, 2), price.to)
-    1 0 5.0 11.11 0
     0 1 100.0 45.0 0
+    1 0 5.0 11.11 0
     """
     expected = proba @ C
     rivals = [a for a in range(len(expected)) if a != chosen]
