@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import shap
 import xgboost as xgb
-from _common import THREADS, LightGBM, Line, Ours, Report, XGBoost, alternate, make_table, start
 
+from _common import THREADS, LightGBM, Line, Ours, Report, XGBoost, alternate, make_table, start
 from costboost.explain.listing import shap_model
 from costboost.explain.shapley import Explainer
 from costboost.explain.subject import Member

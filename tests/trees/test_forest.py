@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from test_kernels import interpreted
 
 from costboost.binning.binner import fit_binner
-from costboost.shards.local import Pairs, plan_layout
+from costboost.shards.layout import plan_layout
+from costboost.shards.modes import Pairs
 from costboost.trees import walking
 from costboost.trees.forest import ForestBuilder
 from costboost.trees.grower import Grower, Limits, Tree, add_up_leaves
@@ -258,7 +259,7 @@ def test_stump_tables(seed, n_outputs, n_trees):
     case = Case(seed, n_trees=n_trees, max_depth=1, n_outputs=n_outputs)
     forest = case.forest
     np.testing.assert_allclose(forest.margins(case.X), case.stages[-1], rtol=0, atol=1e-12)
-    columns, tables, constant = forest._tables
+    columns, tables, constant = forest.tables
     expected, expected_constant = naive.stump_tables(case.trees, case.values, 4)
     np.testing.assert_array_equal(tables, expected[columns])
     np.testing.assert_array_equal(constant, expected_constant)
@@ -268,13 +269,13 @@ def test_stump_tables(seed, n_outputs, n_trees):
 def test_deeper_trees_have_no_tables():
     case = Case(3, max_depth=3)
     assert case.forest.depths.max() > 1
-    assert case.forest._tables is None
+    assert case.forest.tables is None
 
 
 def test_stumps_are_predicted_by_look_up(monkeypatch):
     case = Case(2, n_trees=30, max_depth=1)
     forest, expected = case.forest, case.stages[-1]
-    forest._tables  # noqa: B018
+    forest.tables  # noqa: B018
 
     def refuse(*_):
         raise AssertionError("stumps must not be walked")

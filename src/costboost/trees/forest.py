@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from costboost.binning.binner import Binner
 from costboost.binning.codes import MISSING
 from costboost.runtime.compiled import warn_if_interpreted
+from costboost.shards.messages import Command
+from costboost.shards.rows import Shard
 from costboost.trees.grower import Tree
 from costboost.trees.walking import (
     Nodes,
@@ -280,6 +282,17 @@ class ForestBuilder:
             gains=np.concatenate([np.zeros(0), *self.gains]).astype(np.float32),
             covers=np.concatenate([np.zeros(0), *self.covers]).astype(np.float32),
         )
+
+
+@dataclass(frozen=True)
+class Recall(Command):
+    """Let every row find its leaf in a tree that was grown earlier."""
+
+    tree: Tree
+
+    def answer(self, shard: Shard) -> None:
+        """Write the leaves."""
+        write_leaves(self.tree, shard.codes, shard.leaves)
 
 
 def write_leaves(tree: Tree, codes: Codes, leaves: NDArray[np.uint16]) -> None:
