@@ -70,7 +70,7 @@ def tree_text(forest: Forest, t: int, names: tuple[str, ...]) -> str:
             lines.append("|   " * depth + says)
             depth += 1
         if table.feature[node] < 0:
-            value = ", ".join(f"{v:+.6g}" for v in table.value[node])
+            value = ", ".join(f"{v + 0.0:+.6g}" for v in table.value[node])
             lines.append("|   " * depth + f"adds {value}  ({table.cover[node]:g} rows)")
             continue
         yes, no = _questions(table, node, names[table.feature[node]])
