@@ -41,6 +41,7 @@ bench: $(VENV)/.built
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/predict.py
+	$(BIN)/python benchmarks/explain.py
 	$(BIN)/python benchmarks/family.py
 	$(BIN)/python benchmarks/multiclass.py
 	$(BIN)/python benchmarks/cost.py

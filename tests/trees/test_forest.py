@@ -21,7 +21,7 @@ from costboost.shards.layout import plan_layout
 from costboost.shards.modes import Pairs
 from costboost.trees import walking
 from costboost.trees.forest import ForestBuilder, encode_once
-from costboost.trees.grower import Grower, Limits, Tree
+from costboost.trees.grower import Grower, Limits, Tree, add_up_leaves
 from costboost.trees.splits import SplitFinder
 from naive import trees as naive
 
@@ -66,6 +66,7 @@ def random_tree(rng, binner, max_depth):
         ):
             part += [value, value]
     left_array = np.array(left, dtype=np.int32)
+    leaves = np.flatnonzero(left_array < 0).astype(np.int32)
     return Tree(
         feature=np.array(feature, dtype=np.int32),
         threshold=np.array(threshold, dtype=np.int16),
@@ -74,8 +75,9 @@ def random_tree(rng, binner, max_depth):
         gain=np.zeros(len(left)),
         sums=np.zeros((len(left), 2), dtype=np.int64),
         subsets=subsets,
-        leaves=np.flatnonzero(left_array < 0).astype(np.int32),
+        leaves=leaves,
         depth=max(depths),
+        cover=add_up_leaves(left_array, leaves, rng.integers(1, 9, size=len(leaves))),
     )
 
 
@@ -167,6 +169,7 @@ def test_readable_tree_by_hand():
         subsets={2: subset},
         leaves=np.array([1, 3, 4], dtype=np.int32),
         depth=2,
+        cover=np.ones(5),
     )
     builder = ForestBuilder(1)
     builder.add(tree, np.array([[1.0], [10.0], [100.0]]))
@@ -204,6 +207,7 @@ def test_a_threshold_beyond_the_last_edge_parts_missing_values():
         subsets={},
         leaves=np.array([1, 2], dtype=np.int32),
         depth=1,
+        cover=np.ones(3),
     )
     builder = ForestBuilder(1)
     builder.add(tree, np.array([[-1.0], [1.0]]))
@@ -256,7 +260,7 @@ def test_stump_tables(seed, n_outputs, n_trees):
     case = Case(seed, n_trees=n_trees, max_depth=1, n_outputs=n_outputs)
     forest = case.forest
     np.testing.assert_allclose(forest.margins(case.X), case.stages[-1], rtol=0, atol=1e-12)
-    columns, tables, constant = forest._tables
+    columns, tables, constant = forest.tables
     expected, expected_constant = naive.stump_tables(case.trees, case.values, 4)
     np.testing.assert_array_equal(tables, expected[columns])
     np.testing.assert_array_equal(constant, expected_constant)
@@ -266,13 +270,13 @@ def test_stump_tables(seed, n_outputs, n_trees):
 def test_deeper_trees_have_no_tables():
     case = Case(3, max_depth=3)
     assert case.forest.depths.max() > 1
-    assert case.forest._tables is None
+    assert case.forest.tables is None
 
 
 def test_stumps_are_predicted_by_look_up(monkeypatch):
     case = Case(2, n_trees=30, max_depth=1)
     forest, expected = case.forest, case.stages[-1]
-    forest._tables  # noqa: B018
+    forest.tables  # noqa: B018
 
     def refuse(*_):
         raise AssertionError("stumps must not be walked")
@@ -516,6 +520,7 @@ def chain(n_leaves):
         subsets={},
         leaves=np.flatnonzero(left < 0),
         depth=n_leaves - 1,
+        cover=np.ones(2 * n_leaves - 1),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from costboost.fitting.constraints import read_interactions
 from costboost.inputs.checks import check_choice, check_number, count_features
 from costboost.trees.grower import Limits
 
@@ -50,14 +51,15 @@ def check_unbiased(calibration: str | None, trained: str, *, on_costs: bool) -> 
         )
 
 
-def read_limits(params: Any, n_features: int) -> Limits:
+def read_limits(params: Any, X: Any) -> Limits:
     """Return how far trees may grow; "auto" rows in a leaf are for the training to settle."""
     least = params.min_samples_leaf
     return Limits(
         max_depth=params.max_depth,
         max_leaf_nodes=params.max_leaf_nodes,
         min_samples_leaf=1 if isinstance(least, str) else least,
-        max_features=count_features(params.max_features, n_features),
+        max_features=count_features(params.max_features, X.shape[1]),
+        interactions=read_interactions(params, X),
     )
 
 

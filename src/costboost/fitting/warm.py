@@ -32,6 +32,8 @@ FIXED = (
     "delta",
     "max_bins",
     "categorical_features",
+    "monotonic_cst",
+    "interaction_cst",
 )
 
 

@@ -7,7 +7,9 @@ styles and markers of their own. Numbers come from `costboost.metrics`. Drawing 
 """
 
 from costboost.plots._brier_curve import BrierCurveDisplay
+from costboost.plots._contributions import ContributionsDisplay
 from costboost.plots._cost_curve import CostCurveDisplay
+from costboost.plots._decision import DecisionDisplay
 from costboost.plots._ranks import CriticalDifferenceDisplay
 from costboost.plots._reliability import ReliabilityDisplay
 from costboost.plots._savings import SavingsCurveDisplay
@@ -21,6 +23,9 @@ __all__ = [
     # at given costs
     "ThresholdCostDisplay",
     "SavingsCurveDisplay",
+    # of explanations
+    "DecisionDisplay",
+    "ContributionsDisplay",
     # of probabilities, of training, of many data sets
     "ReliabilityDisplay",
     "TrainingCostDisplay",

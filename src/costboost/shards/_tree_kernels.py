@@ -333,10 +333,15 @@ def assign_split(
     right: cython.ushort,
     leaves: cython.ushort[::1],
 ):
-    """Write the leaf at each row of a node whose two children are leaves: no need to move rows."""
+    """Write the leaf at each row of a node whose two children are leaves: no need to move rows.
+
+    Returns how many rows go left.
+    """
     i: cython.Py_ssize_t
     s: cython.Py_ssize_t
     row: cython.Py_ssize_t
+    go: cython.int
+    count: cython.longlong = 0
     step: cython.int = left - right
     with cython.nogil:
         for s in range(begins.shape[0]):
@@ -344,4 +349,20 @@ def assign_split(
                 row = i if whole else order[i]
                 if cython.compiled and not whole and i + AHEAD < ends[s]:
                     prefetch(cython.address(codes[order[i + AHEAD], feature]))
-                leaves[row] = right + step * cython.cast(cython.int, goes_left[codes[row, feature]])
+                go = cython.cast(cython.int, goes_left[codes[row, feature]])
+                leaves[row] = right + step * go
+                count += go
+    return count
+
+
+def weigh_leaves(
+    leaves: cython.const[cython.ushort][::1],
+    weights: cython.const[cython.double][::1],
+    scale: cython.double,
+    sums: cython.longlong[::1],
+):
+    """Add the weights of the rows of every leaf to the leaf's sum, on the grid."""
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(leaves.shape[0]):
+            sums[leaves[i]] += cython.cast(cython.longlong, weights[i] * scale + 0.5)

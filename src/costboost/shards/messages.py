@@ -135,11 +135,34 @@ class Count(Message):
 
 
 @dataclass(frozen=True)
-class Settle(Command):
-    """Let every row find its leaf in the tree that was grown."""
+class Settle(Message):
+    """Let every row find its leaf in the tree that was grown; count the rows of every leaf."""
 
     shape: TreeShape
 
-    def answer(self, shard: Shard) -> None:
-        """Write the leaves."""
-        shard.settle(self.shape)
+    changes = True
+
+    def answer(self, shard: Shard) -> Int64:
+        """Write the leaves; return the counts."""
+        return shard.settle(self.shape)
+
+
+@dataclass(frozen=True)
+class HeaviestRow(Largest):
+    """Ask for the largest sample weight; 0 where rows have none."""
+
+    def answer(self, shard: Shard) -> float:
+        """Return it."""
+        return shard.heaviest
+
+
+@dataclass(frozen=True)
+class WeighLeaves(Message):
+    """Add up the sample weights of the rows of every leaf, on the grid of a scale."""
+
+    n_leaves: int
+    scale: float
+
+    def answer(self, shard: Shard) -> Int64:
+        """Return the sums."""
+        return shard.weigh_leaves(self.n_leaves, self.scale)

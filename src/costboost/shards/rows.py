@@ -10,6 +10,7 @@ children, as it sees them; the other one is the parent's less that, which intege
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -108,6 +109,11 @@ class Shard:
         begins, ends = self.ranges[node]
         return self.order, node == ROOT and not self.sampled, begins, ends
 
+    def size(self, node: int) -> int:
+        """Return how many rows a node has."""
+        begins, ends = self.ranges[node]
+        return int(sum(ends.tolist()) - sum(begins.tolist()))
+
     def divide(
         self, node: int, left: int, feature: int, goes_left: NDArray[np.uint8]
     ) -> tuple[int, int]:
@@ -161,8 +167,9 @@ class Shard:
 
     # --- leaves
 
-    def settle(self, shape: TreeShape) -> None:
-        """Write to `leaves` the number of the leaf that each row reaches."""
+    def settle(self, shape: TreeShape) -> Int64:
+        """Write to `leaves` the leaf that each row reaches; count the rows of every leaf."""
+        counts = np.zeros(max(shape.leaves) + 1, dtype=np.int64)
         if self.sampled:  # rows left out of the tree's making reach a leaf too
             self.begin(None)
         self._kept.clear()
@@ -172,13 +179,36 @@ class Shard:
             left, goes_left = shape.left[node], shape.goes_left[node]
             if left < 0 or goes_left is None:
                 kernels.assign_leaf(*self.where(node), shape.leaves[node], self.leaves)
+                counts[shape.leaves[node]] = self.size(node)
                 continue
             goes = (shape.features[node], goes_left)
             divided = left in self.ranges
             if not divided and shape.left[left] < 0 and shape.left[left + 1] < 0:
                 ends = (shape.leaves[left], shape.leaves[left + 1])
-                kernels.assign_split(self.codes, *goes, *self.where(node), *ends, self.leaves)
+                where = self.where(node)
+                n_left = kernels.assign_split(self.codes, *goes, *where, *ends, self.leaves)
+                counts[ends[0]], counts[ends[1]] = n_left, self.size(node) - n_left
                 continue
             if not divided:
                 self.divide(node, left, *goes)
             pending += [left, left + 1]
+        return counts
+
+    @cached_property
+    def heaviest(self) -> float:
+        """The largest sample weight of a row; 0 where rows have none."""
+        weights = self.sample_weight
+        return 0.0 if weights is None else float(np.max(weights, initial=0.0))
+
+    @property
+    def sample_weight(self) -> NDArray[np.float64] | None:
+        """The weights of the rows, if they have any."""
+        held: NDArray[np.float64] | None = getattr(self.state, "sample_weight", None)
+        return self.data.get("sample weights") if held is None else held
+
+    def weigh_leaves(self, n_leaves: int, scale: float) -> Int64:
+        """Add up the sample weights of the rows of every leaf, on the grid."""
+        sums = np.zeros(n_leaves, dtype=np.int64)
+        assert self.sample_weight is not None
+        kernels.weigh_leaves(self.leaves, self.sample_weight, scale, sums)
+        return sums

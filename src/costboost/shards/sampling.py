@@ -69,11 +69,12 @@ class ColumnDraw:
     number: int
     stream: int = 0
 
-    def columns(self, node: int) -> Int64:
-        """Return a node's columns, ascending: those with the least hashes."""
+    def columns(self, node: int, allowed: Int64 | None = None) -> Int64:
+        """Return a node's columns, ascending: those with the least hashes, of all or of some."""
         key = mix(round_key(self.seed, self.number), np.array([self.stream * 2**32 + node + 1]))
-        hashes = mix(int(key[0]), np.arange(self.n_features))
-        return np.sort(np.argsort(hashes, kind="stable")[: self.width])
+        among = np.arange(self.n_features) if allowed is None else allowed
+        hashes = mix(int(key[0]), among)
+        return np.sort(among[np.argsort(hashes, kind="stable")[: self.width]])
 
 
 def column_draw(

@@ -144,13 +144,20 @@ def _gain(
 @cython.exceptval(check=False)
 def _bounded_value(
     sums: cython.const[cython.longlong][::1],
+    criterion: cython.int,
     l2: cython.double,
     low: cython.double,
     high: cython.double,
 ) -> cython.double:
-    """Return a leaf's newton value, -gradient / (hessian + l2), kept within bounds."""
-    total: cython.double = sums[1] + l2
-    value: cython.double = -cython.cast(cython.double, sums[0]) / total if total > 0.0 else 0.0
+    """Return a leaf's value kept within bounds: -gradient / (hessian + l2), or P(second class)."""
+    total: cython.double
+    value: cython.double
+    if criterion == NEWTON:
+        total = sums[1] + l2
+        value = -cython.cast(cython.double, sums[0]) / total if total > 0.0 else 0.0
+    else:
+        total = cython.cast(cython.double, sums[0] + sums[1])
+        value = cython.cast(cython.double, sums[1]) / total if total > 0.0 else 0.5
     value = value if value > low else low
     return value if value < high else high
 
@@ -160,10 +167,30 @@ def _bounded_value(
 @cython.nogil
 @cython.exceptval(check=False)
 def _score_at(
-    sums: cython.const[cython.longlong][::1], l2: cython.double, value: cython.double
+    sums: cython.const[cython.longlong][::1],
+    criterion: cython.int,
+    l2: cython.double,
+    value: cython.double,
 ) -> cython.double:
-    """Score a leaf of a given value; at its own newton value this is the newton score."""
-    return -value * (2.0 * sums[0] + (sums[1] + l2) * value)
+    """Score a leaf of a given value; at its own value this is the criterion's score.
+
+    Two classes of weights n and p in a leaf that says v: gini n + p - 2 (n v^2 + p (1 - v)^2),
+    entropy n ln(1 - v) + p ln v, error the weight of the class that v is nearer to.
+    """
+    score: cython.double = 0.0
+    first: cython.double = cython.cast(cython.double, sums[0])
+    second: cython.double = cython.cast(cython.double, sums[1])
+    if criterion == NEWTON:
+        return -value * (2.0 * sums[0] + (sums[1] + l2) * value)
+    if criterion == GINI:
+        return first + second - 2.0 * (first * value * value + second * (1.0 - value) ** 2)
+    if criterion == ERROR:
+        return second if value > 0.5 else first
+    if first > 0.0:
+        score += first * log(1.0 - value) if value < 1.0 else -1e300
+    if second > 0.0:
+        score += second * log(value) if value > 0.0 else -1e300
+    return score
 
 
 @cython.cfunc
@@ -174,6 +201,7 @@ def _bounded_gain(
     left: cython.const[cython.longlong][::1],
     right: cython.const[cython.longlong][::1],
     parent: cython.double,
+    criterion: cython.int,
     l2: cython.double,
     min_weight: cython.double,
     low: cython.double,
@@ -184,13 +212,15 @@ def _bounded_gain(
     both: cython.double
     below: cython.double
     above: cython.double
-    if min_weight > 0.0 and (left[1] < min_weight or right[1] < min_weight):
+    if min_weight > 0.0 and (
+        _weight(left, criterion) < min_weight or _weight(right, criterion) < min_weight
+    ):
         return -1.0
-    below = _bounded_value(left, l2, low, high)
-    above = _bounded_value(right, l2, low, high)
+    below = _bounded_value(left, criterion, l2, low, high)
+    above = _bounded_value(right, criterion, l2, low, high)
     if (way > 0 and below > above) or (way < 0 and below < above):
         return -1.0
-    both = _score_at(left, l2, below) + _score_at(right, l2, above)
+    both = _score_at(left, criterion, l2, below) + _score_at(right, criterion, l2, above)
     if both - parent <= ROUNDING * (both if both > 0.0 else -both):
         return -1.0
     return both - parent
@@ -231,7 +261,8 @@ def best_threshold(
     `hist` is seen as (d, 256, C) whatever its memory order; `counts` has no rows when
     `min_count` <= 1. Writes best = (gain, feature, threshold, missing goes left) and the sums
     of the left child, if anything gains more than best[0]. With `monotone`, one of -1, 0, 1 for
-    every column, newton values stay within `bounds` = (low, high) and in order.
+    every column, the values of leaves (newton steps, or the second of two classes' share) stay
+    within `bounds` = (low, high) and in order.
     """
     f: cython.Py_ssize_t
     j: cython.Py_ssize_t
@@ -252,7 +283,7 @@ def best_threshold(
     with cython.nogil:
         parent = _score(sums, criterion, l2)
         if bounded:
-            parent = _score_at(sums, l2, _bounded_value(sums, l2, low, high))
+            parent = _score_at(sums, criterion, l2, _bounded_value(sums, criterion, l2, low, high))
         for f in range(features.shape[0]):
             j = features[f]
             missing = False
@@ -292,7 +323,15 @@ def best_threshold(
                     ):
                         if bounded:
                             gain = _bounded_gain(
-                                left, right, parent, l2, min_weight, low, high, monotone[j]
+                                left,
+                                right,
+                                parent,
+                                criterion,
+                                l2,
+                                min_weight,
+                                low,
+                                high,
+                                monotone[j],
                             )
                         else:
                             gain = _gain(left, right, parent, criterion, l2, min_weight)
@@ -472,7 +511,7 @@ def best_subset(
     with cython.nogil:
         parent = _score(sums, criterion, l2)
         if bounded:
-            parent = _score_at(sums, l2, _bounded_value(sums, l2, low, high))
+            parent = _score_at(sums, criterion, l2, _bounded_value(sums, criterion, l2, low, high))
         first = 0
         stop = n_channels
         if criterion == NEWTON or (n_channels == 2 and criterion <= ERROR):
@@ -511,7 +550,9 @@ def best_subset(
                         if count < min_count or n_rows - count < min_count:
                             continue
                     if bounded:
-                        gain = _bounded_gain(left, right, parent, l2, min_weight, low, high, 0)
+                        gain = _bounded_gain(
+                            left, right, parent, criterion, l2, min_weight, low, high, 0
+                        )
                     else:
                         gain = _gain(left, right, parent, criterion, l2, min_weight)
                     if gain > best[0]:

@@ -28,6 +28,8 @@ _TYPES = {
     "depths": (np.int64, 1),
     "values": (np.float64, 2),
     "base": (np.float64, 1),
+    "gains": (np.float32, 1),
+    "covers": (np.float32, 1),
 }
 _SUBSET_WORDS = 4  # 256 codes, a bit each
 # By the kernel's numbers.
@@ -52,12 +54,14 @@ def check_forest(
     depths: Any,
     values: Any,
     base: Any,
+    gains: Any,
+    covers: Any,
 ) -> dict[str, NDArray[Any]]:
     """Check the arrays of a forest against each other and the binner.
 
     Parameters
     ----------
-    binner, words, subsets, roots, depths, values, base
+    binner, words, subsets, roots, depths, values, base, gains, covers
         As the attributes of `forest.Forest`.
 
     Returns
@@ -76,13 +80,14 @@ def check_forest(
     >>> from costboost.binning.binner import fit_binner
     >>> binner = fit_binner([[1.0], [2.0]])
     >>> split = [(1 << 40) + 7, (1 << 40) + 255, (2 << 40) + 255]
-    >>> check_forest(
+    >>> check_forest(  # doctest: +ELLIPSIS
     ...     binner, np.array(split, dtype=np.uint64), np.zeros((0, 4), dtype=np.uint64),
     ...     np.array([0]), np.array([1]), np.zeros((3, 1)), np.zeros(1),
+    ...     np.zeros(3, dtype=np.float32), np.zeros(3, dtype=np.float32),
     ... )
     Traceback (most recent call last):
     ...
-    ValueError: These arrays are no forest: node 0 of tree 0 is cut at a code that its column has not.
+    ValueError: These arrays are no forest: node 0 of tree 0 is cut at a code that ...
     """
     if not isinstance(binner, Binner):
         raise _no_forest(f"its binner is a {type(binner).__name__}")
@@ -93,6 +98,8 @@ def check_forest(
         "depths": depths,
         "values": values,
         "base": base,
+        "gains": gains,
+        "covers": covers,
     }
     arrays = {name: _typed(name, array) for name, array in given.items()}
     _check_lengths(arrays)
@@ -122,6 +129,9 @@ def _check_lengths(arrays: dict[str, NDArray[Any]]) -> None:
     n_nodes, n_outputs = arrays["values"].shape
     if len(arrays["words"]) != n_nodes:
         raise _no_forest(f"{len(arrays['words'])} nodes have {n_nodes} rows of values")
+    for name in ("gains", "covers"):
+        if len(arrays[name]) != n_nodes:
+            raise _no_forest(f"{n_nodes} nodes have {len(arrays[name])} {name}")
     if arrays["subsets"].shape not in ((n_nodes, _SUBSET_WORDS), (0, _SUBSET_WORDS)):
         shape = arrays["subsets"].shape
         raise _no_forest(f"subsets have shape {shape} for {n_nodes} nodes")
@@ -132,9 +142,12 @@ def _check_lengths(arrays: dict[str, NDArray[Any]]) -> None:
 
 
 def _check_finite(arrays: dict[str, NDArray[Any]]) -> None:
-    for name in ("values", "base"):
+    for name in ("values", "base", "gains", "covers"):
         if not np.isfinite(arrays[name]).all():
             raise _no_forest(f"{name} are not all finite")
+    for name in ("gains", "covers"):
+        if arrays[name].min(initial=0.0) < 0.0:
+            raise _no_forest(f"{name} are negative somewhere")
 
 
 def _check_roots(roots: Int64, n_nodes: int) -> None:

@@ -8,7 +8,7 @@ is one table per column, and its prediction takes the same time for ten rounds a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -36,6 +36,9 @@ Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
 Int64 = NDArray[np.int64]
 
+# The arrays of a forest, in the order of its fields.
+ARRAYS = ("words", "subsets", "roots", "depths", "values", "base", "gains", "covers")
+
 
 class NodeTable(NamedTuple):
     """One tree in readable form; arrays over its nodes, -1 or NaN where nothing applies."""
@@ -47,6 +50,8 @@ class NodeTable(NamedTuple):
     right: Int64
     subset: list[tuple[Any, ...] | None]
     value: Floats
+    gain: NDArray[np.float32]
+    cover: NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,6 +68,12 @@ class Forest:
         What a leaf adds to the margins; 0 elsewhere.
     base : float64 array of shape (n_outputs,)
         The margins before the first tree.
+    gains : float32 array of shape (n_nodes,)
+        What each split gained, in the units of its learner; 0 at leaves.
+    covers : float32 array of shape (n_nodes,)
+        The training rows that reached each node, by their sample weights.
+
+    Gains and covers explain; prediction reads neither.
 
     Notes
     -----
@@ -84,6 +95,7 @@ class Forest:
     ...     subsets={},
     ...     leaves=np.array([1, 2]),
     ...     depth=1,
+    ...     cover=np.array([3.0, 2.0, 1.0]),
     ... )
     >>> builder = ForestBuilder(n_outputs=1)
     >>> builder.add(stump, np.array([[-1.0], [1.0]]))
@@ -101,6 +113,8 @@ class Forest:
     depths: Int64
     values: Floats
     base: Floats
+    gains: NDArray[np.float32]
+    covers: NDArray[np.float32]
 
     def __post_init__(self) -> None:
         for name, array in check_forest(**self.__getstate__()).items():
@@ -129,8 +143,9 @@ class Forest:
     def first(self, n_trees: int) -> Forest:
         """Return the forest of the first `n_trees` trees."""
         stop = self.roots[n_trees] if n_trees < len(self) else len(self.words)
-        trees = (self.words[:stop], self.subsets[:stop], self.roots[:n_trees])
-        return Forest(self.binner, *trees, self.depths[:n_trees], self.values[:stop], self.base)
+        nodes = ("words", "subsets", "values", "gains", "covers")
+        kept = {name: getattr(self, name)[:stop] for name in nodes}
+        return replace(self, roots=self.roots[:n_trees], depths=self.depths[:n_trees], **kept)
 
     @property
     def used_features(self) -> Int64:
@@ -156,10 +171,10 @@ class Forest:
         """Return the margins of binned rows, (n_samples, n_outputs)."""
         self._check_codes(codes)
         margins = np.repeat(self.base[None, :], len(codes), axis=0)
-        if self._tables is None:
+        if self.tables is None:
             self.add_trees(codes, margins, 0, len(self), n_threads)
         else:
-            add_tables(self._tables, codes, margins, n_threads)
+            add_tables(self.tables, codes, margins, n_threads)
         return margins
 
     def _check_codes(self, codes: Codes) -> None:
@@ -201,7 +216,7 @@ class Forest:
         return leaves
 
     @cached_property
-    def _tables(self) -> Tables | None:
+    def tables(self) -> Tables | None:
         """The forest as one table per column, if no tree is deeper than a stump."""
         return make_tables(self.nodes)
 
@@ -235,6 +250,8 @@ class Forest:
             right=np.where(is_leaf, -1, left + 1),
             subset=subset,
             value=self.values[start:stop],
+            gain=self.gains[start:stop],
+            cover=self.covers[start:stop],
         )
 
 
@@ -273,6 +290,8 @@ class ForestBuilder:
         self.subsets: list[Words] = []
         self.values: list[Floats] = []
         self.depths: list[int] = []
+        self.gains: list[Floats] = []
+        self.covers: list[Floats] = []
 
     def __len__(self) -> int:
         return len(self.depths)
@@ -288,10 +307,13 @@ class ForestBuilder:
         self.subsets.append(subsets)
         self.values.append(values)
         self.depths.append(tree.depth)
+        self.gains.append(tree.gain)
+        self.covers.append(tree.cover)
 
     def truncate(self, n_trees: int) -> None:
         """Forget all trees but the first `n_trees`."""
-        for part in (self.words, self.subsets, self.values, self.depths):
+        parts = (self.words, self.subsets, self.values, self.depths, self.gains, self.covers)
+        for part in parts:
             del part[n_trees:]
 
     def build(self, binner: Binner, base: Floats | None = None) -> Forest:
@@ -306,6 +328,8 @@ class ForestBuilder:
             depths=np.array(self.depths, dtype=np.int64),
             values=np.concatenate([np.zeros((0, self.n_outputs)), *self.values]),
             base=np.zeros(self.n_outputs) if base is None else np.array(base, dtype=float),
+            gains=np.concatenate([np.zeros(0), *self.gains]).astype(np.float32),
+            covers=np.concatenate([np.zeros(0), *self.covers]).astype(np.float32),
         )
 
 

@@ -8,16 +8,28 @@ The right child's histogram is the parent's less the left one's, which integers 
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.shards.grid import grid_scale
 from costboost.shards.local import Shards
-from costboost.shards.messages import Begin, Count, Expand, Histogram, Settle
+from costboost.shards.messages import (
+    Begin,
+    Count,
+    Expand,
+    HeaviestRow,
+    Histogram,
+    Message,
+    Settle,
+    WeighLeaves,
+)
 from costboost.shards.modes import RowCounts
 from costboost.shards.rows import ROOT, Mode, TreeShape
 from costboost.shards.sampling import ColumnDraw, RowSample
+from costboost.trees.interactions import Interactions
 from costboost.trees.splits import FREE, Bounds, Split, SplitFinder
 
 Int64 = NDArray[np.int64]
@@ -41,12 +53,15 @@ class Limits:
     min_samples_leaf : int
     max_features : int or None
         Columns drawn at random for each node; None is all of them.
+    interactions : Interactions or None
+        Which columns may meet on a path; None is all of them.
     """
 
     max_depth: int | None = None
     max_leaf_nodes: int | None = None
     min_samples_leaf: int = 1
     max_features: int | None = None
+    interactions: Interactions | None = None
 
     def allows(self, depth: int, n_leaves: int) -> bool:
         """Whether a node at this depth may be split when the tree has so many leaves."""
@@ -66,6 +81,7 @@ class Node:
     histogram: Int64 | None = None
     counts: Int64 = field(default_factory=lambda: _UNCOUNTED)
     bounds: Bounds = FREE
+    path: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -89,6 +105,11 @@ class Tree:
     leaves : ndarray of shape (n_leaves,)
         The nodes that are leaves; a leaf's number is its place here.
     depth : int
+    cover : ndarray of shape (n_nodes,)
+        The training rows that reach each node, counted by their sample weights: all of them, also
+        those that the tree did not learn from.
+    leaf_bounds : ndarray of shape (n_leaves, 2) or None
+        Where the values of the leaves may lie, if columns are constrained; see `splits`.
     """
 
     feature: NDArray[np.int32]
@@ -100,6 +121,8 @@ class Tree:
     subsets: dict[int, NDArray[np.uint8]] = field(repr=False)
     leaves: NDArray[np.int32]
     depth: int
+    cover: NDArray[np.float64]
+    leaf_bounds: NDArray[np.float64] | None = None
 
     @property
     def leaf_sums(self) -> Int64:
@@ -174,9 +197,21 @@ class Grower:
             self._split(node, n_leaves)
             if not self.limits.allows(0, n_leaves):
                 break
-        tree = _to_arrays(self.nodes)
-        self.shards.call([Settle(_shape(self.nodes, tree))], self.shards.n_rows)
-        return tree
+        return self._finish(_to_arrays(self.nodes))
+
+    def _finish(self, tree: Tree) -> Tree:
+        """Let every row find its leaf, and note how many reach each node."""
+        asked: list[Message] = [Settle(_shape(self.nodes, tree)), HeaviestRow()]
+        weights, heaviest = self.shards.call(asked, self.shards.n_rows)
+        if heaviest > 0.0:
+            scale = grid_scale(heaviest, self.shards.n_rows)
+            (sums,) = self.shards.call([WeighLeaves(len(tree.leaves), scale)], self.shards.n_rows)
+            weights = sums / scale
+        bounds = None
+        if self._constrained:
+            bounds = np.array([self.nodes[leaf].bounds for leaf in tree.leaves])
+        cover = add_up_leaves(tree.left, tree.leaves, weights)
+        return replace(tree, cover=cover, leaf_bounds=bounds)
 
     def _root(self, sample: RowSample | None) -> Node:
         """Start a tree; a sample without rows is all of them."""
@@ -199,7 +234,7 @@ class Grower:
 
     def _best_split(self, node: Node, number: int) -> Split | None:
         assert node.histogram is not None
-        features = self._every_column if self.draw is None else self.draw.columns(number)
+        features = self._columns(node, number)
         # What a finder with constraints must know of a node beside its sums.
         rest = (node.sums, node.n_rows, features, *((node.bounds,) if self._constrained else ()))
         if not self._lazily:
@@ -211,6 +246,14 @@ class Grower:
         (counts,) = self.shards.call([Count(number)], node.n_rows)
         return self.finder.find(node.histogram, counts, *rest)
 
+    def _columns(self, node: Node, number: int) -> Int64:
+        """Return the columns to search for the split of a node."""
+        interactions = self.limits.interactions
+        allowed = None if interactions is None else interactions.allowed(node.path)
+        if self.draw is None:
+            return self._every_column if allowed is None else allowed
+        return self.draw.columns(number, allowed)
+
     def _split(self, number: int, n_leaves: int) -> None:
         """Make the node's split; look at its children if they may be split in turn."""
         node = self.nodes[number]
@@ -218,7 +261,8 @@ class Grower:
         assert split is not None
         node.left = len(self.nodes)
         sides = (split.left_sums, node.sums - split.left_sums)
-        self.nodes += [Node(sums, node.depth + 1, 0) for sums in sides]
+        path = node.path if self.limits.interactions is None else node.path | {split.feature}
+        self.nodes += [Node(sums, node.depth + 1, 0, path=path) for sums in sides]
         if self._constrained:
             bounds = self.finder.child_bounds(split, node.sums, node.bounds)
             self.nodes[-2].bounds, self.nodes[-1].bounds = bounds
@@ -269,7 +313,26 @@ def _to_arrays(nodes: list[Node]) -> Tree:
         subsets={i: s.goes_left for i, s in enumerate(splits) if s and s.threshold < 0},
         leaves=np.flatnonzero(~is_split).astype(np.int32),
         depth=max(node.depth for node in nodes),
+        cover=np.zeros(len(nodes)),
     )
+
+
+def add_up_leaves(
+    left: NDArray[np.integer[Any]], leaves: NDArray[np.integer[Any]], values: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Return what the leaves below each node have together, (n_nodes, ...).
+
+    Examples
+    --------
+    >>> add_up_leaves(np.array([1, -1, -1]), np.array([1, 2]), np.array([3, 4])).tolist()
+    [7.0, 3.0, 4.0]
+    """
+    sums = np.zeros((len(left), *values.shape[1:]))
+    sums[leaves] = values
+    for node in np.flatnonzero(left >= 0)[::-1].tolist():  # children stand after their parents
+        below = int(left[node])
+        sums[node] = sums[below] + sums[below + 1]
+    return sums
 
 
 def _shape(nodes: list[Node], tree: Tree) -> TreeShape:

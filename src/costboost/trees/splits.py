@@ -101,9 +101,10 @@ class SplitFinder:
         return min(self.weight(split.left_sums), self.weight(sums - split.left_sums)) >= least
 
     def child_bounds(self, split: Split, sums: Int64, bounds: Bounds) -> tuple[Bounds, Bounds]:
-        """Return the bounds of both children's values, in units of the grid.
+        """Return the bounds of both children's values.
 
-        At a constrained column the middle of the children's values parts all values below it.
+        Values are newton steps in units of the grid, or shares of the second of two classes. At a
+        constrained column the middle of the children's values parts all values below it.
         """
         way = 0 if self.monotone is None else int(self.monotone[split.feature])
         if way == 0:
@@ -114,8 +115,13 @@ class SplitFinder:
         return (lower, upper) if way > 0 else (upper, lower)
 
     def _value(self, sums: Int64, bounds: Bounds) -> float:
-        total = float(sums[1]) + self.limits[0]
-        return min(max(-float(sums[0]) / total if total > 0.0 else 0.0, bounds[0]), bounds[1])
+        if self.criterion == CRITERIA["newton"]:
+            total = float(sums[1]) + self.limits[0]
+            value = -float(sums[0]) / total if total > 0.0 else 0.0
+        else:
+            total = float(sums[0] + sums[1])
+            value = float(sums[1]) / total if total > 0.0 else 0.5
+        return min(max(value, bounds[0]), bounds[1])
 
     def _by_kind(self, features: Int64) -> tuple[Int64, Int64]:
         """Return the numeric and the categorical ones of some columns."""

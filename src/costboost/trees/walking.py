@@ -21,7 +21,15 @@ from numpy.typing import NDArray
 
 from costboost.trees import _forest_kernels as kernels
 
-__all__ = ["Nodes", "Tables", "add_margins", "add_tables", "find_leaves", "make_tables"]
+__all__ = [
+    "Nodes",
+    "Tables",
+    "add_margins",
+    "add_tables",
+    "find_leaves",
+    "in_parts",
+    "make_tables",
+]
 
 Codes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
@@ -126,7 +134,7 @@ def add_tables(tables: Tables, codes: Codes, margins: Floats, n_threads: int) ->
     def add(start: int, stop: int) -> None:
         kernels.add_tables(codes[start:stop], *tables[:2], margins[start:stop])
 
-    _in_parts(add, len(codes), n_threads)
+    in_parts(add, len(codes), n_threads)
 
 
 def add_margins(
@@ -151,7 +159,7 @@ def add_margins(
         places = (columns.features, columns.places, *columns.room(len(rows)))
         kernels.add_margins_by_column(rows, *trees, first, last, *places, nodes.values, sums)
 
-    _in_parts(add, len(codes), n_threads)
+    in_parts(add, len(codes), n_threads)
 
 
 def find_leaves(
@@ -169,7 +177,7 @@ def find_leaves(
         places = (columns.features, columns.places, *columns.room(len(rows)))
         kernels.find_leaves_by_column(rows, *trees, first, last, *places, found)
 
-    _in_parts(find, len(codes), n_threads)
+    in_parts(find, len(codes), n_threads)
 
 
 def _by_column(nodes: Nodes, first: int, last: int, n_rows: int) -> Columns | None:
@@ -186,9 +194,11 @@ def _blocks(n_rows: int) -> Iterator[slice]:
         yield slice(start, start + _BLOCK)
 
 
-def _in_parts(function: Callable[[int, int], Any], n_rows: int, n_threads: int) -> None:
-    """Call function(start, stop) for parts of the rows, in parallel if it pays."""
-    n_threads = max(1, min(n_threads, n_rows // _SMALL))
+def in_parts(
+    function: Callable[[int, int], Any], n_rows: int, n_threads: int, least: int = _SMALL
+) -> None:
+    """Call function(start, stop) for parts of the rows, in parallel if each has so many."""
+    n_threads = max(1, min(n_threads, n_rows // least))
     if n_threads == 1:
         function(0, n_rows)
         return

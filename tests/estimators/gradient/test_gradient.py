@@ -652,7 +652,7 @@ def test_constraints_by_name_and_their_errors():
     y = frame["a"].to_numpy()
     GradientBoostRegressor(n_estimators=2, monotonic_cst={"a": 1}).fit(frame, y)
     for given, message in (
-        ({"z": 1}, "not a column"),
+        ({"z": 1}, "'z', which X does not have"),
         ([1, 0], "each of the 3 columns"),
         ([0, 0, 1], "have no order"),
     ):

@@ -37,9 +37,15 @@ class JointFinder(SplitFinder):
         costs: tuple[float, float],
         search: Literal["candidates", "hull"],
         min_count: int = 1,
+        monotone: NDArray[np.int8] | None = None,
     ) -> None:
         super().__init__(
-            binner.n_bins, binner.is_categorical, 2, criterion="error", min_count=min_count
+            binner.n_bins,
+            binner.is_categorical,
+            2,
+            criterion="error",
+            min_count=min_count,
+            monotone=monotone,
         )
         self.costs = costs
         self.search = search
@@ -59,9 +65,10 @@ class JointFinder(SplitFinder):
         `bounds` are for trees of gradients; stumps of votes have none.
         """
         stumps = _Stumps(self, hist, counts, sums, n_rows, features)
-        if not len(stumps.wrong):
+        allowed = np.flatnonzero(~stumps.turned)
+        if not len(allowed):
             return None
-        wrong = stumps.wrong / sums.sum()
+        wrong = stumps.wrong[allowed] / sums.sum()
         negative, positive = (sums / sums.sum()).tolist()
         keep = _hull(wrong) if self.search == "hull" else _undominated(wrong)
         keep = np.sort(keep)  # ties go to the first candidate
@@ -69,7 +76,8 @@ class JointFinder(SplitFinder):
         if not np.any(alphas > 0.0):
             return None
         losses = np.where(alphas > 0.0, losses, np.inf)
-        chosen = int(keep[np.flatnonzero(losses <= losses.min() * (1 + 1e-14))[0]])
+        best = keep[np.flatnonzero(losses <= losses.min() * (1 + 1e-14))[0]]
+        chosen = int(allowed[best])
         split, left_positive = stumps.split(chosen, float(positive + negative - losses.min()))
         self.orientation = np.array([1, 0] if left_positive else [0, 1])
         return split
@@ -105,6 +113,15 @@ class _Stumps:
         self.wrong = np.empty((2 * len(self.cuts), 2))
         self.wrong[0::2] = np.column_stack([self.left[:, 1], right[:, 0]])
         self.wrong[1::2] = np.column_stack([right[:, 1], self.left[:, 0]])
+
+    @property
+    def turned(self) -> NDArray[np.bool_]:
+        """Which stumps vote against the way that their column is constrained to, (n_stumps,)."""
+        turned = np.zeros((len(self.cuts), 2), dtype=bool)
+        if self.finder.monotone is not None:
+            way = self.finder.monotone[self.cuts[:, 0]]
+            turned[:, 0], turned[:, 1] = way < 0, way > 0
+        return turned.ravel()
 
     def _thresholds(self, features: Int64) -> tuple[Int64, Int64]:
         """Return the cuts of all numeric columns at once, and the sums on their left."""

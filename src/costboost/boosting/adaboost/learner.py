@@ -8,7 +8,7 @@ outside classifier is a tree whose leaves are its answers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -88,7 +88,9 @@ class Learner(Protocol):
         """Write to `shard.leaves` what an earlier lesson says of each row."""
 
 
-def leaf_votes(sums: NDArray[Any], votes: Votes, *, laplace: float = 0.0) -> Hypothesis:
+def leaf_votes(
+    sums: NDArray[Any], votes: Votes, *, laplace: float = 0.0, bounds: Floats | None = None
+) -> Hypothesis:
     """Let every leaf vote for its heaviest class (ties: the first), by the given strength.
 
     Parameters
@@ -100,7 +102,12 @@ def leaf_votes(sums: NDArray[Any], votes: Votes, *, laplace: float = 0.0) -> Hyp
         1/2 |ln(P(+) / P(-))| (Real AdaBoost). All but the first are for two classes.
     laplace : float
         Added to both classes' weights: the Laplace estimate, in units of `sums`.
+    bounds : float64 array of shape (L, 2) or None
+        Where the second of two classes' shares may lie: a leaf outside votes as one at the end.
     """
+    if bounds is not None:
+        sums = _within(sums, bounds, laplace)
+        laplace = 0.0
     chosen = np.argmax(sums, axis=1).astype(np.int64)
     if votes == "discrete":
         return Hypothesis(chosen, np.ones(len(chosen)))
@@ -113,6 +120,15 @@ def leaf_votes(sums: NDArray[Any], votes: Votes, *, laplace: float = 0.0) -> Hyp
         p = np.clip(p, _CLIP, 1 - _CLIP)
         return Hypothesis(chosen, np.abs(0.5 * np.log(p[:, 1] / p[:, 0])))
     return Hypothesis(chosen, np.abs(p[:, 1] - p[:, 0]))
+
+
+def _within(sums: NDArray[Any], bounds: Floats, laplace: float) -> Floats:
+    """Return the shares of two classes in each leaf, (L, 2), the second one kept within bounds."""
+    weights = sums.astype(float) + laplace
+    total = weights.sum(axis=1)
+    share = np.divide(weights[:, 1], total, out=np.full(len(total), 0.5), where=total > 0.0)
+    share = np.clip(share, bounds[:, 0], bounds[:, 1])
+    return np.column_stack([1.0 - share, share])
 
 
 @dataclass(frozen=True)
@@ -150,6 +166,8 @@ class TreeLearner:
     seed : int
     finder : callable or None
         Makes another split finder from a binner: CSAda's joint search.
+    monotone : int8 array of shape (n_features,) or None
+        +1: votes for the second of two classes rise with the column, -1: they fall, 0: free.
     """
 
     binner: Binner
@@ -163,6 +181,7 @@ class TreeLearner:
     n_copies: float | None = None
     seed: int = 0
     finder: Callable[[Binner], SplitFinder] | None = None
+    monotone: NDArray[np.int8] | None = None
 
     def learn(self, shards: Shards, number: int, handed: Handed) -> Lesson:
         """Grow a tree on the weights handed over."""
@@ -173,15 +192,21 @@ class TreeLearner:
         finder = self._finder(shards, mode)
         grower = Grower(shards, mode, finder, self.limits, self._draw(number))
         sample = RowSample(self.subsample, self.seed, number) if self.subsample < 1.0 else None
-        tree = grower.grow(sample)
+        tree = self._in_shares(grower.grow(sample))
         unit = self.laplace * float(tree.sums[0].sum()) / (self.n_copies or shards.n_rows)
-        hypothesis = leaf_votes(tree.leaf_sums, self.votes, laplace=unit)
+        hypothesis = leaf_votes(tree.leaf_sums, self.votes, laplace=unit, bounds=tree.leaf_bounds)
         oriented = getattr(finder, "orientation", None)
         if oriented is not None and len(tree.leaves) == 2:
             hypothesis = Hypothesis(oriented, hypothesis.sizes)
         if handed.by_row is None and sample is None:
             return Lesson(hypothesis, tree.leaf_sums / scales, tree)
         return Lesson(hypothesis, handed.weigh(hypothesis), tree)
+
+    def _in_shares(self, tree: Tree) -> Tree:
+        """Return the tree with gains as shares of its weight; a joint search's are already."""
+        if self.finder is not None:
+            return tree
+        return replace(tree, gain=tree.gain / max(float(tree.sums[0].sum()), 1.0))
 
     def recall(self, shards: Shards, lesson: Lesson) -> None:
         """Send every row down the tree of an earlier lesson."""
@@ -203,6 +228,7 @@ class TreeLearner:
             criterion=self.criterion,
             min_weight=min_weight,
             min_count=self.limits.min_samples_leaf,
+            monotone=self.monotone,
         )
 
     def _draw(self, number: int) -> ColumnDraw | None:

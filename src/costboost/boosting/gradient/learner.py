@@ -13,7 +13,7 @@ logarithm of the number of rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -120,15 +120,18 @@ class GradientTree:
     ) -> Lesson:
         """Grow a tree on the gradients of one output."""
         top = self._top(largest)
-        mode, hessian_scale, total = self._put_on_grid(shards, output, top)
-        finder = self._finder(shards, output, hessian_scale, total / hessian_scale, top[1])
+        mode, scales, total = self._put_on_grid(shards, output, top)
+        finder = self._finder(shards, output, scales[1], total / scales[1], top[1])
         draw = self._draw(number, output)
-        return Lesson(Grower(shards, mode, finder, self.limits, draw).grow(sample))
+        tree = Grower(shards, mode, finder, self.limits, draw).grow(sample)
+        # From gradient^2 / hessian on the grid to units of the loss.
+        gain = tree.gain / scales[0] * (scales[1] / scales[0])
+        return Lesson(replace(tree, gain=gain))
 
     def anchor(self, shards: Shards, output: int, largest: Floats) -> None:
         """Remember the least hessian of a leaf, which is a share of the first round's."""
-        _, hessian_scale, total = self._put_on_grid(shards, output, self._top(largest))
-        self._least[output] = _LEAST_HESSIAN * total / hessian_scale / shards.n_rows
+        _, scales, total = self._put_on_grid(shards, output, self._top(largest))
+        self._least[output] = _LEAST_HESSIAN * total / scales[1] / shards.n_rows
 
     def _top(self, largest: Floats) -> tuple[float, float]:
         return float(largest[0]), self.heaviest if self.least_squares else float(largest[1])
@@ -145,8 +148,11 @@ class GradientTree:
 
     def _put_on_grid(
         self, shards: Shards, output: int, top: tuple[float, float]
-    ) -> tuple[Mode, float, int]:
-        """Choose the grid (see the head of this module); return mode, scale and sum of hessians."""
+    ) -> tuple[Mode, tuple[float, float], int]:
+        """Choose the grid (see the head of this module).
+
+        Returns the mode, the scales of gradients and hessians, and the sum of hessians.
+        """
         if shards.n_rows >= PACKED_ROWS:
             scales = (
                 grid_scale(top[0], 1, PackedPairs.GRADIENT_BITS + 1),
@@ -156,10 +162,10 @@ class GradientTree:
             size, gradient, hessian, alive = sums.tolist()
             typical = size - abs(gradient) >= _TYPICAL_GRADIENT * alive
             if typical and hessian >= _TYPICAL_HESSIAN * alive:
-                return PackedPairs(), scales[1], hessian
+                return PackedPairs(), scales, hessian
         scales = (grid_scale(top[0], shards.n_rows), grid_scale(top[1], shards.n_rows))
         (total,) = shards.call([Widen(output, self.least_squares, scales)])
-        return Pairs(), scales[1], int(total)
+        return Pairs(), scales, int(total)
 
     def _finder(
         self, shards: Shards, output: int, hessian_scale: float, total: float, top: float

@@ -124,6 +124,11 @@ class GradientRows:
     part: Int64 | None = None
 
     @property
+    def sample_weight(self) -> Floats | None:
+        """The rows' weights, if they have any."""
+        return self.given.weights
+
+    @property
     def weights(self) -> Floats:
         """The rows' weights as kernels take them: without entries, all are 1."""
         return NONE if self.given.weights is None else self.given.weights

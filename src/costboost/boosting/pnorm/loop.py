@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, Literal
 
@@ -178,7 +178,7 @@ class Mixing:
             if totals[1] == 0:
                 self.stop = "perfect"
                 return
-            relation = self.learner.learn(self.shards, number)
+            relation = _in_shares(self.learner.learn(self.shards, number), totals[1])
             error = (totals[0] - self._reward(relation)) / totals[1]
             alpha = self._step(number, relation, error)
             if alpha <= 0.0:
@@ -287,3 +287,11 @@ class Mixing:
         total = self._sum(ObjectiveSum, 1.0, p=self.setting.p, share=share)
         paid = self._sum(PaidSum, 1.0) * self._unit + self._floor
         return total * self._unit / self._total_weight, paid * self._weight_unit
+
+
+def _in_shares(relation: Relation, total: int) -> Relation:
+    """Return what was learnt with the gains of its tree as shares of the weight of all pairs."""
+    tree = relation.tree
+    if tree is None:
+        return relation
+    return replace(relation, tree=replace(tree, gain=tree.gain / total))

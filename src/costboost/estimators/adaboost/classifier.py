@@ -23,6 +23,8 @@ from costboost.decisions import CostDecisionMixin, StagedDecisionsMixin
 from costboost.estimators.adaboost.plan import Plan, settle
 from costboost.estimators.adaboost.recipe import train_in_step
 from costboost.estimators.adaboost.trainer import Trainer
+from costboost.explain.classifying import ExplainDecisionsMixin
+from costboost.explain.subject import Member, Subject
 from costboost.fitting.atomic import all_at_once
 from costboost.fitting.trainer import read_eval_set, train_models
 from costboost.fitting.warm import continued, remember
@@ -43,6 +45,7 @@ class Tally(NamedTuple):
 class CostBoostClassifier(
     CostDecisionMixin,
     StagedDecisionsMixin,
+    ExplainDecisionsMixin,
     CallbackSupportMixin,  # type: ignore[misc]  # scikit-learn is untyped
     ClassifierMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -84,6 +87,14 @@ class CostBoostClassifier(
     subsample : float, default="auto"
         The share of rows that each tree learns from.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
+    monotonic_cst : array-like of shape (n_features,), dict or None, default=None
+        1: the margin for the second of two classes rises with the column, -1: it falls, 0: free.
+        A dict gives columns by name or position. Holds for every kind of votes; not for
+        "gradient-csb", whose steps may be negative.
+    interaction_cst : "pairwise", "no_interactions", list of groups of columns or None, default=None
+        Which columns may meet on one path of a tree, by name or position; columns in no group
+        are one of their own together. "no_interactions" makes the margin a sum of functions of
+        one column each.
     learning_rate : float, default="auto"
         Multiplies every alpha.
     votes : {"discrete", "confidence", "real", "gentle"}, default="auto"
@@ -191,6 +202,8 @@ class CostBoostClassifier(
         criterion: str = "gini",
         subsample: float | str = "auto",
         categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         learning_rate: float | str = "auto",
         votes: str = "auto",
         laplace: bool = False,
@@ -223,6 +236,8 @@ class CostBoostClassifier(
         self.criterion = criterion
         self.subsample = subsample
         self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.learning_rate = learning_rate
         self.votes = votes
         self.laplace = laplace
@@ -464,6 +479,39 @@ class CostBoostClassifier(
         if self._decides_by_costs():
             return super().score(X, y, sample_weight, costs)
         return self._score_answers(X, y, sample_weight, costs)
+
+    # --- explanations
+
+    def _scores_of(self, margins: list[Floats]) -> list[Tally]:
+        models = zip(margins, self._ensembles, strict=True)
+        return [Tally(part, model.total_alpha) for part, model in models]
+
+    def _proba_to_price(self, scores: list[Tally]) -> Floats:
+        return self._priced_proba(scores) if self._decides_by_costs() else self._proba(scores)
+
+    def _make_subject(self) -> Subject:
+        many = len(self.classes_) > 2
+        units = ("votes", "margin") if self._scores is None else ("log probability", "log odds")
+        return Subject(
+            tuple(self._make_member(i) for i in range(len(self._ensembles))),
+            lambda margins: self._decision_values(self._scores_of(margins)),
+            units[0 if many else 1],
+            tuple(self.classes_.tolist()) if many else None,
+        )
+
+    def _make_member(self, i: int) -> Member:
+        model, scores = self._ensembles[i], self._scores
+        assert model.forest is not None
+        weights = model.alphas if model.alphas.ndim == 1 else model.alphas.sum(axis=1)
+        if scores is None:
+            return Member(model.forest, weights)
+
+        def probabilities(margins: Floats) -> Floats:
+            if model.discrete and margins.shape[1] > 1:
+                margins = np.maximum(margins, 0.0)  # votes; slopes are looked for a little beyond
+            return scores.maps[i].predict(model.scores(margins, model.total_alpha))
+
+        return Member(model.forest, weights, probabilities=probabilities)
 
     # --- stages
 

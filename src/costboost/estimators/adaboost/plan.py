@@ -13,6 +13,7 @@ from costboost.boosting.adaboost.effective import Setting
 from costboost.boosting.adaboost.rules import OBJECTIVES, RULES, At, Rule
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
+from costboost.fitting.constraints import read_monotone
 from costboost.fitting.parameters import (
     check_training,
     check_unbiased,
@@ -69,6 +70,8 @@ class Plan:
         Whether scores are shares of votes.
     seed : int
     n_threads : int
+    monotone : int8 array of shape (n_features,) or None
+        Which way the margin goes with each column.
     in_step : bool
         Whether the folds are trained in step (`recipe.py`).
     total_rounds : int or None
@@ -84,6 +87,7 @@ class Plan:
     laplace: bool
     max_bins: int
     categorical_features: Any
+    monotone: NDArray[np.int8] | None
     estimator: Any
     n_classes: int
     calibration: str | None
@@ -127,13 +131,14 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
     return Plan(
         rule=rule,
         setting=setting,
-        limits=read_limits(params, X.shape[1]),
+        limits=read_limits(params, X),
         criterion=params.criterion,
         min_weight_leaf=float(params.min_weight_leaf),
         subsample=float(params.subsample),
         laplace=bool(params.laplace),
         max_bins=params.max_bins,
         categorical_features=params.categorical_features,
+        monotone=read_monotone(params, X, n_classes=n_classes),
         estimator=params.estimator,
         n_classes=n_classes,
         calibration=calibration,
@@ -219,6 +224,11 @@ def _check_combination(params: Any, rule: Rule, costs: Costs, n_classes: int) ->
         )
     if params.votes == "confidence" and rule.name in ("gradient-csb", "rareboost"):
         raise ValueError(f"method={rule.name!r} is defined for discrete votes only.")
+    if rule.negative_steps and params.monotonic_cst is not None:
+        raise ValueError(
+            f"method={rule.name!r} takes negative steps, which would turn monotonic_cst around. "
+            "Use another method, or monotonic_cst=None."
+        )
     if rule.needs_n_rounds and (params.n_iter_no_change is not None or params.warm_start):
         raise ValueError(
             f"method={rule.name!r} spreads costs over a number of rounds fixed in advance: it "

@@ -22,6 +22,7 @@ from costboost.boosting.adaboost.prices import Prices, training_prices
 from costboost.boosting.adaboost.rules import At, Rule
 from costboost.costs import Costs, as_costs
 from costboost.estimators.adaboost.plan import Plan, _RowObjective
+from costboost.fitting.constraints import check_order
 from costboost.fitting.trainer import TableTrainer, set_history
 from costboost.inputs.arrays import encode
 from costboost.inputs.checks import plain, warn_caller
@@ -171,6 +172,7 @@ class Trainer(TableTrainer):
                 votes=plan.setting.votes,
                 random_state=check_random_state(plan.seed),
             )
+        check_order(plan.monotone, self.binner)
         finder = None
         stump = plan.limits.max_depth == 1 or plan.limits.max_leaf_nodes == 2
         if plan.rule.joint and prices.constant and stump and prices.largest > 0.0:
@@ -178,7 +180,8 @@ class Trainer(TableTrainer):
             unit = prices.right / prices.largest
             both = (float(unit[1]), float(unit[0]))
             search, least = plan.rule.joint, plan.limits.min_samples_leaf
-            finder = lambda binner: JointFinder(binner, both, search, least)  # noqa: E731
+            ways = plan.monotone
+            finder = lambda binner: JointFinder(binner, both, search, least, ways)  # noqa: E731
         return TreeLearner(
             self.binner,
             plan.n_classes,
@@ -191,6 +194,7 @@ class Trainer(TableTrainer):
             n_copies=None if weights is None else float(np.sum(weights)),
             seed=plan.seed,
             finder=finder,
+            monotone=plan.monotone,
         )
 
     def _constant(self, boosting: Boosting) -> Ensemble:

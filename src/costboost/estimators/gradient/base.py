@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from costboost.boosting.gradient.model import GradientEnsemble
 from costboost.calibration import CalibratedScores
 from costboost.estimators.gradient.trainer import GradientTrainer
+from costboost.explain.subject import Member
 from costboost.fitting.trainer import set_history, train_models
 from costboost.fitting.warm import continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin
@@ -86,6 +87,13 @@ class _GradientBoost(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         warn_caller(
             f"{type(self).__name__} took no step and answers the same for every row: {why}."
         )
+
+    def _bare_member(self, i: int) -> Member:
+        """Return a model as explanations see it, before calibration."""
+        model = self._models[i]
+        assert model.forest is not None
+        first = None if model.init is None else model.init.margins
+        return Member(model.forest, np.ones(len(model.forest)), first)
 
     def _margins(self, X: Any) -> list[Floats]:
         check_is_fitted(self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from costboost.estimators.gradient.base import _GradientBoost
 from costboost.estimators.gradient.plan import settle_classification
 from costboost.estimators.gradient.trainer import GradientTrainer
 from costboost.estimators.gradient.watching import choices_of
+from costboost.explain.classifying import ExplainDecisionsMixin
+from costboost.explain.subject import Member, Subject
 from costboost.fitting.atomic import all_at_once
 from costboost.fitting.trainer import read_eval_set
 from costboost.inputs.callbacks import RoundCallbacks, with_callbacks
@@ -25,6 +28,7 @@ Floats = NDArray[np.float64]
 
 class GradientBoostClassifier(
     CostDecisionMixin,
+    ExplainDecisionsMixin,
     ClassifierMixin,  # type: ignore[misc]
     _GradientBoost,
     StagedDecisionsMixin,  # last: _GradientBoost yields the stages
@@ -81,7 +85,11 @@ class GradientBoostClassifier(
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
     monotonic_cst : array-like of shape (n_features,), dict or None, default=None
         1: the probability of the second class rises with the column, -1: it falls, 0: free. A
-        dict names columns.
+        dict gives columns by name or position.
+    interaction_cst : "pairwise", "no_interactions", list of groups of columns or None, default=None
+        Which columns may meet on one path of a tree, by name or position; columns in no group
+        are one of their own together. "no_interactions" makes the margin a sum of functions of
+        one column each.
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
         Constant costs; ``fit`` may override them, and takes costs per row.
     calibration : str or None, default=None
@@ -174,6 +182,7 @@ class GradientBoostClassifier(
         subsample: float = 1.0,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         costs: Any = None,
         calibration: str | None = None,
         cv: Any = 5,
@@ -205,6 +214,7 @@ class GradientBoostClassifier(
         self.subsample = subsample
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.costs = costs
         self.calibration = calibration
         self.cv = cv
@@ -303,6 +313,30 @@ class GradientBoostClassifier(
         if self._scores is not None:
             return self._calibrated(margins)
         return np.asarray(self._loss.proba(flat(margins[0])))
+
+    # --- explanations
+
+    def _make_subject(self) -> Subject:
+        many, calibrated = len(self.classes_) > 2, self._scores is not None
+        unit = "log odds" if self._natural and getattr(self._loss, "odds", 1.0) == 1.0 else "margin"
+        if calibrated:
+            unit = "log probability" if many else "log odds"
+        return Subject(
+            tuple(self._make_member(i) for i in range(len(self._models))),
+            self._decision_values,
+            unit,
+            tuple(self.classes_.tolist()) if many else None,
+        )
+
+    def _make_member(self, i: int) -> Member:
+        member, scores = self._bare_member(i), self._scores
+        if scores is None:
+            return member
+
+        def probabilities(margins: Floats) -> Floats:
+            return scores.maps[i].predict(margins[:, 0] if margins.shape[1] == 1 else margins)
+
+        return replace(member, probabilities=probabilities)
 
     # --- decisions
 

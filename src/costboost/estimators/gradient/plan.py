@@ -23,6 +23,7 @@ from costboost.boosting.gradient.losses import (
 from costboost.boosting.gradient.minimisers import huber_delta
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
+from costboost.fitting.constraints import read_monotone
 from costboost.fitting.parameters import (
     check_training,
     check_unbiased,
@@ -133,8 +134,6 @@ def settle_classification(
             "warm_start=True continues one model, and calibration trains several. Set "
             "calibration=None."
         )
-    if params.monotonic_cst is not None and n_classes > 2:
-        raise ValueError("monotonic_cst needs two classes: with more, F is not one number.")
     max_step = np.inf
     if params.max_step is not None:
         check_number("max_step", params.max_step, low=0.0, open_low=True)
@@ -204,9 +203,9 @@ def _settle(
             subsample=float(params.subsample),
             seed=fit_seed(params),
         ),
-        limits=read_limits(params, X.shape[1]),
+        limits=read_limits(params, X),
         min_weight_leaf=float(params.min_weight_leaf),
-        monotone=_monotone(params, X),
+        monotone=read_monotone(params, X, n_classes=n_classes),
         max_bins=params.max_bins,
         categorical_features=params.categorical_features,
         estimator=params.estimator,
@@ -254,27 +253,3 @@ def _check_parameters(params: Any) -> None:
     check_number("min_weight_leaf", params.min_weight_leaf, low=0.0, high=0.5)
     if isinstance(params.init, str):
         check_choice("init", params.init, ("zero",))
-
-
-def _monotone(params: Any, X: Any) -> NDArray[np.int8] | None:
-    """Return one of -1, 0, 1 for every column, from an array or a dict by name."""
-    given = params.monotonic_cst
-    if given is None:
-        return None
-    if params.estimator is not None:
-        raise ValueError("monotonic_cst constrains the built-in tree, but estimator= was given.")
-    n_features = X.shape[1]
-    ways: Any = given
-    if isinstance(given, dict):
-        names = [str(name) for name in getattr(X, "columns", [])]
-        unknown = [name for name in given if name not in names]
-        if unknown:
-            raise ValueError(f"monotonic_cst names {unknown[0]!r}, which is not a column of X.")
-        ways = [given.get(name, 0) for name in names]
-    ways = np.asarray(ways)
-    if ways.shape != (n_features,) or not np.all(np.isin(ways, (-1, 0, 1))):
-        raise ValueError(
-            f"monotonic_cst must hold -1, 0 or 1 for each of the {n_features} columns, or be a "
-            "dict of them by name."
-        )
-    return ways.astype(np.int8) if np.any(ways) else None

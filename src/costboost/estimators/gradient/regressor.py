@@ -17,6 +17,8 @@ from sklearn.utils.validation import (
 from costboost.estimators.gradient.base import _GradientBoost
 from costboost.estimators.gradient.plan import GradientPlan, settle_regression
 from costboost.estimators.gradient.trainer import GradientTrainer
+from costboost.explain.mixin import ExplainMixin
+from costboost.explain.subject import Subject
 from costboost.fitting.atomic import all_at_once
 from costboost.fitting.trainer import read_eval_set
 from costboost.inputs.arrays import read_numbers, read_weights
@@ -26,7 +28,7 @@ from costboost.inputs.checks import check_table, refuse_masked
 Floats = NDArray[np.float64]
 
 
-class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[misc]
+class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # type: ignore[misc]
     """Gradient boosting for numbers, where over- and underestimating may have different prices.
 
     Parameters
@@ -70,7 +72,12 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
         The share of rows that each round learns from.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
     monotonic_cst : array-like of shape (n_features,), dict or None, default=None
-        1: the answer rises with the column, -1: it falls, 0: free. A dict names columns.
+        1: the answer rises with the column, -1: it falls, 0: free. A dict gives columns by name
+        or position.
+    interaction_cst : "pairwise", "no_interactions", list of groups of columns or None, default=None
+        Which columns may meet on one path of a tree, by name or position; columns in no group
+        are one of their own together. "no_interactions" makes the margin a sum of functions of
+        one column each.
     validation_fraction : float, default=0.1
         The share of rows held out for early stopping.
     n_iter_no_change : int or None, default=None
@@ -143,6 +150,7 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
         subsample: float = 1.0,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         validation_fraction: float = 0.1,
         n_iter_no_change: int | None = None,
         tol: float = 0.0,
@@ -171,6 +179,7 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
         self.subsample = subsample
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
@@ -240,6 +249,9 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
         if any(part.shape not in ((), (n_rows,)) for part in columns):
             raise ValueError(f"over and under must be numbers, or one for each of {n_rows} rows.")
         return np.stack([np.broadcast_to(part, n_rows) for part in columns], axis=1)
+
+    def _make_subject(self) -> Subject:
+        return Subject((self._bare_member(0),), lambda margins: margins[0][:, 0], "prediction")
 
     def predict(self, X: Any) -> Floats:
         """Return F, (n_samples,)."""

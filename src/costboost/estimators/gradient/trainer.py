@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import _check_y, has_fit_parameter
 
-from costboost.binning.binner import Binner
 from costboost.boosting.gradient.learner import (
     GradientLearner,
     GradientRegressor,
@@ -25,6 +24,7 @@ from costboost.boosting.gradient.tallies import CostTally, loss_tally
 from costboost.costs import Costs, as_costs
 from costboost.estimators.gradient.plan import GradientPlan
 from costboost.estimators.gradient.watching import Judge, Watched
+from costboost.fitting.constraints import check_order
 from costboost.fitting.trainer import TableTrainer
 from costboost.inputs.arrays import encode, read_numbers
 from costboost.shards.layout import plan_layout, sensible_shards
@@ -82,7 +82,7 @@ class GradientTrainer(TableTrainer):
         super().__init__(plan, X, y, weights, observer)
         self.costs, self.prices = costs, prices
         if self.binner is not None:
-            _check_constraints(plan.monotone, self.binner)
+            check_order(plan.monotone, self.binner)
         self._held_out = None if held_out is None else self._watch_table(*held_out)
 
     # --- training
@@ -270,11 +270,3 @@ class GradientTrainer(TableTrainer):
         else:
             margins = model.margins_of_codes(self.codes_of(rows), X, self.plan.n_threads)
         return margins[:, 0] if margins.shape[1] == 1 else margins
-
-
-def _check_constraints(monotone: NDArray[np.int8] | None, binner: Binner) -> None:
-    if monotone is not None and np.any(binner.is_categorical & (monotone != 0)):
-        first = int(np.flatnonzero(binner.is_categorical & (monotone != 0))[0])
-        raise ValueError(
-            f"monotonic_cst constrains column {first}, whose categories have no order. Set 0 there."
-        )

@@ -15,6 +15,8 @@ from costboost.boosting.pnorm.model import Mixture, normalised
 from costboost.decisions import CostDecisionMixin, StagedDecisionsMixin
 from costboost.estimators.pnorm.plan import settle
 from costboost.estimators.pnorm.trainer import PNormTrainer
+from costboost.explain.classifying import ExplainDecisionsMixin
+from costboost.explain.subject import Member, Subject
 from costboost.fitting.atomic import all_at_once
 from costboost.fitting.trainer import read_eval_set, train_models
 from costboost.fitting.warm import continued, remember
@@ -28,6 +30,7 @@ Floats = NDArray[np.float64]
 class PNormBoostClassifier(
     CostDecisionMixin,
     StagedDecisionsMixin,
+    ExplainDecisionsMixin,
     CallbackSupportMixin,  # type: ignore[misc]  # scikit-learn is untyped
     ClassifierMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -85,6 +88,10 @@ class PNormBoostClassifier(
     subsample : float, default=1.0
         The share of rows that each tree learns from.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
+    interaction_cst : "pairwise", "no_interactions", list of groups of columns or None, default=None
+        Which columns may meet on one path of a tree, by name or position; columns in no group
+        are one of their own together. "no_interactions" makes the margin a sum of functions of
+        one column each.
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
         Constant costs; ``fit`` may override them, and takes costs per row.
     calibration : str or None, default=None
@@ -186,6 +193,7 @@ class PNormBoostClassifier(
         max_bins: int = 255,
         subsample: float = 1.0,
         categorical_features: Any = "from_dtype",
+        interaction_cst: Any = None,
         costs: Any = None,
         calibration: str | None = None,
         cv: Any = 5,
@@ -211,6 +219,7 @@ class PNormBoostClassifier(
         self.max_bins = max_bins
         self.subsample = subsample
         self.categorical_features = categorical_features
+        self.interaction_cst = interaction_cst
         self.costs = costs
         self.calibration = calibration
         self.cv = cv
@@ -325,6 +334,30 @@ class PNormBoostClassifier(
         if self._scores is None:
             return normalised(H[0])
         return self._scores.predict_proba(map(normalised, H))
+
+    # --- explanations
+
+    def _make_subject(self) -> Subject:
+        many, calibrated = len(self.classes_) > 2, self._scores is not None
+        unit = ("log probability" if many else "log odds") if calibrated else "mixture"
+        return Subject(
+            tuple(self._make_member(i) for i in range(len(self._mixtures))),
+            self._decision_values,
+            unit,
+            tuple(self.classes_.tolist()) if many else None,
+        )
+
+    def _make_member(self, i: int) -> Member:
+        mixture, scores = self._mixtures[i], self._scores
+        assert mixture.forest is not None
+        weights = mixture.shares[1]
+        if scores is None:
+            return Member(mixture.forest, weights)
+
+        def probabilities(H: Floats) -> Floats:
+            return scores.maps[i].predict(normalised(np.maximum(H, 0.0)))
+
+        return Member(mixture.forest, weights, probabilities=probabilities)
 
     # --- decisions
 

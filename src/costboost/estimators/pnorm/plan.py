@@ -67,7 +67,7 @@ def settle(params: Any, X: Any, costs: Costs, n_classes: int) -> PNormPlan:
     return PNormPlan(
         method=method,
         setting=MixingSetting(params.n_estimators, float(params.p), params.step, seed),
-        limits=read_limits(params, X.shape[1]),
+        limits=read_limits(params, X),
         min_samples_leaf=params.min_samples_leaf,
         subsample=float(params.subsample),
         max_bins=params.max_bins,

@@ -1,0 +1,136 @@
+"""One decision of a classifier, explained with its prices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.costs import Costs
+from costboost.explain.changes import Change, nearest_changes
+from costboost.explain.decision import Explanation
+from costboost.explain.mixin import ExplainMixin, ranked_parts
+from costboost.explain.turning import Interval, TurningPrice, stays_within, turning_prices
+from costboost.inputs.checks import count_threads, plain
+
+Floats = NDArray[np.float64]
+
+
+class ExplainDecisionsMixin(ExplainMixin):
+    """`explain` for classifiers, which decide by costs or by a published rule."""
+
+    classes_: NDArray[Any]
+
+    def _decides_by_costs(self) -> bool:
+        raise NotImplementedError
+
+    def _decision_costs(self, costs: Any, n_samples: int) -> Costs:
+        raise NotImplementedError
+
+    def _decide(self, scores: Any, costs: Any) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def _proba(self, scores: Any) -> Floats:
+        raise NotImplementedError
+
+    def _refuse_costs(self) -> None:
+        raise NotImplementedError
+
+    def _scores_of(self, margins: list[Floats]) -> Any:
+        """Return what `_decide` and `_proba` work on, from the margins of the models."""
+        return margins
+
+    def _proba_to_price(self, scores: Any) -> Floats:
+        """Return the probabilities that decisions rest on."""
+        return self._proba(scores)
+
+    def explain(self, x: Any, costs: Any = None, *, background: Any = None) -> Explanation:
+        """Explain the decision for one row.
+
+        Parameters
+        ----------
+        x : one row: a table of one row, or an array, list or Series of n_features values
+        costs : None, dict, array-like of shape (K, K) or Costs, default=None
+            Prices to decide by, as in ``predict``.
+        background : table, default=None
+            As in `contributions`.
+
+        Returns
+        -------
+        Explanation
+            Probability, expected cost of every action, where the decision would turn, what each
+            column added, and the nearest changes that would turn it. Prints as text, and as HTML in
+            a notebook.
+        """
+        by_costs = self._decides_by_costs()
+        if costs is not None and not by_costs:
+            self._refuse_costs()
+        X, added, values = self._explained_parts(x, background)
+        prices = _of_one_row(self._decision_costs(costs, 1)) if by_costs else None
+        decision, proba = self._answer(self._margins_of(X), prices)
+        output = self._output_to_explain(decision[0], proba[0])
+        one = added if output is None else added.of_output(output)
+        expected, interval, turning = self._priced(prices, proba[0])
+        return Explanation(
+            model=type(self).__name__,
+            decision=plain(decision[0]),
+            probabilities=_named(self.classes_, proba[0]),
+            expected_cost=expected,
+            stays_within=interval,
+            turning_prices=tuple(turning),
+            output=output,
+            unit=one.unit,
+            base=float(one.base[0]),
+            total=float(one.total[0]),
+            parts=ranked_parts(one, values),
+            changes=tuple(self._changes(X, prices)),
+        )
+
+    def _margins_of(self, X: Any) -> list[Floats]:
+        n_threads = count_threads(self.n_jobs)
+        members = self._subject().members
+        return [m.margins(m.forest.encode(X, n_threads), X, n_threads) for m in members]
+
+    def _answer(self, margins: list[Floats], prices: Costs | None) -> tuple[NDArray[Any], Floats]:
+        scores = self._scores_of(margins)
+        return self._decide(scores, prices), self._proba_to_price(scores)
+
+    def _output_to_explain(self, decision: Any, proba: Floats) -> Any:
+        """Return the class whose value is explained: the one decided for, or the most probable."""
+        if len(self.classes_) == 2:
+            return None
+        labels = self.classes_.tolist()
+        return plain(decision) if plain(decision) in labels else labels[int(np.argmax(proba))]
+
+    def _priced(
+        self, prices: Costs | None, proba: Floats
+    ) -> tuple[dict[Any, float], Interval | None, list[TurningPrice]]:
+        if prices is None:
+            return {}, None, []
+        labels = self.classes_.tolist()
+        actions = labels if prices.is_square or prices.actions is None else prices.actions.tolist()
+        C = prices.expected(np.eye(len(labels)))
+        chosen = int(prices.decide(proba[None, :], encoded=True)[0])
+        interval = stays_within(C, chosen, labels, actions) if len(labels) == 2 else None
+        turning = turning_prices(C, proba, chosen, labels, actions)
+        expected = prices.expected(proba[None, :])[0]
+        return dict(zip(actions, map(float, expected), strict=True)), interval, turning
+
+    def _changes(self, X: Any, prices: Costs | None) -> list[Change]:
+        def answer(margins: list[Floats]) -> tuple[NDArray[Any], Floats]:
+            return self._answer(margins, prices)
+
+        subject = self._subject()
+        if any(member.first is not None for member in subject.members):
+            return []  # the other model sees values, not bins
+        return nearest_changes(subject, X, self._names(), answer, count_threads(self.n_jobs))
+
+
+def _of_one_row(costs: Costs) -> Costs:
+    """Return the costs of one row as constants."""
+    return costs.mean() if costs.per_row else costs
+
+
+def _named(labels: NDArray[Any], values: Floats) -> dict[Any, float]:
+    return dict(zip(labels.tolist(), map(float, values), strict=True))

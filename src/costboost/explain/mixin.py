@@ -1,0 +1,221 @@
+"""What explains a model, as methods of every estimator with built-in trees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from costboost.explain.contributions import Contributions, explain_rows
+from costboost.explain.decision import Explanation, Part
+from costboost.explain.importance import Kind, importances
+from costboost.explain.listing import list_nodes, shap_model, tree_text
+from costboost.explain.rows import one_row, values_of_row
+from costboost.explain.subject import Member, Subject
+from costboost.inputs.checks import check_table, count_threads
+
+Floats = NDArray[np.float64]
+
+
+class ExplainMixin:
+    """Importances, contributions and readable trees, for estimators that make a `Subject`."""
+
+    n_features_in_: int
+    n_jobs: int | None
+    estimator: Any
+
+    def _make_subject(self) -> Subject:
+        """Return the forests and how their margins become decision values."""
+        raise NotImplementedError
+
+    def _subject(self) -> Subject:
+        check_is_fitted(self)
+        if self.estimator is not None:
+            raise AttributeError(
+                f"{type(self).__name__} was fitted with estimator={type(self.estimator).__name__}: "
+                "only the built-in trees are explained here. Fit with estimator=None, or explain "
+                "the models in estimators_ by their own means."
+            )
+        return self._make_subject()
+
+    def _names(self) -> tuple[str, ...]:
+        names = getattr(self, "feature_names_in_", None)
+        return tuple(f"x{j}" for j in range(self.n_features_in_)) if names is None else tuple(names)
+
+    def _rows_to_explain(self, X: Any, what: str) -> Any:
+        X = check_table(self, X, reset=False)
+        if sp.issparse(X):
+            raise ValueError(
+                f"{what} gives a value to every column of every row, which is no sparse table: "
+                "give some rows as a dense one, X[rows].toarray()."
+            )
+        return X
+
+    # --- importances
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The importance of each column: its share of what all splits gained, (n_features,)."""
+        return self.importances()
+
+    def importances(self, kind: Kind = "gain") -> Floats:
+        """Return how much each column matters, as shares that add up to 1.
+
+        Parameters
+        ----------
+        kind : {"gain", "cover", "count"}, default="gain"
+            What the splits on the column gained (in the AdaBoost and L_p families every tree
+            counts by its alpha); the training rows that passed them; or their number. The models
+            of calibration folds are averaged.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            All 0 if no tree was split.
+        """
+        return importances(self._subject().members, kind)
+
+    # --- contributions
+
+    def contributions(self, X: Any, *, background: Any = None) -> Contributions:
+        """Return what each column adds to the decision value of each row: Shapley values.
+
+        ``contributions(X).total`` is ``decision_function(X)`` (of a regressor, ``predict``). The
+        margins of the trees are opened exactly. Calibrated, the decision value is the log odds of
+        the mean of the models' probabilities: there every model's margin is opened exactly, and
+        the models count by how much each of them moves the answer on the way from its mean margin
+        to the row's own (see `costboost.explain.contributions`).
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        background : array-like or DataFrame of shape (m, n_features), default=None
+            Rows that stand for "not known": unknown columns are averaged over them ("true to the
+            model", causal questions). None averages along the paths of each tree, by the training
+            rows that took them ("true to the data", as LightGBM and XGBoost do). A hundred rows
+            are enough for most uses; the time grows with their number.
+
+        Returns
+        -------
+        Contributions
+            With ``values`` of shape (n_samples, n_features), or (n_samples, n_features, K) for
+            K > 2 classes, and ``base``.
+        """
+        subject = self._subject()
+        X = self._rows_to_explain(X, "contributions")
+        if background is not None:
+            background = self._rows_to_explain(background, "background")
+        return explain_rows(subject, X, self._names(), background, count_threads(self.n_jobs))
+
+    # --- trees
+
+    def to_frame(self) -> Any:
+        """Return a data frame (pandas, else polars) of every node of every tree.
+
+        Columns: model, tree, node, depth; column, threshold (values up to it go left) or categories
+        (which go left), missing ("left" or "right": where missing values and categories not seen in
+        training go); left, right; gain; cover (training rows, by sample_weight); value (what a leaf
+        adds to the margin; with K > 2 classes one column for each).
+        """
+        return list_nodes(self._subject(), self._names())
+
+    def print_tree(self, tree: int = 0, *, model: int = 0) -> None:
+        """Print one tree.
+
+        Parameters
+        ----------
+        tree : int, default=0
+        model : int, default=0
+            Which of the models of the calibration folds.
+        """
+        forest = self._member(model).forest
+        _check_index("tree", tree, len(forest))
+        print(tree_text(forest, tree, self._names()))
+
+    def to_shap(self, *, model: int | None = None) -> dict[str, Any]:
+        """Return the trees as a dictionary that ``shap.TreeExplainer`` takes.
+
+        Its values add up to the margin of one uncalibrated model. What shap's trees cannot express
+        is refused: sets of categories, ``init=`` models, and the mean of calibrated models, unless
+        one of them is named.
+
+        Parameters
+        ----------
+        model : int or None, default=None
+            Explain the margin, before calibration, of this one of the models.
+
+        Returns
+        -------
+        dict
+        """
+        subject = self._subject()
+        if model is None and not subject.is_sum:
+            raise ValueError(
+                f"The decision value is calibrated and comes from {len(subject.members)} model(s): "
+                "it is no sum of trees, which is all that shap can take. Use contributions, or "
+                "to_shap(model=0) for the margin of one model."
+            )
+        return shap_model(self._member(0 if model is None else model))
+
+    def _member(self, model: int) -> Member:
+        members = self._subject().members
+        _check_index("model", model, len(members))
+        return members[model]
+
+    # --- one row
+
+    def _explained_parts(self, x: Any, background: Any) -> tuple[Any, Contributions, list[Any]]:
+        """Return the row as a table, its contributions, and its values."""
+        X = self._rows_to_explain(one_row(x), "explain")
+        if X.shape[0] != 1:
+            raise ValueError(
+                f"explain is about one row, X has {X.shape[0]}: give one, or use contributions."
+            )
+        return X, self.contributions(X, background=background), values_of_row(X)
+
+    def explain(self, x: Any, *, background: Any = None) -> Explanation:
+        """Explain the prediction for one row.
+
+        Parameters
+        ----------
+        x : one row: a table of one row, or an array, list or Series of n_features values
+        background : table, default=None
+            As in `contributions`.
+
+        Returns
+        -------
+        Explanation
+            Prints as text, and as HTML in a notebook.
+        """
+        _, added, values = self._explained_parts(x, background)
+        return Explanation(
+            model=type(self).__name__,
+            decision=None,
+            probabilities={},
+            expected_cost={},
+            stays_within=None,
+            turning_prices=(),
+            output=None,
+            unit=added.unit,
+            base=float(added.base[0]),
+            total=float(added.total[0]),
+            parts=ranked_parts(added, values),
+            changes=(),
+        )
+
+
+def ranked_parts(added: Contributions, values: list[Any]) -> tuple[Part, ...]:
+    """Return what each column added to one number of one row, the largest first."""
+    parts = [
+        Part(name, value, float(part))
+        for name, value, part in zip(added.columns, values, added.values[0], strict=True)
+    ]
+    return tuple(sorted(parts, key=lambda part: -abs(part.added)))
+
+
+def _check_index(name: str, value: Any, size: int) -> None:
+    if not isinstance(value, int | np.integer) or not 0 <= value < size:
+        raise ValueError(f"{name}={value!r}: there are {size}, numbered from 0.")

@@ -1,0 +1,74 @@
+"""What is explained: the forests of a fitted estimator, and how their margins become an answer.
+
+    member 0: forest -> margins (n, J) \
+    member 1: forest -> margins (n, J)  -> decision values (n,) or (n, K)
+    ...                                /
+
+One member is a model on its own; several are the models of calibration folds, whose probabilities
+are averaged. An estimator makes its `Subject` when it is asked to explain; nothing here knows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.trees.forest import Forest
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Member:
+    """One model.
+
+    Attributes
+    ----------
+    forest : Forest
+    weights : float64 array of shape (n_trees,)
+        How much each tree counts in importances: alpha, where the learner does not know it.
+    first : callable or None
+        Called with a table: margins, (n, J), that come from elsewhere than the trees.
+    probabilities : callable or None
+        From margins (n, J) to calibrated probabilities (n, K); None without calibration.
+    """
+
+    forest: Forest
+    weights: Floats
+    first: Callable[[Any], Floats] | None = None
+    probabilities: Callable[[Floats], Floats] | None = None
+
+    def margins(self, codes: NDArray[np.uint8], X: Any, n_threads: int) -> Floats:
+        """Return the margins of binned rows, (n, J)."""
+        margins = self.forest.margins_of_codes(codes, n_threads)
+        return margins if self.first is None else margins + self.first(X)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A fitted estimator as explanations see it.
+
+    Attributes
+    ----------
+    members : tuple of Member
+    decide : callable
+        From the members' margins to decision values, (n,) or (n, K).
+    unit : str
+        What decision values are counted in.
+    outputs : tuple or None
+        What the K decision values of a row belong to: classes.
+    """
+
+    members: tuple[Member, ...]
+    decide: Callable[[list[Floats]], Floats]
+    unit: str
+    outputs: tuple[Any, ...] | None = None
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether decision values are sums over trees: one model, not calibrated."""
+        return self.members[0].probabilities is None

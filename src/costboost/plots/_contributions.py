@@ -1,0 +1,190 @@
+"""What columns added to many rows: a point for each row, a line of points for each column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.explain.contributions import Contributions
+from costboost.inputs.checks import is_frame
+from costboost.plots._style import Floats, axes_for, dress, need_matplotlib, number, plain
+
+_ROW = 0.36  # inches
+_BINS = 60  # within which points are stacked beside each other
+
+
+@dataclass
+class ContributionsDisplay:
+    """Contributions over rows, the columns that move most on top.
+
+    Every point is a row; how far right it lies is what the column added there, its shade the
+    row's value of the column (light: low, dark: high, among these rows; grey: missing, or a
+    category).
+
+    Parameters
+    ----------
+    contributions : Contributions
+        To one number: for more than two classes choose one by ``of_output``.
+    ranks : float64 array of shape (n_samples, n_features)
+        Where each value stands among those of its column, 0 to 1; NaN for none.
+    n_columns : int
+        How many columns to draw.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    points_ : list of matplotlib PathCollection
+        One for each column drawn, from the top.
+    order_ : ndarray
+        The columns drawn, from the top.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from costboost import GradientBoostClassifier
+    >>> from costboost.plots import ContributionsDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = GradientBoostClassifier(n_estimators=10).fit(X, y)
+    >>> display = ContributionsDisplay.from_estimator(model, X, n_columns=5)
+    >>> len(display.points_)
+    5
+    >>> plt.close(display.figure_)
+    """
+
+    contributions: Contributions
+    ranks: Floats
+    n_columns: int = 12
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        background: Any = None,
+        output: Any = None,
+        n_columns: int = 12,
+        ax: Any = None,
+    ) -> Self:
+        """Compute the contributions of some rows and draw them.
+
+        Parameters
+        ----------
+        estimator : fitted estimator with built-in trees
+        X : table
+            Some hundred rows make a good picture.
+        background : table, default=None
+            As in ``contributions``.
+        output : label, default=None
+            The class to draw, where there are more than two.
+        n_columns : int, default=12
+        ax : matplotlib Axes, default=None
+            Where to draw; None: on a new figure.
+
+        Returns
+        -------
+        display : ContributionsDisplay
+        """
+        need_matplotlib(f"{cls.__name__}.from_estimator")
+        added = estimator.contributions(X, background=background)
+        if added.outputs is not None and output is None:
+            raise ValueError(
+                f"There is a picture for every one of the classes {list(added.outputs)}: choose "
+                "one by output=."
+            )
+        added = added if output is None else added.of_output(output)
+        return cls(added, rank_values(X), n_columns).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the points.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None: on a new figure.
+
+        Returns
+        -------
+        self
+        """
+        sizes = np.abs(self.contributions.values).mean(axis=0)
+        used = int(np.count_nonzero(sizes))
+        shown = max(1, min(self.n_columns, used))
+        self.order_ = np.argsort(-sizes, kind="stable")[:shown]
+        self.ax_ = axes_for(ax, "ContributionsDisplay.plot", (7.6, 1.3 + _ROW * shown))
+        self.figure_ = self.ax_.figure
+        self.ax_.axvline(0.0, color="#767676", linewidth=0.8, zorder=1)
+        self.points_ = [self._draw(i, int(j), shown) for i, j in enumerate(self.order_)]
+        names = [self.contributions.columns[j] for j in self.order_]
+        means = [
+            f"{name}  ({number(s)})" for name, s in zip(names, sizes[self.order_], strict=True)
+        ]
+        self.ax_.set_yticks(range(shown - 1, -1, -1), [plain(text) for text in means])
+        self.ax_.set_ylim(-0.6, shown - 0.4)
+        dress(self.ax_, f"Added to the {self.contributions.unit}", "")
+        self.ax_.set_title(
+            "By the mean size of what they add; dark: high values, grey: missing or categories",
+            loc="left",
+            fontsize=9,
+        )
+        return self
+
+    def _draw(self, i: int, j: int, shown: int) -> Any:
+        added, ranks = self.contributions.values[:, j], self.ranks[:, j]
+        height = shown - 1 - i + spread_points(added)
+        known = ~np.isnan(ranks)
+        self.ax_.scatter(
+            added[~known], height[~known], s=9, color="#b0b0b0", linewidths=0, zorder=3
+        )
+        return self.ax_.scatter(
+            added[known],
+            height[known],
+            c=ranks[known],
+            cmap="viridis_r",
+            vmin=0.0,
+            vmax=1.0,
+            s=9,
+            linewidths=0,
+            zorder=3,
+        )
+
+
+def rank_values(X: Any) -> Floats:
+    """Return where each number stands among those of its column, 0 to 1; NaN for the others."""
+    columns = [X[name] for name in X.columns] if is_frame(X) else np.asarray(X).T
+    return np.column_stack([_rank(np.asarray(column)) for column in columns])
+
+
+def _rank(column: NDArray[Any]) -> Floats:
+    ranks = np.full(len(column), np.nan)
+    try:
+        values = column.astype(np.float64)
+    except (TypeError, ValueError):
+        return ranks
+    known = ~np.isnan(values)
+    levels, place = np.unique(values[known], return_inverse=True)
+    ranks[known] = place / max(len(levels) - 1, 1)
+    return ranks
+
+
+def spread_points(x: Floats) -> Floats:
+    """Return how far above or below its line each point is drawn, so that equal ones part.
+
+    Examples
+    --------
+    >>> spread_points(np.array([1.0, 1.0, 1.0, 9.0])).tolist()
+    [0.0, 0.4, -0.4, 0.0]
+    """
+    width = float(np.ptp(x)) or 1.0
+    places = ((x - x.min()) / width * (_BINS - 1)).astype(np.int64)
+    order = np.argsort(places, kind="stable")
+    starts = np.searchsorted(places[order], places[order])
+    within = np.empty(len(x))
+    within[order] = np.arange(len(x)) - starts
+    away = np.ceil(within / 2)
+    side = np.where(within % 2 == 1, 1.0, -1.0)
+    return np.asarray(0.4 * side * away / max(float(away.max(initial=0.0)), 1.0) + 0.0)

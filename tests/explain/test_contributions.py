@@ -1,0 +1,287 @@
+"""Contributions of estimators add up to what they decide by; importances are shares."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import RFE, SelectFromModel
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from costboost import (
+    CostBoostClassifier,
+    Costs,
+    GradientBoostClassifier,
+    GradientBoostRegressor,
+    PNormBoostClassifier,
+)
+from costboost.boosting.adaboost.rules import RULES
+from costboost.calibration import CALIBRATORS
+from costboost.explain import Contributions
+from naive import shapley as naive
+
+
+def table(n=240, seed=0, n_classes=2):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, size=n).astype(float),
+            "income": np.where(rng.random(n) < 0.15, np.nan, rng.lognormal(3, 1, size=n)),
+            "region": pd.Categorical(rng.choice(["n", "s", "w", None], n)),
+            "noise": rng.normal(size=n),
+        }
+    )
+    score = (X["age"] - 50) / 20 + X["region"].eq("s") + 0.5 * rng.normal(size=n)
+    score -= np.nan_to_num(np.log(X["income"]), nan=3.0) - 3.0
+    cuts = np.quantile(score, np.arange(1, n_classes) / n_classes)
+    return X, np.searchsorted(cuts, score)
+
+
+def decision_values(model, X):
+    return getattr(model, "decision_function", model.predict)(X)
+
+
+def adds_up(model, X, atol=1e-9):
+    for background in (None, X[:25]):
+        added = model.contributions(X, background=background)
+        np.testing.assert_allclose(added.total, decision_values(model, X), rtol=0, atol=atol)
+    return model.contributions(X)
+
+
+SMALL = {"n_estimators": 6, "random_state": 0}
+
+
+@pytest.mark.parametrize("method", sorted(RULES))
+@pytest.mark.parametrize("max_depth", [1, 3])
+def test_every_method_adds_up(method, max_depth):
+    X, y = table()
+    model = CostBoostClassifier(method, max_depth=max_depth, **SMALL)
+    adds_up(model.fit(X, y, costs=Costs(fp=1, fn=2)), X)
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("calibration", [name for name in CALIBRATORS if name])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("ensemble", [True, False])
+def test_every_calibration_adds_up(calibration, n_classes, ensemble):
+    X, y = table(n_classes=n_classes)
+    options = {"calibration": calibration, "cv": 3, "ensemble": ensemble, **SMALL}
+    for model in (
+        CostBoostClassifier("adamec", **options),
+        GradientBoostClassifier(**options),
+        PNormBoostClassifier(**options),
+    ):
+        added = adds_up(model.fit(X, y), X)
+        assert added.values.shape == ((240, 4) if n_classes == 2 else (240, 4, 3))
+        assert not np.any(np.isnan(added.values))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_default_recipe_adds_up(n_classes):
+    X, y = table(300, n_classes=n_classes)
+    model = CostBoostClassifier(n_estimators=40, random_state=0).fit(X, y)
+    assert len(model._ensembles) == 5
+    adds_up(model, X)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_uncalibrated_families_add_up(n_classes):
+    X, y = table(n_classes=n_classes)
+    for model in (
+        CostBoostClassifier("adaboost", **SMALL),
+        GradientBoostClassifier(**SMALL),
+        GradientBoostClassifier("exponential" if n_classes == 2 else "log", **SMALL),
+        PNormBoostClassifier(**SMALL),
+        PNormBoostClassifier(method="adaboost.m2", **SMALL),
+        GradientBoostRegressor(**SMALL),
+        GradientBoostRegressor("pinball", **SMALL),
+    ):
+        adds_up(model.fit(X, y), X)
+
+
+def test_a_model_of_another_model_keeps_its_answers_as_the_base():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = X[:, 0] + (X[:, 1] > 0) * X[:, 2]
+    model = GradientBoostRegressor(n_estimators=5, init=LinearRegression()).fit(X, y)
+    added = adds_up(model, X)
+    assert np.ptp(added.base) > 0.5
+
+
+def test_one_calibrated_model_is_its_margin_stretched():
+    """A sigmoid is straight in the log odds: Shapley values of F, times the slope."""
+    X, y = table()
+    model = GradientBoostClassifier(calibration="sigmoid", cv=0.4, **SMALL).fit(X, y)
+    (calibrator,) = model._scores.maps[0].calibrators
+    bare = model._bare_member(0)
+    expected = [naive.path_dependent(bare.forest, row)[:, 0] for row in as_rows(X[:3])]
+    added = model.contributions(X[:3])
+    np.testing.assert_allclose(added.values, -calibrator.A * np.array(expected), rtol=1e-6)
+
+
+def as_rows(X):
+    return X.astype(object).where(X.notna(), None).to_numpy()
+
+
+def test_models_that_are_alike_are_opened_as_one():
+    """The mean of five equal models is that model: weights along the way are the slope."""
+    X, y = table()
+    model = CostBoostClassifier(n_estimators=20, random_state=0).fit(X, y)
+    model._ensembles = (model._ensembles[0],) * 5
+    model._scores = type(model._scores)(model._ensembles, model._scores.maps, 5)
+    beta = model._scores.maps[0].calibrators[0].beta
+    expected = naive.path_dependent(model._ensembles[0].forest, as_rows(X)[0])[:, 0] * beta
+    np.testing.assert_allclose(model.contributions(X[:1]).values[0], expected, rtol=1e-6)
+
+
+def test_the_way_is_close_to_all_subsets_of_the_mean_itself():
+    """Shapley values of the averaged log odds themselves, against a background, as a check."""
+    X, y = table(260, seed=3)
+    model = CostBoostClassifier(n_estimators=30, random_state=0).fit(X, y)
+    others, row = as_rows(X[:20]), as_rows(X)[100]
+
+    def log_odds(rows):
+        frame = pd.DataFrame(rows, columns=X.columns).astype(X.dtypes)
+        return model.decision_function(frame)[:, None]
+
+    expected = naive.interventional(log_odds, row, others)[:, 0]
+    found = model.contributions(X[100:101], background=X[:20]).values[0]
+    np.testing.assert_allclose(found, expected, atol=0.05 * np.abs(expected).sum())
+    assert np.argmax(np.abs(found)) == np.argmax(np.abs(expected))
+
+
+def test_frames_arrays_one_row_and_threads_agree():
+    X, y = table()
+    numbers = X.drop(columns="region")
+    for fitted in (X, pl.from_pandas(X)):
+        model = GradientBoostClassifier(n_jobs=2, **SMALL).fit(fitted, y)
+        added = model.contributions(fitted)
+        assert added.columns == tuple(X.columns)
+        one = model.contributions(fitted[5:6])
+        np.testing.assert_array_equal(one.values[0], added.values[5])
+    model = GradientBoostClassifier(**SMALL).fit(numbers.to_numpy(), y)
+    added = model.contributions(numbers.to_numpy())
+    assert added.columns == ("x0", "x1", "x2")
+    np.testing.assert_array_equal(np.asarray(added), added.values)
+    assert list(added.to_frame().columns) == ["(base)", "x0", "x1", "x2"]
+
+
+def test_outputs_are_chosen_by_class():
+    X, y = table(n_classes=3)
+    labels = np.array(["a", "b", "c"])[y]
+    added = GradientBoostClassifier(**SMALL).fit(X, labels).contributions(X)
+    np.testing.assert_array_equal(added.of_output("b").values, added.values[:, :, 1])
+    with pytest.raises(ValueError, match="'d' is none of the classes"):
+        added.of_output("d")
+    with pytest.raises(ValueError, match="of_output"):
+        added.to_frame()
+    with pytest.raises(ValueError, match="no outputs"):
+        added.of_output("b").of_output("b")
+
+
+def test_what_cannot_be_explained_is_refused():
+    X, y = table()
+    X = X[["age", "noise"]].to_numpy()
+    model = CostBoostClassifier("adaboost", estimator=DecisionTreeClassifier(max_depth=1), **SMALL)
+    with pytest.raises(NotFittedError):
+        model.contributions(X)
+    model.fit(X, y)
+    with pytest.raises(AttributeError, match="estimator=DecisionTreeClassifier"):
+        model.contributions(X)
+    assert not hasattr(model, "feature_importances_")
+    model = CostBoostClassifier("adaboost", **SMALL).fit(sp.csr_matrix(X), y)
+    with pytest.raises(ValueError, match="toarray"):
+        model.contributions(sp.csr_matrix(X))
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+    with pytest.raises(ValueError, match="features"):
+        model.contributions(X[:, :1])
+
+
+# --- importances
+
+
+def test_selectors_work():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 6))
+    y = (X[:, 2] + X[:, 4] > 0).astype(int)
+    for model in (
+        CostBoostClassifier("adaboost", **SMALL),
+        CostBoostClassifier(n_estimators=20, random_state=0),
+        GradientBoostClassifier(**SMALL),
+        PNormBoostClassifier(**SMALL),
+    ):
+        chosen = SelectFromModel(model, max_features=2, threshold=-np.inf).fit(X, y).get_support()
+        assert np.flatnonzero(chosen).tolist() == [2, 4]
+    kept = RFE(GradientBoostClassifier(**SMALL), n_features_to_select=2).fit(X, y)
+    assert np.flatnonzero(kept.support_).tolist() == [2, 4]
+    with pytest.raises(ValueError, match="feature_importances_"):
+        SelectFromModel(
+            CostBoostClassifier("adaboost", estimator=LogisticRegression(), **SMALL)
+        ).fit(X, y).get_support()
+
+
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=10, deadline=None)
+def test_importances_are_what_the_nodes_say(seed):
+    X, y = table(seed=seed)
+    model = CostBoostClassifier("adaboost", max_depth=3, **SMALL).fit(X, y)
+    nodes = model.to_frame().dropna(subset=["column"])
+    alphas = np.asarray(model.estimator_weights_)
+    each = {
+        "gain": nodes["gain"] * alphas[nodes["tree"]],
+        "cover": nodes["cover"],
+        "count": pd.Series(1.0, index=nodes.index),
+    }
+    for kind, weights in each.items():
+        sums = weights.groupby(nodes["column"]).sum().reindex(X.columns, fill_value=0.0)
+        np.testing.assert_allclose(model.importances(kind), sums / sums.sum(), rtol=1e-6)
+    np.testing.assert_array_equal(model.feature_importances_, model.importances("gain"))
+
+
+def test_importances_of_folds_are_averaged():
+    X, y = table()
+    model = CostBoostClassifier("adamec", cv=3, **SMALL).fit(X, y)
+    each = []
+    for ensemble in model._ensembles:
+        alone = CostBoostClassifier("adamec", cv=3, **SMALL).fit(X, y)
+        alone._ensembles, alone._scores = (ensemble,), None
+        each.append(alone.importances())
+    np.testing.assert_allclose(model.importances(), np.mean(each, axis=0))
+
+
+def test_a_model_without_splits_has_importances_of_zero():
+    X, y = np.ones((20, 3)), np.arange(20) % 2
+    with pytest.warns(UserWarning, match="single step|took no step"):
+        models = [
+            CostBoostClassifier("adaboost", **SMALL).fit(X, y),
+            GradientBoostClassifier(**SMALL).fit(X, y),
+        ]
+    for model in models:
+        assert model.feature_importances_.tolist() == [0.0, 0.0, 0.0]
+        added = model.contributions(X)
+        assert not added.values.any()
+        np.testing.assert_allclose(added.total, model.decision_function(X))
+    with pytest.raises(ValueError, match="kind='size'"):
+        models[0].importances("size")
+
+
+def test_importances_do_not_depend_on_weights_units():
+    """Scaling all sample weights changes no model, and no share."""
+    X, y = table()
+    w = np.random.default_rng(0).integers(1, 4, size=len(y)).astype(float)
+    for kind in ("gain", "cover"):
+        one, other = (
+            GradientBoostClassifier(**SMALL).fit(X, y, sample_weight=w * scale).importances(kind)
+            for scale in (1.0, 1024.0)
+        )
+        np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
+def test_contributions_print_shortly():
+    added = Contributions(np.zeros((2, 1)), np.zeros(2), ("x",), "margin")
+    assert repr(added) == "Contributions of 1 columns to the margin of 2 rows"
+    assert len(added) == 2
