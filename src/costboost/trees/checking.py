@@ -40,7 +40,7 @@ _FAULTS = (
     "looks at a column that is not there",
     "cuts categories by their order, or numbers by a set",
     "has a set of categories that is not there",
-    "is cut at a code that its column has not",
+    "is cut at an unknown code",
 )
 
 
@@ -82,7 +82,7 @@ def check_forest(
     ... )
     Traceback (most recent call last):
     ...
-    ValueError: These arrays are no forest: node 0 of tree 0 is cut at a code that its column has not.
+    ValueError: These arrays are no forest: node 0 of tree 0 is cut at an unknown code.
     """
     if not isinstance(binner, Binner):
         raise _no_forest(f"its binner is a {type(binner).__name__}")

@@ -311,10 +311,8 @@ class SlopeRegressor:
 
 def regression_answers(estimator: Any, X: Any) -> Floats:
     """Return what a fitted regressor answers, (n,), checked; (n, 1) is one column."""
-    answers, n_rows = ask(estimator, "predict", X), count_rows(X)
-    if np.shape(answers) == (n_rows, 1):
-        answers = np.reshape(answers, n_rows)
-    return read_finite(answers, (n_rows,), source_of(estimator, "predict"), low=-FAR, high=FAR)
+    answers, source = ask(estimator, "predict", X), source_of(estimator, "predict")
+    return read_finite(answers, (count_rows(X),), source, low=-FAR, high=FAR)
 
 
 def regression_target(

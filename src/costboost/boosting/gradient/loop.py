@@ -42,6 +42,7 @@ Stop = Literal["rounds", "flat", "leaf", "uphill"]
 
 _REMAINDER = 2.0**40  # as in the kernels
 _LONGEST = 1e6  # of a line search that never turns
+_SHORTEST = 1e-290  # of steps: lambda itself must not overflow
 _STILL = 1e-9  # of the steepest sum of slopes: the constant is at its best
 _EVERY = np.zeros(0, dtype=np.uint8)
 
@@ -318,7 +319,7 @@ class GradientBoosting:
 
         # As leaves, rows move by max_step at most: expected cost would else go to certainty.
         tops = self.shards.map(lambda s: float(np.max(np.abs(s.data["steps"]), initial=0.0)))
-        limit = min(_LONGEST, self.setting.max_step) / (max(tops) or 1.0)
+        limit = min(_LONGEST, self.setting.max_step) / max(max(tops), _SHORTEST)
         found = float(minimise(at, 1, limit)[0])
         self.slopes.total = total
         return found

@@ -30,6 +30,7 @@ Int64 = NDArray[np.int64]
 # The half log of odds of one ulp: where a constant that ought to be infinite ends.
 FARTHEST = 0.5 * math.log((1 - 2.0**-52) / 2.0**-52)
 _TOLERANCE = 1e-13
+_FAR = 1e300
 _PASSES = 100
 
 
@@ -51,10 +52,10 @@ def pinball_minimiser(residuals: Floats, over: Floats, under: Floats) -> float:
     order = np.argsort(residuals, kind="stable")
     r = residuals[order]
     # Prices on an integer grid: their sums do not depend on the order of equal residuals.
-    scale = math.ldexp(1.0, 61 - math.frexp(float(max(over.max(), under.max())))[1])
-    scale = math.ldexp(scale, -math.frexp(2.0 * len(r))[1])
-    above = np.rint(under[order] * scale).astype(np.int64)
-    below = np.rint(over[order] * scale).astype(np.int64)
+    # The power of two itself need not be a float.
+    power = 61 - math.frexp(float(max(over.max(), under.max())))[1] - math.frexp(2.0 * len(r))[1]
+    above = np.rint(np.ldexp(under[order], power)).astype(np.int64)
+    below = np.rint(np.ldexp(over[order], power)).astype(np.int64)
     slope = np.cumsum(above + below) - above.sum()
     first = int(np.searchsorted(slope, 0, side="left"))
     first = min(first, len(r) - 1)
@@ -89,7 +90,8 @@ def pinball_along(gaps: Floats, steps: Floats, over: Floats, under: Floats) -> f
     alive = (above > 0.0) | (below > 0.0)
     if not alive.any():
         return 0.0
-    ratios = gaps[moves] / steps[moves]
+    with np.errstate(over="ignore"):  # a step too short to get anywhere
+        ratios = np.clip(gaps[moves] / steps[moves], -_FAR, _FAR)
     return pinball_minimiser(ratios[alive], above[alive], below[alive])
 
 

@@ -27,7 +27,7 @@ from costboost.estimators.adaboost.trainer import Trainer
 from costboost.fitting.trainer import read_eval_set, train_models
 from costboost.fitting.warm import continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
-from costboost.inputs.checks import check_table, count_threads
+from costboost.inputs.checks import check_learner, check_table, count_threads
 
 Floats = NDArray[np.float64]
 
@@ -272,6 +272,7 @@ class CostBoostClassifier(
         -------
         self
         """
+        check_learner("estimator", self.estimator)
         X = check_table(self, X, y, reset=True)
         codes, weights, bound = self._read_rows(X, y, sample_weight, costs)
         classes = self.classes_

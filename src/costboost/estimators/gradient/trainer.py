@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import _check_y, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
 from costboost.binning.binner import Binner
 from costboost.boosting.gradient.derivatives import Rows, bind_loss
@@ -29,6 +29,7 @@ from costboost.estimators.gradient.plan import GradientPlan
 from costboost.estimators.gradient.watching import Judge, Watched, proba_of
 from costboost.fitting.trainer import TableTrainer
 from costboost.inputs.arrays import encode, read_numbers
+from costboost.inputs.checks import read_numeric_targets
 from costboost.shards.local import Shards, plan_layout, sensible_shards
 
 Floats = NDArray[np.float64]
@@ -250,7 +251,7 @@ class GradientTrainer(TableTrainer):
                     f"eval_set has prices of shape {prices.shape} for {len(y)} rows: give (n, 2), "
                     "over and under of every row."
                 )
-            target = np.asarray(_check_y(y, y_numeric=True), dtype=float)
+            target = read_numeric_targets(X, y)
             return Watched(X, codes, target, None, prices, None)
         classes = self.costs.classes
         assert classes is not None

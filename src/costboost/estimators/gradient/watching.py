@@ -15,7 +15,7 @@ from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES, LogLoss
 from costboost.boosting.gradient.model import GradientEnsemble, Init, add_round
 from costboost.costs import Costs
 from costboost.estimators.gradient.plan import GradientPlan
-from costboost.inputs.outside import read_finite, source_of
+from costboost.inputs.outside import read_shares, source_of
 from costboost.trees.forest import ForestBuilder
 
 Floats = NDArray[np.float64]
@@ -30,7 +30,7 @@ def proba_of(loss: Any, margins: Floats) -> Floats:
     if link is None or isinstance(loss, tuple(CLASSIFICATION_LOSSES.values())):
         return np.asarray(LogLoss().proba(raw) if link is None else link(raw), dtype=float)
     shape = (len(raw), max(2, margins.shape[1]))
-    return read_finite(link(raw), shape, source_of(loss, "proba"), low=0.0, high=1.0 + 1e-6)
+    return read_shares(link(raw), shape, source_of(loss, "proba"))
 
 
 def choices_of(margins: Floats) -> Int64:

@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import (
     _safe_indexing,
-    check_random_state,
 )
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from costboost.estimators.wrappers.base import CostTrained, fit_clone, shares_of
-from costboost.inputs.checks import check_number
+from costboost.inputs.checks import check_number, read_random_state
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -55,7 +54,7 @@ def rejection_sample(
             "be drawn too rarely. Give a larger one, or None."
         )
     share = given / top if top > 0.0 else np.zeros_like(given)
-    return np.asarray(check_random_state(random_state).random_sample(len(given)) < share)
+    return np.asarray(read_random_state(random_state).random_sample(len(given)) < share)
 
 
 class CostingClassifier(CostTrained):
@@ -153,7 +152,7 @@ class CostingClassifier(CostTrained):
         if weights is not None:  # both within [0, 1]: their product cannot overflow
             prices = prices * (weights / weights.max())
         self.acceptance_ = float(np.mean(prices / prices.max()))
-        rng = check_random_state(self.random_state)
+        rng = read_random_state(self.random_state)
         jobs = [
             (np.flatnonzero(rejection_sample(prices, rng)), int(rng.randint(2**31 - 1)))
             for _ in range(self.n_estimators)
