@@ -90,7 +90,8 @@ def read_numeric_targets(X: Any, y: Any) -> Floats:
     """Return the targets of a regression, (n,): finite, and small enough to be squared."""
     given = column_or_1d(y, warn=True)
     try:
-        target = np.asarray(_check_y(given, y_numeric=True), dtype=float)
+        with np.errstate(over="ignore", invalid="ignore"):  # it looks at a sum
+            target = np.asarray(_check_y(given, y_numeric=True), dtype=float)
     except OverflowError:
         target = np.full(len(given), np.inf)  # whole numbers that no float can hold
     check_consistent_length(X, target)

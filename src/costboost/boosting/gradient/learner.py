@@ -36,7 +36,7 @@ Int64 = NDArray[np.int64]
 Keep = Callable[[Int64], NDArray[np.bool_]]
 
 PACKED_ROWS = 1 << 15
-FAR = 1e300  # answers beyond are refused: their sums would overflow
+FAR = 1e150  # answers beyond are refused: their squares are summed
 _TYPICAL_SLOPE = 1 << (PackedPairs.SLOPE_BITS - 8)
 _TYPICAL_BEND = 1 << (PackedPairs.BEND_BITS - 8)
 # A leaf needs this share of an average row's curvature before the first round: LightGBM's and

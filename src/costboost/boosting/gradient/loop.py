@@ -333,7 +333,9 @@ class GradientBoosting:
             kernels.add_scaled(data["margins"], data["steps"], size, trial)
 
         self.shards.map(try_)
-        largest = self.slopes.measure(self.shards, "trial").max(axis=0) * (longest, longest**2)
+        largest = self.slopes.measure(self.shards, "trial").max(axis=0)
+        with np.errstate(over="ignore"):  # refused by `grid_scale`
+            largest = largest * (np.array([longest, longest]) * (1.0, longest))
         n_terms = self.shards.n_rows * self.n_outputs
         scales = (grid_scale(float(largest[0]), n_terms), grid_scale(float(largest[1]), n_terms))
 

@@ -269,6 +269,8 @@ def _compact(loss: Any, rows: Rows) -> Callable[[Floats], tuple[Floats, Floats]]
 def huber_delta(y: Floats, weights: Floats | None, level: float = 0.9) -> float:
     """Return the quantile of |y - median|: beyond it, residuals count linearly."""
     weights = np.ones(len(y)) if weights is None else weights
+    # A power of two changes nothing, but tenths of the smallest numbers would be rounded away.
+    weights = np.ldexp(weights, -math.frexp(float(np.max(weights)))[1])
     middle = pinball_minimiser(y, weights, weights)
     delta = pinball_minimiser(np.abs(y - middle), (1 - level) * weights, level * weights)
     largest = float(np.max(np.abs(y - middle)))

@@ -36,6 +36,8 @@ Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 Codes = NDArray[np.uint8]
 
+_LIGHTEST = 1e-100  # of the heaviest row, in any unit of weight
+
 
 @dataclass(frozen=True)
 class GradientHistory:
@@ -120,6 +122,8 @@ class GradientTrainer(TableTrainer):
         weights = None if self.weights is None else self.weights[chosen]
         if weights is not None and np.ptp(weights) == 0.0:
             weights = None  # all alike: as good as none
+        elif weights is not None and plan.setting.l2 == 0.0:
+            weights = _in_range(weights)
         if not plan.n_classes:
             prices = None if self.prices is None else self.prices[chosen]
             return Rows(y, 1, weights, prices=prices)
@@ -208,10 +212,11 @@ class GradientTrainer(TableTrainer):
             lambda raw: proba_of(plan.loss, raw.reshape(len(raw), -1)),
             plan.n_classes,
         )
-        if self.weights is None or table.weights is not None:
+        if self.weights is None:
             return tally
-        common = float(self.weights[chosen[0]])
-        return lambda shards: common * tally(shards)
+        heaviest = 1.0 if table.weights is None else float(np.max(table.weights))
+        unit = float(np.max(self.weights[chosen])) / heaviest
+        return tally if unit == 1.0 else lambda shards: unit * tally(shards)
 
     def _history(
         self,
@@ -270,6 +275,17 @@ class GradientTrainer(TableTrainer):
         else:
             margins = model.margins_of_codes(self.codes_of(rows), X, self.plan.n_threads)
         return margins[:, 0] if margins.shape[1] == 1 else margins
+
+
+def _in_range(weights: Floats) -> Floats:
+    """Return weights of any unit as they are, or divided by a power of two if sums had no room.
+
+    Nothing depends on the unit of weights but a penalty on leaves (`l2`).
+    """
+    top = float(np.max(weights))
+    if _LIGHTEST <= top <= 1.0 / _LIGHTEST:
+        return weights
+    return np.asarray(np.ldexp(weights, -int(np.frexp(top)[1])))
 
 
 def fitted_loss(loss: Any, rows: Rows) -> Any:
