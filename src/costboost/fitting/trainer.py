@@ -18,7 +18,7 @@ from costboost.binning.binner import Binner, fit_binner
 from costboost.boosting.rounds import Manner, Taken, take_rounds
 from costboost.calibration import CalibratedScores, calibrate_folds
 from costboost.inputs.checks import check_table
-from costboost.shards.local import Layout
+from costboost.shards.layout import Layout
 
 Codes = NDArray[np.uint8]
 Floats = NDArray[np.float64]

@@ -28,7 +28,8 @@ from costboost.boosting.gradient.losses import (
     SquaredLoss,
 )
 from costboost.inputs.outside import read_finite, source_of
-from costboost.shards.local import Shard, Shards
+from costboost.shards.local import Shards
+from costboost.shards.rows import Shard
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
