@@ -52,7 +52,7 @@ test-sanitize:
 	    --disable-pip-version-check --no-cache-dir --force-reinstall --no-deps .
 	.venv-sanitize/bin/python -m pip install --quiet --disable-pip-version-check ".[test]"
 	$(SANITIZE_ENV) COSTBOOST_FUZZ=$(FUZZ) .venv-sanitize/bin/python -m pytest \
-	    -p no:faulthandler $(SANITIZED)
+	    -p no:faulthandler --hypothesis-profile=patient $(SANITIZED)
 
 bench: $(VENV)/.built
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
