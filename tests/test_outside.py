@@ -266,8 +266,14 @@ def test_odd_objectives_are_refused_or_harmless(rows, model, as_function, part, 
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize(
     ("classes", "where"),
-    [(False, "value"), *((c, w) for c in (False, True) for w in ("gradient", "hessian"))]
-    + [(True, "proba")],
+    [
+        (False, "value"),
+        (False, "gradient"),
+        (False, "hessian"),
+        (True, "gradient"),
+        (True, "hessian"),
+        (True, "proba"),
+    ],
 )
 def test_odd_losses_are_refused_or_harmless(rows, classes, where, change):
     X, y, _ = rows

@@ -91,7 +91,10 @@ def read_finite(
     if found.shape == (*shape, 1):  # one column is as good as none
         found = found[..., 0]
     if found.shape != shape:
-        raise ValueError(f"{source} answered with shape {found.shape}; it must be {shape}.")
+        raise ValueError(
+            f"{source} answered with shape {found.shape}; it must be {shape}, one value for each "
+            f"of {shape[0]} rows."
+        )
     # One pass that allocates nothing: a NaN anywhere makes the least and the largest NaN.
     if found.size and not (low <= found.min() and found.max() <= high and _ends_finite(found)):
         at, value = _first(~(np.isfinite(found) & (found >= low) & (found <= high)), found)
@@ -159,7 +162,7 @@ def read_objective(answer: Any, shape: tuple[int, ...]) -> tuple[Floats, Floats,
         for part, (name, low) in zip(answer, lows.items(), strict=True)
     )
     if not w0.any():
-        raise ValueError("objective's w0 is 0 in every row: some row must have a weight.")
+        raise ValueError("objective's w0 is 0 in every row: it must be positive, not all zero.")
     return a, b, w0
 
 
