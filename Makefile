@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SOURCES := setup.py pyproject.toml $(shell find src -name "_*_kernels.py" -o -name "*.pxd")
 
-.PHONY: demo test lint test-oldest test-debug bench clean
+.PHONY: demo test lint test-oldest test-debug test-sanitize bench clean
 
 demo: $(VENV)/.built
 	$(BIN)/python -m costboost.demo
@@ -37,6 +37,23 @@ test-debug:
 	    --disable-pip-version-check --no-cache-dir ".[test]"
 	.venv-debug/bin/python -m pytest tests
 
+# The kernels under AddressSanitizer and UBSan (gcc), by the tests that reach them and a fuzz of the
+# public interface. Any report ends the run. Leaks are Python's own; its small blocks are malloc's
+# here, so that they are watched too.
+SANITIZED := tests/trees tests/binning tests/boosting tests/estimators/gradient/test_gradient.py \
+    tests/test_outside.py tests/test_fuzz.py
+FUZZ ?= 3000
+SANITIZE_ENV = LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+    ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
+    PYTHONMALLOC=malloc OPENBLAS_NUM_THREADS=1
+test-sanitize:
+	test -x .venv-sanitize/bin/python || $(PYTHON) -m venv .venv-sanitize
+	COSTBOOST_SANITIZE=1 .venv-sanitize/bin/python -m pip install --quiet \
+	    --disable-pip-version-check --no-cache-dir ".[test]"
+	grep -q __asan_report .venv-sanitize/lib/*/site-packages/costboost/trees/_forest_kernels*.so
+	$(SANITIZE_ENV) COSTBOOST_FUZZ=$(FUZZ) .venv-sanitize/bin/python -m pytest \
+	    -p no:faulthandler --hypothesis-profile=patient $(SANITIZED)
+
 bench: $(VENV)/.built
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
 	$(BIN)/python benchmarks/speed.py
@@ -47,5 +64,5 @@ bench: $(VENV)/.built
 	$(BIN)/python benchmarks/cost.py
 
 clean:
-	rm -rf build dist .venv .venv-oldest .venv-debug src/*.egg-info
+	rm -rf build dist .venv .venv-oldest .venv-debug .venv-sanitize src/*.egg-info
 	find src -name '*.so' -delete -o -name '__pycache__' -prune -exec rm -rf {} +

@@ -1,8 +1,9 @@
 """Build the kernels: plain Python files that Cython compiles in its pure-Python mode.
 
-Everything else is in pyproject.toml. Two environment variables steer the build:
+Everything else is in pyproject.toml. Three environment variables steer the build:
 
 - ``COSTBOOST_DEBUG=1`` turns bounds checking on in the compiled kernels;
+- ``COSTBOOST_SANITIZE=1`` compiles them with AddressSanitizer and UBSan (gcc; see the Makefile);
 - ``COSTBOOST_NO_COMPILE=1`` leaves the kernels interpreted.
 
 A build that finds no C compiler succeeds all the same: the kernels then run interpreted.
@@ -20,9 +21,19 @@ SOURCE = Path("src")
 KERNELS = sorted(SOURCE.rglob("_*_kernels.py"))
 
 
+# Every report ends the process: a test that goes on after one would pass.
+SANITIZE = ["-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all"]
+
+
 def flag(name: str) -> bool:
     """Whether an environment variable is set to anything but 0."""
     return os.environ.get(name, "") not in ("", "0")
+
+
+def build_folder() -> str:
+    """Return where files are built. Kinds of kernels keep apart: one must not pass for another."""
+    kinds = [kind for kind in ("debug", "sanitize") if flag(f"COSTBOOST_{kind.upper()}")]
+    return "/".join(["build", *kinds])
 
 
 def extensions() -> list[Extension]:
@@ -31,13 +42,18 @@ def extensions() -> list[Extension]:
         return []
     # -ffp-contract=off: a fused multiply-add would round differently from machine to machine.
     compile_args = ["-O3", "-funroll-loops", "-ffp-contract=off"]
+    link_args = []
     if sys.platform == "win32":
         compile_args = ["/O2"]
+    if flag("COSTBOOST_SANITIZE"):
+        compile_args = ["-O1", "-g", "-fno-omit-frame-pointer", "-ffp-contract=off", *SANITIZE]
+        link_args = SANITIZE
     modules = [
         Extension(
             ".".join(path.relative_to(SOURCE).with_suffix("").parts),
             [str(path)],
             extra_compile_args=compile_args,
+            extra_link_args=link_args,
         )
         for path in KERNELS
     ]
@@ -50,8 +66,7 @@ def extensions() -> list[Extension]:
         "cdivision": True,
         "freethreading_compatible": True,
     }
-    # Debug and release keep their C files apart: one must not pass for the other.
-    folder = "build/cython-debug" if debug else "build/cython"
+    folder = f"{build_folder()}/cython"
     return cythonize(
         modules, compiler_directives=directives, build_dir=folder, nthreads=os.cpu_count() or 1
     )
@@ -70,6 +85,8 @@ class BuildKernels(build_ext):
         try:
             super().build_extension(extension)
         except Exception as error:
+            if flag("COSTBOOST_SANITIZE"):  # interpreted kernels would pass every test
+                raise
             print(f"warning: {extension.name} stays interpreted: {error}", file=sys.stderr)
 
     def copy_extensions_to_source(self) -> None:
@@ -84,4 +101,8 @@ class BuildKernels(build_ext):
         return os.path.join(self.build_lib, name)
 
 
-setup(ext_modules=extensions(), cmdclass={"build_ext": BuildKernels})
+setup(
+    ext_modules=extensions(),
+    cmdclass={"build_ext": BuildKernels},
+    options={"build": {"build_base": build_folder()}},
+)

@@ -4,6 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# For `make test-sanitize`, where everything takes its time.
+settings.register_profile("patient", deadline=None)
 
 DATA = Path(os.environ.get("COSTBOOST_DATA", Path(__file__).parents[2] / "shared" / "data"))
 

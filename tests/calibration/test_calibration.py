@@ -509,7 +509,7 @@ def test_own_splits():
     assert splits[0][1].tolist() == list(range(10, 20))
     assert splits[1][1].tolist() == list(range(6))
     with pytest.warns(UserWarning, match="one class only"):
-        calibration_splits(codes, [pairs[0], (np.arange(0, 10, 2), np.arange(1, 4))])
+        calibration_splits(codes, [pairs[0], (np.arange(0, 10, 2), np.arange(1, 4, 2))])
 
 
 @pytest.mark.parametrize("cv", [1, True, 0, -3, 1.0, 0.0, 1.5, "five", object()])

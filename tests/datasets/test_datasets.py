@@ -2,6 +2,7 @@
 
 import gzip
 import inspect
+import re
 
 import numpy as np
 import pandas as pd
@@ -12,8 +13,17 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
 from costboost import CostBoostClassifier, Costs
-from costboost.datasets import Dataset, _openml, load, load_breast_cancer, make_card_fraud, names
+from costboost.datasets import (
+    Dataset,
+    _openml,
+    _sources,
+    load,
+    load_breast_cancer,
+    make_card_fraud,
+    names,
+)
 from costboost.datasets._catalog import CATALOG
+from costboost.datasets._digests import DIGESTS
 from costboost.datasets._fraud import FINDING, SPENDING, TESTING, _draw_columns, _draw_kinds
 from costboost.datasets._prices import annuity, credit_scoring, present_value
 from costboost.datasets._sources import Raw, as_numbers, read_file
@@ -98,6 +108,9 @@ def small_folder(tmp_path, monkeypatch):
     text = "age,operation_year,positive_nodes,target\n" + "\n".join(rows) + "\n"
     (tmp_path / "haberman.csv").write_text(text)
     monkeypatch.delenv("COSTBOOST_DATA", raising=False)
+    raw, spec = _sources.read_file("haberman", tmp_path), CATALOG["haberman"]
+    columns, labels = _sources.typed_columns(raw, spec), _sources.typed_labels(raw, spec)
+    monkeypatch.setitem(DIGESTS, "haberman", _sources.content_digest(columns, labels))
     return tmp_path
 
 
@@ -270,6 +283,12 @@ def test_gzip_is_read_too(small_folder):
         (lambda text: text + "1,2\n", "Line 308"),
         (lambda text: text.rsplit("\n", 2)[0] + "\n", "not the papers' set"),
         (lambda text: text[:-2] + "x\n", "no whole number"),
+        (lambda text: text.replace("\n31,", "\n91,", 1), "not those of the papers' set"),
+        (lambda text: text.replace("age,", "years,"), "not those of the papers' set"),
+        (lambda text: text.replace("\n31,", "\n,", 1), "not those of the papers' set"),
+        (lambda text: "", "holds no rows"),
+        (lambda text: "\n", "holds no rows"),
+        (lambda text: text.split("\n")[0] + "\n", "holds no rows"),
     ],
 )
 def test_damaged_files_are_refused(small_folder, change, message):
@@ -277,6 +296,43 @@ def test_damaged_files_are_refused(small_folder, change, message):
     path.write_text(change(path.read_text()))
     with pytest.raises(ValueError, match=message):
         load("haberman", folder=small_folder)
+
+
+def test_files_that_are_no_text_are_refused(small_folder):
+    plain = small_folder / "haberman.csv"
+    packed = small_folder / "haberman.csv.gz"
+    with gzip.open(packed, "wt") as file:
+        file.write(plain.read_text())
+    whole = packed.read_bytes()
+    plain.write_bytes(b"\xff\xfe\x00target")
+    with pytest.raises(ValueError, match="cannot be read as a table"):
+        load("haberman", folder=small_folder)
+    plain.unlink()
+    for damaged in (whole[: len(whole) // 2], b"no gzip", whole[:30] + b"\xff" * 30 + whole[60:]):
+        packed.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"cannot be read as a table|not the papers' set"):
+            load("haberman", folder=small_folder)
+    packed.write_bytes(b"")
+    with pytest.raises(ValueError, match="holds no rows"):
+        load("haberman", folder=small_folder)
+
+
+def test_the_digest_is_of_the_content_not_of_its_spelling(small_folder):
+    path = small_folder / "haberman.csv"
+    text, given = path.read_text(), load("haberman", folder=small_folder)
+    for spelling in (text.replace("\n", "\r\n"), text.replace("\n31,", "\n31.0,")):
+        path.write_bytes(spelling.encode())
+        again = load("haberman", folder=small_folder)
+        np.testing.assert_array_equal(again.to_numpy()[0], given.to_numpy()[0])
+    path.write_text(text.replace("\n31,", "\n91,", 1))
+    other = load("haberman", folder=small_folder, verify=False)
+    assert other.to_numpy()[0].max() == 91
+
+
+def test_every_set_has_a_digest():
+    assert set(DIGESTS) == set(CATALOG)
+    assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in DIGESTS.values())
+    assert len(set(DIGESTS.values())) == len(DIGESTS)
 
 
 def test_errors_say_what_to_do(small_folder, monkeypatch):

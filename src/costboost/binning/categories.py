@@ -51,9 +51,11 @@ def object_numbers(values: list[Any], refuse: Refuse) -> NDArray[np.float64]:
     try:
         return np.array([np.nan if _is_missing(v) else float(v) for v in values], dtype=np.float64)
     except OverflowError:
-        raise refuse(
-            "whole numbers beyond 1.8e308", "use larger units, or their logarithms"
-        ) from None
+        raise _beyond_floats(refuse) from None
+
+
+def _beyond_floats(refuse: Refuse) -> Exception:
+    return refuse("whole numbers beyond 1.8e308", "use larger units, or their logarithms")
 
 
 def object_keys(values: list[Any], refuse: Refuse) -> tuple[Integers, list[Key]]:
@@ -62,7 +64,10 @@ def object_keys(values: list[Any], refuse: Refuse) -> tuple[Integers, list[Key]]
     seen: defaultdict[Any, int] = defaultdict()
     seen.default_factory = seen.__len__  # a new value gets the next number
     numbered = np.fromiter(map(seen.__getitem__, values), dtype=np.int64, count=len(values))
-    return _merge(list(seen), numbered)
+    try:
+        return _merge(list(seen), numbered)
+    except OverflowError:
+        raise _beyond_floats(refuse) from None
 
 
 def pandas_keys(native: Any) -> tuple[Integers, list[Key]]:

@@ -101,7 +101,9 @@ class DenseTable(Table):
     """A numeric two-dimensional numpy array."""
 
     def __init__(self, array: NDArray[Any]) -> None:
-        self.array = array
+        # Kernels load numbers where they lie, which must be a place for numbers: a field of
+        # packed records need not be one.
+        self.array = array if array.flags.aligned else array.copy()
         self.n_rows, self.n_columns = array.shape
         self.dtype = _float_type(array.dtype)
 
@@ -125,7 +127,7 @@ class DenseTable(Table):
     def copy_columns(self, columns: Sequence[int]) -> Iterator[Floats]:
         """Copy whole columns, read together: neighbours share cache lines."""
         buffer = np.empty((len(columns), self.n_rows), dtype=self.dtype)
-        if self.array.dtype == self.dtype and self.array.flags.aligned:
+        if self.array.dtype == self.dtype:
             kernels.copy_columns(self.array, np.array(columns, dtype=np.int64), buffer)
         else:
             for k, j in enumerate(columns):

@@ -238,6 +238,7 @@ def _encode_block(encoder: Encoder, table: Table, target: Target, block: tuple[i
 def _encode_numbers(
     search: Search, values: NDArray[Any], columns: Integers, target: Target, start: int
 ) -> None:
+    values = values if values.flags.aligned else values.copy()
     kernels.encode_block(
         values, columns, target.features, *search, MISSING, target.places, start, target.out
     )

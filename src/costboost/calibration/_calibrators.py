@@ -29,6 +29,8 @@ RIDGE = 1e-8
 BIAS_RIDGE = 5.0
 #: Counts beyond this leave Platt's targets indistinguishable from 0 and 1.
 LARGEST_COUNT = 1e12
+#: Logits that differ by less are constant: a slope for them would overflow.
+LEAST = 1e-300
 
 
 class Calibrator(Protocol):
@@ -227,6 +229,16 @@ def unit_interval(s: Floats) -> Floats:
     return np.clip(s, 0.0, 1.0)
 
 
+def _size(columns: Floats, w: Floats) -> float:
+    """Return the root of the mean square of rows, (n, d), also where squares leave the range."""
+    with np.errstate(over="ignore"):
+        size = float(np.sqrt(share((columns**2).sum(axis=1), w)))
+    if 0.0 < size < np.inf:
+        return size
+    top = float(np.abs(columns).max())
+    return top * float(np.sqrt(share(((columns / top) ** 2).sum(axis=1), w)))
+
+
 def _clipped(s: Floats) -> Floats:
     return np.clip(unit_interval(s), EPSILON, 1 - EPSILON)
 
@@ -309,10 +321,10 @@ class Temperature:
         s, t, w = _rows(scores, y, sample_weight, columns=True)
         logits = self._logits(s)
         n_classes = logits.shape[1]
-        if np.ptp(logits, axis=0).max() == 0:
+        if np.ptp(logits, axis=0).max() < LEAST:
             shares = share(np.eye(n_classes)[t], w)
             return replace(self, prior=tuple(float(p) for p in shares))
-        unit = float(np.sqrt(share((logits**2).sum(axis=1), w))) or 1.0
+        unit = _size(logits, w)
         logits, w = logits / unit, w / w.max() / (w / w.max()).sum()
         right = w @ logits[np.arange(len(t)), t]
 
@@ -383,12 +395,13 @@ class BiasCorrected:
         s, t, w = _rows(scores, y, sample_weight)
         logits = self._logits(s)
         prior = replace(self, beta=0.0, bias=float(logit(share(t.astype(np.float64), w))))
-        if np.ptp(logits) == 0 or np.ptp(t) == 0:
+        if np.ptp(logits) < LEAST or np.ptp(t) == 0:
             return prior
-        unit = float(np.sqrt(share(logits**2, w)))
+        unit = _size(logits[:, None], w)
         z = np.column_stack([logits / unit, np.ones(len(logits))])
         with np.errstate(over="ignore"):
-            penalty = np.array([RIDGE, BIAS_RIDGE / min(float(w.sum()), LARGEST_COUNT)])
+            count = min(max(float(w.sum()), 1.0 / LARGEST_COUNT), LARGEST_COUNT)
+        penalty = np.array([RIDGE, BIAS_RIDGE / count])
         w = w / w.max() / (w / w.max()).sum()
         beta, bias = minimise(z, t.astype(np.float64), w, penalty, np.zeros(2))
         if beta <= 0:

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import GroupShuffleSplit, StratifiedGroupKFold, StratifiedKFold
-from sklearn.utils import check_random_state
 
-from costboost.inputs.checks import warn_caller
+from costboost.inputs.checks import read_random_state, warn_caller
 
 Ints = NDArray[np.intp]
 Split = tuple[Ints, Ints]
@@ -73,7 +72,7 @@ def calibration_splits(
     alive = _alive(codes, sample_weight)
     cv = 5 if cv is None else cv
     if isinstance(cv, Real):
-        rows, seed = np.flatnonzero(alive), check_random_state(random_state)
+        rows, seed = np.flatnonzero(alive), read_random_state(random_state)
         cut = _held_out if is_share(cv) else _folds
         sets = copies_in(copies, rows) if keeps_copies(cv, groups) else None
         if sets is None:
@@ -176,9 +175,9 @@ def _only(alive: NDArray[np.bool_], pair: tuple[Ints, Ints]) -> Split:
 
 def _user_splits(cv: Any, codes: Ints, groups: Ints | None) -> Iterable[Split]:
     everything = np.arange(len(codes))
+    pairs: Iterable[Any]
     if hasattr(cv, "split") and not isinstance(cv, str):
-        extra = {} if groups is None else {"groups": groups}
-        pairs = cv.split(np.zeros((len(codes), 1)), codes, **extra)
+        pairs = _ask_splitter(cv, codes, groups)
     elif isinstance(cv, Iterable) and not isinstance(cv, str):
         pairs = cv
     else:
@@ -187,12 +186,39 @@ def _user_splits(cv: Any, codes: Ints, groups: Ints | None) -> Iterable[Split]:
             "or an iterable of (train, test)."
         )
     try:
-        return [(_rows_of(train, everything), _rows_of(test, everything)) for train, test in pairs]
+        splits = [
+            (_rows_of(train, everything), _rows_of(test, everything)) for train, test in pairs
+        ]
     except (IndexError, TypeError, ValueError) as error:
         raise ValueError(
             f"cv gives rows that X does not have: (train, test) must hold row numbers from 0 to "
             f"{len(codes) - 1}, or one boolean for each row. ({error})"
         ) from error
+    _check_apart(splits)
+    return splits
+
+
+def _ask_splitter(cv: Any, codes: Ints, groups: Ints | None) -> list[Any]:
+    extra = {} if groups is None else {"groups": groups}
+    try:
+        return list(cv.split(np.zeros((len(codes), 1)), codes, **extra))
+    except ValueError as error:
+        n_groups = "no groups" if groups is None else f"{len(np.unique(groups))} group(s)"
+        raise ValueError(
+            f"cv={cv!r} cannot cut these {len(codes)} rows of {n_groups}: {error} Give groups= or "
+            "other folds."
+        ) from error
+
+
+def _check_apart(splits: list[Split]) -> None:
+    """Refuse rows that are trained on and calibrated on: their scores are too sure."""
+    for number, (train, test) in enumerate(splits):
+        shared = np.intersect1d(train, test)
+        if shared.size:
+            raise ValueError(
+                f"cv trains and calibrates on the same rows: {shared.size} of fold {number}, row "
+                f"{shared[0]} first. Give (train, test) that share no row."
+            )
 
 
 def _rows_of(part: Any, everything: Ints) -> Ints:
@@ -242,6 +268,11 @@ def _held_out(
     if not 0 < share < 1:
         raise ValueError(f"cv={share!r} is a held-out share: it must lie strictly in (0, 1).")
     if groups is not None:
+        if np.ptp(groups) == 0:
+            raise ValueError(
+                "All rows are of one group, so that none can be held out from the others: leave "
+                "groups out, or give calibration=None."
+            )
         cut = GroupShuffleSplit(1, test_size=share, random_state=seed)
         return list(cut.split(codes, codes, groups))
     train, test, lone = [], [], 0

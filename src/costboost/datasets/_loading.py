@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from costboost.datasets._bunch import Dataset, make_dataset
 from costboost.datasets._catalog import CATALOG
+from costboost.datasets._digests import DIGESTS
 from costboost.datasets._openml import fetch
 from costboost.datasets._prices import Priced
-from costboost.datasets._sources import Raw, read_file, typed_columns, typed_labels
+from costboost.datasets._sources import Raw, content_digest, read_file, typed_columns, typed_labels
 from costboost.datasets._spec import Spec
 from costboost.datasets._tables import FrameKind, check_kind
 
@@ -40,6 +41,7 @@ def load(
     folder: str | os.PathLike[str] | None = None,
     cost_model: str | None = None,
     as_frame: FrameKind = "auto",
+    verify: bool = True,
 ) -> Dataset:
     """Load one of the papers' sets by name.
 
@@ -63,6 +65,10 @@ def load(
         costboost, so none is demanded here: files are read by Python itself, and as an array
         categories stay strings, in an array of objects, which our estimators read as categories
         too. `Dataset.to_numpy` gives numbers alone.
+    verify : bool, default=True
+        Refuse a file whose values are not those of the papers' set, by a digest of names, values
+        and labels: neither the way it is written nor its compression counts. False takes it all
+        the same, if the numbers of rows and columns are right. OpenML's copies have no digest.
 
     Returns
     -------
@@ -70,7 +76,8 @@ def load(
 
     Notes
     -----
-    Whatever is read is checked against the documented number of rows of each class. Columns that
+    Whatever is read is checked against the documented number of rows of each class, and a file
+    against the digest of its content. Columns that
     are outcomes rather than features are dropped. Prices per row: "bank_marketing",
     "credit_default_taiwan", "creditcard_fraud_sample", "south_german_credit", and
     "german_credit" by amount; a constant matrix: "german_credit", "german_credit_numeric" and
@@ -88,7 +95,7 @@ def load(
     pricing = _find_pricing(name, spec, cost_model)
     where = folder if folder is not None else os.environ.get(FOLDER) or None
     raw = read_file(name, Path(where)) if where is not None else fetch(name, spec, FOLDER)
-    columns, y = _prepare(name, spec, raw)
+    columns, y = _prepare(name, spec, raw, verify and where is not None)
     priced: Priced = pricing(columns, y, spec.positive)
     return make_dataset(
         name,
@@ -120,9 +127,12 @@ def _find_pricing(name: str, spec: Spec, cost_model: str | None) -> Any:
     return known[wanted]
 
 
-def _prepare(name: str, spec: Spec, raw: Raw) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
+def _prepare(
+    name: str, spec: Spec, raw: Raw, verify: bool
+) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
     """Return typed columns and labels of the rows that belong to the set, checked."""
     columns, y = typed_columns(raw, spec), typed_labels(raw, spec)
+    digest = content_digest(columns, y) if verify else DIGESTS[name]
     if spec.above is not None:
         column, floor = spec.above
         kept = columns[column] > floor
@@ -133,6 +143,12 @@ def _prepare(name: str, spec: Spec, raw: Raw) -> tuple[dict[str, NDArray[Any]], 
             f"What was read as {name!r} ({raw.where}) is not the papers' set: {len(columns)} "
             f"columns and classes {_text(found)}, instead of {spec.n_features} columns and "
             f"classes {_text(spec.classes)}. The copy is damaged, or another version."
+        )
+    if digest != DIGESTS[name]:
+        raise ValueError(
+            f"{raw.where} has the shape of {name!r}, but its names or values are not those of the "
+            f"papers' set (SHA-256 {digest[:16]}..., not {DIGESTS[name][:16]}...). The copy is "
+            "damaged, or another version: verify=False takes it all the same."
         )
     return columns, y
 

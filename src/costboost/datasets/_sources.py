@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
+import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,8 +44,15 @@ def read_file(name: str, folder: Path) -> Raw:
 
 def _read_csv(path: Path) -> Raw:
     opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8", newline="") as file:
-        header, *rows = csv.reader(file)
+    try:
+        with opened(path, "rt", encoding="utf-8", newline="") as file:
+            header, *rows = csv.reader(file)
+    except (OSError, EOFError, UnicodeDecodeError, csv.Error, zlib.error) as error:
+        raise ValueError(f"{path} cannot be read as a table: {error}.") from error
+    except ValueError:  # not even a header
+        header, rows = [], []
+    if not header or not rows:
+        raise ValueError(f"{path} holds no rows: the copy is damaged.")
     if header[-1] != "target":
         raise ValueError(f"The last column of {path} is {header[-1]!r}; it must be 'target'.")
     ragged = next((i for i, row in enumerate(rows, 2) if len(row) != len(header)), None)
@@ -67,6 +77,20 @@ def _as_categories(cells: Cells, missing: str | None) -> NDArray[Any]:
     column = np.empty(len(cells), dtype=object)
     column[:] = [missing if cell is None else cell for cell in cells]
     return column
+
+
+def content_digest(columns: Mapping[str, NDArray[Any]], labels: NDArray[Any]) -> str:
+    """Return the SHA-256 of a set's names and values, however its file writes them."""
+    digest = hashlib.sha256()
+    for name, column in {**columns, "target": labels}.items():
+        digest.update(f"\x1d{name}\x1e".encode())
+        if column.dtype.kind == "f":
+            plain = np.where(np.isnan(column), np.nan, column + 0.0)  # one NaN, and one zero
+            digest.update(plain.astype("<f8").tobytes())
+        else:
+            cells = ("\x00" if cell is None else str(cell) for cell in column.tolist())
+            digest.update("\x1f".join(cells).encode())
+    return digest.hexdigest()
 
 
 def typed_columns(raw: Raw, spec: Spec) -> dict[str, NDArray[Any]]:

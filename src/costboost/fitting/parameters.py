@@ -8,6 +8,8 @@ from costboost.fitting.constraints import read_interactions
 from costboost.inputs.checks import check_choice, check_number, count_features
 from costboost.trees.grower import Limits
 
+MOST = 2**62  # rows: more than any machine holds, and a number that kernels can count to
+
 
 def check_training(params: Any, *, auto_leaf: bool = False) -> None:
     """Check the parameters of rounds, trees and early stopping.
@@ -23,7 +25,7 @@ def check_training(params: Any, *, auto_leaf: bool = False) -> None:
     if auto_leaf and isinstance(params.min_samples_leaf, str):
         check_choice("min_samples_leaf", params.min_samples_leaf, ("auto",))
     else:
-        check_number("min_samples_leaf", params.min_samples_leaf, low=1, whole=True)
+        check_number("min_samples_leaf", params.min_samples_leaf, low=1, high=MOST, whole=True)
     check_number("max_bins", params.max_bins, low=2, high=255, whole=True)
     check_number("tol", params.tol, low=0.0)
     if not isinstance(params.verbose, bool):

@@ -82,6 +82,8 @@ def _float_of(item: Any) -> float | None:
         return None
     try:
         return float(item)
+    except OverflowError:  # a whole number that no float can hold
+        return np.inf if item > 0 else -np.inf
     except (TypeError, ValueError):
         return None
 

@@ -12,13 +12,21 @@ from joblib import effective_n_jobs  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _num_samples, check_consistent_length, validate_data
+from sklearn.utils.validation import (
+    _check_y,
+    _num_samples,
+    check_consistent_length,
+    validate_data,
+)
 
 from costboost.inputs.arrays import without_mask
 
 Int64 = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+
+LARGEST_TARGET = 1e150
+"""Targets of regressions beyond this are refused, so that sums of their squares stay finite."""
 
 _INSIDE = {"costboost", "sklearn", "joblib"}
 _NOTHING = ("NoneType", "NAType", "NaTType")
@@ -97,6 +105,25 @@ def _is_familiar(estimator: Any, X: Any) -> bool:
         return False
     given = X.columns.tolist() if hasattr(X.columns, "tolist") else X.columns
     return isinstance(given, list) and given == names.tolist()
+
+
+def read_numeric_targets(X: Any, y: Any) -> Floats:
+    """Return the targets of a regression, (n,): finite, and small enough to be squared."""
+    given = column_or_1d(y, warn=True)
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):  # it looks at a sum
+            target = np.asarray(_check_y(given, y_numeric=True), dtype=float)
+    except OverflowError:
+        target = np.full(len(given), np.inf)  # whole numbers that no float can hold
+    check_consistent_length(X, target)
+    far = ~(np.abs(target) <= LARGEST_TARGET)
+    if far.any():
+        row = int(np.argmax(far))
+        raise ValueError(
+            f"row {row}: y is {given[row]!s:.40}; targets beyond {LARGEST_TARGET:g} are refused, "
+            "because their squares overflow: use larger units."
+        )
+    return target
 
 
 def read_targets(X: Any, y: Any) -> NDArray[Any]:
@@ -195,7 +222,34 @@ def fit_seed(estimator: Any) -> int:
     earlier = getattr(estimator, "_progress", None) if estimator.warm_start else None
     if earlier is not None:
         return int(earlier.seed)
-    return int(check_random_state(estimator.random_state).randint(np.iinfo(np.int32).max))
+    return int(read_random_state(estimator.random_state).randint(np.iinfo(np.int32).max))
+
+
+def read_random_state(random_state: Any) -> np.random.RandomState:
+    """Return the source of random numbers that `random_state` stands for."""
+    try:
+        return check_random_state(random_state)  # type: ignore[no-any-return]
+    except ValueError:
+        raise ValueError(
+            f"random_state={random_state!r} must be None, a whole number from 0 to 4294967295, or "
+            "a numpy.random.RandomState."
+        ) from None
+
+
+def check_learner(name: str, learner: Any) -> None:
+    """Raise unless a parameter holds None or an estimator that can be cloned, trained and asked."""
+    if learner is None:
+        return
+    if isinstance(learner, type):
+        raise ValueError(
+            f"{name}={learner.__name__} is a class: give an instance, {name}={learner.__name__}()."
+        )
+    lacking = [part for part in ("get_params", "fit") if not hasattr(learner, part)]
+    if lacking:
+        raise ValueError(
+            f"{name}={learner!r} must be an estimator as scikit-learn's are, but it has no "
+            f"{' and no '.join(lacking)}."
+        )
 
 
 def check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
@@ -219,7 +273,7 @@ def check_number(
     kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
     fits = isinstance(value, kinds) and not isinstance(value, bool | np.bool_)
     fits = fits and (low < value if open_low else low <= value) and value <= high
-    endless = fits and value == float("inf")
+    endless = fits and value > sys.float_info.max  # an int may be larger than any float
     if not fits or endless:
         kind = "a whole number" if whole else "a finite number" if endless else "a number"
         lower = f"above {low:g}" if open_low else f"at least {low:g}"
@@ -231,9 +285,11 @@ def count_features(max_features: Any, n_features: int) -> int | None:
     """Return how many columns a node may look at; None is all of them."""
     if max_features is None:
         return None
-    if max_features == "sqrt":
+    if isinstance(max_features, str):
+        check_choice("max_features", max_features, ("sqrt", "log2"))
+    if isinstance(max_features, str) and max_features == "sqrt":
         return max(1, int(np.sqrt(n_features)))
-    if max_features == "log2":
+    if isinstance(max_features, str):
         return max(1, int(np.log2(n_features)))
     if isinstance(max_features, float | np.floating):
         check_number("max_features", max_features, low=0.0, high=1.0, open_low=True)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import _num_samples
 
 from costboost.inputs.arrays import encode
 
@@ -26,6 +27,8 @@ __all__ = [
     "check_some_weight",
     "read_objective",
     "read_probabilities",
+    "read_shares",
+    "seen_classes",
     "source_of",
 ]
 
@@ -51,8 +54,8 @@ def source_of(outsider: Any, method: str) -> str:
 
 
 def count_rows(X: Any) -> int:
-    """Return the number of rows of any table."""
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+    """Return the number of rows of anything that scikit-learn takes for a table."""
+    return int(_num_samples(X))
 
 
 def ask(outsider: Any, method: str, X: Any) -> Any:
@@ -86,8 +89,13 @@ def read_finite(
     ValueError: Mine.gradient answered nan in row 1; every answer must be a finite number.
     """
     found = _as_numbers(answer, source)
+    if found.shape == (*shape, 1):  # one column is as good as none
+        found = found[..., 0]
     if found.shape != shape:
-        raise ValueError(f"{source} answered with shape {found.shape}; it must be {shape}.")
+        raise ValueError(
+            f"{source} answered with shape {found.shape}; it must be {shape}, one value for each "
+            f"of {shape[0]} rows."
+        )
     # One pass that allocates nothing: a NaN anywhere makes the least and the largest NaN.
     if found.size and not (low <= found.min() and found.max() <= high and _ends_finite(found)):
         at, value = _first(~(np.isfinite(found) & (found >= low) & (found <= high)), found)
@@ -147,17 +155,16 @@ def read_objective(
             f"objective must be a name, a function, or (a, b, w0) of {shape[0]} rows each; got "
             f"{_shown(answer)}."
         )
+    lows = {"a": -STEEPEST, "b": -STEEPEST, "w0": 0.0}
     a, b, w0 = (
         read_finite(
-            np.broadcast_to(part, shape) if np.ndim(part) == 0 else part,
+            _spread(part, shape, f"objective's {name}"),
             shape,
             f"objective's {name}",
             low=low,
             high=STEEPEST,
         )
-        for name, part, low in zip(
-            ("a", "b", "w0"), answer, (-STEEPEST, -STEEPEST, 0.0), strict=True
-        )
+        for part, (name, low) in zip(answer, lows.items(), strict=True)
     )
     if all_rows:
         check_some_weight(float(np.max(w0, initial=0.0)))
@@ -167,7 +174,44 @@ def read_objective(
 def check_some_weight(largest: float) -> None:
     """Raise if the largest w0 of an objective is 0."""
     if not largest > 0.0:
-        raise ValueError("objective's w0 is 0 in every row: some row must have a weight.")
+        raise ValueError("objective's w0 is 0 in every row: it must be positive, not all zero.")
+
+
+def _spread(part: Any, shape: tuple[int, ...], source: str) -> Floats:
+    """Return one number for all rows as an array over rows; arrays as they are."""
+    found = _as_numbers(part, source)
+    return np.broadcast_to(found, shape) if found.ndim == 0 else found
+
+
+def seen_classes(model: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Return which of the classes a fitted classifier has seen, by its `classes_`."""
+    name = f"{type(model).__name__}.classes_"
+    known = getattr(model, "classes_", None)
+    if known is None or not _is_array(known):
+        raise ValueError(f"{name} is {_shown(known)}; it must list the classes of its answers.")
+    seen = encode(classes, known, name)
+    if len(np.unique(seen)) < len(seen):
+        raise ValueError(f"{name} names a class twice: {_shown(known)}.")
+    return seen
+
+
+def _is_array(value: Any) -> bool:
+    try:
+        return np.asarray(value).ndim == 1
+    except ValueError:  # a ragged list
+        return False
+
+
+def read_shares(answer: Any, shape: tuple[int, ...], source: str) -> Floats:
+    """Read probabilities of one shape, (n, K); each row must sum to 1."""
+    found = read_finite(answer, shape, source, low=0.0, high=_ONE)
+    total = found.sum(axis=1)
+    if not np.all(np.abs(total - 1.0) <= _SUM):
+        row = int(np.argmax(np.abs(total - 1.0) > _SUM))
+        raise ValueError(
+            f"{source} answered {found[row].tolist()} in row {row}; probabilities must sum to 1."
+        )
+    return found
 
 
 def read_probabilities(model: Any, X: Any, classes: NDArray[Any]) -> Floats:
@@ -180,18 +224,10 @@ def read_probabilities(model: Any, X: Any, classes: NDArray[Any]) -> Floats:
     >>> read_probabilities(model, [[0]], np.array(["a", "b", "c"])).tolist()
     [[0.5, 0.0, 0.5]]
     """
-    source, name = source_of(model, "predict_proba"), type(model).__name__
+    source = source_of(model, "predict_proba")
     answer, n_rows = ask(model, "predict_proba", X), count_rows(X)
-    seen = encode(classes, getattr(model, "classes_", classes), f"{name}.classes_")
-    if len(np.unique(seen)) < len(seen):
-        raise ValueError(f"{name}.classes_ names a class twice: {model.classes_!r}.")
-    found = read_finite(answer, (n_rows, len(seen)), source, low=0.0, high=_ONE)
-    total = found.sum(axis=1)
-    if not np.all(np.abs(total - 1.0) <= _SUM):
-        row = int(np.argmax(np.abs(total - 1.0) > _SUM))
-        raise ValueError(
-            f"{source} answered {found[row].tolist()} in row {row}; probabilities must sum to 1."
-        )
+    seen = seen_classes(model, classes)
+    found = read_shares(answer, (n_rows, len(seen)), source)
     proba = np.zeros((n_rows, len(classes)))
     proba[:, seen] = found
     return proba

@@ -137,7 +137,10 @@ def brier_score_by_class(
     [0.25, 0.125]
     """
     member, losses = _row_losses(y_true, y_proba, labels, pos_label)
-    weight = check_weights(sample_weight, len(losses))[:, None] * member
+    weights = check_weights(sample_weight, len(losses))
+    # Of any unit: neither sums of the heaviest nor products with the lightest leave the range.
+    weights = np.ldexp(weights, -int(np.frexp(float(np.max(weights)))[1]))
+    weight = weights[:, None] * member
     size = weight.sum(axis=0)
     parts = np.full(member.shape[1], np.nan)
     np.divide(losses @ weight, size, out=parts, where=size > 0)

@@ -29,6 +29,11 @@ def grid_scale(largest: float, n_rows: int, bits: int = 62) -> float:
     >>> scale == 2.0**52, 1000 * int(0.75 * scale + 0.5) < 2**62
     (True, True)
     """
+    if not largest < np.inf:  # NaN is not, either
+        raise ValueError(
+            "Weights, prices, targets or answers are so large that their sums over rows overflow: "
+            "use larger units for them."
+        )
     if not largest > 0.0:
         return 1.0
     exponent = bits - int(np.frexp(float(n_rows))[1]) - int(np.frexp(largest)[1])

@@ -28,6 +28,7 @@ Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 _WIDEST = 1e250  # costs further apart than this are taken to be this far apart
+_SMALL = 1e-100  # factors that are all below leave too few bits of the weights
 _LARGEST = 1e300  # factors beyond are refused: they are multiplied by weights
 FAR = 2.0**16  # of factors: the product of two bounds is then too coarse a bound
 
@@ -185,11 +186,11 @@ class Terms:
         """Return what multiplies a class's weights for the learner, (K,), where rows are alike."""
         if self.rule.handed is None or not self.prices.constant:
             return None
-        return self._factor("handed", self._at_classes())
+        return _in_range(self._factor("handed", self._at_classes()))
 
     def handed_by_row(self) -> Floats:
         """Return what multiplies a row's weight for the learner, (n,)."""
-        return self._factor("handed", self._at_rows())
+        return _in_range(self._factor("handed", self._at_rows()))
 
     def ahead_by_class(self) -> Floats:
         """Return the rule's factors before a round, (K,); ones where rows have their own."""
@@ -310,6 +311,14 @@ def _largest(shard: Shard, hypothesis: Hypothesis) -> float:
     terms: RowTerms = shard.data["terms"]  # type: ignore[assignment]
     answers, rows = terms.columns(hypothesis)[shard.leaves], np.arange(len(shard.leaves))
     return float(np.max(shard.data["weights"] * terms.f[rows, answers], initial=0.0))
+
+
+def _in_range(factors: Floats) -> Floats:
+    """Return factors of any unit as they are, or times a power of two if a grid has no room."""
+    top = float(np.max(factors, initial=0.0))
+    if top == 0.0 or _SMALL <= top <= 1.0 / _SMALL:
+        return factors
+    return np.asarray(np.ldexp(factors, -math.frexp(top)[1]))
 
 
 def _like(values: Floats, cost: Floats) -> Floats:

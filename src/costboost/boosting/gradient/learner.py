@@ -38,7 +38,7 @@ Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 PACKED_ROWS = 1 << 15
-FAR = 1e300  # answers beyond are refused: their sums would overflow
+FAR = 1e150  # answers beyond are refused: their squares are summed
 _TYPICAL_GRADIENT = 1 << (PackedPairs.GRADIENT_BITS - 8)
 _TYPICAL_HESSIAN = 1 << (PackedPairs.HESSIAN_BITS - 8)
 # A leaf needs this share of an average row's curvature before the first round: LightGBM's and
@@ -289,10 +289,8 @@ def _put_answers(shard: Shard, values: Floats) -> None:
 
 def regression_answers(estimator: Any, X: Any) -> Floats:
     """Return what a fitted regressor answers, (n,), checked; (n, 1) is one column."""
-    answers, n_rows = ask(estimator, "predict", X), count_rows(X)
-    if np.shape(answers) == (n_rows, 1):
-        answers = np.reshape(answers, n_rows)
-    return read_finite(answers, (n_rows,), source_of(estimator, "predict"), low=-FAR, high=FAR)
+    answers, source = ask(estimator, "predict", X), source_of(estimator, "predict")
+    return read_finite(answers, (count_rows(X),), source, low=-FAR, high=FAR)
 
 
 def regression_target(

@@ -48,6 +48,7 @@ Step = Literal["newton", "exact", "line-search"]
 Stop = Literal["rounds", "flat", "leaf", "uphill"]
 
 _LONGEST = 1e6  # of a line search that never turns
+_SHORTEST = 1e-290  # of steps: lambda itself must not overflow
 _STILL = 1e-9  # of the steepest sum of gradients: the constant is at its best
 
 
@@ -295,8 +296,8 @@ class GradientBoosting:
             return self._sums_along(float(size[0]), longest)
 
         # As leaves, rows move by max_step at most: expected cost would else go to certainty.
-        limit = min(_LONGEST, self.setting.max_step) / (self._longest_move(farthest) or 1.0)
-        return float(minimise(at, 1, limit)[0])
+        longest_move = max(self._longest_move(farthest), _SHORTEST)
+        return float(minimise(at, 1, min(_LONGEST, self.setting.max_step) / longest_move)[0])
 
     def _longest_move(self, farthest: float) -> float:
         """Return how far the round's steps take any row, in units of the loss."""
@@ -308,7 +309,9 @@ class GradientBoosting:
         """Return gradient and hessian of the loss, as a function of lambda, exactly summed."""
         self.shards.call([TrySteps(size)])
         largest = self.loss.measure(self.shards, self.sum_of_steps + size, "trial")
-        gradient, hessian = (largest.max(axis=0) * (longest, longest**2)).tolist()
+        with np.errstate(over="ignore"):  # refused by `grid_scale`
+            tops = largest.max(axis=0) * (np.array([longest, longest]) * (1.0, longest))
+        gradient, hessian = tops.tolist()
         scales = self._scales(gradient, hessian, self.shards.n_rows * self.n_outputs)
         (sums,) = self.shards.call([SumsAlong(scales)])
         return _to_float(sums, scales)

@@ -20,6 +20,7 @@ Int64 = NDArray[np.int64]
 # The half log of odds of one ulp: where a constant that ought to be infinite ends.
 FARTHEST = 0.5 * math.log((1 - 2.0**-52) / 2.0**-52)
 _TOLERANCE = 1e-13
+_FAR = 1e300
 PASSES = 100
 
 
@@ -42,10 +43,10 @@ def pinball_minimiser(residuals: Floats, over: Floats, under: Floats) -> float:
     order = np.argsort(residuals, kind="stable")
     r = residuals[order]
     # Prices on an integer grid: their sums do not depend on the order of equal residuals.
-    scale = math.ldexp(1.0, 61 - math.frexp(float(max(over.max(), under.max())))[1])
-    scale = math.ldexp(scale, -math.frexp(2.0 * len(r))[1])
-    above = np.rint(under[order] * scale).astype(np.int64)
-    below = np.rint(over[order] * scale).astype(np.int64)
+    # The power of two itself need not be a float.
+    power = 61 - math.frexp(float(max(over.max(), under.max())))[1] - math.frexp(2.0 * len(r))[1]
+    above = np.rint(np.ldexp(under[order], power)).astype(np.int64)
+    below = np.rint(np.ldexp(over[order], power)).astype(np.int64)
     gradient = np.cumsum(above + below) - above.sum()
     first = int(np.searchsorted(gradient, 0, side="left"))
     first = min(first, len(r) - 1)
@@ -80,7 +81,8 @@ def pinball_along(gaps: Floats, steps: Floats, over: Floats, under: Floats) -> f
     alive = (above > 0.0) | (below > 0.0)
     if not alive.any():
         return 0.0
-    ratios = gaps[moves] / steps[moves]
+    with np.errstate(over="ignore"):  # a step too short to get anywhere
+        ratios = np.clip(gaps[moves] / steps[moves], -_FAR, _FAR)
     return pinball_minimiser(ratios[alive], above[alive], below[alive])
 
 
@@ -150,6 +152,8 @@ def minimise(
 def huber_delta(y: Floats, weights: Floats | None, level: float = 0.9) -> float:
     """Return the quantile of |y - median|: beyond it, residuals count linearly."""
     weights = np.ones(len(y)) if weights is None else weights
+    # A power of two changes nothing, but tenths of the smallest numbers would be rounded away.
+    weights = np.ldexp(weights, -math.frexp(float(np.max(weights)))[1])
     middle = pinball_minimiser(y, weights, weights)
     delta = pinball_minimiser(np.abs(y - middle), (1 - level) * weights, level * weights)
     largest = float(np.max(np.abs(y - middle)))

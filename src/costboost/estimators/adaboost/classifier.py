@@ -29,7 +29,7 @@ from costboost.fitting.atomic import all_at_once
 from costboost.fitting.trainer import read_eval_set, train_models
 from costboost.fitting.warm import continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
-from costboost.inputs.checks import check_table, count_threads
+from costboost.inputs.checks import check_learner, check_table, count_threads
 from costboost.trees.forest import encode_once
 
 Floats = NDArray[np.float64]
@@ -304,6 +304,7 @@ class CostBoostClassifier(
         -------
         self
         """
+        check_learner("estimator", self.estimator)
         X = check_table(self, X, y, reset=True)
         codes, weights, bound = self._read_rows(X, y, sample_weight, costs)
         classes = self.classes_

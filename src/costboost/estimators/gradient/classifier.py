@@ -21,7 +21,7 @@ from costboost.explain.subject import Member, Subject
 from costboost.fitting.atomic import all_at_once
 from costboost.fitting.trainer import read_eval_set
 from costboost.inputs.callbacks import RoundCallbacks, with_callbacks
-from costboost.inputs.checks import check_table
+from costboost.inputs.checks import check_learner, check_table
 
 Floats = NDArray[np.float64]
 
@@ -262,6 +262,9 @@ class GradientBoostClassifier(
         -------
         self
         """
+        check_learner("estimator", self.estimator)
+        if not isinstance(self.init, str):
+            check_learner("init", self.init)
         X = check_table(self, X, y, reset=True)
         codes, weights, bound = self._read_rows(X, y, sample_weight, costs)
         classes = self.classes_

@@ -8,11 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
-from sklearn.utils import column_or_1d
-from sklearn.utils.validation import (
-    _check_y,
-    check_consistent_length,
-)
 
 from costboost.estimators.gradient.base import _GradientBoost
 from costboost.estimators.gradient.plan import GradientPlan, settle_regression
@@ -23,7 +18,12 @@ from costboost.fitting.atomic import all_at_once
 from costboost.fitting.trainer import read_eval_set
 from costboost.inputs.arrays import read_numbers, read_weights
 from costboost.inputs.callbacks import RoundCallbacks, with_callbacks
-from costboost.inputs.checks import check_table, refuse_masked
+from costboost.inputs.checks import (
+    check_learner,
+    check_table,
+    read_numeric_targets,
+    refuse_masked,
+)
 
 Floats = NDArray[np.float64]
 
@@ -219,10 +219,12 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
         -------
         self
         """
+        check_learner("estimator", self.estimator)
+        if not isinstance(self.init, str):
+            check_learner("init", self.init)
         X = check_table(self, X, y, reset=True)
         refuse_masked(y)
-        target = np.asarray(_check_y(column_or_1d(y, warn=True), y_numeric=True), dtype=float)
-        check_consistent_length(X, target)
+        target = read_numeric_targets(X, y)
         weights = None if sample_weight is None else read_weights(sample_weight, len(target))
         plan = settle_regression(self, X, target, weights)
         prices = self._prices(plan, over, under, len(target))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import _check_y, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
 from costboost.boosting.gradient.learner import (
     GradientLearner,
@@ -27,12 +27,15 @@ from costboost.estimators.gradient.watching import Judge, Watched
 from costboost.fitting.constraints import check_order
 from costboost.fitting.trainer import TableTrainer
 from costboost.inputs.arrays import encode, read_numbers
+from costboost.inputs.checks import read_numeric_targets
 from costboost.shards.layout import plan_layout, sensible_shards
 from costboost.shards.local import Shards
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 Codes = NDArray[np.uint8]
+
+_LIGHTEST = 1e-100  # of the heaviest row, in any unit of weight
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,8 @@ class GradientTrainer(TableTrainer):
         weights = None if self.weights is None else self.weights[chosen]
         if weights is not None and np.ptp(weights) == 0.0:
             weights = None  # all alike: as good as none
+        elif weights is not None and plan.setting.l2 == 0.0:
+            weights = _in_range(weights)
         if not plan.n_classes:
             prices = None if self.prices is None else self.prices[chosen]
             return Rows(y, 1, weights, prices=prices)
@@ -208,10 +213,11 @@ class GradientTrainer(TableTrainer):
             plan.loss.proba,
             plan.n_classes,
         )
-        if self.weights is None or table.weights is not None:
+        if self.weights is None:
             return tally
-        common = float(self.weights[chosen[0]])
-        return lambda shards, total: common * tally(shards, total)
+        heaviest = 1.0 if table.weights is None else float(np.max(table.weights))
+        unit = float(np.max(self.weights[chosen])) / heaviest
+        return tally if unit == 1.0 else lambda shards, total: unit * tally(shards, total)
 
     def _history(
         self,
@@ -251,7 +257,7 @@ class GradientTrainer(TableTrainer):
                     f"eval_set has prices of shape {prices.shape} for {len(y)} rows: give (n, 2), "
                     "over and under of every row."
                 )
-            target = np.asarray(_check_y(y, y_numeric=True), dtype=float)
+            target = read_numeric_targets(X, y)
             return Watched(X, codes, target, None, prices, None)
         classes = self.costs.classes
         assert classes is not None
@@ -270,3 +276,14 @@ class GradientTrainer(TableTrainer):
         else:
             margins = model.margins_of_codes(self.codes_of(rows), X, self.plan.n_threads)
         return margins[:, 0] if margins.shape[1] == 1 else margins
+
+
+def _in_range(weights: Floats) -> Floats:
+    """Return weights of any unit as they are, or divided by a power of two if sums had no room.
+
+    Nothing depends on the unit of weights but a penalty on leaves (`l2`).
+    """
+    top = float(np.max(weights))
+    if _LIGHTEST <= top <= 1.0 / _LIGHTEST:
+        return weights
+    return np.asarray(np.ldexp(weights, -int(np.frexp(top)[1])))

@@ -19,7 +19,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 from costboost.costs import Costs
 from costboost.decisions import CostDecisionMixin
 from costboost.inputs.arrays import encode, without_mask
-from costboost.inputs.checks import check_jobs, check_not_empty
+from costboost.inputs.checks import check_jobs, check_learner, check_not_empty
 from costboost.inputs.outside import read_probabilities, source_of
 
 Floats = NDArray[np.float64]
@@ -102,6 +102,7 @@ class CostTrained(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, costs: Any
     ) -> tuple[Any, Int64, Floats | None, Costs]:
         """Check what ``fit`` was given; return X, class numbers, weights and bound costs."""
+        check_learner("estimator", self.estimator)
         check_not_empty(X)
         check_jobs(self.n_jobs)
         (X,) = indexable(without_mask(X))

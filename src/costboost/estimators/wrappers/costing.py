@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import (
     _safe_indexing,
-    check_random_state,
 )
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
@@ -16,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from costboost.estimators.wrappers.base import CostTrained, copy_features, fit_clone, shares_of
 from costboost.fitting.atomic import all_at_once
 from costboost.inputs.arrays import without_mask
-from costboost.inputs.checks import check_number
+from costboost.inputs.checks import check_number, read_random_state
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -57,7 +56,7 @@ def rejection_sample(
             "be drawn too rarely. Give a larger one, or None."
         )
     share = given / top if top > 0.0 else np.zeros_like(given)
-    return np.asarray(check_random_state(random_state).random_sample(len(given)) < share)
+    return np.asarray(read_random_state(random_state).random_sample(len(given)) < share)
 
 
 class CostingClassifier(CostTrained):
@@ -156,7 +155,7 @@ class CostingClassifier(CostTrained):
         if weights is not None:  # both within [0, 1]: their product cannot overflow
             prices = prices * (weights / weights.max())
         self.acceptance_ = float(np.mean(prices / prices.max()))
-        rng = check_random_state(self.random_state)
+        rng = read_random_state(self.random_state)
         jobs = [
             (np.flatnonzero(rejection_sample(prices, rng)), int(rng.randint(2**31 - 1)))
             for _ in range(self.n_estimators)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import (
     _safe_indexing,
-    check_random_state,
 )
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
@@ -23,7 +22,7 @@ from costboost.estimators.wrappers.base import (
 )
 from costboost.fitting.atomic import all_at_once
 from costboost.inputs.arrays import without_mask
-from costboost.inputs.checks import check_choice, check_number
+from costboost.inputs.checks import check_choice, check_number, read_random_state
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -129,7 +128,7 @@ class MetaCostClassifier(CostTrained):
         check_number("max_samples", self.max_samples, low=0.0, high=1.0, open_low=True)
         check_choice("votes", self.votes, ("auto", True, False))
         X, codes, weights, bound = self._read(X, y, sample_weight, costs)
-        rng = check_random_state(self.random_state)
+        rng = read_random_state(self.random_state)
         labels = self.classes_[codes]
         proba = self._bagged_proba(X, labels, weights, rng)
         relabelled = self.classes_[bound.decide(proba, encoded=True)]

@@ -28,16 +28,24 @@ from costboost.decisions.mixin import CostDecisionMixin
 from costboost.estimators.wrappers.base import copy_features
 from costboost.fitting.atomic import all_at_once
 from costboost.fitting.copies import read_copies
-from costboost.inputs.arrays import encode, read_weights, without_mask
+from costboost.inputs.arrays import read_weights, without_mask
 from costboost.inputs.checks import (
     check_choice,
     check_jobs,
+    check_learner,
     check_not_empty,
     check_weighted_classes,
     read_targets,
     warn_caller,
 )
-from costboost.inputs.outside import ask, count_rows, read_finite, read_probabilities, source_of
+from costboost.inputs.outside import (
+    ask,
+    count_rows,
+    read_finite,
+    read_probabilities,
+    seen_classes,
+    source_of,
+)
 
 Floats = NDArray[np.float64]
 
@@ -49,11 +57,9 @@ def _scores(model: Any, X: Any, classes: NDArray[Any], response: str) -> Floats:
     """
     if response == "predict_proba":
         return read_probabilities(model, X, classes)
-    source, n_rows = source_of(model, response), count_rows(X)
-    seen = encode(classes, model.classes_, f"{type(model).__name__}.classes_")
-    answer = ask(model, response, X)
-    shape = (n_rows, len(seen)) if np.ndim(answer) > 1 else (n_rows,)
-    values = read_finite(answer, shape, source)
+    answer, seen = ask(model, response, X), seen_classes(model, classes)
+    shape = (count_rows(X),) if len(seen) == 2 else (count_rows(X), len(seen))
+    values = read_finite(answer, shape, source_of(model, response))
     if len(seen) == len(classes):
         return values
     if values.ndim == 1:
@@ -234,6 +240,7 @@ class MinimumCostClassifier(
         -------
         self
         """
+        check_learner("estimator", self.estimator)
         check_not_empty(X)
         check_jobs(self.n_jobs)
         check_choice("calibration", self.calibration, tuple(CALIBRATORS))

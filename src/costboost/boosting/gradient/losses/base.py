@@ -27,7 +27,7 @@ from scipy.special import expit, softmax
 from costboost.boosting.gradient.messages import Derive, SumsAtConstant, put_derivatives
 from costboost.boosting.gradient.minimisers import FARTHEST, PASSES, minimise
 from costboost.boosting.gradient.rows import Rows, Terms
-from costboost.inputs.outside import read_finite, source_of
+from costboost.inputs.outside import read_finite, read_shares, source_of
 from costboost.shards.grid import rounded
 from costboost.shards.local import Shards
 
@@ -233,9 +233,7 @@ class OwnLoss(BuiltIn):
         if link is None:
             return logistic(raw)
         shape = (len(raw), 2 if raw.ndim == 1 else raw.shape[1])
-        return read_finite(
-            link(raw), shape, source_of(self.loss, "proba"), low=0.0, high=1.0 + 1e-6
-        )
+        return read_shares(link(raw), shape, source_of(self.loss, "proba"))
 
 
 def _given(shards: Shards) -> Rows:
