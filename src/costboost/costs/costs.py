@@ -1,8 +1,8 @@
 """What each mistake costs: every accepted form becomes one canonical form, ``C[true, action]``.
 
 A ``Costs`` is immutable, its arrays are read-only, and it is no more than a `State` (drawn in
-`costboost.costs.state`) that is cut like an array (`costboost.costs.rows`); every other method
-calls a pure function of it.
+`costboost.costs.state`) that is cut like an array (`costboost.costs.rows`) and shows its cells
+(`costboost.costs.faces`); every other method calls a pure function of it.
 
 Boundary convention: a tie goes to the action with the lowest index, except that of two classes the
 positive one is answered only when its probability is strictly above the threshold.
@@ -10,20 +10,22 @@ positive one is answered only when its probability is strictly above the thresho
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from costboost.costs import binding, pricing, reading
-from costboost.costs.rows import Rows
+from costboost.costs import arithmetic, binding, doubts, pricing, reading, tables
+from costboost.costs.faces import Faces
 from costboost.costs.state import State, frozen
 from costboost.inputs.arrays import FloatArray, read_weights
+from costboost.inputs.checks import warn_caller
 
 __all__ = ["Costs", "as_costs"]
 
 
-class Costs(Rows):
+class Costs(Faces):
     """What each decision costs, given the truth: ``C[true, action]``, constant or one per row.
 
     This constructor is for two classes; `from_matrix` takes any number of classes and actions,
@@ -32,19 +34,24 @@ class Costs(Rows):
     ``encoded=True`` methods take and return codes, 0 .. K - 1 or 0 .. A - 1, instead of labels.
 
     Per-row costs are cut by row like an array, so scikit-learn's splitters and meta-estimators
-    give each fold its own rows; constant costs have one row, are not cut, and pass whole.
+    give each fold its own rows; constant costs have one row, are not cut, and pass whole. So do
+    costs by column: they are read from the table wherever it is given (``fit``, ``predict``,
+    ``score``, scorers, cross-validation), and never need to be cut.
 
     Parameters
     ----------
-    fp, fn : float or array-like of shape (n_samples,)
+    fp, fn : float, array-like of shape (n_samples,), str or callable
         Cost of a false positive (a negative row answered positive) and of a false negative.
-        Scalars hold for every row. Prices per row must all have the same length: nothing is
-        broadcast from length 1. Series and data frames are read by position.
-    tp, tn : float or array-like of shape (n_samples,), default=0
+        A number holds for every row. Prices per row must all have the same length: nothing is
+        broadcast from length 1; the index of a pandas Series is remembered, and must be that of
+        the table. A string names a column of the table, a function is given the table and returns
+        one price per row, each of its own row only; see `bind_table`.
+    tp, tn : float, array-like of shape (n_samples,), str or callable, default=0
         Cost of the two correct answers. They may exceed the cost of the wrong ones (an
         investigation that costs more than the fraud); see `cheapest_labels`.
     positive : label, default=None
-        The class that a positive decision means. None is the last of the sorted classes.
+        The class that a positive decision means. It is known for the labels 0/1, -1/+1 and
+        booleans, and must be named for any others: the alphabet does not tell it.
     benefits : bool, default=False
         Allow negative costs. Without it they are refused.
 
@@ -63,30 +70,39 @@ class Costs(Rows):
     [0, 1, 0]
     >>> bound.total([1, 1, 0], [0, 1, 1])
     15.0
+
+    The same by column, whatever rows the table has:
+
+    >>> by_column = Costs(fp=5, fn="amount", positive="fraud")
+    >>> print(by_column.describe())
+    a false positive costs 5
+    a false negative costs its amount
+    everything else is free
     """
 
     __slots__ = ()
 
     def __init__(
         self,
-        fp: ArrayLike,
-        fn: ArrayLike,
-        tp: ArrayLike = 0,
-        tn: ArrayLike = 0,
+        fp: Any,
+        fn: Any,
+        tp: Any = 0,
+        tn: Any = 0,
         *,
         positive: Any = None,
         benefits: bool = False,
     ) -> None:
-        self._state = reading.read_binary(fp, fn, tp, tn, positive, benefits)
+        self._state = _undoubted(reading.read_binary(fp, fn, tp, tn, positive, benefits))
 
     @classmethod
     def from_matrix(
         cls,
-        C: ArrayLike,
+        C: Any,
         *,
         classes: ArrayLike | None = None,
         actions: ArrayLike | None = None,
         benefits: bool = False,
+        positive: Any = None,
     ) -> Costs:
         """Take a whole cost matrix, ``C[true, action]``, constant or one per row.
 
@@ -95,7 +111,10 @@ class Costs(Rows):
         C : array-like of shape (K, K), (K, A) or (n_samples, K, A)
             Rows are the truth, columns the decision. Two dimensions always mean constant costs;
             if they differ, `classes` is required, because prices of shape (n_samples, K), which
-            belong to `of_rows`, look the same. Labels of a data frame are not read.
+            belong to `of_rows`, look the same. Labels of a data frame are read: those of its rows
+            are the classes, those of its columns the decisions, in whatever order they stand (a
+            polars frame may hold the former in a first column of strings). In a list of lists any
+            cell may be an array, the name of a column or a function, as in `Costs`.
         classes : array-like of shape (K,), default=None
             The class of each row of C. With it the costs survive a fold that lacks a class; without
             it the rows must be in the order of the labels' sorted classes, all of them.
@@ -104,6 +123,9 @@ class Costs(Rows):
             0 .. A - 1. Actions that are the classes in another order are sorted into theirs.
         benefits : bool, default=False
             Allow negative costs.
+        positive : label, default=None
+            The class that a positive decision means, for `fp`, `fn`, `thresholds` and curves. The
+            prices themselves do not depend on it.
 
         Examples
         --------
@@ -112,18 +134,47 @@ class Costs(Rows):
         >>> loan.decide([[0.99, 0.01], [0.9, 0.1], [0.1, 0.9]]).tolist()
         ['approve', 'review', 'no']
         """
-        return cls._of(reading.read_matrix(C, classes, actions, benefits))
+        return cls._of(_undoubted(reading.read_matrix(C, classes, actions, benefits, positive)))
 
     @classmethod
-    def of_rows(cls, c: ArrayLike, *, classes: ArrayLike | None = None) -> Costs:
+    def of_actions(cls, prices: Any, *, benefits: bool = False) -> Costs:
+        """Take what each action costs given each class: decisions that are not the classes.
+
+        Parameters
+        ----------
+        prices : dict of dicts, ``prices[action][class]``
+            Every price is a number, an array with one per row, the name of a column or a function
+            of the table, mixed as they come; see `Costs`. An action that costs the same whatever
+            the truth may have that one price in place of a dict.
+        benefits : bool, default=False
+            Allow negative costs.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> loans = Costs.of_actions({
+        ...     "approve": {"default": "amount", "paid": 0},
+        ...     "review": 25,
+        ...     "decline": {"default": 0, "paid": "margin"},
+        ... })
+        >>> X = pd.DataFrame({"amount": [1000.0, 9000.0], "margin": [50.0, 900.0]})
+        >>> loans.bind_table(X).decide([[0.02, 0.98], [0.5, 0.5]]).tolist()
+        ['approve', 'review']
+        """
+        return cls._of(reading.read_actions(prices, benefits))
+
+    @classmethod
+    def of_rows(cls, c: Any, *, classes: ArrayLike | None = None) -> Costs:
         """Take the price of each training row, rather than a matrix.
 
         Parameters
         ----------
-        c : array-like of shape (n_samples,) or (n_samples, K)
-            The price of getting row i wrong, whatever the wrong answer; or the price of each
-            answer for row i (Lozano and Abe's C_x,y). The latter contains the truth, so `expected`,
-            `decide` and `thresholds` refuse it.
+        c : array-like of shape (n_samples,) or (n_samples, K), str or callable
+            The price of getting row i wrong, whatever the wrong answer (an array, the name of a
+            column or a function of the table); or the price of each answer for row i (Lozano and
+            Abe's C_x,y). The latter contains the truth, so `expected`, `decide` and `thresholds`
+            refuse it; `PNormBoostClassifier` trains on it. Labels of the columns of a data frame
+            are its classes.
         classes : array-like of shape (K,), default=None
             The class of each column; as in `from_matrix`.
 
@@ -135,11 +186,35 @@ class Costs(Rows):
         return cls._of(reading.read_rows(c, classes))
 
     @classmethod
+    def concat(cls, parts: Sequence[Costs]) -> Costs:
+        """Put the rows of several costs one after the other, as ``pandas.concat`` does.
+
+        Parameters
+        ----------
+        parts : list of Costs
+            Of the same form and for the same classes and actions. Rows keep their index where all
+            have one. Constants that are all equal stay constant; costs by column stay unread.
+
+        Examples
+        --------
+        >>> Costs.concat([Costs(fp=5, fn=[1, 2]), Costs(fp=5, fn=[9])])
+        Costs(fp=5, fn=<3 values from 1 to 9>)
+        """
+        return cls._of(arithmetic.concat([part._state for part in parts]))
+
+    @classmethod
     def check(
-        cls, value: Any, classes: ArrayLike | None = None, n_samples: int | None = None
+        cls,
+        value: Any,
+        classes: ArrayLike | None = None,
+        n_samples: int | None = None,
+        table: Any = None,
     ) -> Costs:
         """Turn every accepted form into a ``Costs``; see `as_costs`."""
-        costs = value if isinstance(value, Costs) else cls._of(reading.read_value(value))
+        costs = value
+        if not isinstance(costs, Costs):
+            costs = cls._of(_undoubted(reading.read_value(value)))
+        costs = costs if table is None else costs.bind_table(table)
         return costs if classes is None else costs.bind(classes, n_samples)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -165,6 +240,31 @@ class Costs(Rows):
         [[0.0, 10.0], [1.0, 0.0]]
         """
         bound = binding.bind(self._state, classes, n_samples)
+        return self if bound is self._state else self._of(bound)
+
+    def bind_table(self, X: Any) -> Costs:
+        """Read the columns that the costs name from a table: return ordinary costs per row.
+
+        Every estimator, scorer and cross-validation of this library does so where it is given a
+        table. Do it yourself where there is none (measures take labels and decisions only), and to
+        hand costs past steps that transform the table: ``pipeline.fit(X, y,
+        model__costs=costs.bind_table(X))``.
+
+        Costs that remember the index of their rows must have that of X, in the same order.
+
+        Parameters
+        ----------
+        X : DataFrame (pandas, polars, pyarrow) or array of shape (n_samples, n_features)
+            The table. Columns are found by name; functions are given X as it is.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> X = pd.DataFrame({"amount": [10.0, 45.0]})
+        >>> Costs(fp=5, fn="amount", tp=lambda X: 0.1 * X["amount"]).bind_table(X)
+        Costs(fp=5, fn=<2 values from 10 to 45>, tp=<2 values from 1 to 4.5>)
+        """
+        bound = tables.bind_table(self._state, X)
         return self if bound is self._state else self._of(bound)
 
     def of_labels(self, y: ArrayLike, *, encoded: bool = False) -> FloatArray:
@@ -268,7 +368,8 @@ class Costs(Rows):
         """
         if self.is_constant:
             return self
-        return self._of(pricing.mean(self._state, read_weights(sample_weight, len(self)), y))
+        known = self if y is None else self._knowing(False, y)
+        return self._of(pricing.mean(known._state, read_weights(sample_weight, len(self)), y))
 
     def expected(self, proba: ArrayLike) -> FloatArray:
         """Return the expected cost of each action, shape (n_samples, A): ``sum_k p(k) C[k, a]``.
@@ -306,6 +407,7 @@ class Costs(Rows):
         >>> Costs(fp=50, fn=[20, 150], tp=50).thresholds().round(3).tolist()
         [2.5, 0.333]
         """
+        binding.refuse_unless_signed(self._state)
         return pricing.thresholds(self._state)
 
     def decide(self, proba: ArrayLike, *, encoded: bool = False) -> NDArray[Any]:
@@ -322,7 +424,8 @@ class Costs(Rows):
 
         Examples
         --------
-        >>> Costs(fp=1, fn=3).bind(["no", "yes"]).decide([[0.75, 0.25], [0.7, 0.3]]).tolist()
+        >>> costs = Costs(fp=1, fn=3, positive="yes").bind(["no", "yes"])
+        >>> costs.decide([[0.75, 0.25], [0.7, 0.3]]).tolist()
         ['no', 'yes']
         """
         s = self._state
@@ -361,7 +464,7 @@ class Costs(Rows):
 
         Examples
         --------
-        >>> Costs(fp=1, fn=10).total(["no", "yes", "yes"], ["yes", "yes", "no"])
+        >>> Costs(fp=1, fn=10, positive="yes").total(["no", "yes", "yes"], ["yes", "yes", "no"])
         11.0
         """
         paid = self.of_decisions(y, predicted, encoded=encoded)
@@ -388,25 +491,40 @@ class Costs(Rows):
         return binding.labels_of_actions(s, best, encoded).tolist()[0], cost
 
 
-def as_costs(value: Any, classes: ArrayLike | None = None, n_samples: int | None = None) -> Costs:
+def as_costs(
+    value: Any,
+    classes: ArrayLike | None = None,
+    n_samples: int | None = None,
+    table: Any = None,
+) -> Costs:
     """Turn every accepted form of costs into a `Costs`: the one entry that estimators use.
 
     Parameters
     ----------
     value : None, dict, array-like of shape (K, K), or Costs
         None: every mistake costs 1. A dict holds the arguments of `Costs`, such as
-        ``{"fp": 1, "fn": 10}``. A square array is ``C[true, predicted]``, in sorted class order.
+        ``{"fp": 1, "fn": 10}``. A square array is ``C[true, predicted]``, in sorted class order;
+        a data frame with labels on both sides is read by them.
     classes : array-like of shape (K,), default=None
         If given, the costs are bound to these labels; see `Costs.bind`.
     n_samples : int, default=None
         How many rows the data have, checked together with `classes`.
+    table : DataFrame or array of shape (n_samples, n_features), default=None
+        If given, columns are read from it; see `Costs.bind_table`.
 
     Examples
     --------
-    >>> as_costs({"fp": 1, "fn": 10}, classes=["no", "yes"])
-    Costs(fp=1, fn=10, positive='yes')
+    >>> as_costs({"fp": 1, "fn": 10, "positive": "no"}, classes=["no", "yes"])
+    Costs(fp=1, fn=10, positive='no')
     """
-    return Costs.check(value, classes, n_samples)
+    return Costs.check(value, classes, n_samples, table)
+
+
+def _undoubted(state: State) -> State:
+    """Warn of constant costs that look as if benefits had been given as costs."""
+    if doubts.looks_reversed(state):
+        warn_caller(doubts.doubt(doubts.dearer_when_right(state)))
+    return state
 
 
 def _unpickle(state: tuple[Any, ...]) -> Costs:

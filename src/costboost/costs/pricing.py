@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from costboost.costs.binding import check_rows, codes_of_labels
-from costboost.costs.state import ZERO, Columns, State, expanded
+from costboost.costs.state import ZERO, Cell, Columns, State, expanded
 from costboost.inputs.arrays import CodeArray, FloatArray, freeze, read_proba
 
 __all__ = [
@@ -80,14 +80,16 @@ def cheapest_constant(
 def mean(state: State, weights: FloatArray, y: ArrayLike | None) -> State:
     """Return constant costs; prices that contain the truth are averaged within each class."""
     if state.form == "matrix" or (state.form == "rows" and y is None):
-        return expanded(state._replace(columns=_weighted_means(state.columns, weights)))
+        means = state.with_columns(_weighted_means(state.columns, weights))
+        return expanded(means._replace(index=None))
     if y is None:
         raise ValueError(
             "The price of each answer has a mean only within each true class: give mean(y=)."
         )
     codes = codes_of_labels(state, y, encoded=False)
-    means = (_mean_of_class(state, k, codes == k, weights) for k in range(state.k))
-    return state._replace(form="matrix", columns=tuple(cell for row in means for cell in row))
+    by_class = (_mean_of_class(state, k, codes == k, weights) for k in range(state.k))
+    cells = tuple(Cell(price) for row in by_class for price in row)
+    return state._replace(form="matrix", cells=cells, index=None)
 
 
 def _mean_of_class(state: State, k: int, rows: NDArray[np.bool_], weights: FloatArray) -> Columns:
@@ -143,7 +145,9 @@ def _refuse_answers(state: State, what: str) -> None:
         raise ValueError(
             f"{what} need C[true, action], but these costs (Costs.of_rows of shape "
             f"{state.shape}) hold the price of each answer given the truth, which is not known "
-            "at prediction. Give Costs(fp=, fn=) or Costs.from_matrix(C), or use mean(y=)."
+            "at prediction. PNormBoostClassifier trains on such prices, and answers without them: "
+            "give it to fit(X, y, costs=costs), and predict(X). To decide by their mean within "
+            "each class of some labels y, give costs.mean(y=y)."
         )
 
 
