@@ -13,15 +13,23 @@ from costboost.inputs.arrays import CodeArray, check_codes, encode, read_labels
 from costboost.inputs.labels import USUAL, usual_positive
 
 __all__ = [
+    "ROWS_CHANGED",
     "bind",
+    "check_positive",
     "check_rows",
     "codes_of_actions",
     "codes_of_labels",
     "labels_of_actions",
     "refuse_unless_signed",
     "refuse_unless_square",
+    "with_positive",
     "with_square_actions",
 ]
+
+ROWS_CHANGED = (
+    "If a step on the way changes the rows (a sampler, a filter), costs by row cannot follow: name "
+    "the column that holds them, such as Costs(fp=8, fn='amount')."
+)
 
 
 def bind(state: State, classes: ArrayLike, n_samples: int | None) -> State:
@@ -116,13 +124,31 @@ def with_square_actions(state: State) -> State:
     return state._replace(cells=select(state, actions=order), actions=None)
 
 
+def check_positive(positive: Any) -> None:
+    """Check that one label is named."""
+    if positive is not None and np.ndim(positive) != 0:
+        raise ValueError(f"positive must be one label, but {positive!r} was given.")
+
+
+def with_positive(state: State, positive: Any) -> State:
+    """Name the positive of two classes; see `costboost.costs.Costs.with_positive`."""
+    check_positive(positive)
+    if state.classes is None and state.signed:
+        return state._replace(positive=positive)
+    if not state.is_binary or state.classes is None or positive not in state.classes.tolist():
+        raise ValueError(
+            f"positive={positive!r} must be one of two classes that are the decisions, and both "
+            "must be known: bind(classes) first, or name them with classes=."
+        )
+    return state._replace(positive=positive)
+
+
 def check_rows(state: State, n_samples: int, whose: str) -> None:
     """Check that per-row costs are for as many rows as the data have."""
     if state.n_rows not in (None, n_samples):
         raise ValueError(
             f"These costs have {state.n_rows} rows, but {whose} {n_samples}. Cut both alike, with "
-            "costs[index]. If a step on the way changes the rows (a sampler, a filter), costs by "
-            "row cannot follow: name the column that holds them, such as Costs(fp=8, fn='amount')."
+            f"costs[index]. {ROWS_CHANGED}"
         )
 
 

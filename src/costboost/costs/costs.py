@@ -242,6 +242,20 @@ class Costs(Faces):
         bound = binding.bind(self._state, classes, n_samples)
         return self if bound is self._state else self._of(bound)
 
+    def with_positive(self, label: Any) -> Costs:
+        """Name the positive of two classes, where the labels do not tell.
+
+        Costs by `fp` and `fn` that are not yet bound are read by it. What is bound, or was given as
+        a matrix, keeps its prices: it only says what `fp`, `thresholds` and curves are about.
+
+        Examples
+        --------
+        >>> C = Costs.from_matrix([[0, 10], [1, 0]], classes=["fraud", "legit"])
+        >>> C.with_positive("fraud").thresholds().round(3).tolist()
+        0.091
+        """
+        return self._of(binding.with_positive(self._state, label))
+
     def bind_table(self, X: Any) -> Costs:
         """Read the columns that the costs name from a table: return ordinary costs per row.
 

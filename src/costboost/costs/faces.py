@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from costboost.costs import arithmetic
+from costboost.costs import arithmetic, doubts
 from costboost.costs.rows import Rows
 from costboost.costs.state import Source
 from costboost.costs.tables import bind_table
 from costboost.costs.text import as_call, signs
 from costboost.costs.words import in_words, to_frame
+from costboost.inputs.checks import warn_caller
 
 __all__ = ["Faces"]
 
@@ -89,6 +90,15 @@ class Faces(Rows):
         everything else is free
         """
         return in_words(self._state if X is None else bind_table(self._state, X))
+
+    def warn_if_doubtful(self) -> None:
+        """Warn where the right answer to a class is dearer than any other in all rows.
+
+        For the costs of many rows, such as those of ``fit``: of a single row it says nothing.
+        """
+        found = doubts.dearer_when_right(self._state)
+        if found and not doubts.looks_reversed(self._state):  # of which their maker was warned
+            warn_caller(doubts.doubt(found))
 
     def __mul__(self, factor: Any) -> Self:
         if not arithmetic.is_number(factor):

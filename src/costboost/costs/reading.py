@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from costboost.costs.binding import with_square_actions
+from costboost.costs.binding import check_positive, with_positive, with_square_actions
 from costboost.costs.cells import is_source, read_cell, read_cells, some_cost
 from costboost.costs.labelled import agree, index_of, name_of, read_frame, settle_names
 from costboost.costs.state import Cell, State
@@ -73,15 +73,10 @@ def read_binary(
 ) -> State:
     """Read the four prices of two classes; see `costboost.costs.Costs`."""
     cells, index = read_cells({"tn": tn, "fp": fp, "fn": fn, "tp": tp}, benefits)
-    _check_positive(positive)
+    check_positive(positive)
     return State(
         "matrix", cells, 2, 2, positive=positive, signed=True, benefits=benefits, index=index
     )
-
-
-def _check_positive(positive: Any) -> None:
-    if positive is not None and np.ndim(positive) != 0:
-        raise ValueError(f"positive must be one label, but {positive!r} was given.")
 
 
 # Matrices
@@ -103,20 +98,8 @@ def read_matrix(
     if action_labels is None and shape[0] != shape[1]:
         action_labels = freeze(np.arange(shape[1]))
     state = State("matrix", cells, *shape, class_labels, action_labels, benefits=benefits)
-    return _with_positive(with_square_actions(state._replace(index=index)), positive)
-
-
-def _with_positive(state: State, positive: Any) -> State:
-    """Name the positive of two classes of a matrix."""
-    if positive is None:
-        return state
-    _check_positive(positive)
-    if not state.is_binary or state.classes is None or positive not in state.classes.tolist():
-        raise ValueError(
-            f"positive={positive!r} names one of two classes that are the decisions: name both "
-            "with classes= (or labels of the table)."
-        )
-    return state._replace(positive=positive)
+    state = with_square_actions(state._replace(index=index))
+    return state if positive is None else with_positive(state, positive)
 
 
 def _read_grid(

@@ -78,6 +78,11 @@ class Rows:
         return named_columns(self._state)
 
     @property
+    def names_every_column(self) -> bool:
+        """Whether all that is still to be read has a name: none of it is a function."""
+        return all(isinstance(source.read, str) for source in self._state.sources)
+
+    @property
     def index(self) -> Any:
         """The pandas index of the rows, if the prices came with one; else None."""
         return self._state.index

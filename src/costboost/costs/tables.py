@@ -12,7 +12,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from costboost.costs.binding import check_rows
+from costboost.costs.binding import ROWS_CHANGED, check_rows
 from costboost.costs.labelled import index_of
 from costboost.costs.state import Cell, Source, State
 from costboost.inputs.arrays import FloatArray, freeze, read_numbers
@@ -120,13 +120,13 @@ def _check_index(state: State, X: Any) -> None:
         what = "in another order" if len(mine) == len(rows) else "and others"
         raise ValueError(
             f"These costs are for the rows of X {what}: their index starts with {_start(mine)}, "
-            f"that of X with {_start(rows)}. Give costs[X.index]."
+            f"that of X with {_start(rows)}. Give costs[X.index]. {ROWS_CHANGED}"
         )
     raise ValueError(
         f"These costs are for other rows than X: their index starts with {_start(mine)}, that of "
         f"X with {_start(rows)}. Take both from the same table, as in Costs(fp=8, "
         "fn=table.loc[X.index, 'amount']); if they belong together by position all the same, give "
-        "the prices without their index, series.to_numpy()."
+        f"the prices without their index, series.to_numpy(). {ROWS_CHANGED}"
     )
 
 

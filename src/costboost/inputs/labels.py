@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 __all__ = ["USUAL", "usual_positive"]
 
-USUAL = "0/1, -1/+1 or booleans"
+USUAL = "0/1, -1/+1 and booleans"
 
 
 def usual_positive(labels: ArrayLike) -> Any:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
 
+from costboost.costs import as_costs
 from costboost.plots._responses import (
     ResponseMethod,
     bound_costs,
@@ -73,6 +74,8 @@ class BinaryDisplay:
         classes = two_classes(estimator, y)
         if costs is None:
             costs = fitted_costs(estimator)
+        if costs is not None:
+            costs = as_costs(costs, table=X)
         bound = bound_costs(costs, y, pos_label, labels=classes)
         if cls._probabilities_only and response_method == "auto":
             response_method = "predict_proba"

@@ -372,12 +372,12 @@ class CostBoostClassifier(
         -------
         ndarray of shape (n_samples,)
         """
-        return self._decide(self._tallies(X), costs)
+        return self._decide(self._tallies(X), costs, X)
 
-    def _decide(self, tallies: list[Tally], costs: Any) -> NDArray[Any]:
+    def _decide(self, tallies: list[Tally], costs: Any, X: Any) -> NDArray[Any]:
         if self._decides_by_costs():
             proba = self._priced_proba(tallies)
-            return self._cheapest(self._decision_costs(costs, len(proba)), proba)
+            return self._cheapest(self._decision_costs(costs, X), proba)
         if costs is not None:
             self._refuse_costs()
         # The sign of the margin (ties: negative), or the class of most votes (ties: the first).

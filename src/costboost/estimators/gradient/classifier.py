@@ -310,12 +310,12 @@ class GradientBoostClassifier(
         -------
         ndarray of shape (n_samples,)
         """
-        return self._decide(self._margins(X), costs)
+        return self._decide(self._margins(X), costs, X)
 
-    def _decide(self, margins: list[Floats], costs: Any) -> NDArray[Any]:
+    def _decide(self, margins: list[Floats], costs: Any, X: Any) -> NDArray[Any]:
         if self._decides_by_costs():
             proba = self._proba(margins)
-            return self._cheapest(self._decision_costs(costs, len(proba)), proba)
+            return self._cheapest(self._decision_costs(costs, X), proba)
         if costs is not None:
             self._refuse_costs()
         return np.asarray(self.classes_[choices_of(margins[0])])

@@ -339,19 +339,22 @@ class PNormBoostClassifier(
         ndarray of shape (n_samples,)
             Ties of H go to the first class.
         """
-        return self._decide(self._mix(X), costs)
+        return self._decide(self._mix(X), costs, X)
 
-    def _decide(self, H: list[Floats], costs: Any) -> NDArray[Any]:
+    def _decide(self, H: list[Floats], costs: Any, X: Any) -> NDArray[Any]:
         if self._scores is not None:
             proba = self._proba(H)
-            return self._cheapest(self._decision_costs(costs, len(proba)), proba)
+            return self._cheapest(self._decision_costs(costs, X), proba)
         if costs is not None:
             self._refuse_costs()
         return np.asarray(self.classes_[np.argmax(H[0], axis=1)])
 
-    def _decision_proba(self, X: Any, costs: Any) -> Floats:
+    def _decides_by_costs(self) -> bool:
         check_is_fitted(self)
-        if self._scores is None:
+        return self._scores is not None
+
+    def _decision_proba(self, X: Any, costs: Any) -> Floats:
+        if not self._decides_by_costs():
             self._refuse_costs()
         return self.predict_proba(X)
 

@@ -110,6 +110,9 @@ class CostTrained(
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
 
+    def _decides_by_costs(self) -> bool:
+        return False
+
     def _decision_proba(self, X: Any, costs: Any) -> Floats:
         raise ValueError(
             f"{type(self).__name__} was trained on costs, which its answers contain, so it cannot "

@@ -22,8 +22,9 @@ from costboost.calibration import (
     calibrate_fitted,
     calibrate_folds,
 )
-from costboost.costs import Costs
+from costboost.costs import Costs, as_costs
 from costboost.decisions.mixin import CostDecisionMixin
+from costboost.fitting.keywords import costs_to_fit
 from costboost.inputs.arrays import read_weights
 from costboost.inputs.checks import (
     check_choice,
@@ -146,7 +147,7 @@ class MinimumCostClassifier(
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> from costboost.costs import Costs
+    >>> from costboost.costs import Costs, as_costs
     >>> from costboost.decisions import MinimumCostClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> y = np.where(y == 0, "malignant", "benign")
@@ -231,7 +232,9 @@ class MinimumCostClassifier(
         self._response, margins = self._read_response()
         prefit = self._is_prefit()
         self.classes_ = self.estimator.classes_ if prefit else np.unique(labels)
-        self._set_costs(costs, labels, weights)
+        bound = self._set_costs(costs, labels, weights, X)
+        if costs is not None:  # no step of a pipeline can transform prices that have been read
+            costs = costs_to_fit(self.estimator, as_costs(costs), bound)
         params = self._estimator_params(weights, costs, groups, fit_params)
         train = partial(_fit_rows, estimator=self.estimator, X=X, y=labels, params=params)
         settings: dict[str, Any] = {
@@ -335,7 +338,7 @@ class MinimumCostClassifier(
             where `predict` answers the second. Otherwise minus the expected cost of each action.
         """
         proba = self._decision_proba(X, costs)
-        prices = self._decision_costs(costs, len(proba))
+        prices = self._decision_costs(costs, X)
         expected = prices.expected(proba)
         if prices.is_square and expected.shape[1] == 2:
             return np.asarray(expected[:, 0] - expected[:, 1])
