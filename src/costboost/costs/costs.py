@@ -424,6 +424,14 @@ class Costs(Faces):
         binding.refuse_unless_signed(self._state)
         return pricing.thresholds(self._state)
 
+    def second_thresholds(self) -> FloatArray:
+        """Return the probability of the second class above which `decide` answers it.
+
+        It is that of `thresholds` if the second class is the positive one, and does not ask which
+        is: what models use, whose margins are those of the second class.
+        """
+        return pricing.second_thresholds(self._state)
+
     def decide(self, proba: ArrayLike, *, encoded: bool = False) -> NDArray[Any]:
         """Return the cheapest action of each row, shape (n_samples,).
 

@@ -23,6 +23,7 @@ __all__ = [
     "of_labels",
     "of_misses",
     "paid",
+    "second_thresholds",
     "thresholds",
 ]
 
@@ -158,6 +159,19 @@ def thresholds(state: State) -> FloatArray:
         ratio = a / (a + b)
     one_sided = np.where(a >= 0, np.inf, np.where(b >= 0, -np.inf, np.nan))
     return np.asarray(np.where(a + b > 0, ratio, one_sided))
+
+
+def second_thresholds(state: State) -> FloatArray:
+    """Return the probability of the second class above which it is decided, as `decide` does.
+
+    That is Elkan's threshold where the second class is the positive one. Where the first is, it
+    gives way at its own threshold, so the second is decided from there on, ends included.
+    """
+    own = thresholds(state)
+    if state.positive_code == 1:
+        return own
+    second = thresholds(state._replace(positive=None, classes=None))
+    return np.asarray(np.where(np.isinf(own), -own, np.nextafter(second, -np.inf)))
 
 
 def _extra_costs(state: State) -> tuple[FloatArray, FloatArray]:

@@ -77,10 +77,10 @@ def _column(X: Any, name: str) -> Any:
             "have no names: give a DataFrame, or a function in place of the name, such as "
             f"lambda X: X[:, 3]. {_PIPELINE}"
         )
-    if frame.columns.count(name) != 1:
+    if name not in frame.columns:
         raise ValueError(
-            f"The costs read the column {name!r}, which X has {frame.columns.count(name)} times: "
-            f"its columns are {_some(frame.columns)}. {_PIPELINE}"
+            f"The costs read the column {name!r}, which X does not have: its columns are "
+            f"{_some(frame.columns)}. {_PIPELINE}"
         )
     return frame[name].to_numpy()
 

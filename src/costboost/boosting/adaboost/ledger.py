@@ -70,7 +70,7 @@ class Ledger:
             self.rewards = -self.costs.of_labels(np.arange(self.n_classes), encoded=True)
             return
         # s > threshold with s = (1 + F / A) / 2: F > A (2 threshold - 1)
-        limit = 2.0 * np.atleast_1d(self.costs.thresholds()) - 1.0
+        limit = 2.0 * np.atleast_1d(self.costs.second_thresholds()) - 1.0
         if self.costs.per_row:
             self.shards.scatter("limits", limit)
         else:

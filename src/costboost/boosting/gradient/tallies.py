@@ -96,7 +96,7 @@ class CostTally:
         """P > threshold if and only if F > logit(threshold) / odds."""
         assert self.odds is not None
         with np.errstate(divide="ignore"):
-            thresholds = np.atleast_1d(np.asarray(self.costs.thresholds(), dtype=float))
+            thresholds = np.atleast_1d(np.asarray(self.costs.second_thresholds(), dtype=float))
             limits = (np.log(thresholds) - np.log1p(-thresholds)) / self.odds
         self._per_row = self.costs.per_row
         if self._per_row:
