@@ -123,7 +123,7 @@ def test_measures_ask_for_pos_label():
     with pytest.raises(ValueError, match="pos_label="):
         f_measure(y, y)
     assert f_measure(y, y, pos_label="fraud") == 100.0
-    with pytest.raises(ValueError, match="Costs\\(..., positive=\\)"):
+    with pytest.raises(ValueError, match=r"Costs\(\.\.\., positive=\)"):
         cheapest_threshold(y, [0.9, 0.1, 0.2], costs=None)
     with pytest.raises(ValueError, match="which of them is positive"):
         total_cost(y, y, costs={"fp": 1, "fn": 2})

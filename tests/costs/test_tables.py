@@ -198,7 +198,7 @@ def test_tables_of_other_rows_are_refused():
         costs.bind_table(NAMED.iloc[::-1])
     with pytest.raises(ValueError, match=r"and others.*costs\[X.index\]"):
         costs.bind_table(NAMED.iloc[:2])
-    with pytest.raises(ValueError, match="other rows than X.*to_numpy"):
+    with pytest.raises(ValueError, match=r"other rows than X.*to_numpy"):
         costs.bind_table(FRAME)
     assert costs[NAMED.index[::-1]].bind_table(NAMED.iloc[::-1]) == costs[::-1]
     with pytest.raises(ValueError, match="fp and fn have different indexes"):

@@ -97,6 +97,7 @@ class CostTally:
         assert self.odds is not None
         with np.errstate(divide="ignore"):
             thresholds = np.atleast_1d(np.asarray(self.costs.second_thresholds(), dtype=float))
+            thresholds = np.clip(thresholds, 0.0, 1.0)  # beyond, one answer is always the cheaper
             limits = (np.log(thresholds) - np.log1p(-thresholds)) / self.odds
         self._per_row = self.costs.per_row
         if self._per_row:
