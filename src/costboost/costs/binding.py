@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from costboost.costs.state import State, expanded, same_labels, select
-from costboost.costs.text import as_number, short
+from costboost.costs.text import short
+from costboost.costs.words import price
 from costboost.inputs.arrays import CodeArray, check_codes, encode, read_labels
 from costboost.inputs.labels import USUAL, usual_positive
 
@@ -71,7 +72,7 @@ def _bind_by_order(state: State, labels: NDArray[Any]) -> State:
 
 def _ask_for_positive(state: State, labels: NDArray[Any]) -> str:
     """Show both readings of fp and fn, so that the right one can be picked."""
-    _, fp, fn, _ = (as_number(cell) for cell in state.cells)
+    _, fp, fn, _ = (price(cell) for cell in state.cells)
     one, other = labels.tolist()
     readings = [
         f"positive={yes!r}: calling a {no!r} row {yes!r} costs {fp} (fp), calling a {yes!r} row "

@@ -13,7 +13,7 @@ from costboost.costs.doubts import dearer_when_right
 from costboost.costs.state import Cell, Source, State, dense
 from costboost.costs.text import signs
 
-__all__ = ["in_words", "sentence", "to_frame"]
+__all__ = ["in_words", "price", "to_frame"]
 
 _SIGNS = {
     "fp": "a false positive",
@@ -25,7 +25,7 @@ _SIGNS = {
 
 def in_words(state: State) -> str:
     """Return one line for every price that is not zero; see `costboost.costs.Costs.describe`."""
-    lines = [sentence(name, cell) for name, cell in _named(state) if not _is_free(cell)]
+    lines = [_sentence(name, cell) for name, cell in _named(state) if not _is_free(cell)]
     if state.form == "rows":
         lines.append("right answers are free")
     elif len(lines) < len(state.cells):
@@ -34,12 +34,12 @@ def in_words(state: State) -> str:
     return "\n".join(lines)
 
 
-def sentence(what: str, cell: Cell) -> str:
+def _sentence(what: str, cell: Cell) -> str:
     """Say what a decision costs."""
-    return f"{what} costs {_price(cell)}"
+    return f"{what} costs {price(cell)}"
 
 
-def _price(cell: Cell) -> str:
+def price(cell: Cell) -> str:
     """Return a number, or the name of a column with the range of its values."""
     if isinstance(cell.value, Source):
         return _source(cell.value)
@@ -88,11 +88,11 @@ def _named(state: State) -> list[tuple[str, Cell]]:
     if state.classes is None and state.signed:
         at = signs(state)
         return [(_SIGNS[name], state.cells[2 * k + a]) for name, (k, a) in at.items()]
-    names = [decision_name(state, k, a) for k in range(state.k) for a in range(state.a)]
+    names = [_decision_name(state, k, a) for k in range(state.k) for a in range(state.a)]
     return list(zip(names, state.cells, strict=True))
 
 
-def decision_name(state: State, k: int, a: int) -> str:
+def _decision_name(state: State, k: int, a: int) -> str:
     """Name the decision a where k is true."""
     true = _label(state.classes, k)
     taken = _label(state.action_labels, a)

@@ -77,8 +77,11 @@ def test_drop_leaves_columns_out_of_the_features(make):
 def test_searches_around_and_inside():
     pipeline = make_pipeline(StandardScaler(), MODEL)
     grid = {"costboostclassifier__max_depth": [1, 2]}
-    inside = CostColumns(GridSearchCV(pipeline, grid, cv=2), COSTS).fit(X, Y)
-    assert inside.predict(X).shape == (N,)
+    with sklearn.config_context(enable_metadata_routing=True):  # else its folds lose the costs
+        inside = CostColumns(GridSearchCV(pipeline, grid, cv=2), COSTS).fit(X, Y)
+    best = inside.estimator_.best_estimator_
+    scaled = best[0].transform(X)
+    assert_array_equal(inside.predict(X), best[-1].predict(scaled, costs=BY_ROW))
     outer = {f"estimator__{name}": values for name, values in grid.items()}
     around = GridSearchCV(
         CostColumns(pipeline, COSTS), outer, cv=2, scoring=make_cost_scorer(COSTS)

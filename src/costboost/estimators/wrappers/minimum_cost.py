@@ -233,7 +233,7 @@ class MinimumCostClassifier(
         prefit = self._is_prefit()
         self.classes_ = self.estimator.classes_ if prefit else np.unique(labels)
         bound = self._set_costs(costs, labels, weights, X)
-        if costs is not None:  # no step of a pipeline can transform prices that have been read
+        if costs is not None and as_costs(costs).needs_table:  # read before a step transforms them
             costs = costs_to_fit(self.estimator, as_costs(costs), bound)
         params = self._estimator_params(weights, costs, groups, fit_params)
         train = partial(_fit_rows, estimator=self.estimator, X=X, y=labels, params=params)
