@@ -62,7 +62,7 @@ def test_words():
     assert "its amount times 0.75 plus 2" in (by_column * 0.75 + 2).describe()
     loans = Costs.of_actions({"approve": {"bad": "amount", "good": 0}, "decline": 5})
     assert "'approve' where 'bad' is true costs its amount" in loans.describe()
-    assert "note: the right answer 1 costs more" in Costs(1, 2, tp=5).bind([0, 1]).describe()
+    assert "note: for 1 the right answer is dearer" in Costs(1, 2, tp=5).bind([0, 1]).describe()
 
 
 def test_arithmetic_with_numbers():
@@ -137,7 +137,7 @@ def test_a_class_that_would_never_be_answered_is_doubted_at_fit():
     X, y = rng.normal(size=(40, 2)), np.tile([0, 1], 20)
     model = CostBoostClassifier("adamec", n_estimators=2, random_state=0)
     for costs in (Costs(fp=8, tp=8, fn=5), Costs(fp=8, tp=8, fn=rng.uniform(1, 7, 40))):
-        with pytest.warns(UserWarning, match="the right answer 1 costs more than any wrong one"):
+        with pytest.warns(UserWarning, match="for the class 1 is dearer than any wrong one"):
             model.fit(X, y, costs=costs)
 
 

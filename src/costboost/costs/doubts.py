@@ -16,22 +16,18 @@ from costboost.costs.state import State
 __all__ = ["dearer_when_right", "doubt", "looks_reversed"]
 
 
-def dearer_when_right(state: State) -> list[str]:
-    """Return a sentence for each class whose right answer is dearer than all others in all rows."""
+def dearer_when_right(state: State) -> list[Any]:
+    """Return the classes whose right answer is dearer than all others, in all rows."""
     if state.form != "matrix" or not state.is_square or state.sources or state.n_rows == 0:
         return []
-    return [_sentence(state, k) for k in range(state.k) if _reversed(state, k)]
+    labels = range(state.k) if state.classes is None else state.classes.tolist()
+    return [label for k, label in enumerate(labels) if _reversed(state, k)]
 
 
 def _reversed(state: State, k: int) -> bool:
     right = state.cell(k, k)
     wrong = (state.cell(k, a) for a in range(state.a) if a != k)
     return all(bool(np.all(right > price)) for price in wrong)
-
-
-def _sentence(state: State, k: int) -> str:
-    label: Any = f"class {k}" if state.classes is None else state.classes.tolist()[k]
-    return f"the right answer {label!r} costs more than any wrong one"
 
 
 def looks_reversed(state: State) -> bool:
@@ -42,10 +38,12 @@ def looks_reversed(state: State) -> bool:
     return state.n_rows is None and len(dearer_when_right(state)) == state.n_classes
 
 
-def doubt(found: list[str]) -> str:
-    """Return the warning."""
+def doubt(labels: list[Any]) -> str:
+    """Say that for these classes the right answer is the dearest, and what to do."""
+    shown = ", ".join(repr(label) for label in labels[:5])
     return (
-        f"In these costs {', and '.join(found)}, so it will never be given. Costs are "
-        "C[true, predicted], what each decision costs: if benefits were meant, change their sign "
-        "and pass benefits=True; if two prices were swapped, costs.describe() shows which."
+        f"In these costs the right answer for the class {shown} is dearer than any wrong one, so "
+        "it will never be given. Costs are C[true, predicted], what each decision costs: if "
+        "benefits were meant, change their sign and pass benefits=True; if two prices were "
+        "swapped, costs.describe() shows which."
     )

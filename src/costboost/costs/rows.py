@@ -130,6 +130,11 @@ class Rows:
         """The class that a positive decision means; None if nobody said, or there are not two."""
         return self._state.positive_label
 
+    @property
+    def awaits_positive(self) -> bool:
+        """Whether prices of `fp` and `fn` were given, and not yet which class is positive."""
+        return self._state.signed and self._state.positive is None
+
     def __len__(self) -> int:
         return self._state.length
 

@@ -30,7 +30,10 @@ def in_words(state: State) -> str:
         lines.append("right answers are free")
     elif len(lines) < len(state.cells):
         lines.append("everything else is free")
-    lines += [f"note: {found}" for found in dearer_when_right(state)]
+    lines += [
+        f"note: for {label!r} the right answer is dearer than any wrong one"
+        for label in dearer_when_right(state)
+    ]
     return "\n".join(lines)
 
 

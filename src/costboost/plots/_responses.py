@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -125,7 +124,8 @@ def _with_positive(costs: Any, pos_label: Any) -> Any:
     """Name the positive class of costs that leave it open."""
     if costs is None:
         return Costs(fp=1, fn=1, positive=pos_label)
-    return {"positive": pos_label, **costs} if isinstance(costs, Mapping) else costs
+    known = as_costs(costs)
+    return known.with_positive(pos_label) if known.awaits_positive else known
 
 
 def bound_costs(
