@@ -19,7 +19,7 @@ from costboost.boosting.rounds import Manner, Taken, take_rounds
 from costboost.calibration import CalibratedScores, calibrate_folds
 from costboost.costs import Costs, as_costs
 from costboost.inputs.checks import check_table
-from costboost.shards.local import Layout
+from costboost.shards.layout import Layout
 
 Codes = NDArray[np.uint8]
 Floats = NDArray[np.float64]

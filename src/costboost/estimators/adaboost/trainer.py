@@ -23,7 +23,7 @@ from costboost.estimators.adaboost.plan import Plan, _RowObjective
 from costboost.fitting.trainer import TableTrainer, set_history
 from costboost.inputs.arrays import encode
 from costboost.inputs.checks import plain, warn_caller
-from costboost.shards.local import Layout, plan_layout, sensible_shards
+from costboost.shards.layout import Layout, plan_layout, sensible_shards
 from costboost.trees.forest import ForestBuilder
 
 Floats = NDArray[np.float64]

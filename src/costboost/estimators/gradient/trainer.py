@@ -29,7 +29,8 @@ from costboost.estimators.gradient.plan import GradientPlan
 from costboost.estimators.gradient.watching import Judge, Watched, proba_of
 from costboost.fitting.trainer import TableTrainer
 from costboost.inputs.arrays import encode, read_numbers
-from costboost.shards.local import Shards, plan_layout, sensible_shards
+from costboost.shards.layout import plan_layout, sensible_shards
+from costboost.shards.local import Shards
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]

@@ -31,7 +31,7 @@ from costboost.estimators.adaboost.trainer import Trainer
 from costboost.estimators.pnorm.plan import PNormPlan, leaf_rows
 from costboost.fitting.trainer import set_history
 from costboost.inputs.checks import plain, warn_caller
-from costboost.shards.local import Layout, plan_layout, sensible_shards
+from costboost.shards.layout import Layout, plan_layout, sensible_shards
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
