@@ -63,6 +63,13 @@ def test_numbered_frames_have_no_labels():
     assert named == Costs.from_matrix(C, classes=["x", "y"])
 
 
+def test_numbers_in_another_order_are_labels():
+    C = pd.DataFrame([[0, 1], [10, 0]])
+    turned = Costs.from_matrix(C.loc[[1, 0]])
+    assert turned.bind([0, 1]) == Costs(fp=1, fn=10).bind([0, 1])
+    assert Costs.from_matrix(C[[1, 0]]).bind([0, 1]) == turned.bind([0, 1])
+
+
 def test_columns_of_prices_of_answers_are_classes():
     prices = pd.DataFrame({"b": [1.0, 2.0], "a": [0.0, 5.0]}, index=[7, 9])
     costs = Costs.of_rows(prices)

@@ -98,6 +98,14 @@ def test_the_constructor_takes_columns_but_no_rows():
         held.predict(X[["a", "b", "c"]])
 
 
+def test_a_column_of_zeros_is_refused_at_fit():
+    costs = Costs(fp=0, fn="amount", positive="fraud")
+    with pytest.raises(ValueError, match="Every cost of these rows is zero"):
+        fitted("adamec", costs, X.assign(amount=0.0))
+    free = X.assign(amount=0.0).iloc[:1]
+    assert len(fitted("adamec", costs).predict(free)) == 1  # a single row may be free
+
+
 def test_staged_predictions_and_eval_sets():
     stops = {"n_estimators": 6, "n_iter_no_change": 3, "calibration": None}
     model = CostBoostClassifier("adamec", random_state=0, **stops)

@@ -45,7 +45,8 @@ def read_frame(value: Any, *, rows: bool = True) -> Labelled:
         return Labelled(value, None, None)
     index = index_of(value)
     if index is not None and hasattr(value, "columns"):
-        return Labelled(value.to_numpy(), _labels(index) if rows else None, _labels(value.columns))
+        sides = (_labels(index), _labels(value.columns)) if rows else (None, _labels(value.columns))
+        return Labelled(value.to_numpy(), *_both(*sides, value.shape))
     frame: Any = nw.from_native(value, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         return Labelled(value, None, None)
@@ -61,6 +62,18 @@ def _labels(index: Any) -> list[Any] | None:
     """Return the labels of one side of a pandas frame; None if they are the default numbers."""
     default = type(index).__name__ == "RangeIndex" and list(index) == list(range(len(index)))
     return None if default else list(index)
+
+
+def _both(
+    rows: list[Any] | None, columns: list[Any] | None, shape: tuple[int, int]
+) -> tuple[list[Any] | None, list[Any] | None]:
+    """Take default numbers for labels where the other side has the same ones, in another order."""
+    numbers = list(range(shape[0]))
+    if shape[0] != shape[1] or (rows is None) == (columns is None):
+        return rows, columns
+    if set(rows if columns is None else columns or []) != set(numbers):
+        return rows, columns
+    return (numbers, columns) if rows is None else (rows, numbers)
 
 
 def settle_names(

@@ -131,6 +131,11 @@ class Rows:
         return self._state.positive_label
 
     @property
+    def contain_truth(self) -> bool:
+        """Whether prices are of the answers of each row, given its truth: paid, not decided by."""
+        return self._state.form == "answers"
+
+    @property
     def awaits_positive(self) -> bool:
         """Whether prices of `fp` and `fn` were given, and not yet which class is positive."""
         return self._state.signed and self._state.positive is None

@@ -52,6 +52,11 @@ def fit_costs(
             "such as Costs(fp=8, fn='amount')."
         )
     bound = as_costs(held if given is None else given, classes, n_samples, X)
+    if not bound.contain_truth and bound.largest == 0.0:
+        raise ValueError(
+            f"Every cost of these rows is zero, so there is nothing to minimise: {bound!r}. Check "
+            "the column that the costs read."
+        )
     bound.warn_if_doubtful()
     return bound
 
@@ -255,7 +260,7 @@ class CostDecisionMixin:
         """
         labels = column_or_1d(y)
         paid_by = None if costs is None else as_costs(costs, self.classes_, len(labels), X)
-        with_truth = paid_by is not None and len(paid_by.shape) == 2
+        with_truth = paid_by is not None and paid_by.contain_truth
         proba = self._decision_proba(X, costs)
         decided_by = self._decision_costs(None if with_truth else paid_by, X)
         paid_by = decided_by if paid_by is None else paid_by

@@ -75,5 +75,6 @@ def decisions(
     if decide == "auto":
         model, inner = innermost(estimator, X)
         if takes(getattr(model, "predict", None), "costs"):
-            return np.asarray(model.predict(inner, costs=costs))
+            given = None if costs.contain_truth else costs  # paid, but not to be decided by
+            return np.asarray(model.predict(inner, costs=given))
     return costs.bind(classes, None).decide(probabilities(estimator, X, classes))

@@ -56,7 +56,7 @@ class BinaryDisplay:
         response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
             Where scores come from; "auto" prefers probabilities.
         pos_label : label, default=None
-            The positive class; by default that of the costs, else the last of the classes.
+            The positive class; by default that of the costs, else of 0/1, -1/+1, booleans.
         name : str, default=None
             What the legend calls the model; by default its class.
         ax : matplotlib Axes, default=None

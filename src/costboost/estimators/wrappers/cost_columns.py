@@ -229,8 +229,7 @@ class CostColumns(
         given = self.costs_ if costs is None else costs
         paid_by = as_costs(given, self.classes_, _num_samples(X), X)
         decides = getattr(model, "_decides_by_costs", lambda: True)()
-        contains_truth = len(paid_by.shape) == 2
-        decided = self.predict(X, None if contains_truth or not decides else paid_by)
+        decided = self.predict(X, paid_by if decides and not paid_by.contain_truth else None)
         return -mean_paid(paid_by.of_decisions(labels, decided), sample_weight)
 
     @available_if(estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
