@@ -1,6 +1,7 @@
 """What each mistake costs: `Costs`, a `State` plus pure functions of it.
 
 costs       the class that users hold
+makers      its other constructors
 faces       its prices by name, as a table and in words
 rows        cut by row like an array, or by the labels of an index
 state       the canonical form of costs, and its cells

@@ -1,8 +1,9 @@
 """What each mistake costs: every accepted form becomes one canonical form, ``C[true, action]``.
 
 A ``Costs`` is immutable, its arrays are read-only, and it is no more than a `State` (drawn in
-`costboost.costs.state`) that is cut like an array (`costboost.costs.rows`) and shows its cells
-(`costboost.costs.faces`); every other method calls a pure function of it.
+`costboost.costs.state`) that is cut like an array (`costboost.costs.rows`), shows its cells
+(`costboost.costs.faces`) and is made in several ways (`costboost.costs.makers`); every other method
+calls a pure function of it.
 
 Boundary convention: a tie goes to the action with the lowest index, except that of two classes the
 positive one is answered only when its probability is strictly above the threshold.
@@ -10,22 +11,20 @@ positive one is answered only when its probability is strictly above the thresho
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from costboost.costs import arithmetic, binding, doubts, pricing, reading, tables
-from costboost.costs.faces import Faces
+from costboost.costs import binding, pricing, reading, tables
+from costboost.costs.makers import Makers, undoubted
 from costboost.costs.state import State, frozen
 from costboost.inputs.arrays import FloatArray, read_weights
-from costboost.inputs.checks import warn_caller
 
 __all__ = ["Costs", "as_costs"]
 
 
-class Costs(Faces):
+class Costs(Makers):
     """What each decision costs, given the truth: ``C[true, action]``, constant or one per row.
 
     This constructor is for two classes; `from_matrix` takes any number of classes and actions,
@@ -92,115 +91,7 @@ class Costs(Faces):
         positive: Any = None,
         benefits: bool = False,
     ) -> None:
-        self._state = _undoubted(reading.read_binary(fp, fn, tp, tn, positive, benefits))
-
-    @classmethod
-    def from_matrix(
-        cls,
-        C: Any,
-        *,
-        classes: ArrayLike | None = None,
-        actions: ArrayLike | None = None,
-        benefits: bool = False,
-        positive: Any = None,
-    ) -> Costs:
-        """Take a whole cost matrix, ``C[true, action]``, constant or one per row.
-
-        Parameters
-        ----------
-        C : array-like of shape (K, K), (K, A) or (n_samples, K, A)
-            Rows are the truth, columns the decision. Two dimensions always mean constant costs;
-            if they differ, `classes` is required, because prices of shape (n_samples, K), which
-            belong to `of_rows`, look the same. Labels of a data frame are read: those of its rows
-            are the classes, those of its columns the decisions, in whatever order they stand (a
-            polars frame may hold the former in a first column of strings). In a list of lists any
-            cell may be an array, the name of a column or a function, as in `Costs`.
-        classes : array-like of shape (K,), default=None
-            The class of each row of C. With it the costs survive a fold that lacks a class; without
-            it the rows must be in the order of the labels' sorted classes, all of them.
-        actions : array-like of shape (A,), default=None
-            The decision that each column of C means. None: the classes if C is square, else
-            0 .. A - 1. Actions that are the classes in another order are sorted into theirs.
-        benefits : bool, default=False
-            Allow negative costs.
-        positive : label, default=None
-            The class that a positive decision means, for `fp`, `fn`, `thresholds` and curves. The
-            prices themselves do not depend on it.
-
-        Examples
-        --------
-        >>> C, actions = [[0, 1, 6], [30, 2, 0]], ["approve", "review", "no"]
-        >>> loan = Costs.from_matrix(C, classes=["good", "bad"], actions=actions)
-        >>> loan.decide([[0.99, 0.01], [0.9, 0.1], [0.1, 0.9]]).tolist()
-        ['approve', 'review', 'no']
-        """
-        return cls._of(_undoubted(reading.read_matrix(C, classes, actions, benefits, positive)))
-
-    @classmethod
-    def of_actions(cls, prices: Any, *, benefits: bool = False) -> Costs:
-        """Take what each action costs given each class: decisions that are not the classes.
-
-        Parameters
-        ----------
-        prices : dict of dicts, ``prices[action][class]``
-            Every price is a number, an array with one per row, the name of a column or a function
-            of the table, mixed as they come; see `Costs`. An action that costs the same whatever
-            the truth may have that one price in place of a dict.
-        benefits : bool, default=False
-            Allow negative costs.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> loans = Costs.of_actions({
-        ...     "approve": {"default": "amount", "paid": 0},
-        ...     "review": 25,
-        ...     "decline": {"default": 0, "paid": "margin"},
-        ... })
-        >>> X = pd.DataFrame({"amount": [1000.0, 9000.0], "margin": [50.0, 900.0]})
-        >>> loans.bind_table(X).decide([[0.02, 0.98], [0.5, 0.5]]).tolist()
-        ['approve', 'review']
-        """
-        return cls._of(reading.read_actions(prices, benefits))
-
-    @classmethod
-    def of_rows(cls, c: Any, *, classes: ArrayLike | None = None) -> Costs:
-        """Take the price of each training row, rather than a matrix.
-
-        Parameters
-        ----------
-        c : array-like of shape (n_samples,) or (n_samples, K), str or callable
-            The price of getting row i wrong, whatever the wrong answer (an array, the name of a
-            column or a function of the table); or the price of each answer for row i (Lozano and
-            Abe's C_x,y). The latter contains the truth, so `expected`, `decide` and `thresholds`
-            refuse it; `PNormBoostClassifier` trains on it. Labels of the columns of a data frame
-            are its classes.
-        classes : array-like of shape (K,), default=None
-            The class of each column; as in `from_matrix`.
-
-        Examples
-        --------
-        >>> Costs.of_rows([1, 20, 3]).bind(["a", "b"]).of_labels(["a", "b", "a"]).tolist()
-        [[0.0, 1.0], [20.0, 0.0], [0.0, 3.0]]
-        """
-        return cls._of(reading.read_rows(c, classes))
-
-    @classmethod
-    def concat(cls, parts: Sequence[Costs]) -> Costs:
-        """Put the rows of several costs one after the other, as ``pandas.concat`` does.
-
-        Parameters
-        ----------
-        parts : list of Costs
-            Of the same form and for the same classes and actions. Rows keep their index where all
-            have one. Constants that are all equal stay constant; costs by column stay unread.
-
-        Examples
-        --------
-        >>> Costs.concat([Costs(fp=5, fn=[1, 2]), Costs(fp=5, fn=[9])])
-        Costs(fp=5, fn=<3 values from 1 to 9>)
-        """
-        return cls._of(arithmetic.concat([part._state for part in parts]))
+        self._state = undoubted(reading.read_binary(fp, fn, tp, tn, positive, benefits))
 
     @classmethod
     def check(
@@ -213,7 +104,7 @@ class Costs(Faces):
         """Turn every accepted form into a ``Costs``; see `as_costs`."""
         costs = value
         if not isinstance(costs, Costs):
-            costs = cls._of(_undoubted(reading.read_value(value)))
+            costs = cls._of(undoubted(reading.read_value(value)))
         costs = costs if table is None else costs.bind_table(table)
         return costs if classes is None else costs.bind(classes, n_samples)
 
@@ -540,13 +431,6 @@ def as_costs(
     Costs(fp=1, fn=10, positive='no')
     """
     return Costs.check(value, classes, n_samples, table)
-
-
-def _undoubted(state: State) -> State:
-    """Warn of constant costs that look as if benefits had been given as costs."""
-    if doubts.looks_reversed(state):
-        warn_caller(doubts.doubt(doubts.dearer_when_right(state)))
-    return state
 
 
 def _unpickle(state: tuple[Any, ...]) -> Costs:

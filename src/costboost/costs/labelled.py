@@ -69,9 +69,8 @@ def _both(
 ) -> tuple[list[Any] | None, list[Any] | None]:
     """Take default numbers for labels where the other side has the same ones, in another order."""
     numbers = list(range(shape[0]))
-    if shape[0] != shape[1] or (rows is None) == (columns is None):
-        return rows, columns
-    if set(rows if columns is None else columns or []) != set(numbers):
+    known = [side for side in (rows, columns) if side is not None]
+    if shape[0] != shape[1] or len(known) != 1 or set(known[0]) != set(numbers):
         return rows, columns
     return (numbers, columns) if rows is None else (rows, numbers)
 
