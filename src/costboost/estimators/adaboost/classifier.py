@@ -100,7 +100,7 @@ class CostBoostClassifier(
     objective : str, callable or tuple (a, b, w0), default="asymboost"
         Gradient-CSB's objective: "adaboost", "adacost", "adac1", "asymboost", or arrays over rows.
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
-        Constant costs; ``fit`` may override them, and takes costs per row.
+        Constant costs, or by column; ``fit`` may override them, and take costs per row.
     calibration : str or None, default="auto"
         "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", "bias-corrected", or None.
         "auto" calibrates the recipe by "bias-corrected" (a temperature and a bias; more than two
@@ -261,7 +261,7 @@ class CostBoostClassifier(
         sample_weight : array-like of shape (n_samples,), default=None
             Rows of weight 0 are as good as absent.
         costs : None, dict, array-like of shape (K, K) or Costs, default=None
-            What each mistake costs, constant or per row; overrides the constructor's.
+            What each mistake costs, constant, by column or per row; overrides the constructor's.
         groups : array-like of shape (n_samples,), default=None
             Rows of one group are never both trained and calibrated on.
         eval_set : tuple (X, y) or (X, y, costs), default=None

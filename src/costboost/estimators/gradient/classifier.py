@@ -79,7 +79,7 @@ class GradientBoostClassifier(
         1: the probability of the second class rises with the column, -1: it falls, 0: free. A
         dict names columns.
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
-        Constant costs; ``fit`` may override them, and takes costs per row.
+        Constant costs, or by column; ``fit`` may override them, and take costs per row.
     calibration : str or None, default=None
         "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", "bias-corrected": map scores
         to natural probabilities on rows that were not trained on.
@@ -233,7 +233,7 @@ class GradientBoostClassifier(
         sample_weight : array-like of shape (n_samples,), default=None
             Rows of weight 0 are as good as absent.
         costs : None, dict, array-like of shape (K, K) or Costs, default=None
-            What each mistake costs, constant or per row; overrides the constructor's.
+            What each mistake costs, constant, by column or per row; overrides the constructor's.
         groups : array-like of shape (n_samples,), default=None
             Rows of one group are never both trained and calibrated on.
         eval_set : tuple (X, y) or (X, y, costs), default=None

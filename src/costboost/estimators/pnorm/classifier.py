@@ -84,7 +84,7 @@ class PNormBoostClassifier(
         The share of rows that each tree learns from.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
-        Constant costs; ``fit`` may override them, and takes costs per row.
+        Constant costs, or by column; ``fit`` may override them, and take costs per row.
     calibration : str or None, default=None
         "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", "bias-corrected", or None:
         the published argmax of H. With calibration decisions are the cheapest by expected cost,
@@ -251,7 +251,7 @@ class PNormBoostClassifier(
         sample_weight : array-like of shape (n_samples,), default=None
             Rows of weight 0 are as good as absent.
         costs : None, dict, array-like of shape (K, K) or Costs, default=None
-            What each mistake costs, constant or per row; overrides the constructor's.
+            What each mistake costs, constant, by column or per row; overrides the constructor's.
             `Costs.of_rows` of shape (n_samples, K) gives the price of every answer.
         groups : array-like of shape (n_samples,), default=None
             Rows of one group are never both trained and calibrated on.

@@ -98,7 +98,7 @@ class MinimumCostClassifier(
         The map from scores to probabilities; see `costboost.calibration`. None takes
         ``predict_proba`` as it is, and ``cv`` is not used.
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
-        Constant costs, ``C[true, action]``: a hyper-parameter. Without any, mistakes cost 1. The
+        Costs, constant or by column, ``C[true, action]``. Without any, mistakes cost 1. The
         actions need not be the classes; ``predict`` then returns names of actions.
     cv : int, float, splitter, iterable or "prefit", default=5
         Which rows calibrate: shuffled stratified folds, a held-out share, your own splits, or all
