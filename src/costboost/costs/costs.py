@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from costboost.costs import binding, pricing, reading, tables
 from costboost.costs.makers import Makers, undoubted
-from costboost.costs.state import State, frozen
+from costboost.costs.state import packed, unpacked
 from costboost.inputs.arrays import FloatArray, read_weights
 
 __all__ = ["Costs", "as_costs"]
@@ -108,8 +108,12 @@ class Costs(Makers):
         costs = costs if table is None else costs.bind_table(table)
         return costs if classes is None else costs.bind(classes, n_samples)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickle, (tuple(self._state),)
+    def __getstate__(self) -> dict[str, Any]:
+        # A plain dictionary: pickle and skops both write it, and read it into __setstate__.
+        return packed(self._state)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._state = unpacked(state)
 
     def bind(self, classes: ArrayLike, n_samples: int | None = None) -> Costs:
         """Tie the costs to the labels of a data set: return costs in the order of `classes`.
@@ -431,7 +435,3 @@ def as_costs(
     Costs(fp=1, fn=10, positive='no')
     """
     return Costs.check(value, classes, n_samples, table)
-
-
-def _unpickle(state: tuple[Any, ...]) -> Costs:
-    return Costs._of(frozen(State(*state)))

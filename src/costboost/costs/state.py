@@ -33,10 +33,11 @@ __all__ = [
     "ZERO",
     "dense",
     "expanded",
-    "frozen",
+    "packed",
     "same",
     "same_labels",
     "select",
+    "unpacked",
 ]
 
 Columns = tuple[FloatArray, ...]
@@ -232,10 +233,30 @@ def same_labels(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
     return bool(one.tolist() == other.tolist())
 
 
-def frozen(state: State) -> State:
-    """Make the arrays of a state read-only: pickles do not record that they were."""
-    values = (cell.value for cell in state.cells)
-    for array in (*values, state.classes, state.actions):
-        if isinstance(array, np.ndarray):
+def packed(state: State) -> dict[str, Any]:
+    """Return a state as plain dictionaries, tuples and arrays, for whoever writes it down."""
+    return {**state._asdict(), "cells": tuple(_pack(cell) for cell in state.cells)}
+
+
+def _pack(cell: Cell) -> dict[str, Any]:
+    if isinstance(cell.value, Source):
+        return {"read": cell.value.read, "steps": cell.value.steps, "name": cell.name}
+    return {"values": cell.value, "name": cell.name}
+
+
+def unpacked(parts: dict[str, Any]) -> State:
+    """Return the state that was packed, its arrays read-only: files do not record that they were.
+
+    What has been written may come back as lists where tuples were.
+    """
+    state = State(**{**parts, "cells": tuple(_unpack(**cell) for cell in parts["cells"])})
+    for array in (state.classes, state.actions):
+        if array is not None:
             freeze(array)
     return state
+
+
+def _unpack(name: str | None, values: Any = None, read: Any = None, steps: Any = ()) -> Cell:
+    if values is not None:
+        return Cell(freeze(np.asarray(values)), name)
+    return Cell(Source(read, tuple((str(sign), float(number)) for sign, number in steps)), name)

@@ -22,6 +22,7 @@ class BinaryDisplay:
     """A picture that `from_predictions` makes from true labels and scores of the positive class."""
 
     _probabilities_only: ClassVar[bool] = False
+    _priced: ClassVar[bool] = True  # whether costs play a part beyond their positive class
 
     @classmethod
     def from_estimator(
@@ -73,7 +74,7 @@ class BinaryDisplay:
         need_matplotlib(f"{cls.__name__}.from_estimator")
         classes = two_classes(estimator, y)
         if costs is None:
-            costs = fitted_costs(estimator)
+            costs = fitted_costs(estimator, tell=cls._priced)
         if costs is not None:
             costs = as_costs(costs, table=X)
         bound = bound_costs(costs, y, pos_label, labels=classes)

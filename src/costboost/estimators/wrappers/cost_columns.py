@@ -17,7 +17,8 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from costboost.costs import Costs, as_costs
 from costboost.decisions.mixin import CostDecisionMixin
 from costboost.decisions.responses import innermost, probabilities, takes
-from costboost.estimators.wrappers.base import estimator_has
+from costboost.estimators.wrappers.base import copy_features, estimator_has
+from costboost.fitting.atomic import all_at_once
 from costboost.fitting.keywords import costs_to_fit, fit_key
 from costboost.inputs.arrays import mean_paid
 from costboost.inputs.checks import check_not_empty, read_targets
@@ -94,6 +95,7 @@ class CostColumns(
         self.costs = costs
         self.drop = drop
 
+    @all_at_once
     def fit(
         self,
         X: Any,
@@ -129,9 +131,7 @@ class CostColumns(
         self._check_order(handed)
         params = self._fit_params(handed, sample_weight, fit_params)
         self.estimator_ = clone(self.estimator).fit(self._features(X), y, **params)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
+        copy_features(self, self.estimator_)
         return self
 
     def _columns_to_drop(self, given: Costs) -> list[str]:
