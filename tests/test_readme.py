@@ -15,7 +15,8 @@ def test_the_first_example_runs_as_typed():
     code = re.search(r"```python\n(.*?)```", README.read_text(), re.DOTALL).group(1)
     names = {}
     exec(code, names)
-    model, X_new, costs = names["model"], names["X_new"], names["costs"]
+    model, X_new = names["model"], names["X_new"]
+    costs = names["costs"].bind_table(X_new)
     y_new = names["payments"].y[3000:]
     nothing_done = costs.total(y_new, np.zeros(3000, dtype=int))
     assert costs.total(y_new, model.predict(X_new, costs=costs)) < nothing_done

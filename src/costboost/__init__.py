@@ -6,6 +6,7 @@ from costboost.estimators.adaboost.classifier import CostBoostClassifier
 from costboost.estimators.gradient import GradientBoostClassifier, GradientBoostRegressor
 from costboost.estimators.pnorm import PNormBoostClassifier
 from costboost.estimators.wrappers import (
+    CostColumns,
     CostingClassifier,
     MetaCostClassifier,
     MinimumCostClassifier,
@@ -22,6 +23,7 @@ __all__ = [
     "MinimumCostClassifier",
     "MetaCostClassifier",
     "CostingClassifier",
+    "CostColumns",
     "TRUSTED_TYPES",
     "show_versions",
     "__version__",

@@ -384,14 +384,14 @@ def _annotate(ax: Any, shown: Sequence[Outcome]) -> None:
 NEXT = """\
 What to type next
 
-  from costboost import CostBoostClassifier
+  from costboost import CostBoostClassifier, Costs
   from costboost.datasets import make_card_fraud
 
-  data = make_card_fraud()                      # or your table, and
-  data.costs                                    # Costs(fp=8, tp=8, fn=your_amounts)
-  model = CostBoostClassifier("adamec", max_depth=2).fit(data.X, data.y, costs=data.costs)
-  model.predict(data.X, costs=data.costs)       # the cheapest decision for each payment
-  model.expected_cost(data.X, costs=data.costs) # the price of each decision
+  data = make_card_fraud()                      # or your table, with a column of amounts
+  costs = Costs(fp=8, tp=8, fn="amount")
+  model = CostBoostClassifier("adamec", max_depth=2, costs=costs).fit(data.X, data.y)
+  model.predict(data.X)                         # the cheapest decision for each payment
+  model.expected_cost(data.X)                   # the price of each decision
 
   Prices changed? Give new costs to predict; the model need not be trained again.
   Another classifier? MinimumCostClassifier(yours) decides the same way."""

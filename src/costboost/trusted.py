@@ -19,6 +19,7 @@ TRUSTED_TYPES: list[str] = [
     "costboost.estimators.gradient.regressor.GradientBoostRegressor",
     "costboost.estimators.pnorm.classifier.PNormBoostClassifier",
     "costboost.estimators.wrappers.base._Constant",
+    "costboost.estimators.wrappers.cost_columns.CostColumns",
     "costboost.estimators.wrappers.costing.CostingClassifier",
     "costboost.estimators.wrappers.metacost.MetaCostClassifier",
     "costboost.estimators.wrappers.minimum_cost.MinimumCostClassifier",

@@ -63,9 +63,10 @@ def iris():
     return train_test_split(X, labels, test_size=0.5, random_state=0, stratify=y)
 
 
-def amounts(X, seed=0):
+def amounts(X, seed=0, positive="malignant"):
     """A price for each row: what missing it costs."""
-    return Costs(fp=1, fn=np.random.default_rng(seed).uniform(1, 50, len(X)))
+    prices = np.random.default_rng(seed).uniform(1, 50, len(X))
+    return Costs(fp=1, fn=prices, positive=positive)
 
 
 # -- end to end ---------------------------------------------------------------------------------
@@ -77,7 +78,10 @@ def test_breast_cancer(cancer, method, ensemble):
     X, X_test, y, y_test = cancer
     inner = make_pipeline(StandardScaler(), LogisticRegression())
     model = MinimumCostClassifier(
-        inner, calibration=method, ensemble=ensemble, costs={"fp": 1, "fn": 20}
+        inner,
+        calibration=method,
+        ensemble=ensemble,
+        costs={"fp": 1, "fn": 20, "positive": "malignant"},
     )
     model.set_params(random_state=0).fit(X, y)
     assert model.classes_.tolist() == ["benign", "malignant"]
@@ -132,7 +136,9 @@ def test_new_prices_train_nothing(cancer, monkeypatch):
     proba = model.predict_proba(X_test)
     monkeypatch.setattr(GaussianNB, "fit", lambda *a, **k: pytest.fail("trained again"))
     positive = [
-        np.sum(model.predict(X_test, costs={"fp": 1, "fn": fn}) == "malignant")
+        np.sum(
+            model.predict(X_test, costs={"fp": 1, "fn": fn, "positive": "malignant"}) == "malignant"
+        )
         for fn in (0.01, 0.1, 1, 10, 100)
     ]
     assert positive == sorted(positive)
@@ -177,9 +183,13 @@ def test_positive_may_be_the_first_class(cancer):
 
 def test_costs_of_fit_override_the_constructor(cancer):
     X, X_test, y, _ = cancer
-    model = MinimumCostClassifier(GaussianNB(), costs={"fp": 1, "fn": 1}, random_state=0)
-    assert model.fit(X, y).costs_ == Costs(fp=1, fn=1).bind(["benign", "malignant"])
-    model.fit(X, y, costs={"fp": 1, "fn": 30})
+    model = MinimumCostClassifier(
+        GaussianNB(), costs={"fp": 1, "fn": 1, "positive": "malignant"}, random_state=0
+    )
+    assert model.fit(X, y).costs_ == Costs(fp=1, fn=1, positive="malignant").bind(
+        ["benign", "malignant"]
+    )
+    model.fit(X, y, costs={"fp": 1, "fn": 30, "positive": "malignant"})
     p = model.predict_proba(X_test)[:, 1]
     np.testing.assert_array_equal(model.predict(X_test) == "malignant", p > 1 / 31)
     np.testing.assert_array_equal(
@@ -197,7 +207,7 @@ def test_costs_per_row_at_predict(cancer):
     X, X_test, y, y_test = cancer
     model = MinimumCostClassifier(GaussianNB(), random_state=0).fit(X, y)
     fn = np.random.default_rng(0).uniform(0.1, 50, len(X_test))
-    costs = Costs(fp=1, fn=fn)
+    costs = Costs(fp=1, fn=fn, positive="malignant")
     p = model.predict_proba(X_test)[:, 1]
     decided = model.predict(X_test, costs=costs)
     np.testing.assert_array_equal(decided == "malignant", p > 1 / (1 + fn))
@@ -228,7 +238,7 @@ def test_costs_per_row_at_fit_leave_their_mean_with_a_warning(cancer):
             call(X_test)
     with pytest.warns(UserWarning, match="their mean"):
         model.score(X_test, y_test)
-    model.predict(X_test, costs={"fp": 1, "fn": 2})  # says nothing
+    model.predict(X_test, costs={"fp": 1, "fn": 2, "positive": "malignant"})  # says nothing
 
 
 def test_the_constructor_takes_constants_only(cancer):
@@ -483,7 +493,7 @@ def fold_costs(model, X, y, costs, cv):
 @pytest.mark.usefixtures("routing")
 def test_cross_validate_routes_costs_per_row():
     X, y = make_classification(300, random_state=0, flip_y=0.2)
-    costs, cv = amounts(X), StratifiedKFold(3)
+    costs, cv = amounts(X, positive=1), StratifiedKFold(3)
     model = MinimumCostClassifier(GaussianNB(), cv=3, random_state=0)
     result = cross_validate(model, X, y, cv=cv, params={"costs": costs})
     np.testing.assert_allclose(result["test_score"], fold_costs(model, X, y, costs, cv))
@@ -492,7 +502,7 @@ def test_cross_validate_routes_costs_per_row():
 @pytest.mark.usefixtures("routing")
 def test_grid_search_routes_costs_per_row_and_weights():
     X, y = make_classification(300, random_state=0, flip_y=0.2)
-    costs, cv = amounts(X), StratifiedKFold(3)
+    costs, cv = amounts(X, positive=1), StratifiedKFold(3)
     inner = DecisionTreeClassifier(random_state=0).set_fit_request(sample_weight=True)
     model = MinimumCostClassifier(inner, cv=3, random_state=0)
     model.set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
@@ -509,7 +519,7 @@ def test_grid_search_routes_costs_per_row_and_weights():
 @pytest.mark.usefixtures("routing")
 def test_routing_reaches_an_estimator_that_requests_costs():
     X, y = table(60)
-    costs = amounts(X)
+    costs = amounts(X, positive=1)
     inner = Recorder().set_fit_request(costs=True, sample_weight=True)
     model = MinimumCostClassifier(inner, cv=3, random_state=0)
     model.fit(X, y, costs=costs, sample_weight=np.arange(1.0, 61.0))
@@ -529,10 +539,10 @@ def test_routing_reaches_an_estimator_that_requests_costs():
 def test_costs_are_requested_by_default():
     X, y = table(60)
     model = MinimumCostClassifier(GaussianNB(), cv=3, random_state=0)
-    pipe = make_pipeline(StandardScaler(), model).fit(X, y, costs=amounts(X))
+    pipe = make_pipeline(StandardScaler(), model).fit(X, y, costs=amounts(X, positive=1))
     decided = pipe.predict(X, costs={"fp": 1, "fn": 1e9})
     assert decided.all()
-    assert pipe.score(X, y, costs={"fp": 0, "fn": 0, "tp": 1, "tn": 1}) < 0
+    assert pipe.score(X, y, costs={"fp": 1, "fn": 1, "tp": 1, "tn": 1}) < 0
 
 
 def test_without_routing_a_grid_search_still_cuts_costs():
@@ -540,7 +550,7 @@ def test_without_routing_a_grid_search_still_cuts_costs():
     model = MinimumCostClassifier(GaussianNB(), cv=3, random_state=0)
     grid = GridSearchCV(model, {"calibration": ["sigmoid", "isotonic"]}, cv=3)
     with pytest.warns(UserWarning, match="their mean"):
-        grid.fit(X, y, costs=amounts(X))
+        grid.fit(X, y, costs=amounts(X, positive=1))
     assert grid.best_score_ > -10
 
 
@@ -565,16 +575,16 @@ class Constant(CostDecisionMixin, ClassifierMixin, BaseEstimator):
 
 def test_the_mixin_alone():
     X, y = np.zeros((4, 1)), np.array(["no", "no", "no", "yes"])
-    model = Constant(costs={"fp": 1, "fn": 4}).fit(X, y)
+    model = Constant(costs={"fp": 1, "fn": 4, "positive": "yes"}).fit(X, y)
     assert model.predict(X).tolist() == ["yes"] * 4
-    assert model.predict(X, costs={"fp": 1, "fn": 2}).tolist() == ["no"] * 4
+    assert model.predict(X, costs={"fp": 1, "fn": 2, "positive": "yes"}).tolist() == ["no"] * 4
     assert model.expected_cost(X[:1]).tolist() == [[1.0, 0.75]]
     assert model.score(X, y) == -0.75
-    own = Costs(fp=1, fn=[1, 9, 2, 4])
+    own = Costs(fp=1, fn=[1, 9, 2, 4], positive="yes")
     assert model.predict(X, costs=own).tolist() == ["no", "yes", "no", "yes"]
     model.fit(X, y, costs=own)
     assert model.trained_on_ == own.bind(["no", "yes"])
-    assert model.costs_ == Costs(fp=1, fn=4).bind(["no", "yes"])
+    assert model.costs_ == Costs(fp=1, fn=4, positive="yes").bind(["no", "yes"])
 
 
 def test_a_subclass_may_refuse_to_price_its_probabilities():

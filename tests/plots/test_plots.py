@@ -470,8 +470,16 @@ def test_from_estimator_equals_from_predictions(cls, rows, model, per_row):
 def test_the_positive_class(cls, rows, model):
     X, y, _, _ = rows
     proba = model.predict_proba(X)
-    last = cls.from_estimator(model, X, y)
-    assert_same(last, cls.from_predictions(y, proba[:, 1]))
+    for guess in (
+        lambda: cls.from_estimator(model, X, y),
+        lambda: cls.from_predictions(y, proba[:, 1]),
+    ):
+        with pytest.raises(ValueError, match="do not tell which"):
+            guess()
+    last = cls.from_estimator(model, X, y, pos_label="good")
+    assert_same(last, cls.from_predictions(y, proba[:, 1], pos_label="good"))
+    usual = cls.from_predictions(y == "good", proba[:, 1])
+    np.testing.assert_array_equal(curve_of(usual), curve_of(last))
     first = cls.from_estimator(model, X, y, pos_label="bad")
     assert_same(first, cls.from_predictions(y, proba[:, 0], pos_label="bad"))
     with_dict = cls.from_estimator(model, X, y, costs={"fp": 1, "fn": 4}, pos_label="bad")
@@ -490,11 +498,12 @@ def test_margins_where_there_are_no_probabilities(rows):
     assert_same(
         display, CostCurveDisplay.from_predictions(y, -svm.decision_function(X), pos_label="bad")
     )
-    assert not ThresholdCostDisplay.from_estimator(svm, X, y).probability
+    bad = {"pos_label": "bad"}
+    assert not ThresholdCostDisplay.from_estimator(svm, X, y, **bad).probability
     with pytest.raises(ValueError, match="LinearSVC has no predict_proba"):
-        BrierCurveDisplay.from_estimator(svm, X, y)
+        BrierCurveDisplay.from_estimator(svm, X, y, **bad)
     with pytest.raises(ValueError, match="response_method='predict'"):
-        CostCurveDisplay.from_estimator(svm, X, y, response_method="predict")
+        CostCurveDisplay.from_estimator(svm, X, y, response_method="predict", **bad)
 
 
 def test_more_than_two_classes_are_refused(rows):
@@ -522,11 +531,11 @@ def test_a_models_own_costs_are_used_and_mean_costs_are_announced(rows):
         [[0, 1, 6], [30, 2, 0]], classes=["bad", "good"], actions=["home", "look", "operate"]
     )
     model.fit(X, y, costs=triage)
-    assert BrierCurveDisplay.from_estimator(model, X, y).operating is None
+    assert BrierCurveDisplay.from_estimator(model, X, y, pos_label="bad").operating is None
 
 
 def test_searches_and_tuned_thresholds(rows):
-    X, y, _, _ = rows
+    X, y = rows[0], rows[1] == "good"
     search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3]}, cv=2).fit(X, y)
     assert legend_texts(CostCurveDisplay.from_estimator(search, X, y))[0].startswith("GaussianNB")
     tuned = TunedThresholdClassifierCV(GaussianNB(), cv=2, random_state=0).fit(X, y)
@@ -709,9 +718,9 @@ def test_tiny_constant_and_certain_scores_are_drawn(cls, y, p):
 def test_curves_that_do_not_need_two_classes_are_drawn_for_one():
     for cls in (BrierCurveDisplay, ThresholdCostDisplay, SavingsCurveDisplay, ReliabilityDisplay):
         cls.from_predictions([0, 0, 0], [0.1, 0.2, 0.3]).figure_.canvas.draw()
-    labels = ["no", "yes"]
-    ThresholdCostDisplay.from_predictions(["yes"] * 2, [0.1, 0.2], labels=labels)
-    SavingsCurveDisplay.from_predictions(["yes"] * 2, [0.1, 0.2], labels=labels)
+    said = {"labels": ["no", "yes"], "costs": Costs(1, 1, positive="yes")}
+    ThresholdCostDisplay.from_predictions(["yes"] * 2, [0.1, 0.2], **said)
+    SavingsCurveDisplay.from_predictions(["yes"] * 2, [0.1, 0.2], **said)
 
 
 def test_bad_bins_are_refused(scores):

@@ -20,7 +20,7 @@ from costboost.trees.checking import check_forest
 from costboost.trees.forest import Forest
 
 LEFT, FEATURE = 40, 16
-ARRAYS = ("words", "subsets", "roots", "depths", "values", "base")
+ARRAYS = ("words", "subsets", "roots", "depths", "values", "base", "gains", "covers")
 
 
 def table(n=400, seed=0):
@@ -351,6 +351,8 @@ def test_a_chain_of_nodes_is_no_trouble():
         np.array([n_splits]),
         np.zeros((len(words), 1)),
         np.zeros(1),
+        np.zeros(len(words), dtype=np.float32),
+        np.zeros(len(words), dtype=np.float32),
     )
     assert forest.margins([[0.0], [1.0]]).tolist() == [[0.0], [0.0]]
 

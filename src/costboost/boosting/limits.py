@@ -35,11 +35,7 @@ def share_limits(costs: Costs) -> Floats | None:
     >>> share_limits(Costs(fp=8, tp=8, fn=[4, 32]).bind([0, 1])).tolist()
     [inf, 0.25]
     """
-    limits = np.atleast_1d(np.asarray(costs.thresholds(), dtype=np.float64))
+    limits = np.atleast_1d(np.asarray(costs.second_thresholds(), dtype=np.float64))
     if np.isnan(limits).any():
         return None
-    assert costs.classes is not None
-    if costs.positive != costs.classes.tolist()[1]:
-        # p > limit answers the first class, so the second is answered at 1 - limit already.
-        limits = np.nextafter(1.0 - limits, -np.inf)
     return np.where(limits < 0.0, -np.inf, np.where(limits >= 1.0, np.inf, limits))

@@ -1,7 +1,8 @@
 """What each mistake costs: every accepted form becomes one canonical form, ``C[true, action]``.
 
 A ``Costs`` is immutable, its arrays are read-only, and it is no more than a `State` (drawn in
-`costboost.costs.state`) that is cut like an array (`costboost.costs.rows`); every other method
+`costboost.costs.state`) that is cut like an array (`costboost.costs.rows`), shows its cells
+(`costboost.costs.faces`) and is made in several ways (`costboost.costs.makers`); every other method
 calls a pure function of it.
 
 Boundary convention: a tie goes to the action with the lowest index, except that of two classes the
@@ -15,15 +16,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from costboost.costs import binding, pricing, reading
-from costboost.costs.rows import Rows
-from costboost.costs.state import State, frozen
+from costboost.costs import binding, pricing, reading, tables
+from costboost.costs.makers import Makers, undoubted
+from costboost.costs.state import packed, unpacked
 from costboost.inputs.arrays import FloatArray, read_weights
 
 __all__ = ["Costs", "as_costs"]
 
 
-class Costs(Rows):
+class Costs(Makers):
     """What each decision costs, given the truth: ``C[true, action]``, constant or one per row.
 
     This constructor is for two classes; `from_matrix` takes any number of classes and actions,
@@ -32,19 +33,24 @@ class Costs(Rows):
     ``encoded=True`` methods take and return codes, 0 .. K - 1 or 0 .. A - 1, instead of labels.
 
     Per-row costs are cut by row like an array, so scikit-learn's splitters and meta-estimators
-    give each fold its own rows; constant costs have one row, are not cut, and pass whole.
+    give each fold its own rows; constant costs have one row, are not cut, and pass whole. So do
+    costs by column: they are read from the table wherever it is given (``fit``, ``predict``,
+    ``score``, scorers, cross-validation), and never need to be cut.
 
     Parameters
     ----------
-    fp, fn : float or array-like of shape (n_samples,)
+    fp, fn : float, array-like of shape (n_samples,), str or callable
         Cost of a false positive (a negative row answered positive) and of a false negative.
-        Scalars hold for every row. Prices per row must all have the same length: nothing is
-        broadcast from length 1. Series and data frames are read by position.
-    tp, tn : float or array-like of shape (n_samples,), default=0
+        A number holds for every row. Prices per row must all have the same length: nothing is
+        broadcast from length 1; the index of a pandas Series is remembered, and must be that of
+        the table. A string names a column of the table, a function is given the table and returns
+        one price per row, each of its own row only; see `bind_table`.
+    tp, tn : float, array-like of shape (n_samples,), str or callable, default=0
         Cost of the two correct answers. They may exceed the cost of the wrong ones (an
         investigation that costs more than the fraud); see `cheapest_labels`.
     positive : label, default=None
-        The class that a positive decision means. None is the last of the sorted classes.
+        The class that a positive decision means. It is known for the labels 0/1, -1/+1 and
+        booleans, and must be named for any others: the alphabet does not tell it.
     benefits : bool, default=False
         Allow negative costs. Without it they are refused.
 
@@ -63,91 +69,51 @@ class Costs(Rows):
     [0, 1, 0]
     >>> bound.total([1, 1, 0], [0, 1, 1])
     15.0
+
+    The same by column, whatever rows the table has:
+
+    >>> by_column = Costs(fp=5, fn="amount", positive="fraud")
+    >>> print(by_column.describe())
+    a false positive costs 5
+    a false negative costs its amount
+    everything else is free
     """
 
     __slots__ = ()
 
     def __init__(
         self,
-        fp: ArrayLike,
-        fn: ArrayLike,
-        tp: ArrayLike = 0,
-        tn: ArrayLike = 0,
+        fp: Any,
+        fn: Any,
+        tp: Any = 0,
+        tn: Any = 0,
         *,
         positive: Any = None,
         benefits: bool = False,
     ) -> None:
-        self._state = reading.read_binary(fp, fn, tp, tn, positive, benefits)
-
-    @classmethod
-    def from_matrix(
-        cls,
-        C: ArrayLike,
-        *,
-        classes: ArrayLike | None = None,
-        actions: ArrayLike | None = None,
-        benefits: bool = False,
-    ) -> Costs:
-        """Take a whole cost matrix, ``C[true, action]``, constant or one per row.
-
-        Parameters
-        ----------
-        C : array-like of shape (K, K), (K, A) or (n_samples, K, A)
-            Rows are the truth, columns the decision. Two dimensions always mean constant costs;
-            if they differ, `classes` is required, because prices of shape (n_samples, K), which
-            belong to `of_rows`, look the same. Labels of a data frame are not read.
-        classes : array-like of shape (K,), default=None
-            The class of each row of C. With it the costs survive a fold that lacks a class; without
-            it the rows must be in the order of the labels' sorted classes, all of them.
-        actions : array-like of shape (A,), default=None
-            The decision that each column of C means. None: the classes if C is square, else
-            0 .. A - 1. Actions that are the classes in another order are sorted into theirs.
-        benefits : bool, default=False
-            Allow negative costs.
-
-        Examples
-        --------
-        >>> C, actions = [[0, 1, 6], [30, 2, 0]], ["approve", "review", "no"]
-        >>> loan = Costs.from_matrix(C, classes=["good", "bad"], actions=actions)
-        >>> loan.decide([[0.99, 0.01], [0.9, 0.1], [0.1, 0.9]]).tolist()
-        ['approve', 'review', 'no']
-        """
-        return cls._of(reading.read_matrix(C, classes, actions, benefits))
-
-    @classmethod
-    def of_rows(cls, c: ArrayLike, *, classes: ArrayLike | None = None) -> Costs:
-        """Take the price of each training row, rather than a matrix.
-
-        Parameters
-        ----------
-        c : array-like of shape (n_samples,) or (n_samples, K)
-            The price of getting row i wrong, whatever the wrong answer; or the price of each
-            answer for row i (Lozano and Abe's C_x,y). The latter contains the truth, so `expected`,
-            `decide` and `thresholds` refuse it.
-        classes : array-like of shape (K,), default=None
-            The class of each column; as in `from_matrix`.
-
-        Examples
-        --------
-        >>> Costs.of_rows([1, 20, 3]).bind(["a", "b"]).of_labels(["a", "b", "a"]).tolist()
-        [[0.0, 1.0], [20.0, 0.0], [0.0, 3.0]]
-        """
-        return cls._of(reading.read_rows(c, classes))
+        self._state = undoubted(reading.read_binary(fp, fn, tp, tn, positive, benefits))
 
     @classmethod
     def check(
-        cls, value: Any, classes: ArrayLike | None = None, n_samples: int | None = None
+        cls,
+        value: Any,
+        classes: ArrayLike | None = None,
+        n_samples: int | None = None,
+        table: Any = None,
     ) -> Costs:
         """Turn every accepted form into a ``Costs``; see `as_costs`."""
-        costs = value if isinstance(value, Costs) else cls._of(reading.read_value(value))
+        costs = value
+        if not isinstance(costs, Costs):
+            costs = cls._of(undoubted(reading.read_value(value)))
+        costs = costs if table is None else costs.bind_table(table)
         return costs if classes is None else costs.bind(classes, n_samples)
 
     def __getstate__(self) -> dict[str, Any]:
         # A plain dictionary: pickle and skops both write it, and read it into __setstate__.
-        return self._state._asdict()
+        return packed(self._state)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._state = frozen(State(**state))
+        self._state = unpacked(state)
 
     def bind(self, classes: ArrayLike, n_samples: int | None = None) -> Costs:
         """Tie the costs to the labels of a data set: return costs in the order of `classes`.
@@ -169,6 +135,45 @@ class Costs(Rows):
         [[0.0, 10.0], [1.0, 0.0]]
         """
         bound = binding.bind(self._state, classes, n_samples)
+        return self if bound is self._state else self._of(bound)
+
+    def with_positive(self, label: Any) -> Costs:
+        """Name the positive of two classes, where the labels do not tell.
+
+        Costs by `fp` and `fn` that are not yet bound are read by it. What is bound, or was given as
+        a matrix, keeps its prices: it only says what `fp`, `thresholds` and curves are about.
+
+        Examples
+        --------
+        >>> C = Costs.from_matrix([[0, 10], [1, 0]], classes=["fraud", "legit"])
+        >>> C.with_positive("fraud").thresholds().round(3).tolist()
+        0.091
+        """
+        return self._of(binding.with_positive(self._state, label))
+
+    def bind_table(self, X: Any) -> Costs:
+        """Read the columns that the costs name from a table: return ordinary costs per row.
+
+        Every estimator, scorer and cross-validation of this library does so where it is given a
+        table. Do it yourself where there is none (measures take labels and decisions only), and to
+        hand costs past steps that transform the table: ``pipeline.fit(X, y,
+        model__costs=costs.bind_table(X))``.
+
+        Costs that remember the index of their rows must have that of X, in the same order.
+
+        Parameters
+        ----------
+        X : DataFrame (pandas, polars, pyarrow) or array of shape (n_samples, n_features)
+            The table. Columns are found by name; functions are given X as it is.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> X = pd.DataFrame({"amount": [10.0, 45.0]})
+        >>> Costs(fp=5, fn="amount", tp=lambda X: 0.1 * X["amount"]).bind_table(X)
+        Costs(fp=5, fn=<2 values from 10 to 45>, tp=<2 values from 1 to 4.5>)
+        """
+        bound = tables.bind_table(self._state, X)
         return self if bound is self._state else self._of(bound)
 
     def of_labels(self, y: ArrayLike, *, encoded: bool = False) -> FloatArray:
@@ -272,7 +277,8 @@ class Costs(Rows):
         """
         if self.is_constant:
             return self
-        return self._of(pricing.mean(self._state, read_weights(sample_weight, len(self)), y))
+        known = self if y is None else self._knowing(False, y)
+        return self._of(pricing.mean(known._state, read_weights(sample_weight, len(self)), y))
 
     def expected(self, proba: ArrayLike) -> FloatArray:
         """Return the expected cost of each action, shape (n_samples, A): ``sum_k p(k) C[k, a]``.
@@ -310,7 +316,16 @@ class Costs(Rows):
         >>> Costs(fp=50, fn=[20, 150], tp=50).thresholds().round(3).tolist()
         [2.5, 0.333]
         """
+        binding.refuse_unless_signed(self._state)
         return pricing.thresholds(self._state)
+
+    def second_thresholds(self) -> FloatArray:
+        """Return the probability of the second class above which `decide` answers it.
+
+        It is that of `thresholds` if the second class is the positive one, and does not ask which
+        is: what models use, whose margins are those of the second class.
+        """
+        return pricing.second_thresholds(self._state)
 
     def decide(self, proba: ArrayLike, *, encoded: bool = False) -> NDArray[Any]:
         """Return the cheapest action of each row, shape (n_samples,).
@@ -326,7 +341,8 @@ class Costs(Rows):
 
         Examples
         --------
-        >>> Costs(fp=1, fn=3).bind(["no", "yes"]).decide([[0.75, 0.25], [0.7, 0.3]]).tolist()
+        >>> costs = Costs(fp=1, fn=3, positive="yes").bind(["no", "yes"])
+        >>> costs.decide([[0.75, 0.25], [0.7, 0.3]]).tolist()
         ['no', 'yes']
         """
         s = self._state
@@ -365,7 +381,7 @@ class Costs(Rows):
 
         Examples
         --------
-        >>> Costs(fp=1, fn=10).total(["no", "yes", "yes"], ["yes", "yes", "no"])
+        >>> Costs(fp=1, fn=10, positive="yes").total(["no", "yes", "yes"], ["yes", "yes", "no"])
         11.0
         """
         paid = self.of_decisions(y, predicted, encoded=encoded)
@@ -392,22 +408,30 @@ class Costs(Rows):
         return binding.labels_of_actions(s, best, encoded).tolist()[0], cost
 
 
-def as_costs(value: Any, classes: ArrayLike | None = None, n_samples: int | None = None) -> Costs:
+def as_costs(
+    value: Any,
+    classes: ArrayLike | None = None,
+    n_samples: int | None = None,
+    table: Any = None,
+) -> Costs:
     """Turn every accepted form of costs into a `Costs`: the one entry that estimators use.
 
     Parameters
     ----------
     value : None, dict, array-like of shape (K, K), or Costs
         None: every mistake costs 1. A dict holds the arguments of `Costs`, such as
-        ``{"fp": 1, "fn": 10}``. A square array is ``C[true, predicted]``, in sorted class order.
+        ``{"fp": 1, "fn": 10}``. A square array is ``C[true, predicted]``, in sorted class order;
+        a data frame with labels on both sides is read by them.
     classes : array-like of shape (K,), default=None
         If given, the costs are bound to these labels; see `Costs.bind`.
     n_samples : int, default=None
         How many rows the data have, checked together with `classes`.
+    table : DataFrame or array of shape (n_samples, n_features), default=None
+        If given, columns are read from it; see `Costs.bind_table`.
 
     Examples
     --------
-    >>> as_costs({"fp": 1, "fn": 10}, classes=["no", "yes"])
-    Costs(fp=1, fn=10, positive='yes')
+    >>> as_costs({"fp": 1, "fn": 10, "positive": "no"}, classes=["no", "yes"])
+    Costs(fp=1, fn=10, positive='no')
     """
-    return Costs.check(value, classes, n_samples)
+    return Costs.check(value, classes, n_samples, table)

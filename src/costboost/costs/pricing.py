@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from costboost.costs.binding import check_rows, codes_of_labels
-from costboost.costs.state import ZERO, Columns, State, expanded
+from costboost.costs.state import ZERO, Cell, Columns, State, expanded
 from costboost.inputs.arrays import CodeArray, FloatArray, freeze, read_proba
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "of_labels",
     "of_misses",
     "paid",
+    "second_thresholds",
     "thresholds",
 ]
 
@@ -80,14 +81,16 @@ def cheapest_constant(
 def mean(state: State, weights: FloatArray, y: ArrayLike | None) -> State:
     """Return constant costs; prices that contain the truth are averaged within each class."""
     if state.form == "matrix" or (state.form == "rows" and y is None):
-        return expanded(state._replace(columns=_weighted_means(state.columns, weights)))
+        means = state.with_columns(_weighted_means(state.columns, weights))
+        return expanded(means._replace(index=None))
     if y is None:
         raise ValueError(
             "The price of each answer has a mean only within each true class: give mean(y=)."
         )
     codes = codes_of_labels(state, y, encoded=False)
-    means = (_mean_of_class(state, k, codes == k, weights) for k in range(state.k))
-    return state._replace(form="matrix", columns=tuple(cell for row in means for cell in row))
+    by_class = (_mean_of_class(state, k, codes == k, weights) for k in range(state.k))
+    cells = tuple(Cell(price) for row in by_class for price in row)
+    return state._replace(form="matrix", cells=cells, index=None)
 
 
 def _mean_of_class(state: State, k: int, rows: NDArray[np.bool_], weights: FloatArray) -> Columns:
@@ -143,7 +146,9 @@ def _refuse_answers(state: State, what: str) -> None:
         raise ValueError(
             f"{what} need C[true, action], but these costs (Costs.of_rows of shape "
             f"{state.shape}) hold the price of each answer given the truth, which is not known "
-            "at prediction. Give Costs(fp=, fn=) or Costs.from_matrix(C), or use mean(y=)."
+            "at prediction. PNormBoostClassifier trains on such prices, and answers without them: "
+            "give it to fit(X, y, costs=costs), and predict(X). To decide by their mean within "
+            "each class of some labels y, give costs.mean(y=y)."
         )
 
 
@@ -154,6 +159,19 @@ def thresholds(state: State) -> FloatArray:
         ratio = a / (a + b)
     one_sided = np.where(a >= 0, np.inf, np.where(b >= 0, -np.inf, np.nan))
     return np.asarray(np.where(a + b > 0, ratio, one_sided))
+
+
+def second_thresholds(state: State) -> FloatArray:
+    """Return the probability of the second class above which it is decided, as `decide` does.
+
+    That is Elkan's threshold where the second class is the positive one. Where the first is, it
+    gives way at its own threshold, so the second is decided from there on, ends included.
+    """
+    own = thresholds(state)
+    if state.positive_code == 1:
+        return own
+    second = thresholds(state._replace(positive=None, classes=None))
+    return np.asarray(np.where(np.isinf(own), -own, np.nextafter(second, -np.inf)))
 
 
 def _extra_costs(state: State) -> tuple[FloatArray, FloatArray]:

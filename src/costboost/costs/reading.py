@@ -1,25 +1,32 @@
-"""From what users write to a `State`: the only place that validates costs."""
+"""From what users write to a `State`: the only place that validates costs.
+
+Every price may be a number, one per row, the name of a column, or a function of the table; the
+latter two become a `Source` (`costboost.costs.cells`), read when the costs meet their table
+(`costboost.costs.tables`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from costboost.costs.binding import with_square_actions
-from costboost.costs.state import Columns, State
-from costboost.inputs.arrays import (
-    CodeArray,
-    FloatArray,
-    as_array,
-    freeze,
-    read_labels,
-    read_numbers,
-)
+from costboost.costs.binding import check_positive, with_positive, with_square_actions
+from costboost.costs.cells import is_source, read_cell, read_cells, some_cost
+from costboost.costs.labelled import agree, index_of, name_of, read_frame, settle_names
+from costboost.costs.state import Cell, State
+from costboost.inputs.arrays import CodeArray, as_array, freeze, read_labels, read_numbers
 
-__all__ = ["read_binary", "read_matrix", "read_row_index", "read_rows", "read_value"]
+__all__ = [
+    "read_actions",
+    "read_binary",
+    "read_matrix",
+    "read_row_index",
+    "read_rows",
+    "read_value",
+]
 
 _DICT_KEYS = ("fp", "fn", "tp", "tn", "positive", "benefits")
 
@@ -27,10 +34,13 @@ _DICT_KEYS = ("fp", "fn", "tp", "tn", "positive", "benefits")
 def read_value(value: Any) -> State:
     """Read the forms that estimators take besides ``Costs``; see `costboost.costs.as_costs`."""
     if value is None:
-        return State("rows", (freeze(np.ones(())),), None, None)
+        return State("rows", (Cell(freeze(np.ones(()))),), None, None)
     if isinstance(value, Mapping):
         return read_binary(**_checked_keys(value))
-    shape: tuple[int, ...] = as_array(value, "costs").shape
+    table = read_frame(value)
+    if table.rows is not None:
+        return read_matrix(value)
+    shape: tuple[int, ...] = as_array(table.values, "costs").shape
     if len(shape) == 2 and shape[0] == shape[1]:
         return read_matrix(value)
     what = f"an array of shape {shape}" if shape else repr(value)
@@ -59,89 +69,159 @@ def _checked_keys(given: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def read_binary(
-    fp: ArrayLike,
-    fn: ArrayLike,
-    tp: ArrayLike = 0,
-    tn: ArrayLike = 0,
-    positive: Any = None,
-    benefits: bool = False,
+    fp: Any, fn: Any, tp: Any = 0, tn: Any = 0, positive: Any = None, benefits: bool = False
 ) -> State:
     """Read the four prices of two classes; see `costboost.costs.Costs`."""
-    given = {"tn": tn, "fp": fp, "fn": fn, "tp": tp}
-    cells = {name: read_numbers(v, name, negative=benefits) for name, v in given.items()}
-    _check_lengths(cells)
-    if positive is not None and np.ndim(positive) != 0:
-        raise ValueError(f"positive must be one label, but {positive!r} was given.")
-    return State("matrix", _some_cost(cells.values()), 2, 2, positive=positive)
+    cells, index = read_cells({"tn": tn, "fp": fp, "fn": fn, "tp": tp}, benefits)
+    check_positive(positive)
+    return State(
+        "matrix", cells, 2, 2, positive=positive, signed=True, benefits=benefits, index=index
+    )
 
 
-def _check_lengths(cells: Mapping[str, FloatArray]) -> None:
-    """Check that each value is a scalar or one per row, and that the rows agree."""
-    first, n_rows = next(((name, c.size) for name, c in cells.items() if c.ndim), ("", 0))
-    for name, cell in cells.items():
-        if cell.ndim > 1 or cell.shape == (0,):
-            raise ValueError(
-                f"{name} has shape {cell.shape}; give one number, or one per row, (n_samples,)."
-            )
-        if cell.ndim and cell.size != n_rows:
-            raise ValueError(
-                f"{first} has {n_rows} rows, but {name} has {cell.size}. Give one value per "
-                "row to each, or a plain number for a cost that all rows share."
-            )
+# Matrices
 
 
 def read_matrix(
-    C: ArrayLike,
+    C: Any,
     classes: ArrayLike | None = None,
     actions: ArrayLike | None = None,
     benefits: bool = False,
+    positive: Any = None,
 ) -> State:
     """Read a whole matrix, constant or per row; see `costboost.costs.Costs.from_matrix`."""
-    values = read_numbers(C, "C", negative=benefits)
-    _check_matrix(values, classes)
-    n_classes, n_actions = values.shape[-2:]
-    class_labels = _read_names(classes, n_classes, "classes", "rows")
-    action_labels = _read_names(actions, n_actions, "actions", "columns")
-    if action_labels is None and n_actions != n_classes:
-        action_labels = freeze(np.arange(n_actions))
+    table = read_frame(C)
+    classes, actions = settle_names(table, classes, actions)
+    cells, shape, index = _read_grid(table.values, classes, benefits)
+    class_labels = _read_names(classes, shape[0], "classes", "rows")
+    action_labels = _read_names(actions, shape[1], "actions", "columns")
+    if action_labels is None and shape[0] != shape[1]:
+        action_labels = freeze(np.arange(shape[1]))
+    state = State("matrix", cells, *shape, class_labels, action_labels, benefits=benefits)
+    state = with_square_actions(state._replace(index=index))
+    return state if positive is None else with_positive(state, positive)
+
+
+def _read_grid(
+    values: Any, classes: Any, benefits: bool
+) -> tuple[tuple[Cell, ...], tuple[int, int], Any]:
+    """Return the cells of a matrix, row by row, its two sizes, and the index of its rows."""
+    rows = _cells_of_their_own(values)
+    if rows is not None:
+        sizes = {len(row) for row in rows}
+        if len(sizes) != 1:
+            raise ValueError("C has rows of different lengths; give one value in every cell.")
+        shape = (len(rows), sizes.pop())
+        _check_matrix(shape, classes)
+        named = {f"C[{k}, {a}]": cell for k, row in enumerate(rows) for a, cell in enumerate(row)}
+        cells, index = read_cells(named, benefits)
+        return cells, shape, index
+    numbers = read_numbers(values, "C", negative=benefits)
+    _check_matrix(numbers.shape, classes)
     # One contiguous column per cell: slicing and summing then walk along rows.
-    cells = np.ascontiguousarray(np.moveaxis(values, 0, -1)) if values.ndim == 3 else values
-    columns = _some_cost(freeze(np.asarray(cells[at])) for at in np.ndindex(*cells.shape[:2]))
-    state = State("matrix", columns, n_classes, n_actions, class_labels, action_labels)
-    return with_square_actions(state)
+    grid = np.ascontiguousarray(np.moveaxis(numbers, 0, -1)) if numbers.ndim == 3 else numbers
+    columns = (Cell(freeze(np.asarray(grid[at]))) for at in np.ndindex(*grid.shape[:2]))
+    return some_cost(columns), (grid.shape[0], grid.shape[1]), None
 
 
-def _check_matrix(values: FloatArray, classes: ArrayLike | None) -> None:
+def _cells_of_their_own(values: Any) -> list[list[Any]] | None:
+    """Return the rows of a matrix whose cells are columns, functions or arrays; None for others."""
+    if isinstance(values, np.ndarray) and values.dtype == object and values.ndim == 2:
+        values = values.tolist()
+    if not isinstance(values, list | tuple):
+        return None
+    if not all(isinstance(row, list | tuple) for row in values):
+        return None
+    cells = [cell for row in values for cell in row]
+    some = any(is_source(cell) or (np.ndim(cell) == 1 and _is_array(cell)) for cell in cells)
+    scalar = any(np.ndim(cell) == 0 for cell in cells if not _is_array(cell))
+    return [list(row) for row in values] if some and scalar else None
+
+
+def _is_array(cell: Any) -> bool:
+    return hasattr(cell, "__array__") and not is_source(cell)
+
+
+def _check_matrix(shape: tuple[int, ...], classes: ArrayLike | None) -> None:
     """Check the shape of ``C[true, action]``, (K, A) or (n_samples, K, A)."""
-    if values.ndim not in (2, 3) or min(values.shape[-2:]) < 2 or 0 in values.shape:
+    if len(shape) not in (2, 3) or min(shape[-2:]) < 2 or 0 in shape:
         raise ValueError(
-            f"C has shape {values.shape}; from_matrix takes (n_classes, n_actions) or "
+            f"C has shape {shape}; from_matrix takes (n_classes, n_actions) or "
             "(n_samples, n_classes, n_actions), with at least two classes and two actions."
         )
-    if values.ndim == 2 and values.shape[0] != values.shape[1] and classes is None:
+    if len(shape) == 2 and shape[0] != shape[1] and classes is None:
         raise ValueError(
-            f"C has shape {values.shape}, which is not square. If its rows are true classes and "
+            f"C has shape {shape}, which is not square. If its rows are true classes and "
             "its columns actions, name the classes with classes=; if it holds the price of each "
             "answer for each sample, use Costs.of_rows(C)."
         )
 
 
-def read_rows(c: ArrayLike, classes: ArrayLike | None = None) -> State:
+def read_actions(prices: Any, benefits: bool = False) -> State:
+    """Read named actions, each with its price by class; see `costboost.costs.Costs.of_actions`."""
+    if not isinstance(prices, Mapping) or len(prices) < 2:
+        raise ValueError(
+            "of_actions takes a dict of at least two actions, such as {'approve': {'default': "
+            f"'amount', 'paid': 0}}, 'decline': 10}}, but {prices!r} was given."
+        )
+    classes = _classes_of_actions(prices)
+    named = {
+        f"{action!r} given {label!r}": price[label] if isinstance(price, Mapping) else price
+        for label in classes
+        for action, price in prices.items()
+    }
+    cells, index = read_cells(named, benefits)
+    labels, actions = read_labels(classes, "classes"), read_labels(list(prices), "actions")
+    state = State("matrix", cells, len(classes), len(prices), labels, actions, benefits=benefits)
+    return with_square_actions(state._replace(index=index))
+
+
+def _classes_of_actions(prices: Mapping[Any, Any]) -> list[Any]:
+    """Return the classes that actions are priced for: the same for all of them."""
+    priced = {action: list(p) for action, p in prices.items() if isinstance(p, Mapping)}
+    if not priced:
+        raise ValueError(
+            "No action says what it costs given which class: give one of them as a dict by class, "
+            "such as {'default': 'amount', 'paid': 0}."
+        )
+    first, classes = next(iter(priced.items()))
+    for action, labels in priced.items():
+        if set(labels) != set(classes) or len(labels) < 2:
+            raise ValueError(
+                f"The action {action!r} has prices for {labels}, and {first!r} for {classes}: give "
+                "every action a price for each class, two classes at least."
+            )
+    return classes
+
+
+# Rows
+
+
+def read_rows(c: Any, classes: ArrayLike | None = None) -> State:
     """Read prices of rows or of their answers; see `costboost.costs.Costs.of_rows`."""
-    values = read_numbers(c, "c", row_ndims=(1, 2))
+    if is_source(c):
+        return _rows_state(read_cell(c, "c", False), classes, None)
+    table = read_frame(c, rows=False)
+    values = read_numbers(table.values, "c", row_ndims=(1, 2))
     if values.ndim not in (1, 2) or 0 in values.shape or values.shape[1:] == (1,):
         raise ValueError(
             f"c has shape {values.shape}; of_rows takes (n_samples,), the price of getting "
             "each row wrong, or (n_samples, n_classes), the price of each answer."
         )
     if values.ndim == 1:
-        labels = None if classes is None else read_labels(classes, "classes")
-        k = None if labels is None else labels.size
-        return State("rows", _some_cost([values]), k, k, labels)
+        return _rows_state(Cell(values, name_of(c)), classes, index_of(c))
     k = values.shape[1]
+    if table.columns is not None:
+        classes = agree(table.columns, classes, "columns", "classes")
     labels = _read_names(classes, k, "classes", "columns")
-    columns = _some_cost(freeze(np.ascontiguousarray(column)) for column in values.T)
-    return State("answers", columns, k, k, labels)
+    columns = some_cost(Cell(freeze(np.ascontiguousarray(column))) for column in values.T)
+    return State("answers", columns, k, k, labels, index=index_of(c))
+
+
+def _rows_state(cell: Cell, classes: ArrayLike | None, index: Any) -> State:
+    labels = None if classes is None else read_labels(classes, "classes")
+    k = None if labels is None else labels.size
+    return State("rows", some_cost([cell]), k, k, labels, index=index)
 
 
 def _read_names(
@@ -157,14 +237,6 @@ def _read_names(
             f"{axis}; name each of them once."
         )
     return labels
-
-
-def _some_cost(columns: Iterable[FloatArray]) -> Columns:
-    """Refuse costs that are all zero: every decision would be as good as any other."""
-    given = tuple(columns)
-    if not any(column.any() for column in given):
-        raise ValueError("Every cost is zero, so there is nothing to minimise; one must differ.")
-    return given
 
 
 def read_row_index(index: Any) -> CodeArray | NDArray[np.bool_] | slice:

@@ -1,4 +1,8 @@
-"""Costs as an immutable array of rows: shape, labels, slicing, equality; no arithmetic."""
+"""Costs as an immutable array of rows: shape, labels, slicing, equality; no arithmetic.
+
+Rows are numbered; those of prices that came with a pandas index have names too, by which
+``costs[X.index]`` and ``costs.loc[...]`` find them.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,35 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.costs.labelled import index_of
 from costboost.costs.reading import read_row_index
-from costboost.costs.state import State, dense, same
-from costboost.costs.text import describe
+from costboost.costs.state import Cell, Source, State, dense, same
+from costboost.costs.tables import named_columns
+from costboost.costs.text import as_call
 from costboost.inputs.arrays import freeze
 
 __all__ = ["Rows"]
+
+
+class _ByLabel:
+    """``costs.loc``: rows by the labels of their index, as pandas finds them."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+
+    def __getitem__(self, labels: Any) -> Any:
+        rows = self._rows
+        index = rows._state.index
+        if rows.n_rows is None:
+            return rows
+        if index is None:
+            raise IndexError(
+                "These costs have no index, so their rows have no names: cut them by position, "
+                "costs[rows], or make them from Series of the table."
+            )
+        import pandas as pd  # type: ignore[import-untyped]  # an index is there, so pandas is
+
+        return rows[np.atleast_1d(pd.Series(np.arange(len(index)), index=index).loc[labels])]
 
 
 class Rows:
@@ -37,8 +64,36 @@ class Rows:
 
     @property
     def per_row(self) -> bool:
-        """Whether rows have costs of their own."""
-        return self.n_rows is not None
+        """Whether rows have costs of their own, at hand or in a column of their table."""
+        return self.n_rows is not None or self.needs_table
+
+    @property
+    def needs_table(self) -> bool:
+        """Whether prices are still to be read from a table; see `Costs.bind_table`."""
+        return bool(self._state.sources)
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns that are still to be read; functions have none."""
+        return named_columns(self._state)
+
+    @property
+    def names_every_column(self) -> bool:
+        """Whether all that is still to be read has a name: none of it is a function."""
+        return all(isinstance(source.read, str) for source in self._state.sources)
+
+    @property
+    def index(self) -> Any:
+        """The pandas index of the rows, if the prices came with one; else None."""
+        return self._state.index
+
+    @property
+    def loc(self) -> Any:
+        """Rows by the labels of their index: ``costs.loc[labels]``, slices and masks as in pandas.
+
+        Constants and unread columns come back unchanged.
+        """
+        return _ByLabel(self)
 
     @property
     def largest(self) -> float:
@@ -72,8 +127,18 @@ class Rows:
 
     @property
     def positive(self) -> Any:
-        """The class that a positive decision means; None for other than two classes."""
+        """The class that a positive decision means; None if nobody said, or there are not two."""
         return self._state.positive_label
+
+    @property
+    def contain_truth(self) -> bool:
+        """Whether prices are of the answers of each row, given its truth: paid, not decided by."""
+        return self._state.form == "answers"
+
+    @property
+    def awaits_positive(self) -> bool:
+        """Whether prices of `fp` and `fn` were given, and not yet which class is positive."""
+        return self._state.signed and self._state.positive is None
 
     def __len__(self) -> int:
         return self._state.length
@@ -82,15 +147,40 @@ class Rows:
         return (self[i] for i in range(len(self)))
 
     def __getitem__(self, index: Any) -> Self:
-        """Select rows: an int, slice, integer array or mask; constants come back unchanged.
+        """Select rows: an int, slice, integer array or mask, or the pandas index of a table.
 
-        The result stays per row, even for one row. scikit-learn's ``(index, ...)`` is accepted.
+        Constants and unread columns come back unchanged; the result of others stays per row, even
+        for one row. scikit-learn's ``(index, ...)`` is accepted.
         """
-        if self.is_constant:
+        state = self._state
+        if state.n_rows is None:
             return self
-        rows = read_row_index(index)
-        columns = tuple(freeze(c[rows]) if c.ndim else c for c in self._state.columns)
-        return self._of(self._state._replace(columns=columns))
+        rows = self._positions(index)
+        cells = tuple(_cut(cell, rows) for cell in state.cells)
+        names = None if state.index is None else state.index[rows]
+        return self._of(state._replace(cells=cells, index=names))
+
+    def _positions(self, index: Any) -> Any:
+        """Return the positions that an index means: labels, if both know the names of rows."""
+        mine = self._state.index
+        if mine is None:
+            return read_row_index(index)
+        if hasattr(index, "get_indexer_for"):
+            return _find(mine, index)
+        theirs = index_of(index)
+        if theirs is None:
+            return read_row_index(index)
+        if np.asarray(index).dtype != np.bool_:
+            raise IndexError(
+                "A Series of numbers may mean labels or positions: give costs.loc[labels], or "
+                "costs[positions.to_numpy()]."
+            )
+        if not mine.equals(theirs):
+            raise IndexError(
+                "The mask has another index than these costs: make it from the same rows, in the "
+                "same order."
+            )
+        return read_row_index(index)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
@@ -102,7 +192,7 @@ class Rows:
 
     def __hash__(self) -> int:
         # Equal costs agree in their first row; hashing all of a million would be slow.
-        first = tuple(float(c.flat[0]) for c in self._state.columns) if len(self) else ()
+        first = tuple(_first(cell) for cell in self._state.cells) if len(self) else ()
         return hash((self._state.form, self.n_rows, self.shape, first))
 
     def __copy__(self) -> Self:
@@ -112,4 +202,30 @@ class Rows:
         return self
 
     def __repr__(self) -> str:
-        return describe(self._state)
+        return as_call(self._state)
+
+
+def _cut(cell: Cell, rows: Any) -> Cell:
+    if isinstance(cell.value, Source) or not cell.value.ndim:
+        return cell
+    return Cell(freeze(cell.value[rows]), cell.name)
+
+
+def _first(cell: Cell) -> Any:
+    return cell.value if isinstance(cell.value, Source) else float(cell.value.flat[0])
+
+
+def _find(index: Any, labels: Any) -> NDArray[np.intp]:
+    """Return the positions of labels, each of which must be there, and there once."""
+    if not index.is_unique:
+        if index.equals(labels):
+            return np.arange(len(index))
+        raise IndexError(
+            "The index of these costs names some rows twice, so labels do not tell rows apart: cut "
+            "by position, costs[rows], or give the table an index without duplicates."
+        )
+    at = np.asarray(index.get_indexer_for(labels), dtype=np.intp)
+    if (at < 0).any():
+        missing = labels[at < 0][:1].tolist()[0]
+        raise IndexError(f"{missing!r} is not in the index of these costs: they lack that row.")
+    return at

@@ -3,31 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from costboost.costs import Costs, as_costs
+from costboost.decisions.output import KINDS, as_table
 from costboost.inputs.arrays import mean_paid, read_weights
-from costboost.inputs.checks import check_labels, check_weighted_classes, warn_caller
+from costboost.inputs.checks import (
+    check_choice,
+    check_labels,
+    check_weighted_classes,
+    warn_caller,
+)
 
 Floats = NDArray[np.float64]
 
 
-def fit_costs(constructor: Any, given: Any, classes: ArrayLike, n_samples: int) -> Costs:
-    """Return the costs that hold during ``fit``, bound to the classes.
+def fit_costs(
+    constructor: Any, given: Any, classes: ArrayLike, n_samples: int, X: Any = None
+) -> Costs:
+    """Return the costs that hold during ``fit``, bound to the classes and to the table.
 
     Parameters
     ----------
     constructor : None, dict, array-like of shape (K, K) or Costs
-        The hyper-parameter: constant costs only.
+        The hyper-parameter: costs that are constant, or read from columns of the table.
     given : None, dict, array-like of shape (K, K) or Costs
-        What was passed to ``fit``, constant or per row: it overrides the constructor's.
+        What was passed to ``fit``, constant, by column or per row: it overrides the constructor's.
     classes : array-like of shape (K,)
     n_samples : int
+    X : table of shape (n_samples, n_features), default=None
+        Where columns are read.
 
     Returns
     -------
@@ -36,16 +46,24 @@ def fit_costs(constructor: Any, given: Any, classes: ArrayLike, n_samples: int) 
     Examples
     --------
     >>> from costboost.decisions import fit_costs
-    >>> fit_costs({"fp": 1, "fn": 10}, None, ["no", "yes"], n_samples=3)
-    Costs(fp=1, fn=10, positive='yes')
+    >>> fit_costs({"fp": 1, "fn": 10}, None, [0, 1], n_samples=3)
+    Costs(fp=1, fn=10, positive=1)
     """
     held = as_costs(constructor)
-    if held.per_row:
+    if held.n_rows is not None:
         raise ValueError(
             f"costs= in the constructor holds constant costs, but {held!r} has {held.n_rows} rows: "
-            "pass costs per row to fit, predict and score."
+            "pass costs per row to fit, predict and score, or name the column that holds them, "
+            "such as Costs(fp=8, fn='amount')."
         )
-    return as_costs(held if given is None else given, classes, n_samples)
+    bound = as_costs(held if given is None else given, classes, n_samples, X)
+    if not bound.contain_truth and bound.largest == 0.0:
+        raise ValueError(
+            f"Every cost of these rows is zero, so there is nothing to minimise: {bound!r}. Check "
+            "the column that the costs read."
+        )
+    bound.warn_if_doubtful()
+    return bound
 
 
 def typical_costs(costs: Costs, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Costs:
@@ -94,11 +112,11 @@ class CostDecisionMixin:
     Attributes
     ----------
     costs_ : Costs
-        The constant costs that ``predict`` uses when it is given none: those of ``fit``, else the
-        constructor's, else 1 for every mistake. Where ``fit`` had costs per row, the weighted mean
-        of each cell.
+        The costs that ``predict`` uses when it is given none: those of ``fit``, else the
+        constructor's, else 1 for every mistake. Costs by column are read from the table that
+        ``predict`` is given. Where ``fit`` had costs per row, the weighted mean of each cell.
     costs_per_row_ : bool
-        Whether ``fit`` had costs per row; decisions by ``costs_`` then warn.
+        Whether ``fit`` had costs per row, not by column; decisions by ``costs_`` then warn.
     """
 
     __metadata_request__fit = {"costs": True}  # noqa: RUF012
@@ -114,15 +132,23 @@ class CostDecisionMixin:
         """Return the natural class probabilities, ``(n_samples, K)``."""
         raise NotImplementedError
 
-    def _set_costs(self, costs: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Costs:
+    def _set_costs(
+        self, costs: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, X: Any = None
+    ) -> Costs:
         """Settle the costs of ``fit``, remember them for ``predict``, return those to train on.
 
-        Needs ``classes_``. ``costs`` is what ``fit`` was given; ``y`` holds labels.
+        Needs ``classes_``. ``costs`` is what ``fit`` was given; ``y`` holds labels; columns are
+        read from X.
         """
-        bound = fit_costs(self.costs, costs, self.classes_, len(np.asarray(y)))
+        bound = fit_costs(self.costs, costs, self.classes_, len(np.asarray(y)), X)
         _check_total(bound, sample_weight)
-        self.costs_per_row_ = bound.per_row
-        self.costs_ = typical_costs(bound, y, sample_weight)
+        given = as_costs(self.costs if costs is None else costs)
+        by_column = given.needs_table and given.n_rows is None
+        self.costs_per_row_ = bound.per_row and not by_column
+        if by_column:  # predict reads the columns of its own table
+            self.costs_ = given.bind(self.classes_)
+        else:
+            self.costs_ = typical_costs(bound, y, sample_weight)
         return bound
 
     def _read_rows(
@@ -135,7 +161,7 @@ class CostDecisionMixin:
         self.classes_, codes = check_labels(X, y)
         weights = None if sample_weight is None else read_weights(sample_weight, len(codes))
         check_weighted_classes(codes, weights)
-        return codes, weights, self._set_costs(costs, self.classes_[codes], weights)
+        return codes, weights, self._set_costs(costs, self.classes_[codes], weights, X)
 
     def _decides_by_costs(self) -> bool:
         """Whether decisions are the cheapest by probabilities that are free of costs."""
@@ -150,37 +176,63 @@ class CostDecisionMixin:
         if costs is not None and not self._decides_by_costs():
             self._refuse_costs()
 
-    def _decision_costs(self, costs: Any, n_samples: int) -> Costs:
-        """Return the costs to decide by: those given, else those of ``fit``."""
+    def _decision_costs(self, costs: Any, X: Any) -> Costs:
+        """Return the costs to decide by, for the rows of X: those given, else those of ``fit``."""
         if costs is not None:
-            return as_costs(costs, self.classes_, n_samples)
+            return as_costs(costs, self.classes_, _num_samples(X), X)
         if self.costs_per_row_:
             warn_caller(
                 f"{type(self).__name__} was fitted with costs per row and is asked to decide "
                 f"without costs: it uses their mean, {self.costs_!r}. Pass costs= to decide by "
                 "each row's own."
             )
-        return self.costs_
+        return self.costs_.bind_table(X)
+
+    def _decides_by_costs(self) -> bool:
+        """Whether new prices change decisions; not where what was learnt contains the costs."""
+        return True
 
     def _decision_proba(self, X: Any, costs: Any) -> Floats:
         """Return probabilities free of costs, to be priced; a method without them raises here."""
         return self.predict_proba(X)
 
-    def expected_cost(self, X: Any, costs: Any = None) -> Floats:
+    def expected_cost(self, X: Any, costs: Any = None) -> Any:
         """Return what each decision is expected to cost, ``sum_k p(k | x) C[k, action]``.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         costs : None, dict, array-like of shape (K, K) or Costs, default=None
-            Prices to use instead of those of ``fit``, constant or one per row of X.
+            Prices to use instead of those of ``fit``: constant, by column, or one per row of X.
 
         Returns
         -------
-        ndarray of shape (n_samples, n_actions)
+        ndarray or DataFrame of shape (n_samples, n_actions)
+            Where X is a frame, one of the same library, with a column for each class or action;
+            see `set_output`.
         """
         proba = self._decision_proba(X, costs)
-        return self._decision_costs(costs, len(proba)).expected(proba)
+        prices = self._decision_costs(costs, X)
+        assert prices.actions is not None  # bound to the classes
+        return as_table(prices.expected(proba), prices.actions, X, self)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Choose what `expected_cost` returns, as scikit-learn's transformers do.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"} or None, default=None
+            "default" is a frame like X, or an array if X is none; None leaves the choice as it is,
+            at first that of ``sklearn.set_config(transform_output=...)``.
+
+        Returns
+        -------
+        self
+        """
+        if transform is not None:
+            check_choice("transform", transform, KINDS)
+            self._sklearn_output_config = {"transform": transform}
+        return self
 
     def predict(self, X: Any, costs: Any = None) -> NDArray[Any]:
         """Return the decision of least expected cost.
@@ -189,8 +241,9 @@ class CostDecisionMixin:
         ----------
         X : array-like of shape (n_samples, n_features)
         costs : None, dict, array-like of shape (K, K) or Costs, default=None
-            Prices to use instead of those of ``fit``, constant or one per row of X. The price of
-            each answer, ``Costs.of_rows`` of shape (n, K), contains the truth and is refused.
+            Prices to use instead of those of ``fit``: constant, by column, or one per row of X. The
+            price of each answer, ``Costs.of_rows`` of shape (n, K), contains the truth and is
+            refused.
 
         Returns
         -------
@@ -198,7 +251,7 @@ class CostDecisionMixin:
             Classes, or names of actions where the costs have other actions.
         """
         proba = self._decision_proba(X, costs)
-        return self._cheapest(self._decision_costs(costs, len(proba)), proba)
+        return self._cheapest(self._decision_costs(costs, X), proba)
 
     def _cheapest(self, costs: Costs, proba: Floats) -> NDArray[Any]:
         if costs.is_square:  # by code: keeps the dtype of classes_
@@ -226,10 +279,10 @@ class CostDecisionMixin:
         """
         check_is_fitted(self)
         labels = column_or_1d(y)
-        paid_by = None if costs is None else as_costs(costs, self.classes_, len(labels))
-        with_truth = paid_by is not None and len(paid_by.shape) == 2
+        paid_by = None if costs is None else as_costs(costs, self.classes_, len(labels), X)
+        with_truth = paid_by is not None and paid_by.contain_truth
         proba = self._decision_proba(X, costs)
-        decided_by = self._decision_costs(None if with_truth else paid_by, len(proba))
+        decided_by = self._decision_costs(None if with_truth else paid_by, X)
         paid_by = decided_by if paid_by is None else paid_by
         paid = paid_by.of_decisions(labels, self._cheapest(decided_by, proba))
         return -mean_paid(paid, sample_weight)
@@ -238,7 +291,8 @@ class CostDecisionMixin:
         """Return minus the mean realised cost of decisions that costs have no part in any more."""
         decided = self.predict(X)
         labels = column_or_1d(y)
-        paid_by = self.costs_ if costs is None else as_costs(costs, self.classes_, len(decided))
+        given = self.costs_ if costs is None else costs
+        paid_by = as_costs(given, self.classes_, len(decided), X)
         paid = paid_by.of_decisions(labels, decided)
         return -mean_paid(paid, sample_weight)
 
@@ -256,7 +310,7 @@ class StagedDecisionsMixin:
     def _proba(self, scores: Any) -> Floats:
         raise NotImplementedError
 
-    def _decide(self, scores: Any, costs: Any) -> NDArray[Any]:
+    def _decide(self, scores: Any, costs: Any, X: Any) -> NDArray[Any]:
         raise NotImplementedError
 
     def _check_new_costs(self, costs: Any) -> None:
@@ -276,4 +330,4 @@ class StagedDecisionsMixin:
         """Yield ``predict`` after each round."""
         self._check_new_costs(costs)
         for scores in self._staged(X):
-            yield self._decide(scores, costs)
+            yield self._decide(scores, costs, X)

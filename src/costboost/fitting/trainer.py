@@ -6,7 +6,7 @@ all rows, or one for each fold of a calibration.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -24,6 +24,7 @@ from costboost.calibration import (
     keeps_copies,
     labels_of_sets,
 )
+from costboost.costs import Costs, as_costs
 from costboost.fitting.copies import read_copies
 from costboost.inputs.checks import check_table, check_weighted_classes
 from costboost.shards.layout import Layout
@@ -286,6 +287,9 @@ def read_eval_set(estimator: Any, eval_set: Any, *, per_row: bool) -> tuple[Any,
         given = f"{len(eval_set)} parts" if isinstance(eval_set, tuple | list) else repr(eval_set)
         raise ValueError(f"eval_set must be (X, y) or (X, y, costs), got {given}.")
     X, y, costs = (*eval_set, None)[:3]
+    by_column = getattr(getattr(estimator, "costs_", None), "needs_table", False)
+    if costs is None and by_column:
+        costs = estimator.costs_
     if costs is None and per_row:
         raise ValueError(
             "Training has prices per row, so the held-out rows need their own: give "
@@ -294,6 +298,8 @@ def read_eval_set(estimator: Any, eval_set: Any, *, per_row: bool) -> tuple[Any,
     X = check_table(estimator, X, reset=False)
     labels = column_or_1d(y)
     check_consistent_length(X, labels)
+    if isinstance(costs, Costs | Mapping):
+        costs = as_costs(costs, table=X)
     return X, labels, costs
 
 

@@ -87,7 +87,7 @@ def brier_score(
     labels : array-like of shape (n_classes,), default=None
         The class of each column; by default the sorted classes of `y_true`.
     pos_label : label, default=None
-        The positive class of one-dimensional `y_proba`; by default the last in sorted order.
+        The positive class of one-dimensional `y_proba`; known for 0/1, -1/+1 and booleans.
     sample_weight : array-like of shape (n_samples,), default=None
         Row weights.
 
@@ -173,7 +173,7 @@ def brier_curve(
     skew : bool, default=False
         Whether to return the skew form, which needs rows of both classes.
     pos_label : label, default=None
-        The positive class; by default the last in sorted order.
+        The positive class; known for 0/1, -1/+1 and booleans.
     sample_weight : array-like of shape (n_samples,), default=None
         Row weights.
 

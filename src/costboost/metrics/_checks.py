@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from costboost.inputs.arrays import read_weights
+from costboost.inputs.labels import USUAL, usual_positive
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -61,7 +62,7 @@ def weighted_mean(values: Floats, weight: Floats) -> float:
 
 
 def positive_label(y: NDArray[Any], pos_label: Any = None) -> Any:
-    """Return the positive class of binary labels: the one given, or the last in sorted order."""
+    """Return the positive class of binary labels: the one given, or that of 0/1, -1/+1, bools."""
     classes = np.unique(y)
     if len(classes) > 2:
         raise ValueError(f"y_true has {len(classes)} classes, but this measure is for two")
@@ -69,12 +70,14 @@ def positive_label(y: NDArray[Any], pos_label: Any = None) -> Any:
         if len(classes) == 2 and pos_label not in classes.tolist():
             raise ValueError(f"pos_label={pos_label!r} is not one of {classes.tolist()}")
         return pos_label
-    if len(classes) == 2:
-        return classes[1]
-    if classes.dtype.kind in "biuf" and classes[0] in (-1, 0, 1):
+    usual = usual_positive(classes)
+    if usual is not None:
+        return usual
+    if len(classes) == 1 and classes.dtype.kind in "biuf" and classes[0] in (-1, 0, 1):
         return 1
     raise ValueError(
-        f"y_true has the single class {classes[0]!r}: say with pos_label= which one is positive"
+        f"y_true has the labels {classes.tolist()}, which do not tell which is positive (that is "
+        f"known for {USUAL} only): say so with pos_label="
     )
 
 

@@ -34,7 +34,7 @@ def cost_lines(
     y_score : array-like of shape (n_samples,)
         Scores or probabilities of the positive class; only their order matters.
     pos_label : label, default=None
-        The positive class; by default the last in sorted order.
+        The positive class; known for 0/1, -1/+1 and booleans.
     sample_weight : array-like of shape (n_samples,), default=None
         Row weights.
 
@@ -97,7 +97,7 @@ def cost_curve(
     y_score : array-like of shape (n_samples,)
         Scores or probabilities of the positive class; only their order matters.
     pos_label : label, default=None
-        The positive class; by default the last in sorted order.
+        The positive class; known for 0/1, -1/+1 and booleans.
     sample_weight : array-like of shape (n_samples,), default=None
         Row weights.
 

@@ -8,19 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn import get_config
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
-from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_consistent_length, indexable
-from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import has_fit_parameter
 
-from costboost.costs import Costs
+from costboost.costs import Costs, as_costs
+from costboost.decisions.responses import Decide, check_decide, decisions, probabilities
+from costboost.fitting.keywords import costs_to_fit, fit_key
 from costboost.metrics._checks import check_labels, check_weights
 from costboost.metrics._prices import bind_costs, realise
-from costboost.metrics._responses import Decide, check_decide, decisions, probabilities, takes
 from costboost.metrics._rows import take_rows
 from costboost.metrics._scorers import measure
 
@@ -40,6 +37,7 @@ class _Task(NamedTuple):
     X: Any
     y: NDArray[Any]
     costs: Costs
+    fit_costs: Costs
     classes: NDArray[Any]
     fit_keys: dict[str, str]
     sample_weight: ArrayLike | None
@@ -49,26 +47,10 @@ class _Task(NamedTuple):
     keep_proba: bool
 
 
-def _fit_key(estimator: Any, name: str) -> str | None:
-    """Return the keyword under which an estimator's `fit` takes a row parameter, if it does."""
-    if has_fit_parameter(estimator, name):
-        return name
-    if get_config()["enable_metadata_routing"]:
-        return name if get_routing_for_object(estimator).consumes("fit", [name]) else None
-    if isinstance(estimator, Pipeline):
-        step, last = estimator.steps[-1]
-        key = _fit_key(last, name)
-        return None if key is None else f"{step}__{key}"
-    inner = getattr(estimator, "estimator", None)
-    if inner is not None and (takes(estimator.fit, "params") or takes(estimator.fit, "fit_params")):
-        return _fit_key(inner, name)
-    return None
-
-
 def _fit_keys(estimator: Any, sample_weight: ArrayLike | None) -> dict[str, str]:
     keys = {}
     for name in ("costs", "sample_weight"):
-        key = _fit_key(estimator, name)
+        key = fit_key(estimator, name)
         if key is not None:
             keys[name] = key
     if sample_weight is not None and "sample_weight" not in keys:
@@ -95,7 +77,7 @@ def _scores(task: _Task, model: Any, rows: NDArray[np.intp]) -> tuple[dict[str, 
 def _run_fold(task: _Task, train: NDArray[np.intp], test: NDArray[np.intp]) -> dict[str, Any]:
     """Fit on the training rows with their costs, decide on the test rows with theirs."""
     n = len(task.y)
-    given = {"costs": task.costs, "sample_weight": task.sample_weight}
+    given = {"costs": task.fit_costs, "sample_weight": task.sample_weight}
     keywords = {
         key: take_rows(given[name], train, n)
         for name, key in task.fit_keys.items()
@@ -163,7 +145,8 @@ def cross_validate_cost(
     y : array-like of shape (n_samples,)
         True labels.
     costs : Costs, dict, array-like of shape (K, K) or None
-        What each decision costs, constant or per row; None: every mistake costs 1.
+        What each decision costs, constant, by column of X or per row; None: every mistake costs 1.
+        Columns are read before any step of a pipeline transforms them.
     cv : int, splitter or iterable, default=None
         Folds, as in scikit-learn: 5 stratified ones by default.
     groups : array-like of shape (n_samples,), default=None
@@ -212,7 +195,8 @@ def cross_validate_cost(
     labels = check_labels(y, "y")
     check_consistent_length(X, labels)
     check_weights(sample_weight, len(labels))
-    bound = bind_costs(costs, labels)
+    given = as_costs(costs)
+    bound = bind_costs(given.bind_table(X), labels)
     assert bound.classes is not None  # known once bound
     folds = list(check_cv(cv, labels, classifier=True).split(X, labels, groups))
     task = _Task(
@@ -220,6 +204,7 @@ def cross_validate_cost(
         X,
         labels,
         bound,
+        costs_to_fit(estimator, given, bound),
         np.asarray(bound.classes),
         _fit_keys(estimator, sample_weight),
         sample_weight,

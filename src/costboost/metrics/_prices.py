@@ -27,7 +27,7 @@ def _both_of(label: Any, costs: Costs) -> NDArray[Any]:
         return np.array([label, costs.positive])
     raise ValueError(
         f"{label!r} is the only class that occurs, but these costs are for two: name both with "
-        "labels= (the last is the positive one)"
+        "labels="
     )
 
 

@@ -274,7 +274,7 @@ def f_measure(
     beta : float, default=1.0
         Weight of recall against precision.
     pos_label : label, default=None
-        The positive class; by default the last in sorted order.
+        The positive class; known for 0/1, -1/+1 and booleans.
     percent : bool, default=True
         Whether to return 0 to 100 rather than 0 to 1.
     sample_weight : array-like of shape (n_samples,), default=None

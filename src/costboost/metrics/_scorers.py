@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 
 from costboost.costs import Costs, as_costs
+from costboost.decisions.responses import Decide, all_classes, check_decide, decisions
 from costboost.metrics._checks import Floats, check_labels, check_weights, weighted_mean
 from costboost.metrics._prices import (
     cheapest_constant_of,
@@ -24,7 +25,6 @@ from costboost.metrics._prices import (
     savings_of,
     total_of,
 )
-from costboost.metrics._responses import Decide, all_classes, check_decide, decisions
 
 Kind = Literal["mean", "total", "normalized", "regret", "savings"]
 KINDS = ("mean", "total", "normalized", "regret", "savings")
@@ -50,7 +50,7 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     costs : Costs, dict, array-like or None, default=None
-        Costs to use when none arrive with the rows.
+        Costs to use when none arrive with the rows: constant, or by column of X.
     kind : {"mean", "total", "normalized", "regret", "savings"}, default="mean"
         The measure.
     decide : {"auto", "proba", "predict"}, default="auto"
@@ -122,7 +122,7 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
             Savings, or minus the cost.
         """
         y = check_labels(y_true)
-        used = self._costs_of(len(y), costs)
+        used = self._costs_of(len(y), costs).bind_table(X)
         classes = all_classes(estimator, y) if used.classes is None else used.classes
         decided = decisions(estimator, X, used, classes, self.decide)
         return self._value(y, decided, used, classes, sample_weight)
@@ -156,12 +156,12 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
                 "costs}, or give constants, make_cost_scorer(costs={'fp': 1, 'fn': 10})"
             )
         used = as_costs(given)
-        if used.per_row and len(used) != n_samples:
+        if used.n_rows not in (None, n_samples):
             raise ValueError(
                 f"the scorer holds costs for {len(used)} rows, but is asked about {n_samples}: it "
                 "cannot know which. Costs per row must be cut together with the rows: use "
                 "costboost.metrics.cross_validate_cost, or make_cost_scorer() without costs and "
-                "metadata routing"
+                "metadata routing, or name the column of X that holds them, Costs(fn='amount', ...)"
             )
         return used
 
@@ -181,14 +181,15 @@ def make_cost_scorer(
     (``sklearn.set_config(enable_metadata_routing=True)``) each fold is scored with the costs of its
     own rows: ``cross_validate(model, X, y, params={"costs": costs}, scoring=make_cost_scorer())``
     or ``GridSearchCV(..., scoring=make_cost_scorer()).fit(X, y, costs=costs)``. With routing off,
-    constants in the constructor work everywhere; costs per row need
+    constants and costs by column of X, in the constructor, work everywhere; costs per row need
     :func:`cross_validate_cost`. A scorer that is left without costs, or with costs for other rows,
     raises an error rather than score something else.
 
     Parameters
     ----------
     costs : Costs, dict, array-like of shape (K, K) or None, default=None
-        Constant costs to use when none arrive with the rows.
+        Costs to use when none arrive with the rows: constant, or by column of X, which each fold
+        then reads from its own rows.
     kind : {"mean", "total", "normalized", "regret", "savings"}, default="mean"
         The measure. Higher is better: all but "savings" are negated.
     decide : {"auto", "proba", "predict"}, default="auto"

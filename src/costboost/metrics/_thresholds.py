@@ -47,6 +47,11 @@ def _rank(
             f"thresholds are for two classes that are also the decisions, but these costs are for "
             f"the classes {bound.classes} and the actions {bound.actions}"
         )
+    if bound.positive is None:
+        raise ValueError(
+            f"the labels {bound.classes.tolist()} do not tell which class y_score is the score of: "
+            "name it, Costs(..., positive=)"
+        )
     positive = bound.classes.tolist().index(bound.positive)
     prices = bound.of_labels(y)
     kept = weight > 0

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
 
+from costboost.costs import as_costs
 from costboost.plots._responses import (
     ResponseMethod,
     bound_costs,
@@ -56,7 +57,7 @@ class BinaryDisplay:
         response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
             Where scores come from; "auto" prefers probabilities.
         pos_label : label, default=None
-            The positive class; by default that of the costs, else the last of the classes.
+            The positive class; by default that of the costs, else of 0/1, -1/+1, booleans.
         name : str, default=None
             What the legend calls the model; by default its class.
         ax : matplotlib Axes, default=None
@@ -74,6 +75,8 @@ class BinaryDisplay:
         classes = two_classes(estimator, y)
         if costs is None:
             costs = fitted_costs(estimator, tell=cls._priced)
+        if costs is not None:
+            costs = as_costs(costs, table=X)
         bound = bound_costs(costs, y, pos_label, labels=classes)
         if cls._probabilities_only and response_method == "auto":
             response_method = "predict_proba"

@@ -130,7 +130,7 @@ class BrierCurveDisplay(BinaryDisplay):
         skew : bool, default=False
             Whether to draw against the skew `z = pi_neg fp / (pi_neg fp + pi_pos fn)`.
         pos_label : label, default=None
-            The positive class; by default that of the costs, else the last in sorted order.
+            The positive class; by default that of the costs, else of 0/1, -1/+1, booleans.
         name : str, default=None
             What the legend calls the model.
         ax : matplotlib Axes, default=None

@@ -115,7 +115,7 @@ class CostCurveDisplay(BinaryDisplay):
         sample_weight : array-like of shape (n_samples,), default=None
             Row weights.
         pos_label : label, default=None
-            The positive class; by default that of the costs, else the last in sorted order.
+            The positive class; by default that of the costs, else of 0/1, -1/+1, booleans.
         name : str, default=None
             What the legend calls the model.
         ax : matplotlib Axes, default=None

@@ -129,7 +129,7 @@ class ReliabilityDisplay(BinaryDisplay):
         confidence : float or None, default=0.95
             Of the intervals; None: no intervals.
         pos_label : label, default=None
-            The positive class; by default that of the costs, else the last in sorted order.
+            The positive class; by default that of the costs, else of 0/1, -1/+1, booleans.
         name : str, default=None
             What the legend calls the model.
         ax : matplotlib Axes, default=None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -11,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 
 from costboost.costs import Costs, as_costs
+from costboost.decisions.responses import all_classes, probabilities
+from costboost.inputs.labels import USUAL
 from costboost.metrics._checks import check_labels, positive_label
 from costboost.metrics._prices import bind_costs
-from costboost.metrics._responses import all_classes, probabilities
 
 Floats = NDArray[np.float64]
 ResponseMethod = Literal["auto", "predict_proba", "decision_function"]
@@ -83,8 +83,12 @@ def positive_class(costs: Costs | None, pos_label: Any, classes: NDArray[Any]) -
             f"pos_label={pos_label!r}, but these costs are for the positive class {named!r}: "
             "give one, or Costs(..., positive=)"
         )
-    first_of = (v for v in (named, pos_label) if v is not None)
-    return next(first_of, classes.tolist()[-1])
+    if named is None and pos_label is None:
+        raise ValueError(
+            f"the labels {classes.tolist()} do not tell which is positive (that is known for "
+            f"{USUAL} only): say so with pos_label=, or Costs(..., positive=)"
+        )
+    return pos_label if named is None else named
 
 
 def respond(
@@ -121,7 +125,8 @@ def _with_positive(costs: Any, pos_label: Any) -> Any:
     """Name the positive class of costs that leave it open."""
     if costs is None:
         return Costs(fp=1, fn=1, positive=pos_label)
-    return {"positive": pos_label, **costs} if isinstance(costs, Mapping) else costs
+    known = as_costs(costs)
+    return known.with_positive(pos_label) if known.awaits_positive else known
 
 
 def bound_costs(
@@ -138,5 +143,4 @@ def bound_costs(
             f"this picture is for two classes that are also the decisions, but these costs are for "
             f"the classes {bound.classes} and the actions {bound.actions}"
         )
-    positive_class(bound, pos_label, bound.classes)
-    return bound
+    return bound.with_positive(positive_class(bound, pos_label, bound.classes))

@@ -180,7 +180,7 @@ class ThresholdCostDisplay(BinaryDisplay):
         currency : str, default=None
             What costs are counted in, such as "EUR".
         pos_label : label, default=None
-            The positive class; by default that of the costs, else the last in sorted order.
+            The positive class; by default that of the costs, else of 0/1, -1/+1, booleans.
         labels : array-like of shape (2,), default=None
             Both classes, where the costs do not name them and one does not occur.
         name : str, default=None

@@ -199,7 +199,7 @@ def test_new_costs_need_a_new_fit(kind):
         model.predict(X, costs=DEAR)
     with pytest.raises(ValueError, match="trained on costs"):
         model.expected_cost(X)
-    assert model.score(X, names, costs=np.zeros((3, 3)) + np.eye(3)) <= 0
+    assert model.score(X, names, costs=1 - np.eye(3)) <= 0
     actions = Costs.from_matrix([[0, 1], [1, 0], [2, 2]], classes=list("abc"), actions=[0, 1])
     with pytest.raises(ValueError, match="decisions must be the"):
         model.fit(X, names, costs=actions)

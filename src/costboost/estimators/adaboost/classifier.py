@@ -122,7 +122,7 @@ class CostBoostClassifier(
         a function from `costboost.boosting.adaboost.rules.At` (`cost`, scaled, and `sign`) to
         them. The learner aims at the sign of a.
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
-        Constant costs; ``fit`` may override them, and takes costs per row.
+        Constant costs, or by column; ``fit`` may override them, and take costs per row.
     calibration : str or None, default="auto"
         "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", "bias-corrected", or None.
         "auto" calibrates the recipe by "bias-corrected" (a temperature and a bias; more than two
@@ -289,8 +289,8 @@ class CostBoostClassifier(
         sample_weight : array-like of shape (n_samples,), default=None
             Rows of weight 0 are as good as absent.
         costs : None, dict, array-like of shape (K, K) or Costs, default=None
-            What each mistake costs, constant or per row; overrides the constructor's. The default,
-            "adaboost" and "adamec" do not train on costs: these change none of their
+            What each mistake costs, constant, by column or per row; overrides the constructor's.
+            The default, "adaboost" and "adamec" do not train on costs: these change none of their
             probabilities, only their decisions, and only where ``predict`` is given no costs of
             its own. The other methods learn from them.
         groups : array-like of shape (n_samples,), default=None
@@ -430,12 +430,12 @@ class CostBoostClassifier(
         ndarray of shape (n_samples,)
         """
         self._check_new_costs(costs)
-        return self._decide(self._tallies(X), costs)
+        return self._decide(self._tallies(X), costs, X)
 
-    def _decide(self, tallies: list[Tally], costs: Any) -> NDArray[Any]:
+    def _decide(self, tallies: list[Tally], costs: Any, X: Any) -> NDArray[Any]:
         if self._decides_by_costs():
             proba = self._priced_proba(tallies)
-            return self._cheapest(self._decision_costs(costs, len(proba)), proba)
+            return self._cheapest(self._decision_costs(costs, X), proba)
         # The sign of the margin (ties: negative), or the class of most votes (ties: the first).
         margins = tallies[0].margins
         one_column = len(self.classes_) == 2

@@ -91,7 +91,7 @@ class GradientBoostClassifier(
         are one of their own together. "no_interactions" makes the margin a sum of functions of
         one column each.
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
-        Constant costs; ``fit`` may override them, and takes costs per row.
+        Constant costs, or by column; ``fit`` may override them, and take costs per row.
     calibration : str or None, default=None
         "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", "bias-corrected": map scores
         to natural probabilities on rows that were not trained on. Losses that train on costs
@@ -249,9 +249,10 @@ class GradientBoostClassifier(
         sample_weight : array-like of shape (n_samples,), default=None
             Rows of weight 0 are as good as absent.
         costs : None, dict, array-like of shape (K, K) or Costs, default=None
-            What each mistake costs, constant or per row; overrides the constructor's. "log" and
-            "exponential" loss do not train on costs: these change none of their probabilities,
-            only their decisions, and only where ``predict`` is given no costs of its own.
+            What each mistake costs, constant, by column or per row; overrides the constructor's.
+            "log" and "exponential" loss do not train on costs: these change none of their
+            probabilities, only their decisions, and only where ``predict`` is given no costs of
+            its own.
         groups : array-like of shape (n_samples,), default=None
             Rows of one group are never both trained and calibrated on. Without groups, copies of
             a row are not.
@@ -358,12 +359,12 @@ class GradientBoostClassifier(
         ndarray of shape (n_samples,)
         """
         self._check_new_costs(costs)
-        return self._decide(self._margins(X), costs)
+        return self._decide(self._margins(X), costs, X)
 
-    def _decide(self, margins: list[Floats], costs: Any) -> NDArray[Any]:
+    def _decide(self, margins: list[Floats], costs: Any, X: Any) -> NDArray[Any]:
         if self._decides_by_costs():
             proba = self._proba(margins)
-            return self._cheapest(self._decision_costs(costs, len(proba)), proba)
+            return self._cheapest(self._decision_costs(costs, X), proba)
         return np.asarray(self.classes_[choices_of(margins[0])])
 
     def _decides_by_costs(self) -> bool:

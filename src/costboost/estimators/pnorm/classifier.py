@@ -93,7 +93,7 @@ class PNormBoostClassifier(
         are one of their own together. "no_interactions" makes the margin a sum of functions of
         one column each.
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
-        Constant costs; ``fit`` may override them, and takes costs per row.
+        Constant costs, or by column; ``fit`` may override them, and take costs per row.
     calibration : str or None, default=None
         "sigmoid", "sigmoid-brier", "beta", "isotonic", "bias-corrected", or None: the published
         argmax of H. With calibration decisions are the cheapest by expected cost, and new prices
@@ -263,7 +263,7 @@ class PNormBoostClassifier(
         sample_weight : array-like of shape (n_samples,), default=None
             Rows of weight 0 are as good as absent.
         costs : None, dict, array-like of shape (K, K) or Costs, default=None
-            What each mistake costs, constant or per row; overrides the constructor's.
+            What each mistake costs, constant, by column or per row; overrides the constructor's.
             `Costs.of_rows` of shape (n_samples, K) gives the price of every answer.
         groups : array-like of shape (n_samples,), default=None
             Rows of one group are never both trained and calibrated on. Without groups, copies of
@@ -378,12 +378,12 @@ class PNormBoostClassifier(
             Ties of H go to the first class.
         """
         self._check_new_costs(costs)
-        return self._decide(self._mix(X), costs)
+        return self._decide(self._mix(X), costs, X)
 
-    def _decide(self, H: list[Floats], costs: Any) -> NDArray[Any]:
+    def _decide(self, H: list[Floats], costs: Any, X: Any) -> NDArray[Any]:
         if self._decides_by_costs():
             proba = self._proba(H)
-            return self._cheapest(self._decision_costs(costs, len(proba)), proba)
+            return self._cheapest(self._decision_costs(costs, X), proba)
         return np.asarray(self.classes_[np.argmax(H[0], axis=1)])
 
     def _decides_by_costs(self) -> bool:

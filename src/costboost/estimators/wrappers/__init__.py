@@ -3,11 +3,19 @@
 `MinimumCostClassifier` calibrates it and takes the cheapest decision: prices may change any time.
 The others change the training rows and leave the learner alone: costing draws samples in which dear
 rows are frequent, MetaCost gives every row the label that is cheapest to answer. So what they learn
-contains the costs, and new prices need a new ``fit``.
+contains the costs, and new prices need a new ``fit``. `CostColumns` reads costs from the table that
+a pipeline is given, before it is transformed.
 """
 
+from costboost.estimators.wrappers.cost_columns import CostColumns
 from costboost.estimators.wrappers.costing import CostingClassifier, rejection_sample
 from costboost.estimators.wrappers.metacost import MetaCostClassifier
 from costboost.estimators.wrappers.minimum_cost import MinimumCostClassifier
 
-__all__ = ["CostingClassifier", "MetaCostClassifier", "MinimumCostClassifier", "rejection_sample"]
+__all__ = [
+    "CostColumns",
+    "CostingClassifier",
+    "MetaCostClassifier",
+    "MinimumCostClassifier",
+    "rejection_sample",
+]

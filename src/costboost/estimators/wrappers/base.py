@@ -114,6 +114,9 @@ class CostTrained(
             )
         return X, codes, weights, bound
 
+    def _decides_by_costs(self) -> bool:
+        return False
+
     def _decision_proba(self, X: Any, costs: Any) -> Floats:
         check_is_fitted(self)
         raise ValueError(

@@ -73,8 +73,8 @@ class CostingClassifier(CostTrained):
         The number of samples, and of models. If all rows cost the same, all are accepted, and
         the models differ only as far as the estimator is random.
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
-        Constant costs; ``fit`` may override them, and takes costs per row. With more than two
-        classes a row weighs the mean cost of its wrong answers.
+        Constant costs, or by column; ``fit`` may override them, and take costs per row. With
+        more than two classes a row weighs the mean cost of its wrong answers.
     n_jobs : int or None, default=None
         Models trained at once.
     random_state : int, RandomState or None, default=None
@@ -139,7 +139,7 @@ class CostingClassifier(CostTrained):
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
         costs : None, dict, array-like of shape (K, K) or Costs, default=None
-            What each mistake costs, constant or per row; overrides the constructor's.
+            What each mistake costs, constant, by column or per row; overrides the constructor's.
 
         Returns
         -------

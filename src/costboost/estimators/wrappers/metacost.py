@@ -48,7 +48,7 @@ class MetaCostClassifier(CostTrained):
         Ask only the models that did not train on a row about it (his q, turned round). Rows that
         all of them trained on are asked about everywhere.
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
-        Constant costs; ``fit`` may override them, and takes costs per row.
+        Constant costs, or by column; ``fit`` may override them, and take costs per row.
     n_jobs : int or None, default=None
         Models trained at once.
     random_state : int, RandomState or None, default=None
@@ -118,7 +118,7 @@ class MetaCostClassifier(CostTrained):
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
         costs : None, dict, array-like of shape (K, K) or Costs, default=None
-            What each mistake costs, constant or per row; overrides the constructor's.
+            What each mistake costs, constant, by column or per row; overrides the constructor's.
 
         Returns
         -------

@@ -23,11 +23,12 @@ from costboost.calibration import (
     calibrate_folds,
     keeps_copies,
 )
-from costboost.costs import Costs
+from costboost.costs import Costs, as_costs
 from costboost.decisions.mixin import CostDecisionMixin
 from costboost.estimators.wrappers.base import copy_features
 from costboost.fitting.atomic import all_at_once
 from costboost.fitting.copies import read_copies
+from costboost.fitting.keywords import costs_to_fit
 from costboost.inputs.arrays import read_weights, without_mask
 from costboost.inputs.checks import (
     check_choice,
@@ -114,7 +115,7 @@ class MinimumCostClassifier(
         The map from scores to probabilities; see `costboost.calibration`. None takes
         ``predict_proba`` as it is, and ``cv`` is not used.
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
-        Constant costs, ``C[true, action]``: a hyper-parameter. Without any, mistakes cost 1. The
+        Costs, constant or by column, ``C[true, action]``. Without any, mistakes cost 1. The
         actions need not be the classes; ``predict`` then returns names of actions.
     cv : int, float, splitter, iterable or "prefit", default=5
         Which rows calibrate: shuffled stratified folds, a held-out share, your own splits, or all
@@ -253,7 +254,9 @@ class MinimumCostClassifier(
         self._response, margins = self._read_response()
         prefit = self._is_prefit()
         self.classes_ = self.estimator.classes_ if prefit else np.unique(labels)
-        self._set_costs(costs, labels, weights)
+        bound = self._set_costs(costs, labels, weights, X)
+        if costs is not None and as_costs(costs).needs_table:  # read before a step transforms them
+            costs = costs_to_fit(self.estimator, as_costs(costs), bound)
         params = self._estimator_params(weights, costs, groups, fit_params)
         train = partial(_fit_rows, estimator=self.estimator, X=X, y=labels, params=params)
         settings: dict[str, Any] = {
@@ -353,7 +356,7 @@ class MinimumCostClassifier(
             where `predict` answers the second. Otherwise minus the expected cost of each action.
         """
         proba = self._decision_proba(X, costs)
-        prices = self._decision_costs(costs, len(proba))
+        prices = self._decision_costs(costs, X)
         expected = prices.expected(proba)
         if prices.is_square and expected.shape[1] == 2:
             return np.asarray(expected[:, 0] - expected[:, 1])

@@ -11,8 +11,8 @@ from sklearn.pipeline import Pipeline
 
 from costboost.costs import Costs
 from costboost.inputs.arrays import encode
-from costboost.metrics._checks import Floats
 
+Floats = NDArray[np.float64]
 Decide = Literal["auto", "proba", "predict"]
 
 
@@ -49,13 +49,14 @@ def probabilities(estimator: Any, X: Any, classes: NDArray[Any]) -> Floats:
     return wide
 
 
-def _innermost(estimator: Any, X: Any) -> tuple[Any, Any]:
+def innermost(estimator: Any, X: Any) -> tuple[Any, Any]:
     """Return the model that decides inside searches and pipelines, and X as it sees it."""
     while True:
         if hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_
         elif isinstance(estimator, Pipeline):
-            X = estimator[:-1].transform(X) if len(estimator) > 1 else X
+            for _, step in estimator.steps[:-1]:  # samplers draw rows in fit only
+                X = step.transform(X) if hasattr(step, "transform") else X
             estimator = estimator[-1]
         else:
             return estimator, X
@@ -72,7 +73,8 @@ def decisions(
     if decide == "predict":
         return np.asarray(estimator.predict(X))
     if decide == "auto":
-        model, inner = _innermost(estimator, X)
+        model, inner = innermost(estimator, X)
         if takes(getattr(model, "predict", None), "costs"):
-            return np.asarray(model.predict(inner, costs=costs))
+            given = None if costs.contain_truth else costs  # paid, but not to be decided by
+            return np.asarray(model.predict(inner, costs=given))
     return costs.bind(classes, None).decide(probabilities(estimator, X, classes))
