@@ -11,6 +11,7 @@ from costboost.estimators.wrappers import (
     MinimumCostClassifier,
 )
 from costboost.trusted import TRUSTED_TYPES
+from costboost.persistence import load, save
 from costboost.versions import show_versions
 
 __all__ = [
@@ -23,6 +24,8 @@ __all__ = [
     "MetaCostClassifier",
     "CostingClassifier",
     "TRUSTED_TYPES",
+    "save",
+    "load",
     "show_versions",
     "__version__",
 ]
