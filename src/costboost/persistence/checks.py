@@ -19,6 +19,7 @@ from costboost.boosting.gradient.model import GradientEnsemble
 from costboost.boosting.pnorm.model import Mixture
 from costboost.calibration import CALIBRATORS, CalibratedScores, ClassCalibration, Isotonic
 from costboost.costs.state import State
+from costboost.inputs.checks import check_jobs
 from costboost.trees.forest import Forest
 
 __all__ = [
@@ -252,6 +253,7 @@ def check_classes(classes: NDArray[Any]) -> None:
 def check_estimator(model: Any) -> None:
     """Check what is fitted of an estimator; one that is not fitted has nothing to check."""
     fitted = vars(model)
+    check_jobs(fitted.get("n_jobs"))
     classes = fitted.get("classes_")
     if classes is not None:
         check_classes(classes)

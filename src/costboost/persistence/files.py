@@ -106,6 +106,8 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False, limit: int = LIMIT
         model = unpack(contents)
         if type(model) not in ESTIMATORS:
             raise ModelFileError(f"it holds a {type(model).__name__}, which is no estimator")
+    except MemoryError:
+        raise
     except Exception as error:  # parts of a file fail each other in many ways: the user hears one
         raise ModelFileError(
             f"{path}, written by costboost {contents.version}, holds no model that costboost "

@@ -81,7 +81,7 @@ def _short(value: Any) -> str:
 def _data(kind: type[Any], check: Callable[[Any], None] = lambda made: None) -> Kind:
     """Return the kind of a dataclass: fields by name, types as declared."""
     described = {field.name: field for field in dataclasses.fields(kind) if field.init}
-    hints = {name: get_type_hints(kind)[name] for name in described}
+    hints = {name: hint for name, hint in get_type_hints(kind).items() if name in described}
     missing = dataclasses.MISSING
     needed = {
         name
@@ -145,9 +145,11 @@ def _flatten_binner(binner: Binner) -> Fields:
     return flat._asdict()
 
 
+_BINNER_HINTS = get_type_hints(_FlatBinner)
+
+
 def _make_binner(fields: Fields) -> Binner:
-    hints = get_type_hints(_FlatBinner)
-    _check_fields(Binner, fields, hints, set(hints))
+    _check_fields(Binner, fields, _BINNER_HINTS, set(_BINNER_HINTS))
     flat = _FlatBinner(**fields)
     edges = _split(flat.edges, flat.edge_ends)
     numbers = [part.tolist() for part in _split(flat.numbers, flat.number_ends)]
@@ -178,10 +180,12 @@ def _split(values: NDArray[Any], ends: NDArray[np.int64]) -> list[NDArray[Any]]:
     return [values[start:stop] for start, stop in zip(cuts[:-1], cuts[1:], strict=True)]
 
 
+_COSTS_HINTS = {**get_type_hints(State), "columns": tuple[Any, ...]}
+_COSTS_NEEDED = set(_COSTS_HINTS) - set(State._field_defaults)
+
+
 def _make_costs(fields: Fields) -> Costs:
-    hints = {**get_type_hints(State), "columns": tuple[Any, ...]}
-    needed = set(hints) - set(State._field_defaults)
-    _check_fields(Costs, fields, hints, needed)
+    _check_fields(Costs, fields, _COSTS_HINTS, _COSTS_NEEDED)
     state = State(**fields)
     checks.check_costs(state)
     return Costs._of(frozen(state))
