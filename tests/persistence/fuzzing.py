@@ -127,7 +127,8 @@ def change_header(data, rng):
     header, rest = parts_of(data)
     for _ in range(rng.integers(1, 4)):
         found = places(header, [])
-        path = found[rng.integers(1, len(found))]
+        inside = [path for path in found if path[:1] == ("objects",)]
+        path = (inside or found[1:])[rng.integers(len(inside or found[1:]))]
         holder = header
         for key in path[:-1]:
             holder = holder[key]
@@ -192,8 +193,9 @@ def change_arrays(data, rng):
         spans.append((np.dtype(name), at - start, size))
         at += size
     filled = [span for span in spans if span[2]]
-    for _ in range(rng.integers(1, 6)):
-        dtype, begin, size = filled[rng.integers(len(filled))]
+    shares = np.array([span[2] for span in filled]) ** 0.5  # large arrays more often
+    for _ in range(rng.integers(1, 4)):
+        dtype, begin, size = filled[rng.choice(len(filled), p=shares / shares.sum())]
         cell = begin + dtype.itemsize * int(rng.integers(size // dtype.itemsize))
         if rng.uniform() < 0.5:
             rest[cell + rng.integers(dtype.itemsize)] ^= 1 << rng.integers(8)

@@ -1,7 +1,8 @@
 """Whether the parts of a restored model fit each other: every index, length, edge and category.
 
-Types are settled before (`hints`); here stand the rules between values. A check says what is wrong
-as a `ValueError`; the reader of the file makes a `ModelFileError` of it.
+Types are settled before (`hints`), and forests and binners check themselves; here stand the rules
+between the rest. A check says what is wrong as a `ValueError`; the reader of the file makes a
+`ModelFileError` of it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.binning.binner import Binner
 from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.adaboost.rules import RULES
 from costboost.boosting.gradient.model import GradientEnsemble
@@ -23,14 +23,12 @@ from costboost.inputs.checks import check_jobs
 from costboost.trees.forest import Forest
 
 __all__ = [
-    "check_binner",
     "check_calibration",
     "check_classes",
     "check_costs",
     "check_ensemble",
     "check_estimator",
     "check_finite",
-    "check_forest",
     "check_gradient",
     "check_isotonic",
     "check_mixture",
@@ -50,96 +48,6 @@ def check_finite(value: Any) -> None:
         numbers = part if isinstance(part, tuple) else (part,)
         finite = all(np.isfinite(n) for n in numbers if isinstance(n, int | float))
         demand(finite, f"{name} of a {type(value).__name__} is not finite")
-
-
-# --- binning and trees
-
-
-def check_binner(binner: Binner) -> None:
-    """Check edges and categories: their number, their order, and that they are what codes need."""
-    n_features = binner.n_features
-    demand(2 <= binner.max_bins <= 255, "max_bins lies outside 2 .. 255")
-    demand(n_features >= 1, "a binner has no columns")
-    demand(binner.has_missing.shape == (n_features,), "has_missing is of another length")
-    named = binner.feature_names
-    demand(named is None or len(named) == n_features, "there is not one name for each column")
-    for edges, kept in zip(binner.edges, binner.categories, strict=True):
-        demand(len(edges) < binner.max_bins, "a column has too many edges")
-        demand(not np.isnan(edges).any() and not (edges == np.inf).any(), "an edge is no number")
-        demand((edges[1:] > edges[:-1]).all(), "edges are not increasing")
-        if kept is not None:
-            demand(len(edges) == 0, "a column of categories has edges")
-            _check_categories(kept, binner.max_bins)
-
-
-def _check_categories(kept: tuple[Any, ...], max_bins: int) -> None:
-    demand(len(kept) <= max_bins, "a column has too many categories")
-    numbers = np.array([key for key in kept if type(key) is float])
-    words = [key for key in kept if type(key) is str]
-    demand(list(kept) == [*numbers.tolist(), *words], "categories are not numbers, then text")
-    demand((numbers[1:] > numbers[:-1]).all() and not np.isnan(numbers).any(), "categories differ")
-    demand(all(map(str.__lt__, words, words[1:])), "categories are not in order")
-
-
-def check_forest(forest: Forest) -> None:
-    """Check every node: children, columns, limits, subsets, depths, and that values are finite."""
-    n_nodes, n_trees = len(forest.words), len(forest.roots)
-    one = forest.words.ndim == forest.roots.ndim == forest.depths.ndim == forest.base.ndim == 1
-    demand(one and forest.values.ndim == forest.subsets.ndim == 2, "a forest's arrays are flat")
-    demand(forest.values.shape == (n_nodes, len(forest.base)), "not every node has its values")
-    demand(forest.subsets.shape in ((0, 4), (n_nodes, 4)), "not every node has its subset")
-    demand(len(forest.depths) == n_trees, "not every tree has its depth")
-    demand(np.isfinite(forest.values).all() and np.isfinite(forest.base).all(), "a value is not finite")
-    ends = np.append(forest.roots, n_nodes)
-    first = ends[0] == 0 if n_trees else n_nodes == 0
-    demand(first and (np.diff(ends) > 0).all(), "trees do not follow one another")
-    starts = np.repeat(forest.roots, np.diff(ends))
-    stops = np.repeat(ends[1:], np.diff(ends))
-    _check_nodes(forest, starts, stops)
-    _check_depths(forest, starts)
-
-
-def _check_nodes(forest: Forest, starts: NDArray[Any], stops: NDArray[Any]) -> None:
-    words = forest.words
-    at = np.arange(len(words))
-    left = (words >> np.uint64(40)).astype(np.int64) + starts
-    feature = ((words >> np.uint64(16)) & np.uint64(0xFFFFFF)).astype(np.int64)
-    limit = (words & np.uint64(255)).astype(np.int64)
-    shift = ((words >> np.uint64(8)) & np.uint64(1)).astype(np.int64)
-    is_subset = ((words >> np.uint64(9)) & np.uint64(1)) == 1
-    is_leaf = left == at
-    demand((((words >> np.uint64(10)) & np.uint64(63)) == 0).all(), "a node has unknown marks")
-    demand((is_leaf | ((left > at) & (left + 1 < stops))).all(), "a child lies outside its tree")
-    demand((feature < forest.binner.n_features).all(), "a node asks for a column that is not there")
-    demand((limit[is_leaf] == 255).all() and not is_subset[is_leaf].any(), "a leaf is none")
-    demand((~is_subset | (len(forest.subsets) > 0)).all(), "a node lacks its subset")
-    splits = ~is_leaf
-    demand(
-        (is_subset == forest.binner.is_categorical[feature])[splits].all(),
-        "a node asks numbers of categories, or categories of numbers",
-    )
-    n_bins = forest.binner.n_bins[feature]
-    demand((is_subset | is_leaf | (limit - shift < n_bins)).all(), "a node cuts beyond the edges")
-    demand((limit >= shift)[splits].all(), "a node cuts below the edges")
-    children = np.bincount(left[splits], minlength=len(words) + 1)[: len(words)]
-    parents = children + np.append(0, children)[: len(words)]
-    demand((parents == (at != starts)).all(), "a node has not one parent")
-
-
-def _check_depths(forest: Forest, starts: NDArray[Any]) -> None:
-    """Compare the depths that are kept with those of the nodes, found by doubling."""
-    if not len(forest.words):
-        return
-    at = np.arange(len(forest.words))
-    left = (forest.words >> np.uint64(40)).astype(np.int64) + starts
-    splits = np.flatnonzero(left != at)
-    above = at.copy()
-    above[left[splits]] = above[left[splits] + 1] = splits
-    depth = (above != at).astype(np.int64)
-    while not (above == starts).all():
-        depth, above = depth + depth[above], above[above]
-    deepest = np.maximum.reduceat(depth, forest.roots)
-    demand((forest.depths == deepest).all(), "a tree is not as deep as it says")
 
 
 # --- calibration
@@ -213,7 +121,15 @@ def _check_trees(forest: Forest | None, n_outputs: int, n_trees: int, others: An
     assert forest is not None
     demand(forest.n_outputs == n_outputs, f"a forest has {forest.n_outputs} outputs")
     demand(len(forest) == n_trees, f"a forest has {len(forest)} trees for {n_trees}")
+    if n_trees:
+        largest = np.maximum.reduceat(np.abs(forest.values), forest.roots)
+        demand(np.isfinite(_total(largest)).all(), "a forest adds up to no number")
     return forest
+
+
+def _total(values: NDArray[Any]) -> Any:
+    with np.errstate(over="ignore"):
+        return values.sum(axis=0)
 
 
 def check_ensemble(model: Ensemble) -> None:

@@ -168,7 +168,6 @@ def _make_binner(fields: Fields) -> Binner:
     )
     if any(keys and not holds for holds, keys in zip(flat.is_categorical, together, strict=True)):
         raise ModelFileError("a column of numbers has categories")
-    checks.check_binner(binner)
     return binner
 
 
@@ -352,7 +351,7 @@ def _kinds() -> list[Kind]:
         Kind(Binner, _flatten_binner, _make_binner),
         Kind(Costs, lambda value: value._state._asdict(), _make_costs),
         Kind(np.random.RandomState, _random_fields, _make_random),
-        _data(Forest, checks.check_forest),
+        _data(Forest),
         _data(Ensemble, checks.check_ensemble),
         _data(GradientEnsemble, checks.check_gradient),
         _data(Init),
