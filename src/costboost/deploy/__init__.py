@@ -4,5 +4,6 @@
 """
 
 from costboost.deploy.c import to_c
+from costboost.deploy.onnx import to_onnx
 
-__all__ = ["to_c"]
+__all__ = ["to_c", "to_onnx"]
