@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from costboost.costs import Costs, as_costs
 from costboost.inputs.arrays import mean_paid, read_weights
 from costboost.inputs.checks import check_labels, check_weighted_classes, warn_caller
+from costboost.inputs.versioned import VersionedState
 
 Floats = NDArray[np.float64]
 
@@ -88,7 +89,7 @@ def _check_total(costs: Costs, sample_weight: ArrayLike | None) -> None:
         )
 
 
-class CostDecisionMixin:
+class CostDecisionMixin(VersionedState):
     """Decisions by the cheapest expected cost, for classifiers with ``predict_proba``.
 
     Attributes

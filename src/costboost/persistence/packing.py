@@ -34,7 +34,7 @@ Node = Any
 
 _ADVICE = (
     "A model file holds arrays and plain values, no code: keep such a model with skops (see "
-    "costboost.persistence.TRUSTED_TYPES) or joblib"
+    "costboost.TRUSTED_TYPES) or joblib"
 )
 
 
