@@ -42,7 +42,9 @@ def table(n_classes=2, n_rows=160):
 def frame(n_rows=160):
     """Columns of numbers, text, numbers that are categories, and dates nobody looks at."""
     rng = np.random.default_rng(9)
-    town = rng.choice(["Ulm", "Bern", "Sao Paulo", "\N{LATIN SMALL LETTER O WITH STROKE}", ""], n_rows)
+    town = rng.choice(
+        ["Ulm", "Bern", "Sao Paulo", "\N{LATIN SMALL LETTER O WITH STROKE}", ""], n_rows
+    )
     X = pd.DataFrame(
         {
             "amount": rng.lognormal(3, 1, n_rows),

@@ -3,9 +3,9 @@
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
-from zoo import MAKERS, table
 
 import costboost as cb
+from zoo import MAKERS, table
 
 WRAPPERS = ("minimum cost", "frozen", "metacost", "costing", "costing constants")
 NAMES = [name for name in MAKERS if name not in WRAPPERS]
@@ -29,7 +29,8 @@ def refused():
     boost = cb.CostBoostClassifier
     yield "MetaCostClassifier", cb.MetaCostClassifier(boost("adaboost", 2), 2).fit(X, y)
     yield "DecisionTreeClassifier", boost("adaboost", 2, tree).fit(full, y)
-    yield "init=LogisticRegression", cb.GradientBoostClassifier(
-        n_estimators=2, init=LogisticRegression()
-    ).fit(full, y)
+    yield (
+        "init=LogisticRegression",
+        cb.GradientBoostClassifier(n_estimators=2, init=LogisticRegression()).fit(full, y),
+    )
     yield "LogisticRegression", LogisticRegression().fit(full, y)

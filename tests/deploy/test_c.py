@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from deploy_cases import NAMES, odd_rows, refused
-from zoo import fitted, frame, quiet_fit, table
 
 import costboost as cb
 from costboost.deploy import to_c
+from zoo import fitted, frame, quiet_fit, table
 
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 FLAGS = ("-O2", "-Wall", "-Wextra", "-Werror", "-std=c99", "-ffp-contract=off", "-shared", "-fPIC")

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from deploy_cases import NAMES, odd_rows, refused
-from zoo import fitted, frame, quiet_fit, table
 
 import costboost as cb
 from costboost.deploy import to_onnx
+from zoo import fitted, frame, quiet_fit, table
 
 pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -90,7 +90,11 @@ def test_graphs_agree_on_edges_and_on_numbers_nobody_has_seen(name, dtype):
     rows = odd_rows(np.tile(X, (5, 1)), np.random.default_rng(5))
     for j, edges in enumerate(forest.binner.edges):
         near = edges.astype(np.float32)
-        both = [near, np.nextafter(near, np.float32(np.inf)), np.nextafter(near, np.float32(-np.inf))]
+        both = [
+            near,
+            np.nextafter(near, np.float32(np.inf)),
+            np.nextafter(near, np.float32(-np.inf)),
+        ]
         listed = np.concatenate([edges, *both])[: len(rows)]
         rows[: len(listed), j] = listed
     with np.errstate(over="ignore"):

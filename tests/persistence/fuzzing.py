@@ -24,10 +24,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
-from zoo import fitted
 
 import costboost as cb
 from costboost.persistence import ModelFileError, container
+from zoo import fitted
 
 NAMES = (
     "auto of a frame",
@@ -48,7 +48,12 @@ NAMES = (
 NUMBERS = (0, 1, 2, 3, 7, 255, 256, -1, -(2**31), 2**24, 2**31, 2**32 - 1, 2**63, 2**64, 10**30)
 FLOATS = (0.0, -0.0, 1.0, -1.0, 1e308, -1e308, 5e-324, np.nan, np.inf, -np.inf, 0.5)
 # What a model says of a table that it was not made for, after its names or categories changed.
-OTHER_TABLE = ("feature names should match", "its categories were", "X has 4 features", "was fitted with")
+OTHER_TABLE = (
+    "feature names should match",
+    "its categories were",
+    "X has 4 features",
+    "was fitted with",
+)
 SECONDS = 20
 MEMORY = 1 << 29  # beyond what the process has when it begins
 
@@ -104,7 +109,9 @@ def parts_of(data):
 
 def put_together(data, header, rest):
     """Return a file with another header, its lengths and digest right."""
-    text = header if isinstance(header, bytes) else json.dumps(header, separators=(",", ":")).encode()
+    text = (
+        header if isinstance(header, bytes) else json.dumps(header, separators=(",", ":")).encode()
+    )
     old = container.PRELUDE.unpack(data[: container.PRELUDE.size])
     before = (container.PRELUDE.size + old[2]) % container.ALIGNMENT
     text += b" " * ((before - container.PRELUDE.size - len(text)) % container.ALIGNMENT)
@@ -330,9 +337,16 @@ def fuzz(first, count, *, tell=False):
                 seed = first + count
                 break
             seed = outcome[0] + 1
-            (failed.append(outcome) if outcome[1].startswith("FAILED") else found.update([outcome[1]]))
+            (
+                failed.append(outcome)
+                if outcome[1].startswith("FAILED")
+                else found.update([outcome[1]])
+            )
             if tell and outcome[0] % 5000 == 4999:
-                print(f"{outcome[0] + 1 - first:>8,} files, {time.monotonic() - began:.0f} s", flush=True)
+                print(
+                    f"{outcome[0] + 1 - first:>8,} files, {time.monotonic() - began:.0f} s",
+                    flush=True,
+                )
         worker.join()
     return found, failed
 

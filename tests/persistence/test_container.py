@@ -7,12 +7,12 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from zoo import fitted
 
 import costboost as cb
 from costboost.persistence import ModelFileError, container
 from costboost.persistence.packing import Packer
 from costboost.persistence.unpacking import unpack
+from zoo import fitted
 
 
 def whole(header, arrays):
@@ -94,7 +94,13 @@ def test_a_file_from_the_future_names_both_versions(tmp_path):
     (tmp_path / "model").write_bytes(data)
     with pytest.raises(ModelFileError) as caught:
         cb.load(tmp_path / "model")
-    for words in ("costboost 7.1.0", "format 2", f"costboost {cb.__version__}", "up to 1", "upgrade"):
+    for words in (
+        "costboost 7.1.0",
+        "format 2",
+        f"costboost {cb.__version__}",
+        "up to 1",
+        "upgrade",
+    ):
         assert words in str(caught.value)
 
 

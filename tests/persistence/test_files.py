@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
-from zoo import MAKERS, fitted, table
 
 import costboost as cb
 from costboost.persistence import ModelFileError
+from zoo import MAKERS, fitted, table
 
 METHODS = ("predict", "predict_proba", "decision_function", "staged_predict", "apply")
 
@@ -93,7 +93,7 @@ def test_files_are_smaller_than_joblibs(name, tmp_path):
 
 @pytest.mark.parametrize("mmap", [False, True])
 def test_arrays_are_views_of_the_file(mmap, tmp_path):
-    model, X = fitted("auto")
+    model, _ = fitted("auto")
     cb.save(model, tmp_path / "model")
     again = cb.load(tmp_path / "model", mmap=mmap)
     forests = [ensemble.forest for ensemble in again._ensembles]
@@ -130,7 +130,7 @@ def test_a_warm_start_of_a_loaded_model_ends_at_the_same_model(tmp_path):
 
 
 def test_loading_runs_in_a_process_that_knows_no_pickle(tmp_path):
-    model, X = fitted("auto")
+    model, _ = fitted("auto")
     cb.save(model, tmp_path / "model")
     code = (
         "import sys, pickle, numpy as np\n"
@@ -147,7 +147,6 @@ def test_loading_runs_in_a_process_that_knows_no_pickle(tmp_path):
 
 
 def refused():
-    X, y = table()
     boost = cb.CostBoostClassifier
     yield "LogisticRegression", LogisticRegression()
     yield "GaussianNB", boost("adaboost", estimator=GaussianNB())

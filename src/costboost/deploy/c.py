@@ -101,7 +101,7 @@ class _File:
         what = f"{len(model.parts)} forests, {model.binner.n_features} columns"
         lines = [
             f"/* A {model.name} of costboost {__version__}: {what}, {model.n_classes} classes.",
-            "   Compile without -ffast-math, and with -ffp-contract=off where it is not the default.",
+            "   Compile without -ffast-math, with -ffp-contract=off if that is not the default.",
             "   See docs/c.md for how to call it. */",
             "",
             "#include <math.h>",
@@ -218,7 +218,9 @@ class _File:
             add = "out[k] = v[k];" if i == 0 else "out[k] += v[k];"
             lines.append(f"    for (k = 0; k < {n}; k++) {{\n        {add}\n    }}")
         if len(maps) > 1:
-            lines.append(f"    for (k = 0; k < {n}; k++) {{\n        out[k] /= {len(maps)}.0;\n    }}")
+            lines.append(
+                f"    for (k = 0; k < {n}; k++) {{\n        out[k] /= {len(maps)}.0;\n    }}"
+            )
         return "\n\n".join([*data, "\n".join([*lines, "}"])])
 
     def _largest(self) -> str:
@@ -228,7 +230,9 @@ class _File:
         lines += [*([] if n == 1 else ["    int k, best = 0;"]), *self._look_up(), self._call(0)]
         if n == 1:
             return "\n".join([*lines, "    return v[0] > 0.0;", "}"])
-        search = f"    for (k = 1; k < {n}; k++) {{\n        best = v[k] > v[best] ? k : best;\n    }}"
+        search = (
+            f"    for (k = 1; k < {n}; k++) {{\n        best = v[k] > v[best] ? k : best;\n    }}"
+        )
         return "\n".join([*lines, search, "    return best;", "}"])
 
     def _decisions(self, source: str) -> list[str]:

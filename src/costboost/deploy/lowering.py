@@ -136,7 +136,8 @@ def lower(model: Any) -> Lowered:
             f"{type(model).__name__}(estimator={type(model.estimator).__name__}()) cannot be "
             "exported: only built-in trees have a form in other languages. Fit with estimator=None."
         )
-    return lowering(model)
+    lowered: Lowered = lowering(model)
+    return lowered
 
 
 def _calibrated(
@@ -187,8 +188,9 @@ def _lower_gradient(model: GradientBoostClassifier) -> Lowered:
     if model._scores is not None:
         parts = _calibrated(forests, model._scores, ())
         return Lowered(*head, parts, model.classes_, "cheapest", None, model.costs_)
-    loss = model._loss
-    if not isinstance(loss, tuple(CLASSIFICATION_LOSSES.values())):
+    loss: Any = model._loss
+    built_in = isinstance(loss, tuple(CLASSIFICATION_LOSSES.values()))
+    if not built_in:
         raise ValueError(
             f"loss={type(loss).__name__}() cannot be exported: its link is a function. Fit with "
             "one of the built-in losses, or calibrate."

@@ -80,7 +80,9 @@ def to_onnx(
     table = _write_inputs(graph, lowered, dtype)
     margins = [write_forest(graph, part.forest, table) for part in lowered.parts]
     if lowered.classes is None:
-        graph.output("prediction", graph.add("Reshape", margins[0], graph.ints([-1])), np.float64, 1)
+        graph.output(
+            "prediction", graph.add("Reshape", margins[0], graph.ints([-1])), np.float64, 1
+        )
     else:
         _write_answers(graph, lowered, margins, decisions)
     made = graph.model(f"costboost {__version__}", lowered.name)
@@ -188,7 +190,9 @@ def _write_labels(graph: Graph, labels: NDArray[Any] | None, places: str) -> Non
     assert labels is not None
     kind = labels.dtype.kind
     if kind not in "biufUO":
-        raise ValueError(f"Labels of type {labels.dtype} have no form in ONNX: use text or numbers.")
+        raise ValueError(
+            f"Labels of type {labels.dtype} have no form in ONNX: use text or numbers."
+        )
     wide: Any = {"b": np.bool_, "i": np.int64, "u": np.int64, "f": np.float64}.get(kind, "text")
     listed = graph.constant(labels.astype(str) if wide == "text" else labels.astype(wide))
     graph.output("decision", graph.add("Gather", listed, places), wide, 1)

@@ -104,7 +104,9 @@ def _tempered(graph: Graph, fitted: Any, values: str, n_values: int) -> str:
 
 
 def _line(graph: Graph, values: str, slope: float, intercept: float) -> str:
-    return graph.add("Add", graph.add("Mul", values, graph.doubles(slope)), graph.doubles(intercept))
+    return graph.add(
+        "Add", graph.add("Mul", values, graph.doubles(slope)), graph.doubles(intercept)
+    )
 
 
 def _one_score(graph: Graph, calibrator: Any, score: str) -> str:
@@ -118,7 +120,9 @@ def _one_score(graph: Graph, calibrator: Any, score: str) -> str:
         right = _line(graph, right, -calibrator.b, calibrator.c)
         return _expit(graph, graph.add("Add", _line(graph, left, calibrator.a, 0.0), right))
     if isinstance(calibrator, maps.BiasCorrected):
-        return _expit(graph, _line(graph, _odds(graph, calibrator, score), calibrator.beta, calibrator.bias))
+        return _expit(
+            graph, _line(graph, _odds(graph, calibrator, score), calibrator.beta, calibrator.bias)
+        )
     return _between(graph, score, calibrator.knots, calibrator.values)
 
 

@@ -84,7 +84,7 @@ def check_scores(scores: CalibratedScores) -> None:
     """Check that every model has its map, and all have the same classes."""
     demand(scores.models and len(scores.models) == len(scores.maps), "not every model has its map")
     demand(len({part.n_classes for part in scores.maps}) == 1, "maps have different classes")
-    demand(0 <= scores.n_folds, "the number of folds is negative")
+    demand(scores.n_folds >= 0, "the number of folds is negative")
 
 
 # --- costs
@@ -147,7 +147,9 @@ def check_gradient(model: GradientEnsemble) -> None:
     """Check a model of gradient boosting."""
     demand(model.start.ndim == model.steps.ndim == 1, "steps have another shape")
     demand(model.init is None, "a model begins with another model")
-    demand(np.isfinite(model.start).all() and np.isfinite(model.steps).all(), "a step is not finite")
+    demand(
+        np.isfinite(model.start).all() and np.isfinite(model.steps).all(), "a step is not finite"
+    )
     n_trees = len(model.steps) * len(model.start)
     _check_trees(model.forest, len(model.start), n_trees, model.estimators)
 
@@ -155,7 +157,9 @@ def check_gradient(model: GradientEnsemble) -> None:
 def check_mixture(model: Mixture) -> None:
     """Check a model of the L_p family."""
     demand(model.alphas.ndim == model.start.ndim == 1, "alphas have another shape")
-    demand(np.isfinite(model.alphas).all() and np.isfinite(model.start).all(), "an alpha is not finite")
+    demand(
+        np.isfinite(model.alphas).all() and np.isfinite(model.start).all(), "an alpha is not finite"
+    )
     answers = _check_trees(model.answers, len(model.start), len(model.alphas), model.estimators)
     demand((answers.values >= 0).all() and (model.start >= 0).all(), "an answer is negative")
 
@@ -201,7 +205,7 @@ def _check_models(
     """Check the trees of an estimator against its classes, columns and calibration."""
     n_classes = 1 if classes is None else len(classes)
     for model in models:
-        forest = model.answers if isinstance(model, Mixture) else model.forest
+        forest: Any = model.answers if isinstance(model, Mixture) else model.forest
         demand(forest.binner.n_features == n_features, "trees have other columns")
         wide = n_classes if n_classes > 2 or isinstance(model, Mixture) else 1
         demand(forest.n_outputs == wide, "trees have other classes")

@@ -1,7 +1,7 @@
-"""The container: a prelude of fixed size, a JSON header, and arrays; nothing else.
+r"""The container: a prelude of fixed size, a JSON header, and arrays; nothing else.
 
     offset  size
-         0     8  b"\\x89CBOOST\\n"
+         0     8  b"\x89CBOOST\n"
          8     4  format, uint32
         12     4  length of the header, uint32
         16     8  length of the file, uint64
@@ -55,22 +55,23 @@ class Contents(NamedTuple):
     version: str
 
 
-def lay_out(header: dict[str, Any], arrays: Sequence[NDArray[Any]]) -> list[bytes | memoryview]:
+def lay_out(header: dict[str, Any], arrays: Sequence[NDArray[Any]]) -> list[Any]:
     """Return the parts of a file, to be written one after the other."""
     table = [[array.dtype.str, list(array.shape)] for array in arrays]
     text = json.dumps({**header, "arrays": table}, separators=(",", ":"), allow_nan=False)
-    body: list[bytes | memoryview] = [text.encode()]
-    if len(body[0]) > MAX_HEADER or _count_values(body[0]) > MAX_VALUES:
+    head = text.encode()
+    if len(head) > MAX_HEADER or _count_values(head) > MAX_VALUES:
         raise ModelFileError(
-            f"The header of this model would take {len(body[0]):,} bytes: lists among its "
-            "parameters are too long. Give them as numpy arrays."
+            f"The header of this model would take {len(head):,} bytes: lists among its parameters "
+            "are too long. Give them as numpy arrays."
         )
-    at = PRELUDE.size + len(body[0])
+    body: list[Any] = [head]
+    at = PRELUDE.size + len(head)
     for array in arrays:
         body.append(bytes(-at % ALIGNMENT))
-        body.append(memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8)))
+        body.append(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
         at += -at % ALIGNMENT + array.nbytes
-    sizes = (FORMAT, len(body[0]), at, __version__.encode())
+    sizes = (FORMAT, len(head), at, __version__.encode())
     start = PRELUDE.pack(MAGIC, *sizes, bytes(32))
     return [PRELUDE.pack(MAGIC, *sizes, _digest([start, *body])), *body]
 

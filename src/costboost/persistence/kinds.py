@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
@@ -176,7 +177,7 @@ def _split(values: NDArray[Any], ends: NDArray[np.int64]) -> list[NDArray[Any]]:
     cuts = np.append(0, ends)
     if values.ndim != 1 or ends.ndim != 1 or (np.diff(cuts) < 0).any() or cuts[-1] != len(values):
         raise ModelFileError("parts of an array do not end where they should")
-    return [values[start:stop] for start, stop in zip(cuts[:-1], cuts[1:], strict=True)]
+    return [values[start:stop] for start, stop in pairwise(cuts.tolist())]
 
 
 _COSTS_HINTS = {**get_type_hints(State), "columns": tuple[Any, ...]}

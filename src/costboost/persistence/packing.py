@@ -93,7 +93,7 @@ class Packer:
         array = array.astype(array.dtype.newbyteorder("<"), copy=False)
         if not is_storable(array.dtype.str) or array.ndim > MAX_DIMENSIONS:
             raise ModelFileError(
-                f"{where} is an array of dtype {value.dtype} and {value.ndim} dimensions. {_ADVICE}."
+                f"{where} is an array of dtype {value.dtype} in {value.ndim} dimensions. {_ADVICE}."
             )
         key = (array.dtype.str, array.shape, array.tobytes())
         if key not in self._numbers:

@@ -7,6 +7,7 @@ The inverse of `packing`, whose docstring lists the nodes. Only the kinds of obj
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -144,7 +145,7 @@ def texts_of(joined: NDArray[Any], ends: NDArray[Any]) -> NDArray[Any]:
         raise ModelFileError("strings do not end where they should")
     data, places = joined.tobytes(), cuts.tolist()
     texts = np.empty(len(ends), dtype=object)
-    for i, (start, stop) in enumerate(zip(places, places[1:], strict=False)):
+    for i, (start, stop) in enumerate(pairwise(places)):
         texts[i] = data[start:stop].decode("utf-8", "surrogatepass")
     return texts
 
