@@ -2,7 +2,8 @@
 
     python benchmarks/deploy.py [--calls N] [--repeats N] [--json FILE]
 
-A measurement is the least of several; the contestants take turns, each on one thread. The C file is
+A measurement is the least of several, in processor time: the contestants take turns, each on one
+thread, and what else the machine does counts little. The C file is
 compiled with -O2 and called twice over: in a loop of C, as a service in C would call it, and row by
 row from Python through ctypes, as onnxruntime's session is called here. Needs gcc and
 `costboost[onnx]`.
@@ -18,7 +19,7 @@ import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from time import perf_counter
+from time import thread_time
 from typing import Any
 
 import joblib
@@ -57,9 +58,9 @@ def least(work: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
     times = dict.fromkeys(work, np.inf)
     for _ in range(repeats):
         for name, call in work.items():
-            began = perf_counter()
+            began = thread_time()
             call()
-            times[name] = min(times[name], perf_counter() - began)
+            times[name] = min(times[name], thread_time() - began)
     return times
 
 
@@ -82,21 +83,24 @@ def one_row(model: Any, X: Any, folder: Path, calls: int, repeats: int) -> dict[
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     graph = to_onnx(model, decisions=False).SerializeToString()
     session = onnxruntime.InferenceSession(graph, options)
-    given = {"X": np.asarray(X[:1], dtype=np.float32)}
-    call = partial(library.model_probabilities, data, answer)
+    given = [{"X": np.asarray(X[i : i + 1], dtype=np.float32)} for i in range(len(X))]
+    pointers = [row.ctypes.data_as(doubles) for row in rows]
 
-    def many(what: Callable[[], Any], n: int) -> None:
-        for _ in range(n):
-            what()
+    def many(what: Callable[[int], Any], n: int) -> None:
+        for i in range(n):
+            what(i % len(X))
 
     loop = partial(library.loop, data, len(rows), rows.shape[1], 10 * calls, answer)
-    python = partial(model.predict_proba, X[:1])
     times = least(
         {
             "C": loop,
-            "C by ctypes": partial(many, call, calls),
-            "onnxruntime": partial(many, partial(session.run, None, given), calls),
-            "Python": partial(many, python, max(1, calls // 10)),
+            "C by ctypes": partial(
+                many, lambda i: library.model_probabilities(pointers[i], answer), calls
+            ),
+            "onnxruntime": partial(many, lambda i: session.run(None, given[i]), calls),
+            "Python": partial(
+                many, lambda i: model.predict_proba(X[i : i + 1]), max(1, calls // 10)
+            ),
         },
         repeats,
     )

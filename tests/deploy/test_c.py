@@ -94,6 +94,23 @@ def test_c_agrees_on_edges_and_on_numbers_nobody_has_seen(name, tmp_path):
         assert told.tobytes() == model.predict(rows).tobytes()
 
 
+def test_trees_of_more_nodes_than_a_byte_can_number(tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(6000, 3)), rng.integers(0, 60, 6000)])
+    y = (np.sin(9 * X[:, 0]) + X[:, 3] % 7 / 7 + rng.normal(size=6000) > 0.5).astype(int)
+    for i, categories in enumerate((None, [3])):
+        model = cb.GradientBoostClassifier(
+            n_estimators=3,
+            max_leaf_nodes=400,
+            min_samples_leaf=1,
+            categorical_features=categories,
+        ).fit(X, y)
+        forest = model._models[0].forest
+        assert np.diff(forest.roots).max() > 256
+        scorer = Compiled(model, tmp_path, f"large_{i}")
+        assert scorer.probabilities(X[:500]).tobytes() == model.predict_proba(X[:500]).tobytes()
+
+
 def test_categories_that_nobody_has_seen_go_where_missing_values_go(tmp_path):
     model, X = fitted("auto of a frame")
     scorer = Compiled(model, tmp_path)
@@ -134,15 +151,20 @@ def test_decisions_of_three_classes_and_of_other_actions(tmp_path):
     assert np.array_equal(np.array(["a", "b", "c"])[scorer.decisions(X)], model.predict(X))
 
 
-@pytest.mark.parametrize("n_classes", [9, 140])
-def test_sums_of_many_classes_run_in_the_order_of_numpy(n_classes, tmp_path):
+@pytest.mark.parametrize(
+    ("n_classes", "kinds"), [(9, ("temperature", "sigmoid", None)), (140, (None,))]
+)
+def test_sums_of_many_classes_run_in_the_order_of_numpy(n_classes, kinds, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(6 * n_classes, 3))
     y = np.repeat(np.arange(n_classes), 6)
-    for i, kind in enumerate(("temperature", "sigmoid", None)):
+    for i, kind in enumerate(kinds):
         model = cb.CostBoostClassifier("adaboost", 3, calibration=kind, cv=0.5, random_state=0)
         scorer = Compiled(quiet_fit(model, X, y), tmp_path, f"many_{i}")
         assert scorer.probabilities(X).tobytes() == model.predict_proba(X).tobytes()
+    model = cb.PNormBoostClassifier(n_estimators=3, max_leaf_nodes=8, random_state=0)
+    scorer = Compiled(quiet_fit(model, X, y), tmp_path, "mixed")
+    assert scorer.probabilities(X).tobytes() == model.predict_proba(X).tobytes()
 
 
 def test_names_of_every_kind_compile(tmp_path):

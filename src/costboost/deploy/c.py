@@ -16,12 +16,11 @@ from costboost._version import __version__
 from costboost.deploy.c_maps import HELPERS, write_map
 from costboost.deploy.c_text import array, number, string
 from costboost.deploy.c_trees import (
-    BIN,
     columns_of_text,
-    write_categories,
+    n_codes,
     write_codes,
+    write_encoding,
     write_forest,
-    write_walk,
 )
 from costboost.deploy.lowering import Lowered, Map, Part, lower
 
@@ -87,7 +86,7 @@ class _File:
         self.model, self.prefix = lowered, prefix
         self.used = lowered.used_features
         self.text = columns_of_text(lowered.binner, self.used)
-        self.codes = any(lowered.binner.is_categorical[j] for j in self.used)
+        self.n_codes = n_codes([part.forest for part in lowered.parts], self.used)
 
     def write(self) -> str:
         """Return the whole file."""
@@ -105,7 +104,8 @@ class _File:
             "   See docs/c.md for how to call it. */",
             "",
             "#include <math.h>",
-            *(["#include <string.h>"] if self.text else []),
+            "#include <stdint.h>",
+            "#include <string.h>",
             "",
             f"#define PREFIX_COLUMNS {model.binner.n_features}".replace("PREFIX", self._upper),
             f"#define PREFIX_CLASSES {model.n_classes}".replace("PREFIX", self._upper),
@@ -160,21 +160,16 @@ class _File:
                 break
             needed |= found
             search = "\n".join(HELPERS[name] for name in found)
-        written = [text for name, text in HELPERS.items() if name in needed]
-        return [*written, *([BIN] if "_bin(" in body else [])]
+        return [text for name, text in HELPERS.items() if name in needed]
 
     def _forests(self) -> list[str]:
-        forests = [part.forest for part in self.model.parts]
-        parts = [write_categories(self.prefix, self.model.binner, self.used)]
+        binner = self.model.binner
+        parts = [write_encoding(self.prefix, binner, self.used, self.n_codes)]
         if self.text:
-            parts.append(write_codes(self.prefix, self.model.binner, self.used))
-        walks = [forest for forest in forests if forest._tables is None and len(forest)]
-        subsets = any(len(forest.subsets) for forest in walks)
-        if walks:
-            parts.append(write_walk(self.prefix, subsets=subsets))
+            parts.append(write_codes(self.prefix, binner, self.used))
         parts += [
-            write_forest(self.prefix, i, forest, codes=self.codes, subsets=subsets)
-            for i, forest in enumerate(forests)
+            write_forest(self.prefix, i, part.forest, self.used)
+            for i, part in enumerate(self.model.parts)
         ]
         return parts
 
@@ -190,27 +185,23 @@ class _File:
             parts.append(self._shares("priced", [model.priced]))
         return [*parts, *self._decisions("mean" if model.priced is None else "priced")]
 
-    def _call(self, i: int, indent: str = "    ") -> str:
-        return f"{indent}PREFIX_forest_{i}(row, {'codes, ' if self.codes else ''}v);"
-
-    def _look_up(self) -> list[str]:
-        if not self.codes:
-            return []
-        n_columns = self.model.binner.n_features
-        return [f"    unsigned char codes[{n_columns}];", "    PREFIX_look_up(row, codes);"]
+    def _encode(self) -> list[str]:
+        return [f"    unsigned char codes[{self.n_codes}];", "    PREFIX_encode(row, codes);"]
 
     def _prediction(self) -> str:
         lines = ["double PREFIX_prediction(const double *row)", "{", "    double v[1];"]
-        return "\n".join([*lines, *self._look_up(), self._call(0), "    return v[0];", "}"])
+        return "\n".join(
+            [*lines, *self._encode(), "    PREFIX_forest_0(codes, v);", "    return v[0];", "}"]
+        )
 
     def _shares(self, name: str, maps: list[tuple[Map, ...]]) -> str:
         """Return the function that averages what the maps make of the forests' margins."""
         n, data = self.model.n_classes, []
         lines = [f"static void PREFIX_{name}(const double *row, double *out)", "{"]
-        lines += [f"    double v[{n}];", "    int k;", *self._look_up()]
+        lines += [f"    double v[{n}];", "    int k;", *self._encode()]
         for i, steps in enumerate(maps):
             n_values = self.model.parts[i].forest.n_outputs
-            lines.append(self._call(i))
+            lines.append(f"    PREFIX_forest_{i}(codes, v);")
             for s, step in enumerate(steps):
                 more, text, n_values = write_map("PREFIX", step, n_values, f"{i}_{s}")
                 data += more
@@ -227,7 +218,11 @@ class _File:
         part: Part = self.model.parts[0]
         n = part.forest.n_outputs
         lines = ["int PREFIX_decision(const double *row)", "{", f"    double v[{n}];"]
-        lines += [*([] if n == 1 else ["    int k, best = 0;"]), *self._look_up(), self._call(0)]
+        lines += [
+            *([] if n == 1 else ["    int k, best = 0;"]),
+            *self._encode(),
+            "    PREFIX_forest_0(codes, v);",
+        ]
         if n == 1:
             return "\n".join([*lines, "    return v[0] > 0.0;", "}"])
         search = (

@@ -102,6 +102,14 @@ def _one_score(prefix: str, calibrator: Any, at: str, place: str, data: list[str
 
 #: Functions that the statements above may call; a file holds those that it uses.
 HELPERS = {
+    "add": """\
+static void PREFIX_add(double *v, const double *more, int n)
+{
+    int k;
+    for (k = 0; k < n; k++) {
+        v[k] += more[k];
+    }
+}""",
     "expit": """\
 static double PREFIX_expit(double x)
 {
