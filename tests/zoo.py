@@ -124,7 +124,10 @@ def makers():
     yield "metacost", on(cb.MetaCostClassifier(tree, 2, random_state=0), X3, y3, costs=C)
     yield "costing", on(cb.CostingClassifier(tree, 3, random_state=0), X, y, costs=prices)
     lone = np.array([0] * 159 + [1])
-    yield "costing constants", on(cb.CostingClassifier(tree, 3, random_state=0), X, lone)
+    yield (
+        "costing constants",
+        on(cb.CostingClassifier(tree, 3, random_state=0), X, lone, costs={"fp": 99, "fn": 1}),
+    )
 
 
 MAKERS = dict(makers())

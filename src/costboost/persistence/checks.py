@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.adaboost.rules import RULES
@@ -34,6 +35,10 @@ __all__ = [
     "check_mixture",
     "check_scores",
 ]
+
+
+#: Margins and what calibration makes of them stay below it, so that links never overflow.
+LARGEST = 1e300
 
 
 def demand(holds: Any, message: str) -> None:
@@ -121,15 +126,17 @@ def _check_trees(forest: Forest | None, n_outputs: int, n_trees: int, others: An
     assert forest is not None
     demand(forest.n_outputs == n_outputs, f"a forest has {forest.n_outputs} outputs")
     demand(len(forest) == n_trees, f"a forest has {len(forest)} trees for {n_trees}")
-    if n_trees:
-        largest = np.maximum.reduceat(np.abs(forest.values), forest.roots)
-        demand(np.isfinite(_total(largest)).all(), "a forest adds up to no number")
+    demand(largest_margin(forest) <= LARGEST, "a forest adds up to no number")
     return forest
 
 
-def _total(values: NDArray[Any]) -> Any:
-    with np.errstate(over="ignore"):
-        return values.sum(axis=0)
+def largest_margin(forest: Forest) -> float:
+    """Return how large a margin can be at most."""
+    total = np.abs(forest.base)
+    if len(forest):
+        with np.errstate(over="ignore"):
+            total = total + np.maximum.reduceat(np.abs(forest.values), forest.roots).sum(axis=0)
+    return float(total.max(initial=0.0))
 
 
 def check_ensemble(model: Ensemble) -> None:
@@ -184,12 +191,31 @@ def check_estimator(model: Any) -> None:
     demand(named, "there is not one name for each column")
     if "costs_" in fitted:
         _check_prices(fitted["costs_"], classes)
-    models: Sequence[Any] = next((fitted[n] for n in _MODELS if n in fitted), ())
-    if models:
+    models: Sequence[Any] | None = next((fitted[n] for n in _MODELS if n in fitted), None)
+    if models is not None:
+        demand(fitted["estimator"] is None and len(models), "a model has no trees")
         _check_models(fitted, models, classes, n_features)
+    _check_inner(fitted, classes)
 
 
 _MODELS = ("_ensembles", "_models", "_mixtures")
+
+
+def _check_inner(fitted: dict[str, Any], classes: NDArray[Any] | None) -> None:
+    """Check the models inside a wrapper: fitted ones, of some of its classes."""
+    inner = [fitted["estimator_"]] if "estimator_" in fitted else fitted.get("estimators_", [])
+    if "calibration_" in fitted:
+        scores, inner = fitted["calibration_"], fitted["calibration_"].models
+        demand(classes is not None and scores.maps[0].n_classes == len(classes), "classes differ")
+        demand(
+            fitted["_response"] in ("decision_function", "predict_proba"), "a model says nothing"
+        )
+    elif "estimator_" in fitted or "estimators_" in fitted:
+        demand(len(inner) > 0, "a wrapper has no models")
+    for model in inner:
+        known = getattr(model, "classes_", None)
+        demand(isinstance(model, BaseEstimator) and known is not None, "a model is not fitted")
+        demand(set(known.tolist()) <= set(classes.tolist()), "a model has other classes")  # type: ignore[union-attr]
 
 
 def _check_prices(costs: Any, classes: NDArray[Any] | None) -> None:
@@ -218,8 +244,21 @@ def _check_models(
         same = len(scores.models) == len(models)
         demand(same and all(map(_is, scores.models, models)), "calibrated models are others")
         demand(scores.maps[0].n_classes == n_classes, "a calibration has other classes")
+        for model, fitted_map in zip(models, scores.maps, strict=True):
+            _check_slopes(model, fitted_map)
     rule = fitted.get("_rule_name")
     demand(rule is None or rule in RULES, f"the method {rule!r} is unknown")
+
+
+def _check_slopes(model: Any, calibration: ClassCalibration) -> None:
+    """Check that no margin, times the slope of its calibration, leaves the range of numbers."""
+    forest: Any = model.answers if isinstance(model, Mixture) else model.forest
+    largest = max(1.0, largest_margin(forest)) if calibration.margins else 1.0
+    for part in calibration.calibrators:
+        slopes = [
+            abs(getattr(part, name, 0.0)) for name in ("A", "B", "a", "b", "c", "beta", "bias")
+        ]
+        demand(max(slopes) <= LARGEST / largest, "a calibration adds up to no number")
 
 
 def _is(one: Any, other: Any) -> bool:

@@ -261,6 +261,8 @@ FITTED: dict[type[Any], Fields] = {
     },
     FrozenEstimator: {},
 }
+# What a fit may leave out: histories depend on the method, names on the table.
+_OPTIONAL = {*HISTORY, "feature_names_in_"}
 ESTIMATORS = tuple(kind for kind in FITTED if kind.__module__.startswith("costboost."))
 
 # A warm start that continues from a file begins anew, with the same result: rounds hold trees in
@@ -272,6 +274,7 @@ def _estimator(kind: type[Any]) -> Kind:
     """Return the kind of an estimator: its parameters, and what `fit` has set."""
     params = set(kind._get_param_names())
     hints = {**dict.fromkeys(params, Any), **FITTED[kind]}
+    fitted, defaults = set(FITTED[kind]) - _OPTIONAL, inspect.signature(kind).parameters
 
     def fields_of(value: Any) -> Fields:
         fields = {name: part for name, part in vars(value).items() if name not in _LEFT_OUT}
@@ -284,7 +287,13 @@ def _estimator(kind: type[Any]) -> Kind:
         return fields
 
     def make(fields: Fields) -> Any:
-        _check_fields(kind, fields, hints, params)
+        # All that a fit sets, or nothing of it.
+        needed = fitted if set(fields) - params else set()
+        _check_fields(kind, fields, hints, params | needed)
+        for name in params & {"estimator", "init"}:
+            value, optional = fields[name], defaults[name].default is None
+            if not (type(value) in FITTED or (optional and isinstance(value, str | None))):
+                raise ModelFileError(f"{name!r} of a {kind.__name__} cannot be {_short(value)}")
         made = object.__new__(kind)
         vars(made).update(fields)
         checks.check_estimator(made)
