@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from interpreted import load_interpreted
 from scipy.special import softmax as scipy_softmax
 
 from costboost.boosting import _link_kernels as compiled
 from costboost.boosting import links
+from interpreted import load_interpreted
 
 (interpreted,) = load_interpreted("boosting._link_kernels")
 

@@ -262,7 +262,7 @@ FITTED: dict[type[Any], Fields] = {
     FrozenEstimator: {},
 }
 # What a fit may leave out: histories depend on the method, names on the table.
-_OPTIONAL = {*HISTORY, "feature_names_in_"}
+_OPTIONAL = {*HISTORY, "feature_names_in_"} - {"estimators_"}
 ESTIMATORS = tuple(kind for kind in FITTED if kind.__module__.startswith("costboost."))
 
 # A warm start that continues from a file begins anew, with the same result: rounds hold trees in
