@@ -99,6 +99,9 @@ def makers():
         given = classes[y3 % len(classes)] if len(classes) == 3 else classes[y]
         table_of = X3 if len(classes) == 3 else X
         yield f"labels: {name}", on(boost("adamec", **SMALL), table_of, given)
+    yield "real adamec", on(boost("adamec", votes="real", calibration=None, **SMALL), X, y)
+    yield "shares", on(boost("adamec", calibration=None, **SMALL), X, y, costs=prices)
+    yield "shares of 3", on(boost("adamec", calibration=None, **SMALL), X3, y3, costs=C)
     yield "real votes", on(boost("adaboost", votes="real", max_depth=2, **SMALL), X, y)
     yield "stopped", on(boost("csada", 30, n_iter_no_change=2, random_state=0), X, y, costs=prices)
     yield "warm", on(boost("adaboost", warm_start=True, **SMALL), X, y)

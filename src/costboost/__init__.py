@@ -10,8 +10,8 @@ from costboost.estimators.wrappers import (
     MetaCostClassifier,
     MinimumCostClassifier,
 )
-from costboost.trusted import TRUSTED_TYPES
 from costboost.persistence import load, save
+from costboost.trusted import TRUSTED_TYPES
 from costboost.versions import show_versions
 
 __all__ = [

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from costboost.binning.binner import Binner
+from costboost.boosting.adaboost.learner import LEAF_VALUES
 from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES
 from costboost.calibration import CalibratedScores, ClassCalibration
@@ -166,11 +167,13 @@ def _lower_adaboost(model: CostBoostClassifier) -> Lowered:
             for forest, ensemble, fitted in maps
         )
         return Lowered(*head, parts, model.classes_, "cheapest", None, model.costs_)
-    parts = (Part(forests[0], (Logistic(2.0),)),)
+    parts = (Part(forests[0], (Logistic(ensembles[0].slope),)),)
     if not model._decides_by_costs():
         return Lowered(*head, parts, model.classes_, "largest")
-    shares = (VoteShares(ensembles[0].total_alpha),)
-    return Lowered(*head, parts, model.classes_, "cheapest", shares, model.costs_)
+    priced: tuple[Map, ...] = (VoteShares(ensembles[0].total_alpha),)
+    if ensembles[0].votes in LEAF_VALUES:  # their margins have no share of votes
+        priced = (Logistic(2.0),)
+    return Lowered(*head, parts, model.classes_, "cheapest", priced, model.costs_)
 
 
 def _gradient_forests(model: Any) -> list[Forest]:
