@@ -53,6 +53,7 @@ OTHER_TABLE = (
     "its categories were",
     "X has 4 features",
     "was fitted with",
+    "Input contains NaN",
 )
 SECONDS = 20
 MEMORY = 1 << 29  # beyond what the process has when it begins

@@ -148,6 +148,10 @@ def check_ensemble(model: Ensemble) -> None:
     demand(np.isfinite(model.alphas).all(), "an alpha is not finite")
     demand(model.base is None, "a forest has its own base")
     demand(model.total_alpha > 0 or not model.discrete, "votes weigh nothing")
+    if model.discrete and n_outputs > 1:
+        assert model.forest is not None
+        counted = (model.forest.values >= 0).all() and (model.forest.base >= 0).all()
+        demand(counted, "a vote is negative")
 
 
 def check_gradient(model: GradientEnsemble) -> None:
@@ -169,6 +173,8 @@ def check_mixture(model: Mixture) -> None:
     )
     answers = _check_trees(model.answers, len(model.start), len(model.alphas), model.estimators)
     demand((answers.values >= 0).all() and (model.start >= 0).all(), "an answer is negative")
+    shares = (model.alphas >= 0).all() and (model.adaptive or (model.alphas <= 1).all())
+    demand(shares, "an alpha is no share")
 
 
 def check_classes(classes: NDArray[Any]) -> None:
