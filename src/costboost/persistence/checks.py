@@ -7,7 +7,7 @@ between the rest. A check says what is wrong as a `ValueError`; the reader of th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -98,10 +98,10 @@ def check_scores(scores: CalibratedScores) -> None:
 def check_costs(state: State) -> None:
     """Check the cells of costs, their rows, and the labels."""
     demand(state.form in ("matrix", "rows", "answers"), "costs have no known form")
-    arrays = all(type(c) is np.ndarray and c.dtype == np.float64 for c in state.columns)
-    demand(arrays and state.columns, "costs are no numbers")
-    demand(all(c.ndim <= 1 and np.isfinite(c).all() for c in state.columns), "a cost is not finite")
-    lengths = {c.size for c in state.columns if c.ndim}
+    held, values = state[1], list(_arrays(state[1]))  # the cells, and the prices among them
+    demand(all(c.dtype == np.float64 and c.ndim <= 1 for c in values), "costs are no numbers")
+    demand(all(np.isfinite(c).all() for c in values), "a cost is not finite")
+    lengths = {c.size for c in values if c.ndim}
     demand(len(lengths) <= 1, "costs have different numbers of rows")
     for n in (state.n_classes, state.n_actions):
         demand(n is None or (type(n) is int and n >= 1), "costs have no classes")
@@ -109,13 +109,21 @@ def check_costs(state: State) -> None:
     if state.form == "matrix":
         demand(state.n_classes is not None, "costs have no classes")
         cells["matrix"] = state.k * state.a
-    demand(len(state.columns) == cells[state.form], "costs have not as many cells as they need")
+    demand(len(held) == cells[state.form], "costs have not as many cells as they need")
     for labels, n in ((state.classes, state.n_classes), (state.actions, state.n_actions)):
         if labels is not None:
             demand(type(labels) is np.ndarray and labels.shape == (n,), "a cost lacks its label")
             demand(len(set(labels.tolist())) == n, "labels of costs occur twice")
     known = state.positive is None or state.classes is None
     demand(known or state.positive in state.classes.tolist(), "the positive class is none")  # type: ignore[union-attr]
+
+
+def _arrays(value: Any) -> Iterator[NDArray[Any]]:
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _arrays(part)
 
 
 # --- models

@@ -39,7 +39,7 @@ from costboost.estimators.wrappers.base import _Constant
 from costboost.fitting.trainer import HISTORY
 from costboost.persistence import checks
 from costboost.persistence.errors import ModelFileError
-from costboost.persistence.hints import fits
+from costboost.persistence.hints import as_declared, as_plain, fits
 from costboost.trees.forest import Forest
 
 __all__ = ["ESTIMATORS", "KINDS", "Kind", "name_of"]
@@ -180,13 +180,14 @@ def _split(values: NDArray[Any], ends: NDArray[np.int64]) -> list[NDArray[Any]]:
     return [values[start:stop] for start, stop in pairwise(cuts.tolist())]
 
 
-_COSTS_HINTS = {**get_type_hints(State), "columns": tuple[Any, ...]}
+_COSTS_HINTS = get_type_hints(State)
 _COSTS_NEEDED = set(_COSTS_HINTS) - set(State._field_defaults)
 
 
 def _make_costs(fields: Fields) -> Costs:
-    _check_fields(Costs, fields, _COSTS_HINTS, _COSTS_NEEDED)
-    state = State(**fields)
+    named = {name: as_declared(part, _COSTS_HINTS.get(name)) for name, part in fields.items()}
+    _check_fields(Costs, named, _COSTS_HINTS, _COSTS_NEEDED)
+    state = State(**named)
     checks.check_costs(state)
     return Costs._of(frozen(state))
 
@@ -359,7 +360,7 @@ def _kinds() -> list[Kind]:
     )
     return [
         Kind(Binner, _flatten_binner, _make_binner),
-        Kind(Costs, lambda value: value._state._asdict(), _make_costs),
+        Kind(Costs, lambda value: as_plain(value._state._asdict()), _make_costs),
         Kind(np.random.RandomState, _random_fields, _make_random),
         _data(Forest),
         _data(Ensemble, checks.check_ensemble),
