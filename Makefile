@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SOURCES := setup.py pyproject.toml $(shell find src -name "_*_kernels.py" -o -name "*.pxd")
 
-.PHONY: demo test lint test-oldest test-debug test-sanitize bench clean
+.PHONY: demo test lint test-oldest test-debug test-sanitize fuzz bench clean
 
 demo: $(VENV)/.built
 	$(BIN)/python -m costboost.demo
@@ -54,6 +54,10 @@ test-sanitize:
 	$(SANITIZE_ENV) COSTBOOST_FUZZ=$(FUZZ) .venv-sanitize/bin/python -m pytest \
 	    -p no:faulthandler --hypothesis-profile=patient $(SANITIZED)
 
+# Changed model files, 100,000 of them: the right model or one error, and nothing else.
+fuzz: $(VENV)/.built
+	$(BIN)/python tests/persistence/fuzzing.py 100000
+
 bench: $(VENV)/.built
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
 	$(BIN)/python benchmarks/speed.py
@@ -62,6 +66,7 @@ bench: $(VENV)/.built
 	$(BIN)/python benchmarks/family.py
 	$(BIN)/python benchmarks/multiclass.py
 	$(BIN)/python benchmarks/cost.py
+	$(BIN)/python benchmarks/deploy.py
 
 clean:
 	rm -rf build dist .venv .venv-oldest .venv-debug .venv-sanitize src/*.egg-info

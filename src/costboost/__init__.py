@@ -11,6 +11,7 @@ from costboost.estimators.wrappers import (
     MetaCostClassifier,
     MinimumCostClassifier,
 )
+from costboost.persistence import load, save
 from costboost.trusted import TRUSTED_TYPES
 from costboost.versions import show_versions
 
@@ -25,6 +26,8 @@ __all__ = [
     "CostingClassifier",
     "CostColumns",
     "TRUSTED_TYPES",
+    "save",
+    "load",
     "show_versions",
     "__version__",
 ]

@@ -15,6 +15,7 @@ from scipy.optimize import brentq, least_squares
 from scipy.special import expit, logit, softmax
 from sklearn.isotonic import IsotonicRegression
 
+from costboost.boosting import links
 from costboost.calibration._logistic import logistic, minimise, share, standardise
 
 Floats = NDArray[np.float64]
@@ -212,11 +213,11 @@ class Beta:
 
     def predict(self, scores: ArrayLike) -> Floats:
         """Return the probability of the positive class, ``(n,)``."""
-        return np.asarray(expit(self._columns(finite(scores)) @ [self.a, self.b] + self.c))
+        columns = self._columns(finite(scores))
+        return np.asarray(expit(self.a * columns[:, 0] + self.b * columns[:, 1] + self.c))
 
     def _columns(self, s: Floats) -> Floats:
-        s = _clipped(np.asarray(expit(s)) if self.margins else s)
-        return np.column_stack([np.log(s), -np.log1p(-s)])
+        return links.log_sides(_clipped(np.asarray(expit(s)) if self.margins else s))
 
 
 def unit_interval(s: Floats) -> Floats:
@@ -237,6 +238,10 @@ def _size(columns: Floats, w: Floats) -> float:
         return size
     top = float(np.abs(columns).max())
     return top * float(np.sqrt(share(((columns / top) ** 2).sum(axis=1), w)))
+
+
+def _logs(s: Floats) -> Floats:
+    return links.log_sides(s.ravel())[:, 0].reshape(s.shape)
 
 
 def _clipped(s: Floats) -> Floats:
@@ -341,7 +346,7 @@ class Temperature:
         s = finite(scores, columns=True)
         logits = self._logits(s)
         if self.prior is None:
-            p = softmax(self.beta * logits, axis=1)
+            p = links.softmax(self.beta * logits)
         else:
             p = np.tile(self.prior, (len(s), 1))
         return np.asarray(p if s.ndim == 2 else p[:, 1])
@@ -349,7 +354,7 @@ class Temperature:
     def _logits(self, s: Floats) -> Floats:
         if not self.margins:
             s = _clipped(s)
-            s = np.log(s) if s.ndim == 2 else np.asarray(logit(s))
+            s = _logs(s) if s.ndim == 2 else np.asarray(logit(s))
         logits = s if s.ndim == 2 else np.column_stack([-s / 2, s / 2])
         return np.asarray(logits - logits.mean(axis=1, keepdims=True))
 

@@ -38,7 +38,7 @@ class _ByLabel:
                 "These costs have no index, so their rows have no names: cut them by position, "
                 "costs[rows], or make them from Series of the table."
             )
-        import pandas as pd  # type: ignore[import-untyped]  # an index is there, so pandas is
+        import pandas as pd  # an index is there, so pandas is
 
         return rows[np.atleast_1d(pd.Series(np.arange(len(index)), index=index).loc[labels])]
 

@@ -113,7 +113,7 @@ def _label(labels: Any, at: int) -> Any:
 
 def to_frame(state: State) -> Any:
     """Return costs as a pandas DataFrame; see `costboost.costs.Costs.to_frame`."""
-    import pandas as pd  # type: ignore[import-untyped]  # costs themselves need none
+    import pandas as pd  # costs themselves need none
 
     numbers = dense(state)
     if state.form == "rows":

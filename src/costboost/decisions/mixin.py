@@ -19,6 +19,7 @@ from costboost.inputs.checks import (
     check_weighted_classes,
     warn_caller,
 )
+from costboost.inputs.versioned import VersionedState
 
 Floats = NDArray[np.float64]
 
@@ -106,7 +107,7 @@ def _check_total(costs: Costs, sample_weight: ArrayLike | None) -> None:
         )
 
 
-class CostDecisionMixin:
+class CostDecisionMixin(VersionedState):
     """Decisions by the cheapest expected cost, for classifiers with ``predict_proba``.
 
     Attributes
@@ -164,7 +165,7 @@ class CostDecisionMixin:
         return codes, weights, self._set_costs(costs, self.classes_[codes], weights, X)
 
     def _decides_by_costs(self) -> bool:
-        """Whether decisions are the cheapest by probabilities that are free of costs."""
+        """Whether new prices change decisions; not where what was learnt contains the costs."""
         return True
 
     def _refuse_costs(self) -> None:
@@ -187,10 +188,6 @@ class CostDecisionMixin:
                 "each row's own."
             )
         return self.costs_.bind_table(X)
-
-    def _decides_by_costs(self) -> bool:
-        """Whether new prices change decisions; not where what was learnt contains the costs."""
-        return True
 
     def _decision_proba(self, X: Any, costs: Any) -> Floats:
         """Return probabilities free of costs, to be priced; a method without them raises here."""

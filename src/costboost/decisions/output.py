@@ -26,7 +26,7 @@ def as_table(values: NDArray[np.float64], names: NDArray[Any], X: Any, estimator
     frame: Any = nw.from_native(X, pass_through=True) if hasattr(X, "columns") else None
     index = getattr(X, "index", None) if frame is not None else None
     if wanted == "pandas" or (wanted == "default" and hasattr(index, "get_indexer_for")):
-        import pandas as pd  # type: ignore[import-untyped]
+        import pandas as pd
 
         return pd.DataFrame(values, index=index, columns=names.tolist())
     if wanted == "polars":

@@ -28,7 +28,7 @@ class ExplainDecisionsMixin(ExplainMixin):
     def _decision_costs(self, costs: Any, n_samples: int) -> Costs:
         raise NotImplementedError
 
-    def _decide(self, scores: Any, costs: Any) -> NDArray[Any]:
+    def _decide(self, scores: Any, costs: Any, X: Any) -> NDArray[Any]:
         raise NotImplementedError
 
     def _proba(self, scores: Any) -> Floats:
@@ -67,7 +67,7 @@ class ExplainDecisionsMixin(ExplainMixin):
         if costs is not None and not by_costs:
             self._refuse_costs()
         X, added, values = self._explained_parts(x, background)
-        prices = _of_one_row(self._decision_costs(costs, 1)) if by_costs else None
+        prices = _of_one_row(self._decision_costs(costs, X)) if by_costs else None
         decision, proba = self._answer(self._margins_of(X), prices)
         output = self._output_to_explain(decision[0], proba[0])
         one = added if output is None else added.of_output(output)
@@ -94,7 +94,8 @@ class ExplainDecisionsMixin(ExplainMixin):
 
     def _answer(self, margins: list[Floats], prices: Costs | None) -> tuple[NDArray[Any], Floats]:
         scores = self._scores_of(margins)
-        return self._decide(scores, prices), self._proba_to_price(scores)
+        # The prices are constant: of a table, only its number of rows is asked for.
+        return self._decide(scores, prices, margins[0]), self._proba_to_price(scores)
 
     def _output_to_explain(self, decision: Any, proba: Floats) -> Any:
         """Return the class whose value is explained: the one decided for, or the most probable."""

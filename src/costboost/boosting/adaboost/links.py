@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
+
+from costboost.boosting.links import logistic, softmax
 
 Floats = NDArray[np.float64]
 
@@ -21,10 +22,8 @@ def link(margins: Floats, slope: float = 2.0) -> Floats:
     `slope` is r+ + r-; 2 for the plain exponential loss, whose minimiser is half the log odds, and
     for K classes SAMME's softmax of twice the votes.
     """
-    if margins.shape[1] == 1:
-        scaled = slope * margins[:, 0]
-        return np.column_stack([expit(-scaled), expit(scaled)])
-    return np.asarray(softmax(slope * margins, axis=1))
+    scaled = slope * margins
+    return logistic(scaled[:, 0]) if scaled.shape[1] == 1 else softmax(scaled)
 
 
 def vote_shares(margins: Floats, total_alpha: float) -> Floats:

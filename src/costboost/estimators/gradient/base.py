@@ -19,11 +19,12 @@ from costboost.fitting.warm import continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin
 from costboost.inputs.checks import check_table, count_threads, warn_caller
 from costboost.trees.forest import encode_once
+from costboost.inputs.versioned import VersionedState
 
 Floats = NDArray[np.float64]
 
 
-class _GradientBoost(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
+class _GradientBoost(VersionedState, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     """What both estimators share: one model's training, margins, and what is told of it."""
 
     estimator: Any

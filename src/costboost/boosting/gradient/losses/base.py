@@ -22,8 +22,8 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
 
+from costboost.boosting import links
 from costboost.boosting.gradient.messages import Derive, SumsAtConstant, put_derivatives
 from costboost.boosting.gradient.minimisers import FARTHEST, PASSES, minimise
 from costboost.boosting.gradient.rows import Rows, Terms
@@ -292,11 +292,6 @@ def one_hot(y: Array, n_classes: int) -> Floats:
     return np.asarray(np.asarray(y)[:, None] == np.arange(n_classes), dtype=float)
 
 
-def two_columns(log_odds: Floats) -> Floats:
-    """Return the probabilities of both classes, (n, 2)."""
-    return np.column_stack([expit(-log_odds), expit(log_odds)])
-
-
 def logistic(raw: Floats) -> Floats:
     """Return class probabilities, (n, K), of log odds (n,) or the softmax's input (n, K)."""
-    return two_columns(raw) if raw.ndim == 1 else np.asarray(softmax(raw, axis=1))
+    return links.logistic(raw) if raw.ndim == 1 else links.softmax(raw)

@@ -9,10 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from costboost.boosting.adaboost.rules import OBJECTIVES, At
-from costboost.boosting.gradient.losses.base import BuiltIn, flat, signs, two_columns
+from costboost.boosting.gradient.losses.base import BuiltIn, flat, logistic, signs
 from costboost.boosting.gradient.losses.classes import EXPONENTIAL, ClassTerms
 from costboost.boosting.gradient.messages import SizeSums, TermsByClass, class_weights, log_shares
 from costboost.boosting.gradient.minimisers import FARTHEST
@@ -102,9 +101,7 @@ class ExponentialLoss(BuiltIn):
 
     def proba(self, raw: Floats) -> Floats:
         """Return class probabilities, (n, K)."""
-        if raw.ndim == 1:
-            return two_columns(2.0 * raw)
-        return np.asarray(softmax(2.0 * raw, axis=1))
+        return logistic(2.0 * raw)
 
     def bind(self, rows: Rows) -> ClassTerms:
         """Return the loss at some rows."""

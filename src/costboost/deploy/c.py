@@ -1,0 +1,314 @@
+"""A fitted model as one C file that needs nothing but libm.
+
+The file holds the trees as arrays and computes what Python computes, in the same order, so that
+probabilities and decisions agree bit for bit (on a machine whose libm Python uses, too). It
+allocates nothing, keeps no state, and compiles with ``cc -std=c99 -Wall -Wextra -Werror``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from costboost._version import __version__
+from costboost.deploy.c_maps import HELPERS, write_map
+from costboost.deploy.c_text import array, number, string
+from costboost.deploy.c_trees import (
+    columns_of_text,
+    n_codes,
+    write_codes,
+    write_encoding,
+    write_forest,
+)
+from costboost.deploy.lowering import Lowered, Map, Part, lower
+
+__all__ = ["to_c"]
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,40}")
+
+
+def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = "model") -> str:
+    """Write a fitted model as one C file: probabilities and decisions, without dependencies.
+
+    Parameters
+    ----------
+    model : CostBoostClassifier, GradientBoostClassifier, GradientBoostRegressor or \
+            PNormBoostClassifier
+        Fitted, with built-in trees; others are refused by name.
+    path : path-like, default=None
+        Where to write it, too.
+    name : str, default="model"
+        What every name in the file begins with.
+
+    Returns
+    -------
+    str
+        The text of the file. Its public functions, with ``name="model"``::
+
+            void   model_probabilities(const double *row, double *probabilities);
+            int    model_decision(const double *row, const double *costs);
+            void   model_expected_costs(const double *row, const double *costs, double *expected);
+            double model_prediction(const double *row);                  (a regressor's only one)
+            double model_code(int column, const char *text);             (columns of text)
+
+        A row has one double for each column, NaN where missing, and for text what
+        ``model_code`` returns. ``costs`` is ``C[true][action]``, in the order of ``classes_``, row
+        after row; NULL stands for the prices of ``fit``. A decision is the number of a class (or
+        action) in ``model_classes`` (``model_actions``). Methods that do not decide by prices
+        have ``model_decision(row)`` only.
+
+    Examples
+    --------
+    >>> import costboost
+    >>> from costboost.deploy import to_c
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = costboost.GradientBoostClassifier(n_estimators=5).fit(X, y)
+    >>> text = to_c(model, name="tumour")
+    >>> "void tumour_probabilities(const double *row, double *probabilities)" in text
+    True
+    """
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"name={name!r} is no name in C: use letters, digits and underscores.")
+    lowered = lower(model)
+    text = _File(lowered, name).write()
+    if path is not None:
+        Path(path).write_text(text, encoding="ascii")
+    return text
+
+
+class _File:
+    """The parts of a file, in the order in which C wants them."""
+
+    def __init__(self, lowered: Lowered, prefix: str) -> None:
+        self.model, self.prefix = lowered, prefix
+        self.used = lowered.used_features
+        self.text = columns_of_text(lowered.binner, self.used)
+        self.n_codes = n_codes([part.forest for part in lowered.parts], self.used)
+
+    def write(self) -> str:
+        """Return the whole file."""
+        body = [*self._forests(), *self._answers()]
+        helpers = self._helpers("\n".join(body))
+        parts = [self._head(), *self._names(), *helpers, *body]
+        return "\n\n".join(part for part in parts if part).replace("PREFIX", self.prefix) + "\n"
+
+    def _head(self) -> str:
+        model = self.model
+        what = f"{len(model.parts)} forests, {model.binner.n_features} columns"
+        lines = [
+            f"/* A {model.name} of costboost {__version__}: {what}, {model.n_classes} classes.",
+            "   Compile without -ffast-math, with -ffp-contract=off if that is not the default.",
+            "   See docs/c.md for how to call it. */",
+            "",
+            "#include <math.h>",
+            "#include <stdint.h>",
+            "#include <string.h>",
+            "",
+            f"#define PREFIX_COLUMNS {model.binner.n_features}".replace("PREFIX", self._upper),
+            f"#define PREFIX_CLASSES {model.n_classes}".replace("PREFIX", self._upper),
+            f"#define PREFIX_ACTIONS {self._n_actions}".replace("PREFIX", self._upper),
+            "",
+            *self._prototypes(),
+        ]
+        return "\n".join(lines)
+
+    @property
+    def _upper(self) -> str:
+        return self.prefix.upper()
+
+    @property
+    def _n_actions(self) -> int:
+        costs = self.model.costs
+        return self.model.n_classes if costs is None else costs.shape[2]
+
+    def _prototypes(self) -> list[str]:
+        model = self.model
+        if model.classes is None:
+            listed = ["double PREFIX_prediction(const double *row);"]
+        elif model.decision == "cheapest":
+            listed = [_PROBABILITIES + ";", _DECISION + ";", _EXPECTED + ";"]
+        else:
+            listed = [_PROBABILITIES + ";", "int PREFIX_decision(const double *row);"]
+        if self.text:
+            listed.append("double PREFIX_code(int column, const char *text);")
+        return listed
+
+    def _names(self) -> list[str]:
+        """Return the names of columns, classes and actions, for whoever wants to show them."""
+        model = self.model
+        lists = {"columns": model.binner.feature_names, "classes": model.classes}
+        if model.costs is not None and not model.costs.is_square:
+            lists["actions"] = model.costs.actions
+        return [
+            array("char *const", f"PREFIX_{name}", (string(str(part)) for part in listed))
+            .replace("static const char", f"extern const char *const PREFIX_{name}[];\nconst char")
+            .replace("\\?", "?")
+            for name, listed in lists.items()
+            if listed is not None
+        ]
+
+    def _helpers(self, body: str) -> list[str]:
+        """Return the functions that the body calls, and those that these call."""
+        needed: set[str] = set()
+        search = body
+        while True:
+            found = {name for name in HELPERS if f"_{name}(" in search} - needed
+            if not found:
+                break
+            needed |= found
+            search = "\n".join(HELPERS[name] for name in found)
+        return [text for name, text in HELPERS.items() if name in needed]
+
+    def _forests(self) -> list[str]:
+        binner = self.model.binner
+        parts = [write_encoding(self.prefix, binner, self.used, self.n_codes)]
+        if self.text:
+            parts.append(write_codes(self.prefix, binner, self.used))
+        parts += [
+            write_forest(self.prefix, i, part.forest, self.used)
+            for i, part in enumerate(self.model.parts)
+        ]
+        return parts
+
+    def _answers(self) -> list[str]:
+        model = self.model
+        if model.classes is None:
+            return [self._prediction()]
+        parts = [self._shares("mean", [part.maps for part in model.parts])]
+        parts.append(f"{_PROBABILITIES}\n{{\n    PREFIX_mean(row, probabilities);\n}}")
+        if model.decision == "largest":
+            return [*parts, self._largest()]
+        if model.priced is not None:
+            parts.append(self._shares("priced", [model.priced]))
+        return [*parts, *self._decisions("mean" if model.priced is None else "priced")]
+
+    def _encode(self) -> list[str]:
+        return [f"    unsigned char codes[{self.n_codes}];", "    PREFIX_encode(row, codes);"]
+
+    def _prediction(self) -> str:
+        lines = ["double PREFIX_prediction(const double *row)", "{", "    double v[1];"]
+        return "\n".join(
+            [*lines, *self._encode(), "    PREFIX_forest_0(codes, v);", "    return v[0];", "}"]
+        )
+
+    def _shares(self, name: str, maps: list[tuple[Map, ...]]) -> str:
+        """Return the function that averages what the maps make of the forests' margins."""
+        n, data = self.model.n_classes, []
+        lines = [f"static void PREFIX_{name}(const double *row, double *out)", "{"]
+        lines += [f"    double v[{n}];", "    int k;", *self._encode()]
+        for i, steps in enumerate(maps):
+            n_values = self.model.parts[i].forest.n_outputs
+            lines.append(f"    PREFIX_forest_{i}(codes, v);")
+            for s, step in enumerate(steps):
+                more, text, n_values = write_map("PREFIX", step, n_values, f"{i}_{s}")
+                data += more
+                lines += [f"    {line}" for line in text.splitlines()]
+            add = "out[k] = v[k];" if i == 0 else "out[k] += v[k];"
+            lines.append(f"    for (k = 0; k < {n}; k++) {{\n        {add}\n    }}")
+        if len(maps) > 1:
+            lines.append(
+                f"    for (k = 0; k < {n}; k++) {{\n        out[k] /= {len(maps)}.0;\n    }}"
+            )
+        return "\n\n".join([*data, "\n".join([*lines, "}"])])
+
+    def _largest(self) -> str:
+        part: Part = self.model.parts[0]
+        n = part.forest.n_outputs
+        lines = ["int PREFIX_decision(const double *row)", "{", f"    double v[{n}];"]
+        lines += [
+            *([] if n == 1 else ["    int k, best = 0;"]),
+            *self._encode(),
+            "    PREFIX_forest_0(codes, v);",
+        ]
+        if n == 1:
+            return "\n".join([*lines, "    return v[0] > 0.0;", "}"])
+        search = (
+            f"    for (k = 1; k < {n}; k++) {{\n        best = v[k] > v[best] ? k : best;\n    }}"
+        )
+        return "\n".join([*lines, search, "    return best;", "}"])
+
+    def _decisions(self, source: str) -> list[str]:
+        costs = self.model.costs
+        assert costs is not None
+        n, n_actions = self.model.n_classes, self._n_actions
+        cells = [float(cell) for cell in costs.__array__().ravel()]
+        parts = [array("double", "PREFIX_costs", map(number, cells))]
+        parts.append(_EXPECT.replace("CLASSES", str(n)).replace("ACTIONS", str(n_actions)))
+        binary = costs.is_square and n == 2
+        decide = _DECIDE_TWO if binary else _DECIDE_MANY
+        positive = costs._state.positive_code if binary else 0
+        decide = decide.replace("POSITIVE", str(positive)).replace("ACTIONS", str(n_actions))
+        parts.append(decide.replace("CLASSES", str(n)))
+        return [part.replace("SOURCE", source) for part in parts]
+
+
+_PROBABILITIES = "void PREFIX_probabilities(const double *row, double *probabilities)"
+_DECISION = "int PREFIX_decision(const double *row, const double *costs)"
+_EXPECTED = "void PREFIX_expected_costs(const double *row, const double *costs, double *expected)"
+
+_EXPECT = f"""\
+/* Expected costs over a power of two, which is returned: no product of small numbers is lost. */
+static int PREFIX_price(const double *p, const double *costs, double *expected)
+{{
+    double largest = 0.0;
+    int a, i, exponent;
+    for (i = 0; i < CLASSES * ACTIONS; i++) {{
+        largest = fabs(costs[i]) > largest ? fabs(costs[i]) : largest;
+    }}
+    (void)frexp(largest, &exponent);
+    exponent = exponent > 256 || exponent < -256 ? exponent : 0;
+    for (a = 0; a < ACTIONS; a++) {{
+        expected[a] = 0.0;
+        for (i = 0; i < CLASSES; i++) {{
+            expected[a] += p[i] * ldexp(costs[i * ACTIONS + a], -exponent);
+        }}
+    }}
+    return exponent;
+}}
+
+{_EXPECTED}
+{{
+    double p[CLASSES];
+    int a, exponent;
+    PREFIX_SOURCE(row, p);
+    exponent = PREFIX_price(p, costs ? costs : PREFIX_costs, expected);
+    for (a = 0; a < ACTIONS; a++) {{
+        expected[a] = ldexp(expected[a], exponent);
+    }}
+}}"""
+
+_DECIDE_TWO = f"""\
+/* Elkan (2001): the positive class where its probability is above a / (a + b). */
+{_DECISION}
+{{
+    const double *const c = costs ? costs : PREFIX_costs;
+    const int pos = POSITIVE, neg = 1 - pos;
+    const double a = c[2 * neg + pos] - c[2 * neg + neg], b = c[2 * pos + neg] - c[2 * pos + pos];
+    double p[CLASSES];
+    int positive;
+    PREFIX_SOURCE(row, p);
+    if (a + b > 0.0) {{
+        positive = p[pos] > a / (a + b);
+    }} else if (a >= 0.0) {{
+        positive = 0;
+    }} else {{
+        positive = b >= 0.0 || p[pos] < a / (a + b);
+    }}
+    return positive ? pos : neg;
+}}"""
+
+_DECIDE_MANY = f"""\
+{_DECISION}
+{{
+    double p[CLASSES], expected[ACTIONS];
+    int a, best = 0;
+    PREFIX_SOURCE(row, p);
+    (void)PREFIX_price(p, costs ? costs : PREFIX_costs, expected);
+    for (a = 1; a < ACTIONS; a++) {{
+        best = expected[a] < expected[best] ? a : best;
+    }}
+    return best;
+}}"""

@@ -1,0 +1,279 @@
+"""Whether the parts of a restored model fit each other: every index, length, edge and category.
+
+Types are settled before (`hints`), and forests and binners check themselves; here stand the rules
+between the rest. A check says what is wrong as a `ValueError`; the reader of the file makes a
+`ModelFileError` of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from costboost.boosting.adaboost.model import Ensemble
+from costboost.boosting.adaboost.rules import RULES
+from costboost.boosting.gradient.model import GradientEnsemble
+from costboost.boosting.pnorm.model import Mixture
+from costboost.calibration import CALIBRATORS, CalibratedScores, ClassCalibration, Isotonic
+from costboost.costs.state import State
+from costboost.inputs.checks import check_jobs
+from costboost.trees.forest import Forest
+
+__all__ = [
+    "check_calibration",
+    "check_classes",
+    "check_costs",
+    "check_ensemble",
+    "check_estimator",
+    "check_finite",
+    "check_gradient",
+    "check_isotonic",
+    "check_mixture",
+    "check_scores",
+]
+
+
+#: Margins and what calibration makes of them stay below it, so that links never overflow.
+LARGEST = 1e300
+
+
+def demand(holds: Any, message: str) -> None:
+    """Raise unless a rule holds."""
+    if not holds:
+        raise ValueError(message)
+
+
+def check_finite(value: Any) -> None:
+    """Check that every number of a calibrator or loss is finite."""
+    for name, part in vars(value).items():
+        numbers = part if isinstance(part, tuple) else (part,)
+        finite = all(np.isfinite(n) for n in numbers if isinstance(n, int | float))
+        demand(finite, f"{name} of a {type(value).__name__} is not finite")
+
+
+# --- calibration
+
+
+def check_isotonic(calibrator: Isotonic) -> None:
+    """Check knots that increase and values that are probabilities."""
+    knots, values = calibrator.knots, calibrator.values
+    demand(knots.ndim == 1 and knots.shape == values.shape and len(knots), "knots lack values")
+    demand(np.isfinite(knots).all() and (np.diff(knots) >= 0).all(), "knots do not increase")
+    demand(((values >= 0) & (values <= 1)).all(), "values of knots are no probabilities")
+    demand((np.diff(values) >= 0).all(), "values of knots fall")
+
+
+def check_calibration(calibration: ClassCalibration) -> None:
+    """Check that there are as many calibrators as classes need, of the kind that was named."""
+    demand(calibration.n_classes >= 1, "a calibration has no classes")
+    kind, given = CALIBRATORS[calibration.method], calibration.calibrators
+    if kind is None or calibration.n_classes == 1:
+        demand(not given, "there are calibrators where none is needed")
+        return
+    several = calibration.n_classes > 2 and calibration.method != "temperature"
+    needed = calibration.n_classes if several else 1
+    demand(len(given) == needed, f"there are {len(given)} calibrators for {needed}")
+    demand(all(type(part) is kind for part in given), "a calibrator is not of the kind named")
+    for part in given:
+        prior = getattr(part, "prior", None)
+        demand(prior is None or len(prior) == calibration.n_classes, "a prior lacks classes")
+        margins = getattr(part, "margins", calibration.margins)
+        demand(margins is calibration.margins, "a calibrator takes other scores")
+
+
+def check_scores(scores: CalibratedScores) -> None:
+    """Check that every model has its map, and all have the same classes."""
+    demand(scores.models and len(scores.models) == len(scores.maps), "not every model has its map")
+    demand(len({part.n_classes for part in scores.maps}) == 1, "maps have different classes")
+    demand(scores.n_folds >= 0, "the number of folds is negative")
+
+
+# --- costs
+
+
+def check_costs(state: State) -> None:
+    """Check the cells of costs, their rows, and the labels."""
+    demand(state.form in ("matrix", "rows", "answers"), "costs have no known form")
+    held, values = state[1], list(_arrays(state[1]))  # the cells, and the prices among them
+    demand(all(c.dtype == np.float64 and c.ndim <= 1 for c in values), "costs are no numbers")
+    demand(all(np.isfinite(c).all() for c in values), "a cost is not finite")
+    lengths = {c.size for c in values if c.ndim}
+    demand(len(lengths) <= 1, "costs have different numbers of rows")
+    for n in (state.n_classes, state.n_actions):
+        demand(n is None or (type(n) is int and n >= 1), "costs have no classes")
+    cells = {"rows": 1, "answers": state.n_classes}
+    if state.form == "matrix":
+        demand(state.n_classes is not None, "costs have no classes")
+        cells["matrix"] = state.k * state.a
+    demand(len(held) == cells[state.form], "costs have not as many cells as they need")
+    for labels, n in ((state.classes, state.n_classes), (state.actions, state.n_actions)):
+        if labels is not None:
+            demand(type(labels) is np.ndarray and labels.shape == (n,), "a cost lacks its label")
+            demand(len(set(labels.tolist())) == n, "labels of costs occur twice")
+    known = state.positive is None or state.classes is None
+    demand(known or state.positive in state.classes.tolist(), "the positive class is none")  # type: ignore[union-attr]
+
+
+def _arrays(value: Any) -> Iterator[NDArray[Any]]:
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _arrays(part)
+
+
+# --- models
+
+
+def _check_trees(forest: Forest | None, n_outputs: int, n_trees: int, others: Any) -> Forest:
+    demand(forest is not None and not others, "a model has no trees")
+    assert forest is not None
+    demand(forest.n_outputs == n_outputs, f"a forest has {forest.n_outputs} outputs")
+    demand(len(forest) == n_trees, f"a forest has {len(forest)} trees for {n_trees}")
+    demand(largest_margin(forest) <= LARGEST, "a forest adds up to no number")
+    return forest
+
+
+def largest_margin(forest: Forest) -> float:
+    """Return how large a margin can be at most."""
+    total = np.abs(forest.base)
+    if len(forest):
+        with np.errstate(over="ignore"):
+            total = total + np.maximum.reduceat(np.abs(forest.values), forest.roots).sum(axis=0)
+    return float(total.max(initial=0.0))
+
+
+def check_ensemble(model: Ensemble) -> None:
+    """Check a model of the AdaBoost family."""
+    demand(model.n_classes >= 2, "a model has fewer than two classes")
+    n_outputs = 1 if model.n_classes == 2 else model.n_classes
+    _check_trees(model.forest, n_outputs, len(model.alphas), model.estimators)
+    demand(model.alphas.ndim == 1 or model.alphas.shape[1:] == (2,), "alphas have another shape")
+    demand(np.isfinite(model.alphas).all(), "an alpha is not finite")
+    demand(model.base is None, "a forest has its own base")
+    demand(model.total_alpha > 0 or not model.discrete, "votes weigh nothing")
+    if model.discrete and n_outputs > 1:
+        assert model.forest is not None
+        counted = (model.forest.values >= 0).all() and (model.forest.base >= 0).all()
+        demand(counted, "a vote is negative")
+
+
+def check_gradient(model: GradientEnsemble) -> None:
+    """Check a model of gradient boosting."""
+    demand(model.start.ndim == model.steps.ndim == 1, "steps have another shape")
+    demand(model.init is None, "a model begins with another model")
+    demand(
+        np.isfinite(model.start).all() and np.isfinite(model.steps).all(), "a step is not finite"
+    )
+    n_trees = len(model.steps) * len(model.start)
+    _check_trees(model.forest, len(model.start), n_trees, model.estimators)
+
+
+def check_mixture(model: Mixture) -> None:
+    """Check a model of the L_p family."""
+    demand(model.alphas.ndim == model.start.ndim == 1, "alphas have another shape")
+    demand(
+        np.isfinite(model.alphas).all() and np.isfinite(model.start).all(), "an alpha is not finite"
+    )
+    answers = _check_trees(model.answers, len(model.start), len(model.alphas), model.estimators)
+    demand((answers.values >= 0).all() and (model.start >= 0).all(), "an answer is negative")
+    shares = (model.alphas >= 0).all() and (model.adaptive or (model.alphas <= 1).all())
+    demand(shares, "an alpha is no share")
+
+
+def check_classes(classes: NDArray[Any]) -> None:
+    """Check that classes are sorted and differ."""
+    demand(classes.ndim == 1 and len(classes) >= 1, "there are no classes")
+    demand(np.all(classes[:-1] < classes[1:]), "classes are not sorted")
+
+
+def check_estimator(model: Any) -> None:
+    """Check what is fitted of an estimator; one that is not fitted has nothing to check."""
+    fitted = vars(model)
+    check_jobs(fitted.get("n_jobs"))
+    classes = fitted.get("classes_")
+    if classes is not None:
+        check_classes(classes)
+    n_features = fitted.get("n_features_in_", 1)
+    demand(n_features >= 1, "a model has no columns")
+    names = fitted.get("feature_names_in_")
+    named = names is None or (names.shape == (n_features,) and all(type(n) is str for n in names))
+    demand(named, "there is not one name for each column")
+    if "costs_" in fitted:
+        _check_prices(fitted["costs_"], classes)
+    models: Sequence[Any] | None = next((fitted[n] for n in _MODELS if n in fitted), None)
+    if models is not None:
+        demand(fitted["estimator"] is None and len(models), "a model has no trees")
+        _check_models(fitted, models, classes, n_features)
+    _check_inner(fitted, classes)
+
+
+_MODELS = ("_ensembles", "_models", "_mixtures")
+
+
+def _check_inner(fitted: dict[str, Any], classes: NDArray[Any] | None) -> None:
+    """Check the models inside a wrapper: fitted ones, of some of its classes."""
+    inner = [fitted["estimator_"]] if "estimator_" in fitted else fitted.get("estimators_", [])
+    if "calibration_" in fitted:
+        scores, inner = fitted["calibration_"], fitted["calibration_"].models
+        demand(classes is not None and scores.maps[0].n_classes == len(classes), "classes differ")
+        demand(
+            fitted["_response"] in ("decision_function", "predict_proba"), "a model says nothing"
+        )
+    elif "estimator_" in fitted or "estimators_" in fitted:
+        demand(len(inner) > 0, "a wrapper has no models")
+    for model in inner:
+        known = getattr(model, "classes_", None)
+        demand(isinstance(model, BaseEstimator) and known is not None, "a model is not fitted")
+        demand(set(known.tolist()) <= set(classes.tolist()), "a model has other classes")  # type: ignore[union-attr]
+
+
+def _check_prices(costs: Any, classes: NDArray[Any] | None) -> None:
+    demand(costs.is_constant and classes is not None, "costs to decide by are not constant")
+    assert classes is not None
+    own = costs.classes
+    demand(own is not None and own.tolist() == classes.tolist(), "costs have other classes")
+
+
+def _check_models(
+    fitted: dict[str, Any], models: Sequence[Any], classes: NDArray[Any] | None, n_features: int
+) -> None:
+    """Check the trees of an estimator against its classes, columns and calibration."""
+    n_classes = 1 if classes is None else len(classes)
+    for model in models:
+        forest: Any = model.answers if isinstance(model, Mixture) else model.forest
+        demand(forest.binner.n_features == n_features, "trees have other columns")
+        wide = n_classes if n_classes > 2 or isinstance(model, Mixture) else 1
+        demand(forest.n_outputs == wide, "trees have other classes")
+        demand(getattr(model, "n_classes", n_classes) == n_classes, "a model has other classes")
+    demand(fitted["n_iter_"] == max(map(len, models)), "n_iter_ is not the number of rounds")
+    scores = fitted.get("_scores")
+    if scores is None:
+        demand(len(models) == 1, "several models are not calibrated")
+    else:
+        same = len(scores.models) == len(models)
+        demand(same and all(map(_is, scores.models, models)), "calibrated models are others")
+        demand(scores.maps[0].n_classes == n_classes, "a calibration has other classes")
+        for model, fitted_map in zip(models, scores.maps, strict=True):
+            _check_slopes(model, fitted_map)
+    rule = fitted.get("_rule_name")
+    demand(rule is None or rule in RULES, f"the method {rule!r} is unknown")
+
+
+def _check_slopes(model: Any, calibration: ClassCalibration) -> None:
+    """Check that no margin, times the slope of its calibration, leaves the range of numbers."""
+    forest: Any = model.answers if isinstance(model, Mixture) else model.forest
+    largest = max(1.0, largest_margin(forest)) if calibration.margins else 1.0
+    for part in calibration.calibrators:
+        slopes = [
+            abs(getattr(part, name, 0.0)) for name in ("A", "B", "a", "b", "c", "beta", "bias")
+        ]
+        demand(max(slopes) <= LARGEST / largest, "a calibration adds up to no number")
+
+
+def _is(one: Any, other: Any) -> bool:
+    return one is other

@@ -1,0 +1,88 @@
+"""Whether a value is of the type that a field declares: annotations, taken at their word."""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+__all__ = ["as_declared", "as_plain", "fits"]
+
+
+def as_plain(value: Any) -> Any:
+    """Return a value with plain tuples in place of named ones.
+
+    Examples
+    --------
+    >>> from collections import namedtuple
+    >>> as_plain({"at": namedtuple("Point", "x y")(1, 2)})
+    {'at': (1, 2)}
+    """
+    if isinstance(value, tuple):
+        return tuple(as_plain(part) for part in value)
+    if isinstance(value, dict):
+        return {name: as_plain(part) for name, part in value.items()}
+    return value
+
+
+def as_declared(value: Any, hint: Any) -> Any:
+    """Return a value with named tuples where an annotation has them; else as it is.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> Point = NamedTuple("Point", [("x", int), ("y", int)])
+    >>> as_declared(((1, 2), (3, 4)), tuple[Point, ...])
+    (Point(x=1, y=2), Point(x=3, y=4))
+    """
+    if type(value) is not tuple:
+        return value
+    named = [part for part in (hint, *get_args(hint)) if hasattr(part, "_fields")]
+    if get_origin(hint) is tuple and get_args(hint)[1:] == (Ellipsis,):
+        return tuple(as_declared(part, get_args(hint)[0]) for part in value)
+    for kind in named:
+        if len(kind._fields) == len(value):
+            hints = get_type_hints(kind)
+            pairs = zip(value, (hints[name] for name in kind._fields), strict=True)
+            return kind(*(as_declared(part, declared) for part, declared in pairs))
+    return value
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Whether a value is what an annotation says, types being exact: True is no int.
+
+    Examples
+    --------
+    >>> fits((1.0, 2.0), tuple[float, ...]), fits(True, int), fits(None, str | None)
+    (True, False, True)
+    >>> from numpy.typing import NDArray
+    >>> fits(np.zeros(2), NDArray[np.float64]), fits(np.zeros(2, int), NDArray[np.float64])
+    (True, False)
+    """
+    origin, parts = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return True
+    if origin in (Union, types.UnionType):
+        return any(fits(value, part) for part in parts)
+    if origin is Literal:
+        return any(type(value) is type(part) and value == part for part in parts)
+    if origin is np.ndarray:
+        return type(value) is np.ndarray and _holds(value, parts)
+    if origin is tuple:
+        return type(value) is tuple and _tuple_fits(value, parts)
+    if origin is list:
+        return type(value) is list and all(fits(part, parts[0]) for part in value)
+    return value is None if hint in (None, type(None)) else type(value) is (origin or hint)
+
+
+def _holds(array: Any, parts: tuple[Any, ...]) -> bool:
+    """Whether an array has the dtype of NDArray[scalar]."""
+    (scalar,) = get_args(parts[1]) or (Any,)
+    return scalar is Any or array.dtype == np.dtype(scalar)
+
+
+def _tuple_fits(value: tuple[Any, ...], parts: tuple[Any, ...]) -> bool:
+    if len(parts) == 2 and parts[1] is Ellipsis:
+        return all(fits(part, parts[0]) for part in value)
+    return len(value) == len(parts) and all(map(fits, value, parts))

@@ -1,0 +1,380 @@
+"""The kinds of object that a model file may hold, and how each is taken apart and made again.
+
+Nearly all are dataclasses: their fields are kept by name and must have the types that they
+declare, and a field that is added later, with a default, needs nothing here. Binners keep their
+edges and categories end to end, so that a table of a thousand columns makes ten arrays and not a
+thousand. Estimators are their parameters and the attributes listed in `FITTED`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, NamedTuple, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import model_selection
+from sklearn.frozen import FrozenEstimator
+
+from costboost import calibration
+from costboost.binning.binner import Binner
+from costboost.boosting.adaboost.model import Ensemble
+from costboost.boosting.gradient import losses
+from costboost.boosting.gradient.model import GradientEnsemble, Init
+from costboost.boosting.pnorm.model import Mixture
+from costboost.costs import Costs
+from costboost.costs.state import State, frozen
+from costboost.estimators.adaboost.classifier import CostBoostClassifier
+from costboost.estimators.gradient import GradientBoostClassifier, GradientBoostRegressor
+from costboost.estimators.pnorm import PNormBoostClassifier
+from costboost.estimators.wrappers import (
+    CostingClassifier,
+    MetaCostClassifier,
+    MinimumCostClassifier,
+)
+from costboost.estimators.wrappers.base import _Constant
+from costboost.fitting.trainer import HISTORY
+from costboost.persistence import checks
+from costboost.persistence.errors import ModelFileError
+from costboost.persistence.hints import as_declared, as_plain, fits
+from costboost.trees.forest import Forest
+
+__all__ = ["ESTIMATORS", "KINDS", "Kind", "name_of"]
+
+Floats = NDArray[np.float64]
+Fields = dict[str, Any]
+
+
+class Kind(NamedTuple):
+    """One kind of object: its fields, and how it is made of them."""
+
+    type: type[Any]
+    fields_of: Callable[[Any], Fields]
+    make: Callable[[Fields], Any]
+
+
+def name_of(kind: type[Any]) -> str:
+    """Return the name under which objects of a type are kept."""
+    return kind.__name__.lstrip("_")
+
+
+def _check_fields(kind: type[Any], fields: Fields, hints: Fields, needed: set[str]) -> None:
+    """Refuse fields that are unknown, missing, or not of their type."""
+    for name, value in fields.items():
+        if name not in hints:
+            raise ModelFileError(f"{name!r} of a {name_of(kind)} is unknown to this version")
+        if not fits(value, hints[name]):
+            raise ModelFileError(f"{name!r} of a {name_of(kind)} cannot be {_short(value)}")
+    if needed - set(fields):
+        missing = ", ".join(sorted(needed - set(fields)))
+        raise ModelFileError(f"a {name_of(kind)} lacks {missing}")
+
+
+def _short(value: Any) -> str:
+    array = isinstance(value, np.ndarray)
+    text = f"an array of {value.dtype}" if array else f"a {type(value).__name__}"
+    return text if len(text) < 80 else text[:80] + "..."
+
+
+def _data(kind: type[Any], check: Callable[[Any], None] = lambda made: None) -> Kind:
+    """Return the kind of a dataclass: fields by name, types as declared."""
+    described = {field.name: field for field in dataclasses.fields(kind) if field.init}
+    hints = {name: hint for name, hint in get_type_hints(kind).items() if name in described}
+    missing = dataclasses.MISSING
+    needed = {
+        name
+        for name, field in described.items()
+        if field.default is missing and field.default_factory is missing
+    }
+
+    def make(fields: Fields) -> Any:
+        _check_fields(kind, fields, hints, needed)
+        made = kind(**fields)
+        check(made)
+        return made
+
+    return Kind(kind, lambda value: {name: getattr(value, name) for name in described}, make)
+
+
+# --- binners and costs
+
+
+class _FlatBinner(NamedTuple):
+    """A binner, its columns end to end."""
+
+    max_bins: int
+    has_missing: NDArray[np.bool_]
+    edges: Floats
+    edge_ends: NDArray[np.int64]
+    is_categorical: NDArray[np.bool_]
+    numbers: Floats
+    number_ends: NDArray[np.int64]
+    words: NDArray[np.object_]
+    word_ends: NDArray[np.int64]
+    feature_names: NDArray[np.object_] | None
+
+
+def _ends(parts: Any) -> NDArray[np.int64]:
+    return np.cumsum([len(part) for part in parts], dtype=np.int64)
+
+
+def _texts(parts: Any) -> NDArray[np.object_]:
+    array = np.empty(len(parts), dtype=object)
+    array[:] = parts
+    return array
+
+
+def _flatten_binner(binner: Binner) -> Fields:
+    kept = [keys or () for keys in binner.categories]
+    numbers = [[key for key in keys if not isinstance(key, str)] for keys in kept]
+    words = [[key for key in keys if isinstance(key, str)] for keys in kept]
+    flat = _FlatBinner(
+        binner.max_bins,
+        binner.has_missing,
+        np.concatenate([np.empty(0), *binner.edges]),
+        _ends(binner.edges),
+        binner.is_categorical,
+        np.array([key for part in numbers for key in part], dtype=np.float64),
+        _ends(numbers),
+        _texts([key for part in words for key in part]),
+        _ends(words),
+        None if binner.feature_names is None else _texts(binner.feature_names),
+    )
+    return flat._asdict()
+
+
+_BINNER_HINTS = get_type_hints(_FlatBinner)
+
+
+def _make_binner(fields: Fields) -> Binner:
+    _check_fields(Binner, fields, _BINNER_HINTS, set(_BINNER_HINTS))
+    flat = _FlatBinner(**fields)
+    edges = _split(flat.edges, flat.edge_ends)
+    numbers = [part.tolist() for part in _split(flat.numbers, flat.number_ends)]
+    words = [part.tolist() for part in _split(flat.words, flat.word_ends)]
+    if not len(edges) == len(numbers) == len(words) == flat.is_categorical.size:
+        raise ModelFileError("parts of a Binner have different numbers of columns")
+    together = [(*one, *two) for one, two in zip(numbers, words, strict=True)]
+    categories = zip(flat.is_categorical.tolist(), together, strict=True)
+    names = flat.feature_names
+    binner = Binner(
+        max_bins=flat.max_bins,
+        edges=tuple(edges),
+        categories=tuple(keys if holds else None for holds, keys in categories),
+        has_missing=flat.has_missing,
+        feature_names=None if names is None else tuple(names.tolist()),
+    )
+    if any(keys and not holds for holds, keys in zip(flat.is_categorical, together, strict=True)):
+        raise ModelFileError("a column of numbers has categories")
+    return binner
+
+
+def _split(values: NDArray[Any], ends: NDArray[np.int64]) -> list[NDArray[Any]]:
+    """Cut an array where each part ends."""
+    cuts = np.append(0, ends)
+    if values.ndim != 1 or ends.ndim != 1 or (np.diff(cuts) < 0).any() or cuts[-1] != len(values):
+        raise ModelFileError("parts of an array do not end where they should")
+    return [values[start:stop] for start, stop in pairwise(cuts.tolist())]
+
+
+_COSTS_HINTS = get_type_hints(State)
+_COSTS_NEEDED = set(_COSTS_HINTS) - set(State._field_defaults)
+
+
+def _make_costs(fields: Fields) -> Costs:
+    named = {name: as_declared(part, _COSTS_HINTS.get(name)) for name, part in fields.items()}
+    _check_fields(Costs, named, _COSTS_HINTS, _COSTS_NEEDED)
+    state = State(**named)
+    checks.check_costs(state)
+    return Costs._of(frozen(state))
+
+
+# --- estimators
+
+_SERIES = Floats | list[Floats]
+_LOSSES = (
+    losses.SquaredLoss,
+    losses.PinballLoss,
+    losses.HuberLoss,
+    losses.LogLoss,
+    losses.ExponentialLoss,
+    losses.CostExponentialLoss,
+    losses.ExpectedCostLoss,
+)
+_LOSS: Any = losses.SquaredLoss
+for _kind in _LOSSES[1:]:
+    _LOSS = _LOSS | _kind
+
+_TABLE: Fields = {"n_features_in_": int, "feature_names_in_": NDArray[np.object_]}
+_CLASSES: Fields = {
+    **_TABLE,
+    "classes_": NDArray[Any],
+    "costs_": Costs,
+    "costs_per_row_": bool,
+}
+_ROUNDS: Fields = {
+    "n_iter_": int,
+    **{name: _SERIES for name in HISTORY if name != "estimators_"},
+    "validation_rounds_": NDArray[np.int64],
+}
+_SCORES: Fields = {"_scores": calibration.CalibratedScores | None}
+_GRADIENT: Fields = {**_ROUNDS, "_models": tuple[GradientEnsemble, ...], "start_": Floats}
+
+#: What ``fit`` sets, and of which type; anything else that an estimator holds is refused.
+FITTED: dict[type[Any], Fields] = {
+    CostBoostClassifier: {
+        **_CLASSES,
+        **_ROUNDS,
+        **_SCORES,
+        "_rule_name": str,
+        "_ensembles": tuple[Ensemble, ...],
+    },
+    GradientBoostClassifier: {
+        **_CLASSES,
+        **_GRADIENT,
+        **_SCORES,
+        "_loss": _LOSS,
+        "_natural": bool,
+    },
+    GradientBoostRegressor: {**_TABLE, **_GRADIENT},
+    PNormBoostClassifier: {**_CLASSES, **_ROUNDS, **_SCORES, "_mixtures": tuple[Mixture, ...]},
+    MinimumCostClassifier: {
+        **_CLASSES,
+        "calibration_": calibration.CalibratedScores,
+        "_response": str,
+    },
+    MetaCostClassifier: {**_CLASSES, "estimator_": Any, "labels_": NDArray[Any]},
+    CostingClassifier: {**_CLASSES, "estimators_": list[Any], "acceptance_": float},
+    _Constant: {
+        **_TABLE,
+        "classes_": NDArray[Any],
+        "strategy": str,
+        "constant": Any,
+        "random_state": Any,
+        "n_classes_": int,
+        "n_outputs_": int,
+        "class_prior_": Floats,
+        "sparse_output_": bool,
+        "_strategy": str,
+    },
+    FrozenEstimator: {},
+}
+# What a fit may leave out: histories depend on the method, names on the table.
+_OPTIONAL = {*HISTORY, "feature_names_in_"} - {"estimators_"}
+ESTIMATORS = tuple(kind for kind in FITTED if kind.__module__.startswith("costboost."))
+
+# A warm start that continues from a file begins anew, with the same result: rounds hold trees in
+# another form, and three times as many numbers.
+_LEFT_OUT = ("_progress",)
+
+
+def _estimator(kind: type[Any]) -> Kind:
+    """Return the kind of an estimator: its parameters, and what `fit` has set."""
+    params = set(kind._get_param_names())
+    hints = {**dict.fromkeys(params, Any), **FITTED[kind]}
+    fitted, defaults = set(FITTED[kind]) - _OPTIONAL, inspect.signature(kind).parameters
+
+    def fields_of(value: Any) -> Fields:
+        fields = {name: part for name, part in vars(value).items() if name not in _LEFT_OUT}
+        unknown = sorted(set(fields) - set(hints) - {"estimators_"})
+        if unknown:
+            raise ModelFileError(
+                f"{kind.__name__} holds {unknown[0]!r}, which is none of its parameters and "
+                "nothing that fit sets: delete it, or use skops or joblib."
+            )
+        return fields
+
+    def make(fields: Fields) -> Any:
+        # All that a fit sets, or nothing of it.
+        needed = fitted if set(fields) - params else set()
+        _check_fields(kind, fields, hints, params | needed)
+        for name in params & {"estimator", "init"}:
+            value, optional = fields[name], defaults[name].default is None
+            if not (type(value) in FITTED or (optional and isinstance(value, str | None))):
+                raise ModelFileError(f"{name!r} of a {kind.__name__} cannot be {_short(value)}")
+        made = object.__new__(kind)
+        vars(made).update(fields)
+        checks.check_estimator(made)
+        return made
+
+    return Kind(kind, fields_of, make)
+
+
+# --- parameters that are objects
+
+
+def _splitter(kind: type[Any]) -> Kind:
+    """Return the kind of one of scikit-learn's splitters: the arguments of its constructor."""
+    names = set(inspect.signature(kind).parameters)
+
+    def make(fields: Fields) -> Any:
+        _check_fields(kind, fields, dict.fromkeys(names, Any), names)
+        return kind(**fields)
+
+    return Kind(kind, lambda value: {name: getattr(value, name) for name in names}, make)
+
+
+_SPLITTERS = (
+    model_selection.KFold,
+    model_selection.StratifiedKFold,
+    model_selection.GroupKFold,
+    model_selection.StratifiedGroupKFold,
+    model_selection.ShuffleSplit,
+    model_selection.StratifiedShuffleSplit,
+    model_selection.GroupShuffleSplit,
+)
+
+
+def _random_fields(value: np.random.RandomState) -> Fields:
+    state: Any = value.get_state(legacy=False)
+    return {**state["state"], "has_gauss": state["has_gauss"], "gauss": state["gauss"]}
+
+
+def _make_random(fields: Fields) -> np.random.RandomState:
+    hints = {"key": NDArray[np.uint32], "pos": int, "has_gauss": int, "gauss": float}
+    _check_fields(np.random.RandomState, fields, hints, set(hints))
+    if fields["key"].shape != (624,) or not 0 <= fields["pos"] <= 624:
+        raise ModelFileError("a RandomState is in no state that it can be in")
+    made = np.random.RandomState()
+    made.set_state(("MT19937", *(fields[name] for name in hints)))
+    return made
+
+
+def _check_loss(loss: Any) -> None:
+    checks.check_finite(loss)
+    objective = getattr(loss, "objective", "adaboost")
+    if not isinstance(objective, str) or objective not in losses.NAMED:
+        raise ModelFileError("a loss has no objective that is known")
+
+
+def _kinds() -> list[Kind]:
+    calibrators = (
+        calibration.Sigmoid,
+        calibration.SigmoidBrier,
+        calibration.Beta,
+        calibration.Temperature,
+        calibration.BiasCorrected,
+    )
+    return [
+        Kind(Binner, _flatten_binner, _make_binner),
+        Kind(Costs, lambda value: as_plain(value._state._asdict()), _make_costs),
+        Kind(np.random.RandomState, _random_fields, _make_random),
+        _data(Forest),
+        _data(Ensemble, checks.check_ensemble),
+        _data(GradientEnsemble, checks.check_gradient),
+        _data(Init),
+        _data(Mixture, checks.check_mixture),
+        *(_data(kind, checks.check_finite) for kind in calibrators),
+        _data(calibration.Isotonic, checks.check_isotonic),
+        _data(calibration.ClassCalibration, checks.check_calibration),
+        _data(calibration.CalibratedScores, checks.check_scores),
+        *(_data(kind, _check_loss) for kind in _LOSSES),
+        *map(_estimator, FITTED),
+        *map(_splitter, _SPLITTERS),
+    ]
+
+
+KINDS: dict[str, Kind] = {name_of(kind.type): kind for kind in _kinds()}

@@ -1,0 +1,36 @@
+"""What the tests of both exports share: models, odd tables, and what must be refused."""
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+import costboost as cb
+from zoo import MAKERS, table
+
+WRAPPERS = ("minimum cost", "frozen", "metacost", "costing", "costing constants")
+NAMES = [name for name in MAKERS if name not in WRAPPERS]
+
+
+def odd_rows(rows, rng):
+    """Return rows full of what tables seldom hold: edges, neighbours of edges, odd numbers."""
+    odd = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, -1.0, 254.0, 255.0, 0.5, 1e300])
+    drawn = rng.choice(odd, size=rows.shape)
+    shuffled = rng.permuted(rows, axis=0)
+    with np.errstate(over="ignore"):
+        near = np.nextafter(shuffled, rng.choice([-np.inf, np.inf], size=rows.shape))
+    which = rng.integers(3, size=rows.shape)
+    return np.choose(which, [drawn, shuffled, near])
+
+
+def refused():
+    X, y = table()
+    full = np.nan_to_num(X, posinf=0, neginf=0)
+    tree = DecisionTreeClassifier(max_depth=1)
+    boost = cb.CostBoostClassifier
+    yield "MetaCostClassifier", cb.MetaCostClassifier(boost("adaboost", 2), 2).fit(X, y)
+    yield "DecisionTreeClassifier", boost("adaboost", 2, tree).fit(full, y)
+    yield (
+        "init=LogisticRegression",
+        cb.GradientBoostClassifier(n_estimators=2, init=LogisticRegression()).fit(full, y),
+    )
+    yield "LogisticRegression", LogisticRegression().fit(full, y)
