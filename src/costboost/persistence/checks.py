@@ -119,11 +119,14 @@ def check_costs(state: State) -> None:
 
 
 def _arrays(value: Any) -> Iterator[NDArray[Any]]:
+    """Yield the arrays inside cells; beside them there may be names of columns and numbers."""
     if isinstance(value, np.ndarray):
         yield value
     elif isinstance(value, tuple):
         for part in value:
             yield from _arrays(part)
+    else:
+        demand(value is None or isinstance(value, str | float), "a cost is no number")
 
 
 # --- models

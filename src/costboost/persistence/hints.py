@@ -3,50 +3,11 @@
 from __future__ import annotations
 
 import types
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin
 
 import numpy as np
 
-__all__ = ["as_declared", "as_plain", "fits"]
-
-
-def as_plain(value: Any) -> Any:
-    """Return a value with plain tuples in place of named ones.
-
-    Examples
-    --------
-    >>> from collections import namedtuple
-    >>> as_plain({"at": namedtuple("Point", "x y")(1, 2)})
-    {'at': (1, 2)}
-    """
-    if isinstance(value, tuple):
-        return tuple(as_plain(part) for part in value)
-    if isinstance(value, dict):
-        return {name: as_plain(part) for name, part in value.items()}
-    return value
-
-
-def as_declared(value: Any, hint: Any) -> Any:
-    """Return a value with named tuples where an annotation has them; else as it is.
-
-    Examples
-    --------
-    >>> from typing import NamedTuple
-    >>> Point = NamedTuple("Point", [("x", int), ("y", int)])
-    >>> as_declared(((1, 2), (3, 4)), tuple[Point, ...])
-    (Point(x=1, y=2), Point(x=3, y=4))
-    """
-    if type(value) is not tuple:
-        return value
-    named = [part for part in (hint, *get_args(hint)) if hasattr(part, "_fields")]
-    if get_origin(hint) is tuple and get_args(hint)[1:] == (Ellipsis,):
-        return tuple(as_declared(part, get_args(hint)[0]) for part in value)
-    for kind in named:
-        if len(kind._fields) == len(value):
-            hints = get_type_hints(kind)
-            pairs = zip(value, (hints[name] for name in kind._fields), strict=True)
-            return kind(*(as_declared(part, declared) for part, declared in pairs))
-    return value
+__all__ = ["fits"]
 
 
 def fits(value: Any, hint: Any) -> bool:

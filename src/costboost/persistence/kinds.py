@@ -26,7 +26,7 @@ from costboost.boosting.gradient import losses
 from costboost.boosting.gradient.model import GradientEnsemble, Init
 from costboost.boosting.pnorm.model import Mixture
 from costboost.costs import Costs
-from costboost.costs.state import State, frozen
+from costboost.costs.state import State
 from costboost.estimators.adaboost.classifier import CostBoostClassifier
 from costboost.estimators.gradient import GradientBoostClassifier, GradientBoostRegressor
 from costboost.estimators.pnorm import PNormBoostClassifier
@@ -39,7 +39,7 @@ from costboost.estimators.wrappers.base import _Constant
 from costboost.fitting.trainer import HISTORY
 from costboost.persistence import checks
 from costboost.persistence.errors import ModelFileError
-from costboost.persistence.hints import as_declared, as_plain, fits
+from costboost.persistence.hints import fits
 from costboost.trees.forest import Forest
 
 __all__ = ["ESTIMATORS", "KINDS", "Kind", "name_of"]
@@ -181,15 +181,14 @@ def _split(values: NDArray[Any], ends: NDArray[np.int64]) -> list[NDArray[Any]]:
 
 
 _COSTS_HINTS = get_type_hints(State)
-_COSTS_NEEDED = set(_COSTS_HINTS) - set(State._field_defaults)
 
 
 def _make_costs(fields: Fields) -> Costs:
-    named = {name: as_declared(part, _COSTS_HINTS.get(name)) for name, part in fields.items()}
-    _check_fields(Costs, named, _COSTS_HINTS, _COSTS_NEEDED)
-    state = State(**named)
-    checks.check_costs(state)
-    return Costs._of(frozen(state))
+    costs = object.__new__(Costs)
+    costs.__setstate__(fields)
+    _check_fields(Costs, costs._state._asdict(), _COSTS_HINTS, set())
+    checks.check_costs(costs._state)
+    return costs
 
 
 # --- estimators
@@ -360,7 +359,7 @@ def _kinds() -> list[Kind]:
     )
     return [
         Kind(Binner, _flatten_binner, _make_binner),
-        Kind(Costs, lambda value: as_plain(value._state._asdict()), _make_costs),
+        Kind(Costs, Costs.__getstate__, _make_costs),
         Kind(np.random.RandomState, _random_fields, _make_random),
         _data(Forest),
         _data(Ensemble, checks.check_ensemble),
