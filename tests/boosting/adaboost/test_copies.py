@@ -5,7 +5,7 @@ One round: after it weights are products of exponentials, and ties hold up to ro
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import CostBoostClassifier, Costs
 from costboost.boosting.adaboost.learner import leaf_votes
@@ -73,3 +73,14 @@ def test_laplace_adds_one_row_of_each_class():
     sums = np.array([[3.0, 1.0], [0.0, 2.0]])
     sizes = leaf_votes(sums, "confidence", laplace=1.0).sizes
     assert_allclose(sizes, [(4 - 2) / 6, (3 - 1) / 4])
+
+
+@pytest.mark.parametrize("unit", [1e-300, 7.3, 1e10])
+def test_the_unit_of_weights_changes_no_bit(unit):
+    for X, y, heavy in tables(20):
+        options = {"n_estimators": 4, "max_depth": 2, "calibration": None, "random_state": 0}
+        models = [
+            CostBoostClassifier("adaboost", **options).fit(X, y, weights)
+            for weights in (np.where(heavy, 3.0, 1.0), unit * np.where(heavy, 3.0, 1.0))
+        ]
+        assert_array_equal(*[model.decision_function(X) for model in models])

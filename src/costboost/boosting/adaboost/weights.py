@@ -29,6 +29,7 @@ Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 LONG = MAX_ALPHA * (1 + 1e-6)  # exponents up to here are within what the grid can tell
+_RAREST = 2.0**-20  # of the largest weight: smaller ones are no unit to count in
 _NEAR = 2.0**-6  # factors of classes no further apart than this can be put in the grid's scale
 
 
@@ -48,7 +49,7 @@ class Weights:
         # is three rows, and 3 / 7 is not a number.
         first = _within_one(first)
         if sample_weight is not None:
-            first = first * _within_one(sample_weight)
+            first = first * _within_one(_as_copies(sample_weight))
         largest = float(np.max(first))
         if not largest > 0.0:
             first, largest = np.ones(len(first)), 1.0
@@ -242,6 +243,15 @@ class Weights:
             return float(largest)
 
         return multiply
+
+
+def _as_copies(weights: Floats) -> Floats:
+    """Return the weights in units of the smallest, if all are so many copies of it."""
+    least = np.min(weights)
+    if not least > _RAREST * np.max(weights):
+        return weights
+    copies = np.rint(weights / least)
+    return copies if np.all(np.abs(weights / least - copies) <= 2.0**-50 * copies) else weights
 
 
 def _within_one(values: Floats) -> Floats:
