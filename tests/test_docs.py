@@ -1,6 +1,6 @@
 """Every page of docs/ is run as it stands: Python, C and shell, and what they print is compared.
 
-Pages with prompts (>>>) are doctests; in the others a block of text is what the block before prints.
+Pages with prompts (>>>) are doctests; in the others a block of text is what the last block prints.
 """
 
 import contextlib

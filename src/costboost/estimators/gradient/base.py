@@ -18,8 +18,8 @@ from costboost.fitting.trainer import set_history, train_models
 from costboost.fitting.warm import continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin
 from costboost.inputs.checks import check_table, count_threads, warn_caller
-from costboost.trees.forest import encode_once
 from costboost.inputs.versioned import VersionedState
+from costboost.trees.forest import encode_once
 
 Floats = NDArray[np.float64]
 
