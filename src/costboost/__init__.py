@@ -9,6 +9,7 @@ from costboost.estimators.wrappers import (
     CostingClassifier,
     MetaCostClassifier,
     MinimumCostClassifier,
+    RateClassifier,
 )
 from costboost.versions import show_versions
 
@@ -21,6 +22,7 @@ __all__ = [
     "MinimumCostClassifier",
     "MetaCostClassifier",
     "CostingClassifier",
+    "RateClassifier",
     "show_versions",
     "__version__",
 ]

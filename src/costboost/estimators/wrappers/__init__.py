@@ -9,5 +9,12 @@ contains the costs, and new prices need a new ``fit``.
 from costboost.estimators.wrappers.costing import CostingClassifier, rejection_sample
 from costboost.estimators.wrappers.metacost import MetaCostClassifier
 from costboost.estimators.wrappers.minimum_cost import MinimumCostClassifier
+from costboost.estimators.wrappers.rate import RateClassifier
 
-__all__ = ["CostingClassifier", "MetaCostClassifier", "MinimumCostClassifier", "rejection_sample"]
+__all__ = [
+    "CostingClassifier",
+    "MetaCostClassifier",
+    "MinimumCostClassifier",
+    "RateClassifier",
+    "rejection_sample",
+]
