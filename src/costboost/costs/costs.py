@@ -52,7 +52,7 @@ class Costs(Rows):
     --------
     Blocking a good payment costs 5, letting a fraud through costs its amount:
 
-    >>> from costboost.costs import Costs
+    >>> from costboost import Costs
     >>> costs = Costs(fp=5, fn=[10.0, 45.0, 495.0])
     >>> costs
     Costs(fp=5, fn=<3 values from 10 to 495>)

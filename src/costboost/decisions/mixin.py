@@ -57,7 +57,7 @@ def typical_costs(costs: Costs, y: ArrayLike, sample_weight: ArrayLike | None = 
 
     Examples
     --------
-    >>> from costboost.costs import Costs
+    >>> from costboost import Costs
     >>> from costboost.decisions import typical_costs
     >>> typical_costs(Costs.of_rows([1, 3, 9]).bind([0, 1]), [0, 0, 1])
     Costs(fp=2, fn=9, positive=1)

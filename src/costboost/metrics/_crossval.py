@@ -199,7 +199,7 @@ def cross_validate_cost(
     >>> import numpy as np
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> from costboost.costs import Costs
+    >>> from costboost import Costs
     >>> from costboost.metrics import cross_validate_cost
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> costs = Costs(fp=X[:, 3], fn=50)

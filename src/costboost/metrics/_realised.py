@@ -54,7 +54,7 @@ def total_cost(
 
     Examples
     --------
-    >>> from costboost.costs import Costs
+    >>> from costboost import Costs
     >>> from costboost.metrics import total_cost
     >>> total_cost([0, 1, 1], [1, 0, 1], costs=Costs(fp=5, fn=[80, 100, 20]))
     105.0
@@ -237,7 +237,7 @@ def cost_confusion_matrix(
 
     Examples
     --------
-    >>> from costboost.costs import Costs
+    >>> from costboost import Costs
     >>> from costboost.metrics import cost_confusion_matrix
     >>> costs = Costs(fp=5, fn=[80, 100, 20], tp=1)
     >>> cost_confusion_matrix([0, 1, 1], [1, 0, 1], costs=costs).tolist()

@@ -192,7 +192,7 @@ def gain_curve(
 
     Examples
     --------
-    >>> from costboost.costs import Costs
+    >>> from costboost import Costs
     >>> from costboost.metrics import gain_curve
     >>> costs = Costs(fp=1, fn=[30, 10, 10, 10])
     >>> share, gain = gain_curve([1, 0, 1, 0], [0.9, 0.7, 0.2, 0.1], costs=costs)
@@ -273,7 +273,7 @@ def savings_curve(
 
     Examples
     --------
-    >>> from costboost.costs import Costs
+    >>> from costboost import Costs
     >>> from costboost.metrics import savings_curve
     >>> costs = Costs(fp=5, fn=[30, 10, 10, 10], tp=5)
     >>> share, saved = savings_curve([1, 0, 1, 0], [0.9, 0.7, 0.2, 0.1], costs=costs)

@@ -76,7 +76,7 @@ class SavingsCurveDisplay(BinaryDisplay):
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> from costboost.costs import Costs
+    >>> from costboost import Costs
     >>> from costboost.plots import SavingsCurveDisplay
     >>> costs = Costs(fp=5, fn=[30, 10, 10, 10], tp=5)
     >>> display = SavingsCurveDisplay.from_predictions(

@@ -49,7 +49,7 @@ class Loss(Protocol):
     ...         return np.tanh(raw - y)
     ...     def hessian(self, y, raw):
     ...         return 1 - np.tanh(raw - y) ** 2
-    >>> from costboost.estimators.gradient import GradientBoostRegressor
+    >>> from costboost import GradientBoostRegressor
     >>> from sklearn.datasets import load_diabetes
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = GradientBoostRegressor(loss=LogCosh(), n_estimators=20).fit(X, y / 50)

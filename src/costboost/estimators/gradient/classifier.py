@@ -139,7 +139,7 @@ class GradientBoostClassifier(
     Examples
     --------
     >>> from costboost import Costs
-    >>> from costboost.estimators.gradient import GradientBoostClassifier
+    >>> from costboost import GradientBoostClassifier
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = GradientBoostClassifier(n_estimators=20).fit(X, y)

@@ -110,7 +110,7 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
     A late delivery costs nine times as much as an early one: promise the 90th percentile.
 
     >>> import numpy as np
-    >>> from costboost.estimators.gradient import GradientBoostRegressor
+    >>> from costboost import GradientBoostRegressor
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(size=(2000, 1))
     >>> days = 5 * X[:, 0] + rng.exponential(size=2000)

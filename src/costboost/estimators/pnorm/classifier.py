@@ -152,8 +152,8 @@ class PNormBoostClassifier(
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import load_wine
-    >>> from costboost.costs import Costs
-    >>> from costboost.estimators.pnorm import PNormBoostClassifier
+    >>> from costboost import Costs
+    >>> from costboost import PNormBoostClassifier
     >>> X, y = load_wine(return_X_y=True)
     >>> C = np.array([[0, 1, 1], [5, 0, 1], [50, 5, 0]])  # C[true, predicted]
     >>> model = PNormBoostClassifier(n_estimators=10).fit(X, y, costs=C)

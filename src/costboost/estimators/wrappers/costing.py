@@ -102,8 +102,8 @@ class CostingClassifier(CostTrained):
     >>> import numpy as np
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from costboost.costs import Costs
-    >>> from costboost.estimators.wrappers import CostingClassifier
+    >>> from costboost import Costs
+    >>> from costboost import CostingClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> tree = DecisionTreeClassifier(max_depth=3, random_state=0)
     >>> model = CostingClassifier(tree, random_state=0).fit(X, y, costs=Costs(fp=20, fn=1))

@@ -69,7 +69,7 @@ class MetaCostClassifier(CostTrained):
     >>> import numpy as np
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from costboost.estimators.wrappers import MetaCostClassifier
+    >>> from costboost import MetaCostClassifier
     >>> X, y = load_wine(return_X_y=True)
     >>> C = [[0, 1, 1], [1, 0, 1], [100, 100, 0]]  # missing the last class is dear
     >>> tree = DecisionTreeClassifier(max_depth=2, random_state=0)

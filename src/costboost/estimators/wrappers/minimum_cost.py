@@ -146,8 +146,8 @@ class MinimumCostClassifier(
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> from costboost.costs import Costs
-    >>> from costboost.decisions import MinimumCostClassifier
+    >>> from costboost import Costs
+    >>> from costboost import MinimumCostClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> y = np.where(y == 0, "malignant", "benign")
     >>> inner = make_pipeline(StandardScaler(), LogisticRegression())
