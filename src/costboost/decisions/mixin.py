@@ -188,7 +188,13 @@ class CostDecisionMixin:
         return self._cheapest(self._decision_costs(costs, len(proba)), proba)
 
     def decide(
-        self, X: Any, costs: Any = None, *, capacity: Any = None, groups: ArrayLike | None = None
+        self,
+        X: Any,
+        costs: Any = None,
+        *,
+        capacity: Any = None,
+        groups: ArrayLike | None = None,
+        defer: ArrayLike | None = None,
     ) -> Allocation:
         """Return the cheapest decisions of all rows jointly, where actions are limited.
 
@@ -205,6 +211,9 @@ class CostDecisionMixin:
             not named are not limited.
         groups : array-like of shape (n_samples,), default=None
             Capacities hold for each of these groups, such as days.
+        defer : float or array-like of shape (n_samples,), default=None
+            The price of one more action, "defer", which may be limited like any other; see
+            `Costs.with_defer`.
 
         Returns
         -------
@@ -227,6 +236,8 @@ class CostDecisionMixin:
         """
         proba = self._decision_proba(X, costs)
         prices = self._decision_costs(costs, len(proba))
+        if defer is not None:
+            prices = prices.with_defer(defer)
         actions = self.classes_ if prices.is_square else prices.actions
         return allocate(
             prices.expected(proba),

@@ -15,13 +15,14 @@ from sklearn.utils.validation import (
 )
 
 from costboost.boosting.gradient.losses import PinballLoss
+from costboost.costs.asymmetric import price_errors
 from costboost.estimators.gradient.base import _GradientBoost
 from costboost.estimators.gradient.plan import GradientPlan, settle_regression
 from costboost.estimators.gradient.trainer import GradientTrainer
 from costboost.fitting.trainer import read_eval_set
-from costboost.inputs.arrays import read_numbers, read_weights
+from costboost.inputs.arrays import mean_paid, read_numbers, read_weights
 from costboost.inputs.callbacks import RoundCallbacks, with_callbacks
-from costboost.inputs.checks import check_table
+from costboost.inputs.checks import check_choice, check_table
 
 Floats = NDArray[np.float64]
 
@@ -82,6 +83,9 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
         `n_estimators`). Other data, or another loss, are refused.
     on_interrupt : {"raise", "keep"}, default="raise"
         On Ctrl-C: give up, or keep the model of the rounds done so far.
+    scoring : {"r2", "cost"}, default="r2"
+        What ``score`` returns: the coefficient of determination, or minus the mean cost of the
+        answers, `over` per unit too much and `under` per unit too little.
     verbose : int, default=0
         Print a line every so many rounds.
     random_state : int, RandomState or None, default=None
@@ -120,6 +124,7 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
     """
 
     __metadata_request__fit = {"over": True, "under": True}  # noqa: RUF012
+    __metadata_request__score = {"over": True, "under": True}  # noqa: RUF012
 
     def __init__(
         self,
@@ -148,6 +153,7 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
         tol: float = 0.0,
         warm_start: bool = False,
         on_interrupt: str = "raise",
+        scoring: str = "r2",
         verbose: int = 0,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -176,6 +182,7 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
         self.tol = tol
         self.warm_start = warm_start
         self.on_interrupt = on_interrupt
+        self.scoring = scoring
         self.verbose = verbose
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -247,3 +254,35 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
         """Yield ``predict`` after each round."""
         for margins in self._staged(X):
             yield margins[0][:, 0]
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        over: ArrayLike | None = None,
+        under: ArrayLike | None = None,
+    ) -> float:
+        """Return R^2, or with ``scoring="cost"`` minus the mean cost: higher is better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+        over, under : float or array-like of shape (n_samples,), default=None
+            Prices of ``scoring="cost"``, instead of the constructor's.
+
+        Returns
+        -------
+        float
+        """
+        check_choice("scoring", self.scoring, ("r2", "cost"))
+        if self.scoring == "r2":
+            if over is not None or under is not None:
+                raise ValueError('over and under are prices: set scoring="cost" to score by them.')
+            return float(super().score(X, y, sample_weight))
+        target = np.asarray(_check_y(column_or_1d(y), y_numeric=True), dtype=float)
+        prices = (self.over if over is None else over, self.under if under is None else under)
+        return -mean_paid(price_errors(target, self.predict(X), *prices), sample_weight)
