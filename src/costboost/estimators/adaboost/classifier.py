@@ -117,6 +117,13 @@ class CostBoostClassifier(
     n_iter_no_change : int or None, default="auto"
         Stop when the cost of the held-out rows (the recipe: the loss of the rows left out of the
         folds) has not fallen for so many rounds. "auto" never stops a named method.
+    early_stopping_metric : {"auto", "cost", "log_loss", "brier"} or callable, default="auto"
+        What early stopping goes by on held-out rows: the cost of decisions, the log loss or the
+        Brier score of probabilities (before calibration, where each fold stops on its own), or
+        ``metric(y_true, proba)``, lower is better, which gets ``sample_weight=`` where there are
+        weights. "auto" is the log loss of
+        the calibrated recipe, the cost of every other method. On cost, rounds in which nothing is
+        decided differently do not count against the patience.
     tol : float, default=0.0
         A fall by less than this share of the best cost, or loss, does not count.
     warm_start : bool, default=False
@@ -149,6 +156,8 @@ class CostBoostClassifier(
     validation_loss_, validation_rounds_ : ndarrays of shape (n_looks,), of the recipe
         The log loss of the rows that the folds left out, and the number of rounds at that look:
         one every 10 rounds, and one at the end. `n_iter_` is the number at the least.
+    eval_results_ : dict of ndarrays, with several eval sets
+        What early stopping goes by, on each set by name, after each round.
     estimators_ : list of classifiers, if `estimator` was given
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
@@ -192,6 +201,7 @@ class CostBoostClassifier(
         ensemble: bool = True,
         validation_fraction: float = 0.1,
         n_iter_no_change: int | str | None = "auto",
+        early_stopping_metric: Any = "auto",
         tol: float = 0.0,
         warm_start: bool = False,
         on_interrupt: str = "raise",
@@ -224,6 +234,7 @@ class CostBoostClassifier(
         self.ensemble = ensemble
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
+        self.early_stopping_metric = early_stopping_metric
         self.tol = tol
         self.warm_start = warm_start
         self.on_interrupt = on_interrupt
@@ -250,7 +261,7 @@ class CostBoostClassifier(
         costs: Any = None,
         *,
         groups: ArrayLike | None = None,
-        eval_set: tuple[Any, ...] | None = None,
+        eval_set: Any = None,
     ) -> CostBoostClassifier:
         """Train, and calibrate if asked to.
 
@@ -264,9 +275,9 @@ class CostBoostClassifier(
             What each mistake costs, constant or per row; overrides the constructor's.
         groups : array-like of shape (n_samples,), default=None
             Rows of one group are never both trained and calibrated on.
-        eval_set : tuple (X, y) or (X, y, costs), default=None
+        eval_set : tuple (X, y), (X, y, costs), (X, y, costs, sample_weight) or dict, default=None
             Held-out rows for early stopping of a named method, in place of
-            `validation_fraction`.
+            `validation_fraction`; or several of them by name, of which the first stops training.
 
         Returns
         -------

@@ -26,6 +26,7 @@ from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.rounds import EarlyStopping, Observer, Printer, consume
 from costboost.calibration import CalibratedScores, ClassCalibration, calibration_splits
 from costboost.estimators.adaboost.trainer import History, Trainer
+from costboost.fitting.judging import Answers, constant_cost, measure, row_losses
 from costboost.trees.forest import ForestBuilder
 
 Floats = NDArray[np.float64]
@@ -41,12 +42,12 @@ class Look:
 
     n_rounds: int
     calibration: ClassCalibration
-    losses: Floats
+    losses: Floats  # of a user's metric, which has none for rows: the one number
     weights: Floats | None
 
     @property
     def loss(self) -> float:
-        """The mean log loss."""
+        """The mean loss."""
         return float(np.average(self.losses, weights=self.weights))
 
     def rivals(self, best: Look) -> bool:
@@ -113,8 +114,12 @@ class Race:
         self.trainer, self.folds = trainer, folds
         self.rows = np.concatenate([fold.test for fold in folds])
         self.weights = None if trainer.weights is None else trainer.weights[self.rows]
+        self.costs = trainer.costs[self.rows]
+        self._decided = (np.empty(0, np.intp), np.empty(0, np.intp))
+        self._constant = np.inf
+        plan = trainer.plan
         self.watch = EarlyStopping(
-            self, trainer.plan.patience, trainer.plan.tolerance, STEP, trainer.plan.setting.n_rounds
+            self, plan.patience, plan.tolerance, STEP, plan.setting.n_rounds, self._idle
         )
         self._last: Look | None = None
         self._best: Look | None = None
@@ -130,15 +135,33 @@ class Race:
             yield Step(number, rounds)
 
     def __call__(self, step: Step) -> float:
-        """Calibrate the folds as they are; return the log loss of the rows left out."""
+        """Calibrate the folds as they are; return the loss of the rows left out."""
         plan, y, n_rounds = self.trainer.plan, self.trainer.y[self.rows], step.number + 1
         scores = np.concatenate([fold.scores(n_rounds) for fold in self.folds])
         blank = ClassCalibration(plan.calibration, plan.n_classes, margins=self.trainer.margins)
         fitted = blank.fit(scores, y, self.weights)
-        right = fitted.predict(scores)[np.arange(len(y)), y]
-        losses = -np.log(np.maximum(right, 1e-15))
-        self._last = Look(n_rounds, fitted, losses, self.weights)
+        answers = self._answers(y, fitted.predict(scores))
+        if callable(plan.metric):
+            value = np.array([measure(plan.metric, answers)])
+            self._last = Look(n_rounds, fitted, value, None)
+        else:
+            self._last = Look(n_rounds, fitted, row_losses(plan.metric, answers), self.weights)
         return self._last.loss
+
+    def _answers(self, y: Int64, proba: Floats) -> Answers:
+        """Return what all folds say of the rows that they left out, and decide."""
+        trainer = self.trainer
+        decided = self.costs.decide(proba, encoded=True)
+        self._decided = (self._decided[1], decided)
+        labels = trainer.classes[y]
+        answers = Answers(labels, y, lambda: proba, decided, self.costs, self.weights)
+        if trainer.plan.metric == "cost":
+            self._constant = constant_cost(answers)
+        return answers
+
+    def _idle(self) -> bool:
+        """Whether the last look decided nothing differently, where that is what counts."""
+        return self.trainer.plan.metric == "cost" and np.array_equal(*self._decided)
 
     def _watch(self, step: Step) -> bool:
         """Look if it is time to; True when the loss has not fallen for long enough."""
@@ -162,13 +185,15 @@ class Race:
         observers: list[Observer] = [self._watch]
         if plan.verbose:
             every = STEP * -(-plan.verbose // STEP)  # lines are printed where there was a look
-            tell = lambda step: f"out-of-fold log loss {watch.costs[-1]:.6g}"  # noqa: E731
+            what = "loss" if callable(plan.metric) else plan.metric.replace("_", " ")
+            tell = lambda step: f"out-of-fold {what} {watch.costs[-1]:.6g}"  # noqa: E731
             observers.append(Printer(plan.setting.n_rounds, every, tell))
         observers.append(self._tell)
         steps = consume(self.steps(), observers, on_interrupt=plan.on_interrupt).rounds
         if watch.looks[-1:] != [len(steps)]:  # ended between two looks, or before the first
             watch.look(Step(len(steps) - 1, ()))
         self._choose()
+        self.trainer.settle_beaten(watch.best >= self._constant)
         assert self._chosen is not None
         return self._chosen
 
@@ -205,7 +230,7 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> 
     n_rounds, trainer.out_of_fold = chosen.n_rounds, (race.watch.looks, race.watch.costs)
     if ensemble or len(folds) == 1:
         for fold in folds:
-            trainer.histories.append(History(fold.rounds[:n_rounds], [], None))
+            trainer.histories.append(History(fold.rounds[:n_rounds], {}, None))
         models = tuple(fold.model(n_rounds) for fold in folds)
     else:
         rows = np.unique(np.concatenate([np.concatenate(split) for split in splits]))
@@ -227,5 +252,5 @@ def _train_alike(trainer: Trainer, rows: Int64, n_rounds: int) -> Ensemble:
     with trainer.open(rows) as boosting:
         rounds = islice(boosting.rounds(), n_rounds)
         taken = consume(rounds, [tell], on_interrupt=trainer.plan.on_interrupt).rounds
-    trainer.histories.append(History(taken, [], None))
+    trainer.histories.append(History(taken, {}, None))
     return trainer.assemble(taken)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from costboost.boosting.gradient.model import GradientEnsemble
 from costboost.calibration import CalibratedScores
 from costboost.estimators.gradient.trainer import GradientTrainer
+from costboost.fitting.judging import eval_series
 from costboost.fitting.trainer import set_history, train_models
 from costboost.fitting.warm import continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin
@@ -64,8 +65,7 @@ class _GradientBoost(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
             "estimator_weights_": [model.steps for model in self._models],
             f"train_{cost}_": [np.array([r.train_cost for r in h.rounds]) for h in kept],
         }
-        if kept[-1].validation_cost:
-            series[f"validation_{cost}_"] = [np.array(h.validation_cost) for h in kept]
+        series |= eval_series(trainer.plan.metric, [h.evals for h in kept])
         if trainer.binner is None:
             lists = [[list(part) for part in model.estimators] for model in self._models]
             series["estimators_"] = lists

@@ -23,7 +23,7 @@ from costboost.boosting.gradient.losses import (
 from costboost.boosting.gradient.minimisers import huber_delta
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
-from costboost.fitting.parameters import check_training, read_limits, total_rounds
+from costboost.fitting.parameters import check_training, read_limits, stopping_metric, total_rounds
 from costboost.inputs.checks import check_choice, check_number, count_threads, fit_seed
 from costboost.trees.grower import Limits
 
@@ -66,6 +66,7 @@ class GradientPlan:
     total_rounds: int | None
     validation_fraction: float
     patience: int | None
+    metric: Any
     tolerance: float
     on_interrupt: Any
     verbose: int
@@ -225,6 +226,7 @@ def _settle(
         total_rounds=total_rounds(params, calibration),
         validation_fraction=params.validation_fraction,
         patience=params.n_iter_no_change,
+        metric=stopping_metric(params, "cost" if n_classes else "loss"),
         tolerance=float(params.tol),
         on_interrupt=params.on_interrupt,
         verbose=int(params.verbose),

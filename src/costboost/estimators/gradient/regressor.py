@@ -76,6 +76,9 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
         The share of rows held out for early stopping.
     n_iter_no_change : int or None, default=None
         Stop when the mean loss of the held-out rows has not fallen for so many rounds.
+    early_stopping_metric : "auto" or callable, default="auto"
+        What early stopping goes by: the mean loss, or ``metric(y_true, y_pred)``, lower is better,
+        which gets ``sample_weight=`` where there are weights.
     tol : float, default=0.0
         A fall by less than this share of the best loss does not count.
     warm_start : bool, default=False
@@ -102,6 +105,8 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
     train_loss_ : ndarray of shape (n_iter_,)
         The mean loss of the training rows after each round.
     validation_loss_ : ndarray, with early stopping
+    eval_results_ : dict of ndarrays, with several eval sets
+        What early stopping goes by, on each set by name, after each round.
     estimators_ : list of lists of regressors, if `estimator` was given
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
@@ -150,6 +155,7 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
         monotonic_cst: Any = None,
         validation_fraction: float = 0.1,
         n_iter_no_change: int | None = None,
+        early_stopping_metric: Any = "auto",
         tol: float = 0.0,
         warm_start: bool = False,
         on_interrupt: str = "raise",
@@ -179,6 +185,7 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
         self.monotonic_cst = monotonic_cst
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
+        self.early_stopping_metric = early_stopping_metric
         self.tol = tol
         self.warm_start = warm_start
         self.on_interrupt = on_interrupt
@@ -196,7 +203,7 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
         *,
         over: ArrayLike | None = None,
         under: ArrayLike | None = None,
-        eval_set: tuple[Any, ...] | None = None,
+        eval_set: Any = None,
     ) -> GradientBoostRegressor:
         """Train.
 
@@ -208,9 +215,9 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
             Rows of weight 0 are as good as absent.
         over, under : float or array-like of shape (n_samples,), default=None
             Prices of pinball loss, of every row; they override the constructor's.
-        eval_set : tuple (X, y) or (X, y, prices), default=None
+        eval_set : tuple (X, y), (X, y, prices), (X, y, prices, sample_weight) or dict, default=None
             Held-out rows for early stopping, in place of `validation_fraction`; `prices` has
-            shape (n, 2), over and under.
+            shape (n, 2), over and under. Or several of them by name, of which the first stops.
 
         Returns
         -------

@@ -9,7 +9,7 @@ from costboost.boosting.pnorm.loop import MixingSetting
 from costboost.boosting.pnorm.methods import METHODS, Method
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
-from costboost.fitting.parameters import check_training, read_limits, total_rounds
+from costboost.fitting.parameters import check_training, read_limits, stopping_metric, total_rounds
 from costboost.inputs.checks import check_choice, check_number, count_threads, fit_seed
 from costboost.trees.grower import Limits
 
@@ -48,6 +48,7 @@ class PNormPlan:
     total_rounds: int | None
     validation_fraction: float
     patience: int | None
+    metric: Any
     tolerance: float
     on_interrupt: Any
     verbose: int
@@ -75,6 +76,7 @@ def settle(params: Any, X: Any, costs: Costs, n_classes: int) -> PNormPlan:
         total_rounds=total_rounds(params, params.calibration),
         validation_fraction=params.validation_fraction,
         patience=params.n_iter_no_change,
+        metric=stopping_metric(params),
         tolerance=float(params.tol),
         on_interrupt=params.on_interrupt,
         verbose=int(params.verbose),
