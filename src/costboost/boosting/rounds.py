@@ -175,11 +175,14 @@ class Taken:
     limit : int or None
         How many rounds there were when the user ended them, by Ctrl-C or a callback; models still
         to come are to be no longer.
+    interrupted : bool
+        Whether it was Ctrl-C: no more models are to come.
     """
 
     rounds: list[Any]
     costs: list[float]
     limit: int | None
+    interrupted: bool = False
 
 
 def take_rounds(
@@ -239,4 +242,5 @@ def take_rounds(
     limit = len(taken) if outcome.interrupted or asked else None
     if watch is not None and watch.costs and manner.patience is not None:
         taken = taken[: watch.best_rounds]
-    return Taken(taken, [] if watch is None else watch.costs, limit)
+    costs = [] if watch is None else watch.costs
+    return Taken(taken, costs, limit, outcome.interrupted)

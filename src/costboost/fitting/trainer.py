@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from costboost.binning.binner import Binner, fit_binner
 from costboost.boosting.rounds import Manner, Taken, take_rounds
-from costboost.calibration import CalibratedScores, calibrate_folds
+from costboost.calibration import CalibratedScores, ClassCalibration, calibrate_folds
 from costboost.fitting.judging import HeldOut, Judge
 from costboost.inputs.arrays import read_weights
 from costboost.inputs.checks import check_table, warn_caller
@@ -94,7 +94,8 @@ class TableTrainer:
     y : array of shape (n,): class numbers, or the target of a regression
     weights : float64 array of shape (n,) or None
     observer : callable, or None
-        Told of every round; True stops.
+        Told of every round, and how to make the attributes of an estimator of the rounds so far;
+        True stops.
 
     Attributes
     ----------
@@ -116,6 +117,7 @@ class TableTrainer:
     ) -> None:
         self.plan, self.X, self.y, self.weights, self.observer = plan, X, y, weights, observer
         self.histories = []
+        self.interrupted = False  # by Ctrl-C, and what there was is kept
         self._beaten: list[bool] = []  # of each model: whether a constant costs no more
         self.binner: Binner | None = None
         self._codes: Codes | None = None
@@ -170,6 +172,7 @@ class TableTrainer:
     def _weighted_rows(self, rows: Any) -> Int64:
         """Return the numbers of the rows to train on: rows of weight 0 are as good as absent."""
         chosen = np.arange(len(self.y)) if rows is None else np.asarray(rows)
+        self._trained_on = chosen
         if self.weights is None or np.all(self.weights[chosen] > 0.0):
             return chosen
         chosen = chosen[self.weights[chosen] > 0.0]
@@ -211,7 +214,7 @@ class TableTrainer:
         previous: list[Any],
     ) -> Taken:
         """Take the rounds of one model; what the user ended limits the models still to come."""
-        n_rounds, observer = self.plan.setting.n_rounds, self.observer
+        n_rounds, observer = self.plan.setting.n_rounds, self._teller(previous)
         judged: dict[str, Any] = {} if judge is None else {"judge": judge, "idle": judge.idle}
         taken = take_rounds(
             rounds, self.plan, n_rounds, previous=previous, observer=observer, **judged
@@ -220,7 +223,46 @@ class TableTrainer:
             self._beaten.append(judge.beats_no_constant())
         if taken.limit is not None:
             self._max_rounds = taken.limit
+        self.interrupted = taken.interrupted
         return taken
+
+    def _teller(self, previous: list[Any]) -> Callable[[Any], bool] | None:
+        """Return what tells the observer of a round, and of the model that it completes."""
+        if self.observer is None:
+            return None
+        observer, rounds = self.observer, list(previous)
+
+        def tell(done: Any) -> bool:
+            rounds.append(done)
+            return bool(observer(done, lambda: self.fitted(rounds)))
+
+        return tell
+
+    def fitted(self, rounds: list[Any]) -> dict[str, Any] | None:
+        """Return the attributes of an estimator that had stopped after these rounds.
+
+        It is calibrated on the rows that this model is not trained on; None where it is on all.
+        """
+        model, plan = self.model_of(rounds), self.plan
+        if plan.calibration is None:
+            return self.attributes((model,), None)
+        left = np.setdiff1d(np.arange(len(self.y)), self._trained_on)
+        if not len(left):
+            return None
+        blank = ClassCalibration(plan.calibration, plan.n_classes, margins=self.margins)
+        weights = None if self.weights is None else self.weights[left]
+        fitted = blank.fit(self.score(model, left), self.y[left], weights)
+        return self.attributes((model,), CalibratedScores((model,), (fitted,), 1))
+
+    def model_of(self, rounds: list[Any]) -> Any:
+        """Return the model of these rounds."""
+        raise NotImplementedError
+
+    def attributes(
+        self, models: tuple[Any, ...], scores: CalibratedScores | None
+    ) -> dict[str, Any]:
+        """Return the fitted attributes by which an estimator with these models answers."""
+        raise NotImplementedError
 
     def settle_beaten(self, *beaten: bool) -> None:
         """Say so, once, if no model was any cheaper on held-out rows than one answer for all."""
@@ -274,6 +316,7 @@ def train_models(
         sample_weight=trainer.weights,
         ensemble=ensemble,
         random_state=plan.seed,
+        ended=(lambda: trainer.interrupted) if plan.on_interrupt == "keep" else None,
     )
     trainer.settle_beaten()
     return scores.models, scores

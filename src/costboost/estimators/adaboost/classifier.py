@@ -130,7 +130,8 @@ class CostBoostClassifier(
         Continue from the rounds of the last ``fit``, which had it too (same data, larger
         `n_estimators`). Other data, or another method, are refused.
     on_interrupt : {"raise", "keep"}, default="raise"
-        On Ctrl-C: give up, or keep the model of the rounds done so far.
+        On Ctrl-C: give up, or keep the model of the rounds done so far. With calibration no more
+        folds are trained, and those there are are averaged.
     verbose : int, default=0
         Print a line every so many rounds; the recipe at the looks that it takes anyway, every 10.
     random_state : int, RandomState or None, default=None

@@ -122,6 +122,8 @@ class Race:
             self, plan.patience, plan.tolerance, STEP, plan.setting.n_rounds, self._idle
         )
         self._last: Look | None = None
+        self.interrupted = False
+        self._last_look: Look | None = None
         self._best: Look | None = None
         self._chosen: Look | None = None
 
@@ -174,6 +176,7 @@ class Race:
         look, self._last = self._last, None
         if look is None:
             return
+        self._last_look = look
         if self._best is None or self.watch.best_rounds == look.n_rounds:
             self._best = self._chosen = look
         elif look.rivals(self._best):
@@ -189,7 +192,8 @@ class Race:
             tell = lambda step: f"out-of-fold {what} {watch.costs[-1]:.6g}"  # noqa: E731
             observers.append(Printer(plan.setting.n_rounds, every, tell))
         observers.append(self._tell)
-        steps = consume(self.steps(), observers, on_interrupt=plan.on_interrupt).rounds
+        outcome = consume(self.steps(), observers, on_interrupt=plan.on_interrupt)
+        steps, self.interrupted = outcome.rounds, outcome.interrupted
         if watch.looks[-1:] != [len(steps)]:  # ended between two looks, or before the first
             watch.look(Step(len(steps) - 1, ()))
         self._choose()
@@ -201,15 +205,31 @@ class Race:
         observer = self.trainer.observer
         if observer is None:
             return False
-        answers = [observer(done) for done in step.rounds if done is not None]
+        n_rounds = step.number + 1
+        answers = [
+            observer(done, lambda: self._fitted(n_rounds))
+            for done in step.rounds
+            if done is not None
+        ]
         return any(answers)  # all of them were told
+
+    def _fitted(self, n_rounds: int) -> dict[str, Any] | None:
+        """Return the attributes of an estimator with these rounds, calibrated by the last look.
+
+        Before the first look there is no such thing.
+        """
+        if self._last_look is None:
+            return None
+        models = tuple(fold.model(n_rounds) for fold in self.folds)
+        maps = (self._last_look.calibration,) * len(models)
+        return self.trainer.attributes(models, CalibratedScores(models, maps, len(models)))
 
 
 def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> CalibratedScores:
     """Train one model for each fold, all to the same number of rounds, and calibrate them.
 
     With ``ensemble=False`` the folds say how many rounds and which calibration; one model of all
-    rows then takes so many.
+    rows then takes so many, unless Ctrl-C ended the folds: then they are what is kept.
     """
     plan = trainer.plan
     splits = calibration_splits(
@@ -228,7 +248,7 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> 
         race = Race(trainer, folds)
         chosen = race.run()
     n_rounds, trainer.out_of_fold = chosen.n_rounds, (race.watch.looks, race.watch.costs)
-    if ensemble or len(folds) == 1:
+    if ensemble or len(folds) == 1 or race.interrupted:
         for fold in folds:
             trainer.histories.append(History(fold.rounds[:n_rounds], {}, None))
         models = tuple(fold.model(n_rounds) for fold in folds)
@@ -246,7 +266,7 @@ def _train_alike(trainer: Trainer, rows: Int64, n_rounds: int) -> Ensemble:
 
     def tell(done: Round) -> bool:
         if trainer.observer is not None:
-            trainer.observer(done)
+            trainer.observer(done, None)
         return False
 
     with trainer.open(rows) as boosting:

@@ -24,6 +24,7 @@ from costboost.boosting.adaboost.model import (
     outside_votes,
 )
 from costboost.boosting.adaboost.prices import Prices, training_prices
+from costboost.calibration import CalibratedScores
 from costboost.costs import Costs, as_costs
 from costboost.estimators.adaboost.plan import Plan, _RowObjective
 from costboost.fitting.judging import (
@@ -156,6 +157,18 @@ class Trainer(TableTrainer):
         plan = self.plan
         votes = plan.setting.votes
         return assemble(rounds, self.binner, plan.n_classes, votes, discrete=plan.discrete)
+
+    def model_of(self, rounds: list[Round]) -> Ensemble:
+        """Return the ensemble of these rounds."""
+        return self.assemble(rounds)
+
+    def attributes(
+        self, models: tuple[Ensemble, ...], scores: CalibratedScores | None
+    ) -> dict[str, Any]:
+        """Return the fitted attributes by which an estimator with these models answers."""
+        n_rounds = max(len(model.alphas) for model in models)
+        rule = self.plan.rule.name
+        return {"_ensembles": models, "_scores": scores, "_rule_name": rule, "n_iter_": n_rounds}
 
     def _history(
         self, boosting: Boosting, watched: list[tuple[str, Watched]] | None, previous: list[Round]

@@ -24,6 +24,7 @@ from costboost.boosting.gradient.losses import CostExponentialLoss, HuberLoss
 from costboost.boosting.gradient.minimisers import best_constant
 from costboost.boosting.gradient.model import GradientEnsemble, Init, assemble_gradient
 from costboost.boosting.gradient.tallies import CostTally, loss_tally
+from costboost.calibration import CalibratedScores
 from costboost.costs import Costs, as_costs
 from costboost.estimators.gradient.plan import GradientPlan
 from costboost.estimators.gradient.watching import (
@@ -228,6 +229,7 @@ class GradientTrainer(TableTrainer):
         init: Init | None,
         previous: tuple[GradientEnsemble, list[GradientRound]] | None,
     ) -> GradientHistory:
+        self._first = (start, init)
         done = [] if previous is None else previous[1]
         boosting.replay(done)
         judge = None
@@ -239,6 +241,20 @@ class GradientTrainer(TableTrainer):
         taken = self._take(boosting.rounds, judge, done)
         evals = {} if judge is None else judge.results
         return GradientHistory(taken.rounds, evals, boosting.stop)
+
+    def model_of(self, rounds: list[GradientRound]) -> GradientEnsemble:
+        """Return the model of these rounds, which starts as the one in training does."""
+        return assemble_gradient(rounds, self.binner, *self._first)
+
+    def attributes(
+        self, models: tuple[GradientEnsemble, ...], scores: CalibratedScores | None
+    ) -> dict[str, Any]:
+        """Return the fitted attributes by which an estimator with these models answers."""
+        found: dict[str, Any] = {"_models": models, "n_iter_": max(len(m) for m in models)}
+        if self.plan.n_classes:
+            natural = self.plan.odds is not None
+            found |= {"_scores": scores, "_loss": self.plan.loss, "_natural": natural}
+        return found
 
     # --- held-out rows
 

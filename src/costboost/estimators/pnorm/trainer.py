@@ -26,6 +26,7 @@ from costboost.boosting.pnorm.model import (
     one_tree,
     outside_kind,
 )
+from costboost.calibration import CalibratedScores
 from costboost.costs import Costs
 from costboost.estimators.adaboost.trainer import Trainer
 from costboost.estimators.pnorm.plan import PNormPlan, leaf_rows
@@ -108,6 +109,17 @@ class PNormTrainer(Trainer):
         taken = self._take(mixing.rounds, judge, previous)
         evals = {} if judge is None else judge.results
         return MixingHistory(taken.rounds, evals, mixing.largest_cost)
+
+    def model_of(self, rounds: list[MixingRound]) -> Mixture:  # type: ignore[override]
+        """Return the mixture of these rounds."""
+        return assemble_mixture(rounds, self.plan.method, self.binner, self.plan.n_classes)
+
+    def attributes(  # type: ignore[override]
+        self, models: tuple[Mixture, ...], scores: CalibratedScores | None
+    ) -> dict[str, Any]:
+        """Return the fitted attributes by which an estimator with these models answers."""
+        n_rounds = max(len(model) for model in models)
+        return {"_mixtures": models, "_scores": scores, "n_iter_": n_rounds}
 
     def _follower(self, watched: Watched) -> Follower:
         return _Follower(self, watched)
