@@ -149,7 +149,9 @@ class CostBoostClassifier(
         alpha of each round, half-log convention (RareBoost: one for each side). A list, as the
         following ones, when calibration made several models.
     estimator_errors_, normalizers_, train_cost_ : ndarrays of shape (n_iter_,)
-        The weighted error, Z, and the cost of the training rows' decisions after each round.
+        The weighted error, Z, and the cost of the training rows' decisions after each round; of
+        the recipe, the cost at each look (`validation_rounds_`) up to `n_iter_`, by the calibration
+        of that look.
     cost_bound_ : ndarray of shape (n_iter_,), for AdaCost and CGAda with two classes
         sum c * prod Z: the theorem's bound of the training cost (plus what right answers cost).
     validation_cost_ : ndarray of shape (n_rounds,), with early stopping

@@ -25,7 +25,7 @@ from costboost.boosting.adaboost.loop import Boosting, Round
 from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.rounds import EarlyStopping, Observer, Printer, consume
 from costboost.calibration import CalibratedScores, ClassCalibration, calibration_splits
-from costboost.estimators.adaboost.trainer import History, Trainer
+from costboost.estimators.adaboost.trainer import History, OutOfFold, Trainer
 from costboost.fitting.judging import Answers, constant_cost, measure, row_losses
 from costboost.trees.forest import ForestBuilder
 
@@ -73,6 +73,7 @@ class Fold:
 
     trainer: Trainer
     boosting: Boosting
+    train: Int64
     test: Int64
     codes: NDArray[np.uint8]
     rounds: list[Round] = field(default_factory=list)
@@ -106,6 +107,23 @@ class Fold:
         """Return the ensemble of the first rounds."""
         return self.trainer.assemble(self.rounds[:n_rounds])
 
+    def walk_training_rows(self, n_rounds: int) -> Floats:
+        """Return the margins of the rows trained on, from the trees."""
+        forest = self.model(n_rounds).forest
+        assert forest is not None
+        return forest.margins_of_codes(
+            self.trainer.codes_of(self.train), self.trainer.plan.n_threads
+        )
+
+
+def training_cost(
+    boosting: Boosting, model: Ensemble, margins: Floats, calibration: ClassCalibration
+) -> float:
+    """Return what the calibrated decisions on the rows trained on cost altogether."""
+    proba = calibration.predict(model.scores(margins, model.total_alpha))
+    decided = boosting.costs.decide(proba, encoded=True)
+    return boosting.costs.total(boosting.y, decided, boosting.sample_weight, encoded=True)
+
 
 class Race:
     """All folds, advanced in step; judges them by the rows that they left out."""
@@ -123,6 +141,7 @@ class Race:
         )
         self._last: Look | None = None
         self.interrupted = False
+        self.train_costs: dict[int, list[float]] = {}  # by the number of rounds, of each fold
         self._last_look: Look | None = None
         self._best: Look | None = None
         self._chosen: Look | None = None
@@ -142,6 +161,7 @@ class Race:
         scores = np.concatenate([fold.scores(n_rounds) for fold in self.folds])
         blank = ClassCalibration(plan.calibration, plan.n_classes, margins=self.trainer.margins)
         fitted = blank.fit(scores, y, self.weights)
+        self._price_training_rows(n_rounds, fitted)
         answers = self._answers(y, fitted.predict(scores))
         if callable(plan.metric):
             value = np.array([measure(plan.metric, answers)])
@@ -149,6 +169,21 @@ class Race:
         else:
             self._last = Look(n_rounds, fitted, row_losses(plan.metric, answers), self.weights)
         return self._last.loss
+
+    def _price_training_rows(self, n_rounds: int, fitted: ClassCalibration) -> None:
+        """Note what the decisions cost on the rows that each fold trains on."""
+        self.train_costs[n_rounds] = [
+            training_cost(
+                fold.boosting,
+                fold.model(n_rounds),
+                # An interrupted round may be in the margins of the loop, but not in the model.
+                fold.walk_training_rows(n_rounds)
+                if self.interrupted
+                else fold.boosting.shards.gather("margins"),
+                fitted,
+            )
+            for fold in self.folds
+        ]
 
     def _answers(self, y: Int64, proba: Floats) -> Answers:
         """Return what all folds say of the rows that they left out, and decide."""
@@ -240,6 +275,7 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> 
             Fold(
                 trainer,
                 stack.enter_context(trainer.open(np.asarray(train))),
+                np.asarray(train),
                 np.asarray(test),
                 trainer.codes_of(test),
             )
@@ -247,30 +283,44 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> 
         ]
         race = Race(trainer, folds)
         chosen = race.run()
-    n_rounds, trainer.out_of_fold = chosen.n_rounds, (race.watch.looks, race.watch.costs)
+    n_rounds = chosen.n_rounds
+    trainer.out_of_fold = OutOfFold(race.watch.looks, race.watch.costs)
     if ensemble or len(folds) == 1 or race.interrupted:
+        looked = [r for r in race.watch.looks if r <= n_rounds]
+        by_look = [race.train_costs[r] for r in looked]
+        trainer.out_of_fold.train_costs = [list(costs) for costs in zip(*by_look, strict=True)]
         for fold in folds:
             trainer.histories.append(History(fold.rounds[:n_rounds], {}, None))
         models = tuple(fold.model(n_rounds) for fold in folds)
     else:
         rows = np.unique(np.concatenate([np.concatenate(split) for split in splits]))
-        models = (_train_alike(trainer, rows, n_rounds),)
+        models = (_train_alike(trainer, rows, n_rounds, chosen.calibration),)
     return CalibratedScores(models, (chosen.calibration,) * len(models), len(splits))
 
 
-def _train_alike(trainer: Trainer, rows: Int64, n_rounds: int) -> Ensemble:
+def _train_alike(
+    trainer: Trainer, rows: Int64, n_rounds: int, calibration: ClassCalibration
+) -> Ensemble:
     """Train one model on all rows, for as many rounds as the folds took.
 
     Callbacks are told of its rounds, but it is the number of rounds that the calibration is for.
     """
+    costs: list[float] = []
+    seen: list[Round] = []
 
     def tell(done: Round) -> bool:
+        seen.append(done)
         if trainer.observer is not None:
             trainer.observer(done, None)
+        if len(seen) % STEP == 0 or len(seen) == n_rounds:
+            margins = boosting.shards.gather("margins")
+            costs.append(training_cost(boosting, trainer.assemble(seen), margins, calibration))
         return False
 
     with trainer.open(rows) as boosting:
         rounds = islice(boosting.rounds(), n_rounds)
         taken = consume(rounds, [tell], on_interrupt=trainer.plan.on_interrupt).rounds
     trainer.histories.append(History(taken, {}, None))
+    assert trainer.out_of_fold is not None
+    trainer.out_of_fold.train_costs = [costs]
     return trainer.assemble(taken)

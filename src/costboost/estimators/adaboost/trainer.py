@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any
 
@@ -55,6 +55,23 @@ class History:
     cost_bound: Floats | None
 
 
+@dataclass
+class OutOfFold:
+    """What the recipe saw at its looks.
+
+    Attributes
+    ----------
+    rounds, losses : list
+        The number of rounds, and the loss of the rows that the folds left out.
+    train_costs : list of lists
+        Of each model kept, the cost of the rows it trained on, at the looks until the last kept.
+    """
+
+    rounds: list[int]
+    losses: list[float]
+    train_costs: list[list[float]] = field(default_factory=list)
+
+
 class Trainer(TableTrainer):
     """Holds a table, its codes and its costs; trains on any of its rows.
 
@@ -88,7 +105,7 @@ class Trainer(TableTrainer):
     ) -> None:
         super().__init__(plan, X, y, weights, observer)
         self.costs, self.classes = costs, classes
-        self.out_of_fold: tuple[list[int], list[float]] | None = None  # set by the recipe
+        self.out_of_fold: OutOfFold | None = None  # set by the recipe
         self._held_out = None
         if held_out is not None:
             self._held_out = [(part.name, self._watch_table(part)) for part in held_out]
@@ -282,9 +299,9 @@ class Trainer(TableTrainer):
             series["cost_bound_"] = [h.cost_bound for h in kept]
         series |= eval_series(self.plan.metric, [h.evals for h in kept])
         if self.out_of_fold is not None:
-            rounds, losses = self.out_of_fold
-            series["validation_rounds_"] = [np.array(rounds)]
-            series["validation_loss_"] = [np.array(losses)]
+            series["validation_rounds_"] = [np.array(self.out_of_fold.rounds)]
+            series["validation_loss_"] = [np.array(self.out_of_fold.losses)]
+            series["train_cost_"] = [np.array(c) for c in self.out_of_fold.train_costs]
         if self.plan.estimator is not None:
             series["estimators_"] = [list(model.estimators) for model in models]
         set_history(estimator, series)
