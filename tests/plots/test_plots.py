@@ -197,13 +197,15 @@ def test_cost_at_any_threshold_follows_the_decision_rule(scores):
         display.cost_at(np.nan)
 
 
-def test_the_chosen_threshold_is_elkans_else_the_cheapest(scores):
+def test_the_chosen_threshold_is_elkans_else_none(scores):
     y, p = scores
     assert ThresholdCostDisplay.from_predictions(y, p, costs={"fp": 1, "fn": 4}).chosen == 0.2
     margins = ThresholdCostDisplay.from_predictions(y, 10 * p - 4, costs={"fp": 1, "fn": 4})
     assert margins.elkan is None
     assert margins.elkan_ is None
-    assert margins.chosen == margins.cheapest
+    assert margins.chosen is margins.chosen_ is margins.price_ is None
+    assert margins.cheapest_ is not None
+    assert "in hindsight" in legend_texts(margins)[0]
     told = ThresholdCostDisplay.from_predictions(y, p, probability=False)
     assert told.elkan is None
     always = ThresholdCostDisplay.from_predictions(y, p, costs={"fp": 5, "fn": 1, "tp": 3})
@@ -372,9 +374,13 @@ def test_training_cost_draws_what_stops_training():
     assert display.ax_.get_ylabel() == "Mean loss"
     np.testing.assert_array_equal(display.line_.get_ydata(), regressor.train_loss_)
     own = TrainingCostDisplay(
-        train_cost=[3, 2], rounds=[10, 20], validation_cost=[5, 6, 4], validation_rounds=[10, 20, 30],
-        kept=20, validation_name="my loss",
-    ).plot()  # fmt: skip
+        train_cost=[3, 2],
+        rounds=[10, 20],
+        validation_cost=[5, 6, 4],
+        validation_rounds=[10, 20, 30],
+        kept=20,
+        validation_name="my loss",
+    ).plot()
     assert own.best_round == 30
     assert own.kept_.get_xdata()[0] == 20
     assert "20 rounds are kept" in legend_texts(own)
@@ -759,7 +765,8 @@ def test_without_matplotlib_the_error_names_the_extra(monkeypatch, scores):
 
 
 def test_every_public_picture_is_tested_here():
-    tested = {*BINARY, TrainingCostDisplay, CriticalDifferenceDisplay}
+    elsewhere = {plots.PolicyDisplay, plots.CapacityDisplay, plots.CoverageDisplay}
+    tested = {*BINARY, TrainingCostDisplay, CriticalDifferenceDisplay, *elsewhere}
     assert {getattr(plots, name) for name in plots.__all__} == tested
     assert all(CURVE not in name for name in plots.__all__)
 

@@ -7,7 +7,9 @@ styles and markers of their own. Numbers come from `costboost.metrics`. Drawing 
 """
 
 from costboost.plots._brier_curve import BrierCurveDisplay
+from costboost.plots._capacity import CapacityDisplay, CoverageDisplay
 from costboost.plots._cost_curve import CostCurveDisplay
+from costboost.plots._policies import PolicyDisplay
 from costboost.plots._ranks import CriticalDifferenceDisplay
 from costboost.plots._reliability import ReliabilityDisplay
 from costboost.plots._savings import SavingsCurveDisplay
@@ -21,6 +23,10 @@ __all__ = [
     # at given costs
     "ThresholdCostDisplay",
     "SavingsCurveDisplay",
+    "PolicyDisplay",
+    # limits and doubts
+    "CapacityDisplay",
+    "CoverageDisplay",
     # of probabilities, of training, of many data sets
     "ReliabilityDisplay",
     "TrainingCostDisplay",
