@@ -655,9 +655,10 @@ def test_constraints_by_name_and_their_errors():
     y = frame["a"].to_numpy()
     GradientBoostRegressor(n_estimators=2, monotonic_cst={"a": 1}).fit(frame, y)
     for given, message in (
-        ({"z": 1}, "not a column"),
+        ({"z": 1}, r"not a column of X: those are \['a', 'b', 'c'\]"),
         ([1, 0], "each of the 3 columns"),
-        ([0, 0, 1], "have no order"),
+        ({"b": 2}, "monotonic_cst is .*2.* for column 'b'"),
+        ([0, 0, 1], "constrains column 'c', whose categories have no order"),
     ):
         with pytest.raises(ValueError, match=message):
             GradientBoostRegressor(n_estimators=2, monotonic_cst=given).fit(frame, y)

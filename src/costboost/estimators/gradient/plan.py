@@ -24,7 +24,7 @@ from costboost.boosting.gradient.minimisers import huber_delta
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
 from costboost.fitting.parameters import check_training, read_limits, stopping_metric, total_rounds
-from costboost.inputs.checks import check_choice, check_number, count_threads, fit_seed
+from costboost.inputs.checks import check_choice, check_number, column_name, count_threads, fit_seed
 from costboost.trees.grower import Limits
 
 Floats = NDArray[np.float64]
@@ -279,12 +279,21 @@ def _monotone(params: Any, X: Any) -> NDArray[np.int8] | None:
         names = [str(name) for name in getattr(X, "columns", [])]
         unknown = [name for name in given if name not in names]
         if unknown:
-            raise ValueError(f"monotonic_cst names {unknown[0]!r}, which is not a column of X.")
+            raise ValueError(
+                f"monotonic_cst names {unknown[0]!r}, which is not a column of X: those are "
+                f"{names if names else 'without names'}."
+            )
         ways = [given.get(name, 0) for name in names]
     ways = np.asarray(ways)
-    if ways.shape != (n_features,) or not np.all(np.isin(ways, (-1, 0, 1))):
+    if ways.shape != (n_features,):
         raise ValueError(
-            f"monotonic_cst must hold -1, 0 or 1 for each of the {n_features} columns, or be a "
-            "dict of them by name."
+            f"monotonic_cst has shape {ways.shape}: give -1, 0 or 1 for each of the {n_features} "
+            "columns, or a dict of them by name."
+        )
+    wrong = np.flatnonzero(~np.isin(ways, (-1, 0, 1)))
+    if len(wrong):
+        column = column_name(X, int(wrong[0]))
+        raise ValueError(
+            f"monotonic_cst is {ways[wrong[0]]!r} for {column}: give 1 (rises), -1 (falls) or 0."
         )
     return ways.astype(np.int8) if np.any(ways) else None

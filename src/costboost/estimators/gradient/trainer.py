@@ -36,6 +36,7 @@ from costboost.estimators.gradient.watching import (
 from costboost.fitting.judging import HeldOut, Judge
 from costboost.fitting.trainer import TableTrainer
 from costboost.inputs.arrays import encode, read_numbers
+from costboost.inputs.checks import column_name
 from costboost.shards.local import Shards, plan_layout, sensible_shards
 
 Floats = NDArray[np.float64]
@@ -90,7 +91,7 @@ class GradientTrainer(TableTrainer):
         super().__init__(plan, X, y, weights, observer)
         self.costs, self.prices = costs, prices
         if self.binner is not None:
-            _check_constraints(plan.monotone, self.binner)
+            _check_constraints(plan.monotone, self.binner, X)
         self._held_out = None
         if held_out is not None:
             self._held_out = [(part.name, self._watch_table(part)) for part in held_out]
@@ -314,9 +315,10 @@ def fitted_loss(loss: Any, rows: Rows) -> Any:
     return replace(loss, scale=1.0 / largest if largest > 0.0 else 1.0)
 
 
-def _check_constraints(monotone: NDArray[np.int8] | None, binner: Binner) -> None:
+def _check_constraints(monotone: NDArray[np.int8] | None, binner: Binner, X: Any) -> None:
     if monotone is not None and np.any(binner.is_categorical & (monotone != 0)):
         first = int(np.flatnonzero(binner.is_categorical & (monotone != 0))[0])
         raise ValueError(
-            f"monotonic_cst constrains column {first}, whose categories have no order. Set 0 there."
+            f"monotonic_cst constrains {column_name(X, first)}, whose categories have no order. "
+            "Set 0 there."
         )
