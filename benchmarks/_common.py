@@ -33,7 +33,10 @@ from costboost.boosting.gradient.derivatives import Rows, bind_loss
 from costboost.boosting.gradient.learner import SlopeTree
 from costboost.boosting.gradient.loop import GradientBoosting, GradientRound, GradientSetting
 from costboost.boosting.gradient.losses import LogLoss
-from costboost.shards.local import ClassWeights, Shard, grid_scale, plan_layout
+from costboost.shards.grid import grid_scale
+from costboost.shards.layout import plan_layout
+from costboost.shards.modes import ClassWeights
+from costboost.shards.rows import Shard
 from costboost.trees.forest import Forest, ForestBuilder
 from costboost.trees.grower import Grower, Limits, Tree
 from costboost.trees.splits import SplitFinder
@@ -106,7 +109,7 @@ class Ours:
             shards.scatter("margins", np.zeros((len(self.y), 1)))
             largest = 1.0
             while True:
-                mode = ClassWeights(2, grid_scale(largest, len(self.y)))
+                mode = ClassWeights((grid_scale(largest, len(self.y)),) * 2)
                 tree = Grower(shards, mode, finder, limits).grow()
                 sums = tree.leaf_sums / tree.leaf_sums.sum()
                 votes = np.where(sums[:, 1] > sums[:, 0], 1.0, -1.0)

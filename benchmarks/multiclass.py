@@ -45,7 +45,7 @@ from costboost.boosting.pnorm.loop import Mixing, MixingSetting
 from costboost.boosting.pnorm.methods import METHODS
 from costboost.estimators.pnorm import PNormBoostClassifier
 from costboost.estimators.pnorm.plan import leaf_rows
-from costboost.shards.local import plan_layout
+from costboost.shards.layout import plan_layout
 from costboost.trees.grower import Limits
 
 MB = 1e6

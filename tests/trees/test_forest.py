@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from test_kernels import interpreted
 
 from costboost.binning.binner import fit_binner
-from costboost.shards.local import Pairs, plan_layout
+from costboost.shards.layout import plan_layout
+from costboost.shards.modes import Pairs
 from costboost.trees import walking
 from costboost.trees.forest import ForestBuilder
 from costboost.trees.grower import Grower, Limits, Tree

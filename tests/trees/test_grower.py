@@ -2,28 +2,47 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_kernels import interpreted
 
-from costboost.shards import local as shards_module
-from costboost.shards.local import (
-    ClassWeights,
-    PackedPairs,
-    Pairs,
-    Shard,
-    Shards,
-    Vectors,
-    grid_scale,
-    plan_layout,
-)
+from costboost.shards import modes as modes_module
+from costboost.shards import rows as rows_module
+from costboost.shards.grid import grid_scale
+from costboost.shards.layout import plan_layout
+from costboost.shards.local import Shards
+from costboost.shards.modes import ClassWeights, PackedPairs, Pairs, Vectors
+from costboost.shards.rows import Shard
 from costboost.trees import grower as grower_module
 from costboost.trees import splits as splits_module
 from costboost.trees.grower import Grower, Limits
 from costboost.trees.splits import SplitFinder
 from naive import trees as naive
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A sample of rows chosen by the test."""
+
+    mask: np.ndarray
+
+    def keeps(self, rows):
+        return self.mask[rows]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Columns of a node chosen by the test."""
+
+    choose: object
+
+    def columns(self, node):
+        return np.array(self.choose(node))
+
 
 MODES = {
     "gini": ("gini", 2),
@@ -71,7 +90,7 @@ class Problem:
     @property
     def mode(self):
         if self.name == "weights":
-            return ClassWeights(self.n_channels, self.scale)
+            return ClassWeights((self.scale,) * self.n_channels)
         pairs = {"pairs": Pairs(), "packed": PackedPairs()}
         return pairs.get(self.name) or Vectors(self.n_channels)
 
@@ -190,7 +209,7 @@ def test_rows_left_out_reach_a_leaf_but_teach_nothing(mode, seed, n, data):
     problem = Problem(rng, mode, n)
     rules = data.draw(rule_sets(problem.criterion, problem.scale))
     kept = rng.random(n) < 0.6
-    tree, leaves = problem.grow(rules, keep=lambda rows: kept[rows])
+    tree, leaves = problem.grow(rules, keep=Kept(kept))
     # Nothing left to learn from: all rows are used.
     rows = np.flatnonzero(kept) if kept.any() else np.arange(n)
     assert_equals_twin(tree, naive.grow(problem.table, rules, rows.tolist()))
@@ -203,21 +222,15 @@ def test_only_drawn_columns_are_split(seed, column):
     problem = Problem(np.random.default_rng(seed), "gini", 25)
     rules = naive.Rules("gini", max_leaf_nodes=6)
     features = sorted({column, (column + 1) % 3})
-    tree, _ = problem.grow(rules, draw=lambda: np.array(features))
+    tree, _ = problem.grow(rules, draw=Drawn(lambda node: features))
     assert_equals_twin(tree, naive.grow(problem.table, rules, features=lambda: features))
 
 
 def test_columns_are_drawn_anew_for_each_node():
     rng = np.random.default_rng(3)
     problem = Problem(rng, "gini", 60, d=3, categorical=0.0, weights=(1, 2))
-    drawn = []
-
-    def draw():
-        drawn.append(len(drawn) % 3)
-        return np.array(drawn[-1:])
-
+    draw = Drawn(lambda node: [node % 3])
     tree, _ = problem.grow(naive.Rules("gini", max_depth=2), draw=draw)
-    # The root, then its left and its right child, in the order in which they are made.
     assert tree.feature.tolist()[:3] == [0, 1, 2]
 
 
@@ -228,7 +241,8 @@ def test_a_grower_grows_many_trees():
     finder = SplitFinder(problem.n_bins, problem.is_categorical, 2, criterion="gini", min_count=2)
     with problem.shards([np.arange(20), np.arange(20, 50)]) as cut:
         grower = Grower(cut, problem.mode, finder, Limits(min_samples_leaf=2))
-        for keep in (None, lambda rows: rows % 3 > 0, None, lambda rows: rows % 2 > 0):
+        thirds, halves = (Kept(np.arange(50) % k > 0) for k in (3, 2))
+        for keep in (None, thirds, None, halves):
             tree = grower.grow(keep)
             fresh, _ = problem.grow(rules, keep=keep)
             assert_same_tree(tree, fresh)
@@ -273,7 +287,7 @@ def test_same_tree_from_any_cut_of_the_rows(mode, sampled, min_samples_leaf):
         problem = Problem(rng, mode, 200, weights=(0.0, 0.1, 1 / 3, np.pi, 1e-5))
         rules = naive.Rules(problem.criterion, max_leaf_nodes=12, min_samples_leaf=min_samples_leaf)
         kept = rng.random(200) < 0.5
-        keep = (lambda rows, kept=kept: kept[rows]) if sampled else None
+        keep = Kept(kept) if sampled else None
         tree, leaves = problem.grow(rules, keep=keep)
         assert tree.depth > 2
         for parts in cuts(rng, 200):
@@ -328,11 +342,11 @@ def test_interpreted_kernels_grow_the_same_tree(monkeypatch, mode, hide_cython):
     # More than 256 rows in a segment, where a byte would wrap.
     problem = Problem(np.random.default_rng(7), mode, 700, d=2, weights=(0.1, 1 / 3, 7))
     rules = naive.Rules(problem.criterion, max_leaf_nodes=6, min_samples_leaf=2)
-    keep = lambda rows: rows % 5 > 0  # noqa: E731
+    keep = Kept(np.arange(700) % 5 > 0)
     expected = [problem.grow(rules), problem.grow(rules, keep=keep)]
     slow = interpreted(hide_cython=hide_cython)
-    monkeypatch.setattr(shards_module, "kernels", slow.tree)
-    monkeypatch.setattr(grower_module, "kernels", slow.tree)
+    monkeypatch.setattr(rows_module, "kernels", slow.tree)
+    monkeypatch.setattr(modes_module, "kernels", slow.tree)
     monkeypatch.setattr(splits_module, "kernels", slow.split)
     for (tree, leaves), given_keep in zip(expected, (None, keep), strict=True):
         other, other_leaves = problem.grow(rules, keep=given_keep)
@@ -438,7 +452,7 @@ def test_limits_hold(mode):
             max_depth=4,
             max_leaf_nodes=9,
         )
-        tree, leaves = problem.grow(rules, keep=lambda rows, kept=kept: kept[rows])
+        tree, leaves = problem.grow(rules, keep=Kept(kept))
         assert len(tree.leaves) <= 9
         assert tree.depth <= 4
         if len(tree.leaves) == 1:

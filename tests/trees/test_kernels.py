@@ -12,8 +12,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from costboost.shards import _tree_kernels
-from costboost.shards import local as shards
-from costboost.shards.local import PackedPairs, Shard, grid_scale, plan_layout, sensible_shards
+from costboost.shards import layout as layout_module
+from costboost.shards import modes as modes_module
+from costboost.shards import rows as rows_module
+from costboost.shards.grid import grid_scale
+from costboost.shards.layout import plan_layout, sensible_shards
+from costboost.shards.modes import PackedPairs
+from costboost.shards.rows import Shard
 from costboost.trees import _forest_kernels, _split_kernels, splits
 from costboost.trees.splits import CRITERIA, SplitFinder
 from interpreted import load_interpreted
@@ -44,7 +49,8 @@ def kernels(request):
 def using(kernels):
     """Let the modules around the kernels use these."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shards, "kernels", kernels.tree)
+        for module in (modes_module, rows_module):
+            patch.setattr(module, "kernels", kernels.tree)
         patch.setattr(splits, "kernels", kernels.split)
         yield
 
@@ -683,7 +689,7 @@ def test_plan_layout(n_rows, n_segments, n_shards, deal, labelled, seed):
     if not labelled:
         labels, n_segments = np.zeros(n_rows, dtype=np.int64), 1
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shards, "_DEAL", deal)
+        patch.setattr(layout_module, "_DEAL", deal)
         layout = plan_layout(labels if labelled else None, n_rows, n_segments, n_shards)
     assert sorted(layout.rows.tolist()) == list(range(n_rows))
     np.testing.assert_array_equal(layout.rows[layout.positions], np.arange(n_rows))

@@ -20,7 +20,7 @@ from costboost.calibration import CalibratedScores, ClassCalibration, calibrate_
 from costboost.fitting.judging import HeldOut, Judge
 from costboost.inputs.arrays import read_weights
 from costboost.inputs.checks import check_table, warn_caller
-from costboost.shards.local import Layout
+from costboost.shards.layout import Layout
 
 Codes = NDArray[np.uint8]
 Floats = NDArray[np.float64]

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from costboost.binning.binner import Binner
 from costboost.binning.codes import MISSING
 from costboost.runtime.compiled import warn_if_interpreted
+from costboost.shards.messages import Command
+from costboost.shards.rows import Shard
 from costboost.trees.grower import Tree
 from costboost.trees.walking import (
     Nodes,
@@ -257,6 +259,17 @@ class ForestBuilder:
             values=np.concatenate([np.zeros((0, self.n_outputs)), *self.values]),
             base=np.zeros(self.n_outputs) if base is None else np.array(base, dtype=float),
         )
+
+
+@dataclass(frozen=True)
+class Recall(Command):
+    """Let every row find its leaf in a tree that was grown earlier."""
+
+    tree: Tree
+
+    def answer(self, shard: Shard) -> None:
+        """Write the leaves."""
+        write_leaves(self.tree, shard.codes, shard.leaves)
 
 
 def write_leaves(tree: Tree, codes: Codes, leaves: NDArray[np.uint16]) -> None:

@@ -1,27 +1,30 @@
 """Grow one tree: histograms -> splits -> leaves, best gain first.
 
-The grower asks shards for integer sums and never sees a row. Only the smaller child of a split is
-counted; the larger one's histogram is the parent's minus that, which integers make exact.
+The grower asks shards for integer sums and never sees a row: one message starts the tree, one for
+each split divides a node and brings its left child's histogram, one lets rows find their leaves.
+The right child's histogram is the parent's less the left one's, which integers make exact.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.shards import _tree_kernels as kernels
-from costboost.shards.local import ROOT, Mode, Shard, Shards
+from costboost.shards.local import Shards
+from costboost.shards.messages import Begin, Count, Expand, Histogram, Settle
+from costboost.shards.modes import RowCounts
+from costboost.shards.rows import ROOT, Mode, TreeShape
+from costboost.shards.sampling import ColumnDraw, RowSample
 from costboost.trees.splits import FREE, Bounds, Split, SplitFinder
 
 Int64 = NDArray[np.int64]
 
 _FEW = 64  # least leaves in a node, below which its rows are counted without asking
 MAX_LEAVES = 1 << 16  # `shard.leaves` holds two bytes a row
+_UNCOUNTED = np.empty((0, 256), dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -60,9 +63,8 @@ class Node:
     n_rows: int
     split: Split | None = None
     left: int = -1
-    divided: bool = False
     histogram: Int64 | None = None
-    counts: Int64 | None = None
+    counts: Int64 = field(default_factory=lambda: _UNCOUNTED)
     bounds: Bounds = FREE
 
 
@@ -116,18 +118,20 @@ class Grower:
     finder : SplitFinder
         Its `min_count` equals the limits' `min_samples_leaf`.
     limits : Limits
-    draw_features : callable, optional
-        Returns the columns to search, ascending, once for every node; all of them by default.
+    draw : ColumnDraw, optional
+        The columns to search in every node; all of them by default.
 
     Examples
     --------
-    >>> from costboost.shards.local import ClassWeights, grid_scale, plan_layout
+    >>> from costboost.shards.grid import grid_scale
+    >>> from costboost.shards.layout import plan_layout
+    >>> from costboost.shards.modes import ClassWeights
     >>> labels = np.array([0, 0, 1, 1])
     >>> codes = np.array([[0, 1], [1, 0], [2, 1], [3, 0]], dtype=np.uint8)
     >>> layout = plan_layout(labels, n_rows=4, n_segments=2, n_shards=1)
     >>> n_bins, numeric = np.array([4, 2]), np.zeros(2, dtype=bool)
     >>> finder = SplitFinder(n_bins, numeric, n_channels=2, criterion="gini")
-    >>> mode = ClassWeights(n_channels=2, scale=grid_scale(1.0, n_rows=4))
+    >>> mode = ClassWeights((grid_scale(1.0, n_rows=4),) * 2)
     >>> with layout.cut(codes[layout.rows]) as shards:
     ...     shards.scatter("weights", np.ones(4))
     ...     tree = Grower(shards, mode, finder, Limits(max_depth=1)).grow()
@@ -141,17 +145,15 @@ class Grower:
         mode: Mode,
         finder: SplitFinder,
         limits: Limits,
-        draw_features: Callable[[], Int64] | None = None,
+        draw: ColumnDraw | None = None,
     ) -> None:
-        self.shards = shards
-        self.mode = mode
-        self.finder = finder
-        self.limits = limits
-        everything = np.arange(shards.n_features)
-        self.draw_features = draw_features or (lambda: everything)
+        self.shards, self.mode, self.finder, self.limits = shards, mode, finder, limits
+        self.draw = draw
+        self._every_column = np.arange(shards.n_features)
         # Rows are counted in advance, or only where a split may leave too few of them.
         self._lazily = limits.min_samples_leaf > 1 and getattr(finder, "heaviest", None) is not None
-        self._counting = limits.min_samples_leaf > 1 and not self._lazily
+        counting = limits.min_samples_leaf > 1 and not self._lazily
+        self._modes: tuple[Mode, ...] = (mode, RowCounts()) if counting else (mode,)
         self._constrained = getattr(finder, "monotone", None) is not None
         if finder.limits[2] != limits.min_samples_leaf:
             raise ValueError(
@@ -159,18 +161,9 @@ class Grower:
                 f"min_samples_leaf={limits.min_samples_leaf}: give both the same number."
             )
 
-    def grow(self, keep: Callable[[Int64], NDArray[np.bool_]] | None = None) -> Tree:
-        """Grow a tree and write to `shard.leaves` which leaf each row reaches.
-
-        `keep` says for an array of row numbers which rows the tree may learn from.
-        """
-        n_rows = self.shards.begin(keep)
-        if n_rows == 0:
-            n_rows, keep = self.shards.begin(None), None
-        hist = self._histogram(ROOT, n_rows)
-        root = Node(np.ascontiguousarray(hist[0].sum(axis=0)), 0, n_rows, histogram=hist)
-        root.counts = self._counts(ROOT, n_rows)
-        self.nodes = [root]
+    def grow(self, sample: RowSample | None = None) -> Tree:
+        """Grow a tree, on a sample of the rows if one is given; every row then finds its leaf."""
+        self.nodes = [self._root(sample)]
         self._queue: list[tuple[float, int]] = []
         if self.limits.allows(0, 1):
             self._consider(ROOT)
@@ -181,40 +174,42 @@ class Grower:
             self._split(node, n_leaves)
             if not self.limits.allows(0, n_leaves):
                 break
-        return self._finish(sampled=keep is not None)
+        tree = _to_arrays(self.nodes)
+        self.shards.call([Settle(_shape(self.nodes, tree))], self.shards.n_rows)
+        return tree
 
-    def _histogram(self, node: int, n_rows: int) -> Int64:
-        return np.asarray(self.shards.sum(lambda shard: self.mode.histogram(shard, node), n_rows))
-
-    def _counts(self, node: int, n_rows: int) -> Int64:
-        if self._counting:
-            return self.shards.counts(node, n_rows)
-        return np.empty((0, 256), dtype=np.int64)
-
-    def _within(self, node: Node) -> tuple[Bounds, ...]:
-        """Return what a finder with constraints must know of a node beside its sums."""
-        return (node.bounds,) if self._constrained else ()
+    def _root(self, sample: RowSample | None) -> Node:
+        """Start a tree; a sample without rows is all of them."""
+        asked = [Histogram(ROOT, mode) for mode in self._modes]
+        n_rows, *sums = self.shards.call([Begin(sample), *asked])
+        if n_rows == 0 and sample is not None:
+            return self._root(None)
+        root = Node(np.ascontiguousarray(sums[0][0].sum(axis=0)), 0, n_rows)
+        root.histogram, root.counts = sums[0], sums[1] if len(sums) > 1 else _UNCOUNTED
+        return root
 
     def _consider(self, number: int) -> None:
         """Look for the node's best split; queue the node if there is one."""
         node = self.nodes[number]
-        assert node.histogram is not None
-        assert node.counts is not None
-        features, within = self.draw_features(), self._within(node)
-        find = partial(self.finder.find, node.histogram)
-        counts = node.counts
-        late = self._lazily and node.n_rows > _FEW * self.limits.min_samples_leaf
-        if self._lazily and not late:
-            counts = self.shards.counts(number, node.n_rows)
-        split = find(counts, node.sums, node.n_rows, features, *within)
-        if late and split and not self.finder.surely_counts(split, node.sums):
-            counts = self.shards.counts(number, node.n_rows)
-            split = find(counts, node.sums, node.n_rows, features, *within)
-        node.split = split
+        node.split = self._best_split(node, number)
         if node.split is None:
-            node.histogram = node.counts = None
+            node.histogram, node.counts = None, _UNCOUNTED
         else:
             heapq.heappush(self._queue, (-node.split.gain, number))
+
+    def _best_split(self, node: Node, number: int) -> Split | None:
+        assert node.histogram is not None
+        features = self._every_column if self.draw is None else self.draw.columns(number)
+        # What a finder with constraints must know of a node beside its sums.
+        rest = (node.sums, node.n_rows, features, *((node.bounds,) if self._constrained else ()))
+        if not self._lazily:
+            return self.finder.find(node.histogram, node.counts, *rest)
+        if node.n_rows > _FEW * self.limits.min_samples_leaf:
+            split = self.finder.find(node.histogram, node.counts, *rest)
+            if split is None or self.finder.surely_counts(split, node.sums):
+                return split
+        (counts,) = self.shards.call([Count(number)], node.n_rows)
+        return self.finder.find(node.histogram, counts, *rest)
 
     def _split(self, number: int, n_leaves: int) -> None:
         """Make the node's split; look at its children if they may be split in turn."""
@@ -229,45 +224,36 @@ class Grower:
             self.nodes[-2].bounds, self.nodes[-1].bounds = bounds
         if self.limits.allows(node.depth + 1, n_leaves):
             self._divide(node, number, split)
-        node.histogram = node.counts = None
+        node.histogram, node.counts = None, _UNCOUNTED
 
     def _divide(self, node: Node, number: int, split: Split) -> None:
         """Divide the node's rows and find the children's histograms and best splits."""
-        left, right = node.left, node.left + 1
-        goes = (split.feature, split.goes_left)
-        cut = self.shards.sum(lambda shard: shard.split(number, left, *goes), node.n_rows)
-        node.divided = True
-        small, large = self.nodes[left], self.nodes[right]
-        small.n_rows, large.n_rows = int(cut), node.n_rows - int(cut)
-        counted = left
-        if small.n_rows > large.n_rows:
-            small, large, counted = large, small, right
-        wanted = [child for child in (left, right) if self._may_gain(self.nodes[child])]
-        if not wanted:
+        numbers = (node.left, node.left + 1)
+        left, right = (self.nodes[child] for child in numbers)
+        pure = not (self._mixed(left) or self._mixed(right))
+        modes = () if pure else self._modes
+        message = Expand(number, node.left, split.feature, split.goes_left, modes)
+        ((n_left, *sums),) = self.shards.call([message], node.n_rows)
+        left.n_rows, right.n_rows = n_left, node.n_rows - n_left
+        if pure:
             return
-        small.histogram = self._histogram(counted, small.n_rows)
-        small.counts = self._counts(counted, small.n_rows)
-        if self._may_gain(large):
-            assert node.histogram is not None
-            assert node.counts is not None
-            large.histogram = node.histogram - small.histogram
-            large.counts = node.counts - small.counts
-        for child in wanted:
-            self._consider(child)
-        if len(wanted) == 1:
-            self.nodes[left + right - wanted[0]].histogram = None
+        assert node.histogram is not None
+        left.histogram, right.histogram = sums[0], node.histogram - sums[0]
+        if len(sums) > 1:
+            left.counts, right.counts = sums[1], node.counts - sums[1]
+        for child in numbers:
+            if self._may_gain(self.nodes[child]):
+                self._consider(child)
+            else:
+                self.nodes[child].histogram = None
 
     def _may_gain(self, node: Node) -> bool:
-        """Whether a node is large and mixed enough to be worth a histogram."""
-        if node.n_rows < 2 * self.limits.min_samples_leaf:
-            return False
-        return self.finder.criterion > 2 or int(np.count_nonzero(node.sums)) > 1
+        """Whether a node is large and mixed enough to be worth a look."""
+        return node.n_rows >= 2 * self.limits.min_samples_leaf and self._mixed(node)
 
-    def _finish(self, *, sampled: bool) -> Tree:
-        tree = _to_arrays(self.nodes)
-        n_rows = self.shards.n_rows
-        self.shards.map(lambda shard: _assign(shard, self.nodes, tree, sampled=sampled), n_rows)
-        return tree
+    def _mixed(self, node: Node) -> bool:
+        """Whether a node may hold rows of several classes."""
+        return self.finder.criterion > 2 or int(np.count_nonzero(node.sums)) > 1
 
 
 def _to_arrays(nodes: list[Node]) -> Tree:
@@ -286,29 +272,14 @@ def _to_arrays(nodes: list[Node]) -> Tree:
     )
 
 
-def _assign(shard: Shard, nodes: list[Node], tree: Tree, *, sampled: bool) -> None:
-    """Write to `shard.leaves` the number of the leaf that each row reaches."""
-    number_of = {int(node): number for number, node in enumerate(tree.leaves)}
-    pending = [ROOT]
-    if sampled:
-        # Rows left out of the tree's making reach a leaf too.
-        shard.begin(None)
-        for node in nodes:
-            node.divided = False
-    while pending:
-        number = pending.pop()
-        node = nodes[number]
-        where = shard.where(number)
-        if node.left < 0:
-            kernels.assign_leaf(*where, number_of[number], shard.leaves)
-            continue
-        left, right = node.left, node.left + 1
-        assert node.split is not None
-        goes = (node.split.feature, node.split.goes_left)
-        if not node.divided and nodes[left].left < 0 and nodes[right].left < 0:
-            ends = (number_of[left], number_of[right])
-            kernels.assign_split(shard.codes, *goes, *where, *ends, shard.leaves)
-            continue
-        if not node.divided:
-            shard.split(number, left, *goes)
-        pending += [left, right]
+def _shape(nodes: list[Node], tree: Tree) -> TreeShape:
+    numbers = [-1] * len(nodes)
+    for number, node in enumerate(tree.leaves.tolist()):
+        numbers[node] = number
+    splits = [node.split if node.left >= 0 else None for node in nodes]
+    return TreeShape(
+        left=tuple(node.left for node in nodes),
+        features=tuple(tree.feature.tolist()),
+        goes_left=tuple(None if split is None else split.goes_left for split in splits),
+        leaves=tuple(numbers),
+    )

@@ -23,7 +23,7 @@ from costboost.boosting.adaboost.normalizer import (
     RowTerms,
     halvings,
 )
-from costboost.shards.local import plan_layout
+from costboost.shards.layout import plan_layout
 from interpreted import load_interpreted
 
 few = settings(max_examples=25, deadline=None)

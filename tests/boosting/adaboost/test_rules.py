@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 from costboost import CostBoostClassifier, Costs
 from costboost.boosting.adaboost import joint, rules, steps
 from costboost.boosting.adaboost.normalizer import CellSums
-from costboost.shards import local as shards_module
+from costboost.shards import layout as layout_module
 from naive import rules as naive
 
 METHODS = naive.METHODS
@@ -56,7 +56,7 @@ def cut_into(number, monkeypatch):
     monkeypatch.setattr(
         "costboost.estimators.adaboost.trainer.sensible_shards", lambda *sizes: number
     )
-    monkeypatch.setattr(shards_module, "_DEAL", 7)
+    monkeypatch.setattr(layout_module, "_DEAL", 7)
 
 
 def fitted(method, X, y, costs, sample_weight=None, **options):

@@ -30,7 +30,7 @@ from costboost.boosting.gradient.minimisers import (
     pinball_by_leaf,
     pinball_minimiser,
 )
-from costboost.shards.local import plan_layout
+from costboost.shards.layout import plan_layout
 from interpreted import load_interpreted
 from naive import gradient as naive
 

@@ -46,8 +46,10 @@ from costboost.boosting.gradient.minimisers import best_constant
 from costboost.costs import Costs
 from costboost.estimators.gradient import GradientBoostClassifier, GradientBoostRegressor
 from costboost.metrics import asymmetric_cost
-from costboost.shards import local as shards_module
-from costboost.shards.local import PackedPairs, Pairs, plan_layout
+from costboost.shards import layout as layout_module
+from costboost.shards.layout import plan_layout
+from costboost.shards.modes import PackedPairs, Pairs
+from costboost.shards.sampling import RowSample
 from costboost.trees.grower import Limits
 from costboost.trees.splits import SplitFinder
 from naive import gradient as naive
@@ -255,7 +257,7 @@ SHARDED = {name: rest for name, *rest in cases()}
 @pytest.mark.parametrize("packed", [False, True])
 def test_shards_change_nothing(name, packed, monkeypatch):
     loss, rows, step = SHARDED[name]
-    monkeypatch.setattr(shards_module, "_DEAL", 16)
+    monkeypatch.setattr(layout_module, "_DEAL", 16)
     monkeypatch.setattr(slope_learners, "PACKED_ROWS", 1 if packed else 10**9)
     X = problem(400, 6)[0]
     options = {"n_rounds": 3, "step": step, "subsample": 0.7, "max_step": 4.0, "seed": 3}
@@ -329,8 +331,8 @@ def test_packed_histograms_are_pair_histograms(whole):
     with plan_layout(None, n, 1, 1).cut(rng.integers(0, 2, (n, 3)).astype(np.uint8)) as shards:
         shards.scatter("pairs", np.stack([g, h], axis=1))
         shards.scatter("packed", g * 2**PackedPairs.SHIFT + h)
-        shards.begin(None if whole else lambda rows: rows % 3 > 0)
         shard = shards.shards[0]
+        shard.begin(None if whole else RowSample(0.7, seed=0, number=0))
         np.testing.assert_array_equal(
             PackedPairs().histogram(shard, 0), Pairs().histogram(shard, 0)
         )
@@ -489,8 +491,8 @@ def cancer():
 
 
 def test_threads_change_nothing(monkeypatch, cancer):
-    monkeypatch.setattr(shards_module, "_DEAL", 32)
-    monkeypatch.setattr(shards_module, "_CELLS_PER_SHARD", 100)
+    monkeypatch.setattr(layout_module, "_DEAL", 32)
+    monkeypatch.setattr(layout_module, "_CELLS_PER_SHARD", 100)
     X, y = cancer
     for loss in ("log", "cost-exponential", "expected-cost"):
         models = [

@@ -20,7 +20,7 @@ from costboost.binning.binner import fit_binner
 from costboost.boosting.pnorm import learner as relational
 from costboost.boosting.pnorm import rows as priced_rows
 from costboost.boosting.pnorm.learner import Relation, RelationalTree, expand, outside_answers
-from costboost.boosting.pnorm.loop import Mixing, MixingSetting, uniform_numbers
+from costboost.boosting.pnorm.loop import Mixing, MixingSetting
 from costboost.boosting.pnorm.methods import (
     METHODS,
     Rows,
@@ -31,8 +31,9 @@ from costboost.boosting.pnorm.methods import (
 from costboost.boosting.pnorm.model import assemble_mixture
 from costboost.boosting.pnorm.rows import answer_costs
 from costboost.estimators.pnorm import PNormBoostClassifier
-from costboost.shards import local as shards_module
-from costboost.shards.local import plan_layout
+from costboost.shards import layout as layout_module
+from costboost.shards.layout import plan_layout
+from costboost.shards.sampling import round_key, uniform
 from costboost.trees.grower import Limits
 from naive import pnorm as naive
 
@@ -217,7 +218,7 @@ def test_steps_equal_their_twin(name, step, p):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("constant", [True, False])
 def test_model_does_not_depend_on_shards(name, constant, monkeypatch):
-    monkeypatch.setattr(shards_module, "_DEAL", 7)
+    monkeypatch.setattr(layout_module, "_DEAL", 7)
     monkeypatch.setattr(priced_rows, "_BLOCK", 30)
     X, y = problem(3, n=200, K=4)
     C = matrix(3, 4) if constant else row_costs(3, y, 4)
@@ -282,7 +283,7 @@ def test_rounds_at_p_one_differ_and_are_drawn_in_proportion():  # invariant 40
     rounds, loop = run(X, y, row_costs(19, y, 3), "lp-csb", p=1.0, T=6, max_depth=3)
     assert len({r.error for r in rounds}) == 6
     assert set(np.unique(loop.shards.gather("vectors"))) <= {-1, 0, 1}
-    u = np.concatenate([uniform_numbers(np.arange(20_000), 1, t) for t in range(3)])
+    u = np.concatenate([uniform(round_key(1, t), np.arange(20_000)) for t in range(3)])
     assert abs(np.mean(u < 0.3) - 0.3) < 0.01
     assert abs(np.corrcoef(u[:20_000], u[20_000:40_000])[0, 1]) < 0.02
 
@@ -567,8 +568,8 @@ def test_early_stopping_keeps_the_best_round(capsys):
 
 
 def test_threads_and_pickles_change_nothing(monkeypatch):
-    monkeypatch.setattr(shards_module, "_DEAL", 16)
-    monkeypatch.setattr(shards_module, "_CELLS_PER_SHARD", 64)
+    monkeypatch.setattr(layout_module, "_DEAL", 16)
+    monkeypatch.setattr(layout_module, "_CELLS_PER_SHARD", 64)
     X, y = problem(59, n=300, K=3)
     one = quick(n_jobs=1, subsample=0.7, max_features=2).fit(X, y)
     two = quick(n_jobs=2, subsample=0.7, max_features=2).fit(X, y)

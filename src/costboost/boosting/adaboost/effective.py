@@ -20,7 +20,8 @@ from costboost.boosting.adaboost.normalizer import Hypothesis, RowTerms
 from costboost.boosting.adaboost.prices import Prices
 from costboost.boosting.adaboost.rules import At, Beta, Rule
 from costboost.boosting.adaboost.steps import MAX_ALPHA
-from costboost.shards.local import Shard, Shards
+from costboost.shards.local import Shards
+from costboost.shards.rows import Shard
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]

@@ -17,8 +17,13 @@ from sklearn.base import clone
 
 from costboost.binning.binner import Binner
 from costboost.boosting.adaboost.normalizer import Hypothesis
-from costboost.shards.local import ClassWeights, Shards, grid_scale
-from costboost.trees.forest import write_leaves
+from costboost.shards.grid import grid_scale
+from costboost.shards.local import Shards
+from costboost.shards.messages import Message
+from costboost.shards.modes import ClassWeights
+from costboost.shards.rows import Shard
+from costboost.shards.sampling import ColumnDraw, RowSample, column_draw
+from costboost.trees.forest import Recall
 from costboost.trees.grower import Grower, Limits, Tree
 from costboost.trees.splits import SplitFinder
 
@@ -107,6 +112,20 @@ def leaf_votes(sums: NDArray[Any], votes: Votes, *, laplace: float = 0.0) -> Hyp
     return Hypothesis(chosen, np.abs(p[:, 1] - p[:, 0]))
 
 
+@dataclass(frozen=True)
+class TotalWeight(Message):
+    """Add up all weights on a mode's grid."""
+
+    mode: ClassWeights
+
+    def answer(self, shard: Shard) -> int:
+        """Return the sum."""
+        weights = shard.data["weights"] * np.repeat(self.mode.scales, np.diff(shard.starts))
+        if self.mode.factors is not None:
+            weights *= shard.data[self.mode.factors]
+        return int(np.sum((weights + 0.5).astype(np.int64)))
+
+
 @dataclass
 class TreeLearner:
     """The built-in tree.
@@ -141,35 +160,36 @@ class TreeLearner:
 
     def learn(self, shards: Shards, number: int, handed: Handed) -> Lesson:
         """Grow a tree on the weights handed over."""
-        scale: Any = grid_scale(handed.largest, shards.n_rows)
+        scales = np.full(self.n_classes, grid_scale(handed.largest, shards.n_rows))
         if handed.by_class is not None:
-            scale = scale * handed.by_class
-        mode = ClassWeights(self.n_classes, scale, handed.by_row)
+            scales *= handed.by_class
+        mode = ClassWeights(tuple(scales.tolist()), handed.by_row)
         finder = self._finder(shards, mode)
         grower = Grower(shards, mode, finder, self.limits, self._draw(number))
-        keep = row_sampler(self.subsample, self.seed, number) if self.subsample < 1.0 else None
-        tree = grower.grow(keep)
+        sample = RowSample(self.subsample, self.seed, number) if self.subsample < 1.0 else None
+        tree = grower.grow(sample)
         unit = self.laplace * float(tree.sums[0].sum()) / shards.n_rows
         hypothesis = leaf_votes(tree.leaf_sums, self.votes, laplace=unit)
         oriented = getattr(finder, "orientation", None)
         if oriented is not None and len(tree.leaves) == 2:
             hypothesis = Hypothesis(oriented, hypothesis.sizes)
-        if handed.by_row is None and keep is None:
-            return Lesson(hypothesis, tree.leaf_sums / scale, tree)
+        if handed.by_row is None and sample is None:
+            return Lesson(hypothesis, tree.leaf_sums / scales, tree)
         return Lesson(hypothesis, handed.weigh(hypothesis), tree)
 
     def recall(self, shards: Shards, lesson: Lesson) -> None:
         """Send every row down the tree of an earlier lesson."""
         assert lesson.tree is not None
         tree = lesson.tree
-        shards.map(lambda shard: write_leaves(tree, shard.codes, shard.leaves))
+        shards.call([Recall(tree)])
 
     def _finder(self, shards: Shards, mode: ClassWeights) -> SplitFinder:
         if self.finder is not None:
             return self.finder(self.binner)
         min_weight = 0.0
         if self.min_weight_leaf > 0.0:
-            min_weight = self.min_weight_leaf * float(shards.sum(mode.total))
+            (total,) = shards.call([TotalWeight(mode)])
+            min_weight = self.min_weight_leaf * float(total)
         return SplitFinder(
             self.binner.n_bins,
             self.binner.is_categorical,
@@ -179,13 +199,8 @@ class TreeLearner:
             min_count=self.limits.min_samples_leaf,
         )
 
-    def _draw(self, number: int) -> Callable[[], Int64] | None:
-        """Return the function that draws columns for a node, if not all are used."""
-        width, n_features = self.limits.max_features, self.binner.n_features
-        if width is None or width >= n_features:
-            return None
-        rng = np.random.default_rng([self.seed, number])
-        return lambda: np.sort(rng.permutation(n_features)[:width])
+    def _draw(self, number: int) -> ColumnDraw | None:
+        return column_draw(self.limits.max_features, self.binner.n_features, self.seed, number)
 
 
 @dataclass
@@ -258,22 +273,3 @@ def probability_votes(estimator: Any, X: Any, votes: Votes) -> Floats:
         p = np.clip(proba, _CLIP, 1 - _CLIP)
         return np.asarray(0.5 * np.log(p[:, 1] / p[:, 0]))
     return np.asarray(proba[:, 1] - proba[:, 0])
-
-
-def row_sampler(share: float, seed: int, number: int) -> Callable[[Int64], NDArray[np.bool_]]:
-    """Return the function that says which rows round `number` learns from.
-
-    A row's fate depends on its own number, the seed and the round only: not on the shards.
-    """
-    key = np.uint64((seed * 0x9E3779B97F4A7C15 + number * 0xD1B54A32D192ED03) % 2**64)
-    limit = np.uint64(min(int(share * 2.0**64), 2**64 - 1))
-
-    def keep(rows: Int64) -> NDArray[np.bool_]:
-        # SplitMix64 (Steele, Lea and Flood 2014) of the row's number.
-        with np.errstate(over="ignore"):
-            z = rows.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + key
-            z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            return np.asarray((z ^ (z >> np.uint64(31))) < limit)
-
-    return keep

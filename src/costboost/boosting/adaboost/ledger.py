@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting import _vote_kernels as kernels
-from costboost.boosting.adaboost.normalizer import BLOCK, Hypothesis, to_float
+from costboost.boosting.adaboost.normalizer import BLOCK, Hypothesis
 from costboost.costs import Costs
-from costboost.shards.local import Shard, Shards, grid_scale
+from costboost.shards.grid import grid_scale, to_floats
+from costboost.shards.local import Shards
+from costboost.shards.rows import Shard
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -99,7 +101,7 @@ class Ledger:
         if self.n_classes == 2:  # decisions that changed were priced
             sums = self._paid = self._paid + sums
             self._total_alpha = total_alpha
-        return to_float(sums, self.scale, 1.0)[0] * self.unit
+        return float(to_floats(sums, self.scale)[0]) * self.unit
 
     def _vote_binary(
         self, shard: Shard, hypothesis: Hypothesis, values: Floats, total_alpha: float

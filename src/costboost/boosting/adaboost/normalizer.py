@@ -23,13 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.adaboost import _row_kernels as kernels
-from costboost.shards.local import Shard, Shards, grid_scale
+from costboost.shards.grid import grid_scale, to_floats
+from costboost.shards.local import Shards
+from costboost.shards.rows import Shard
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 _Rows = tuple[Floats, Int64, NDArray[np.uint16], Int64, Floats, Floats, Floats]
 
-_REMAINDER = 2.0**40  # as in the kernels
 _STEEP = 500.0  # exponents are cut here, far from overflow; as in the kernels
 BLOCK = 1024  # rows that the kernels take at a time
 TINY = 1e-280  # weights are held above this: no denormals, and a way back; as in the kernels
@@ -201,7 +202,7 @@ class RowSums:
             kernels.balance_rows(*self._rows(shard), scale, out)
             return out
 
-        plus, minus = to_float(self.shards.sum(part), scale, self.total)
+        plus, minus = to_floats(self.shards.sum(part), scale, self.total).tolist()
         return plus, minus
 
     def z(self, alpha: float) -> tuple[float, float, float]:
@@ -218,7 +219,8 @@ class RowSums:
             kernels.normalizer_rows(*self._rows(shard), *step, block, out)
             return out
 
-        z, descent, curvature = to_float(self.shards.sum(part), scale, self.total)
+        sums = to_floats(self.shards.sum(part), scale, self.total)
+        z, descent, curvature = sums.tolist()
         return z, -descent, curvature
 
     @cached_property
@@ -305,8 +307,3 @@ def halvings(steepest: float) -> int:
     """Return how often the kernels halve exponents of such a size: to 1/32 or less."""
     size = 32.0 * min(abs(steepest), _STEEP)
     return max(0, int(np.frexp(size)[1])) if size > 1.0 else 0
-
-
-def to_float(sums: Int64, scale: float, total: float) -> list[float]:
-    """Turn exact sums (units, remainders) into numbers; scale * total might overflow."""
-    return [(units + rest / _REMAINDER) / scale / total for units, rest in sums.tolist()]

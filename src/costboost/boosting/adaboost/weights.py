@@ -17,10 +17,11 @@ from costboost.boosting.adaboost.normalizer import (
     Hypothesis,
     RowSums,
     halvings,
-    to_float,
 )
 from costboost.boosting.adaboost.prices import Prices
-from costboost.shards.local import Shard, Shards, grid_scale
+from costboost.shards.grid import grid_scale, to_floats
+from costboost.shards.local import Shards
+from costboost.shards.rows import Shard
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -118,8 +119,7 @@ class Weights:
             return out
 
         if self._priced is None:
-            exact = self.shards.sum(part).reshape(-1, 2)
-            self._priced = np.array(to_float(exact, scale, 1.0)).reshape(lesson.cells.shape)
+            self._priced = to_floats(self.shards.sum(part), scale)
         return self._priced
 
     def multiply(self, lesson: Lesson, alpha: float, normalizer: float) -> None:

@@ -27,7 +27,8 @@ from costboost.boosting.gradient.losses import (
     PinballLoss,
     SquaredLoss,
 )
-from costboost.shards.local import Shard, Shards
+from costboost.shards.local import Shards
+from costboost.shards.rows import Shard
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]

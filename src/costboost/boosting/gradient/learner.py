@@ -13,7 +13,6 @@ of rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -25,14 +24,17 @@ from sklearn.utils.validation import has_fit_parameter
 
 from costboost.binning.binner import Binner
 from costboost.boosting.gradient import _gradient_kernels as kernels
-from costboost.shards.local import Mode, PackedPairs, Pairs, Shard, Shards, grid_scale
-from costboost.trees.forest import write_leaves
+from costboost.shards.grid import grid_scale
+from costboost.shards.local import Shards
+from costboost.shards.modes import PackedPairs, Pairs
+from costboost.shards.rows import Mode, Shard
+from costboost.shards.sampling import ColumnDraw, RowSample, column_draw
+from costboost.trees.forest import Recall
 from costboost.trees.grower import Grower, Limits, Tree
 from costboost.trees.splits import SplitFinder
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
-Keep = Callable[[Int64], NDArray[np.bool_]]
 
 PACKED_ROWS = 1 << 15
 _TYPICAL_SLOPE = 1 << (PackedPairs.SLOPE_BITS - 8)
@@ -61,7 +63,7 @@ class SlopeLearner(Protocol):
         """Whether the same slopes give the same lesson."""
 
     def learn(
-        self, shards: Shards, output: int, number: int, largest: Floats, keep: Keep | None
+        self, shards: Shards, output: int, number: int, largest: Floats, sample: RowSample | None
     ) -> Lesson:
         """Fit the slopes of an output; write `shard.leaves`, or `shard.data["answers"]`."""
 
@@ -121,14 +123,14 @@ class SlopeTree:
         return width is None or width >= self.binner.n_features
 
     def learn(
-        self, shards: Shards, output: int, number: int, largest: Floats, keep: Keep | None
+        self, shards: Shards, output: int, number: int, largest: Floats, sample: RowSample | None
     ) -> Lesson:
         """Grow a tree on the slopes of one output."""
         top = self._top(largest)
         mode, bend_scale, total = self._put_on_grid(shards, output, top)
         finder = self._finder(shards, output, bend_scale, total / bend_scale, top[1])
         draw = self._draw(number, output)
-        return Lesson(Grower(shards, mode, finder, self.limits, draw).grow(keep))
+        return Lesson(Grower(shards, mode, finder, self.limits, draw).grow(sample))
 
     def anchor(self, shards: Shards, output: int, largest: Floats) -> None:
         """Remember the least bend of a leaf, which is a share of the first round's."""
@@ -142,7 +144,7 @@ class SlopeTree:
         """Send every row down the tree of an earlier lesson."""
         tree = lesson.tree
         assert tree is not None
-        shards.map(lambda shard: write_leaves(tree, shard.codes, shard.leaves))
+        shards.call([Recall(tree)])
 
     def in_order(self, tree: Tree, values: Floats) -> Floats:
         """Return leaf values that rise and fall as `monotone` says."""
@@ -199,13 +201,9 @@ class SlopeTree:
             **options,
         )
 
-    def _draw(self, number: int, output: int) -> Callable[[], Int64] | None:
-        """Return the function that draws columns for a node, if not all are used."""
-        if self.deterministic:
-            return None
-        rng = np.random.default_rng([self.seed, number, output])
-        size = self.limits.max_features
-        return lambda: np.sort(rng.choice(self.binner.n_features, size=size, replace=False))
+    def _draw(self, number: int, output: int) -> ColumnDraw | None:
+        width, n_features = self.limits.max_features, self.binner.n_features
+        return column_draw(width, n_features, self.seed, number, output)
 
 
 def ordered_values(tree: Tree, values: Floats, monotone: NDArray[np.int8]) -> Floats:
@@ -265,7 +263,7 @@ class SlopeRegressor:
     largest_unit: float = field(default=1.0, init=False)
 
     def learn(
-        self, shards: Shards, output: int, number: int, largest: Floats, keep: Keep | None
+        self, shards: Shards, output: int, number: int, largest: Floats, sample: RowSample | None
     ) -> Lesson:
         """Fit a clone to the slopes of one output."""
         slopes, bends = (self._gather(shards, name, output) for name in ("slopes", "bends"))
@@ -275,8 +273,8 @@ class SlopeRegressor:
             draw = np.random.RandomState([self.seed, number, output])
             estimator.set_params(random_state=draw.randint(np.iinfo(np.int32).max))
         X = self.X
-        if keep is not None:
-            chosen = keep(np.arange(len(target)))
+        if sample is not None:
+            chosen = sample.keeps(np.arange(len(target)))
             if chosen.any():
                 rows = np.flatnonzero(chosen)
                 X, target = _safe_indexing(X, rows), target[rows]

@@ -22,7 +22,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting.adaboost.learner import row_sampler
 from costboost.boosting.gradient import _gradient_kernels as kernels
 from costboost.boosting.gradient.derivatives import Slopes
 from costboost.boosting.gradient.learner import Lesson, SlopeLearner
@@ -33,14 +32,16 @@ from costboost.boosting.gradient.minimisers import (
     pinball_by_leaf,
     pinball_prices,
 )
-from costboost.shards.local import Shard, Shards, grid_scale
+from costboost.shards.grid import grid_scale, to_floats
+from costboost.shards.local import Shards
+from costboost.shards.rows import Shard
+from costboost.shards.sampling import RowSample
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 Step = Literal["newton", "exact", "line-search"]
 Stop = Literal["rounds", "flat", "leaf", "uphill"]
 
-_REMAINDER = 2.0**40  # as in the kernels
 _LONGEST = 1e6  # of a line search that never turns
 _STILL = 1e-9  # of the steepest sum of slopes: the constant is at its best
 _EVERY = np.zeros(0, dtype=np.uint8)
@@ -146,14 +147,14 @@ class GradientBoosting:
             if not np.any(largest[:, 0] > 0.0):
                 self.stop = "flat"
                 return
-            keep = self._sample(number)
+            sample = self._sample(number)
             lessons, values = [], []
             for k in range(self.n_outputs):
-                lesson = self.learner.learn(self.shards, k, number, largest[k], keep)
+                lesson = self.learner.learn(self.shards, k, number, largest[k], sample)
                 lessons.append(lesson)
                 values.append(self._leaf_values(lesson, k, largest[k]))
                 self._write_step(lesson, k, values[-1])
-            if keep is None and self._stands_still(lessons, values, largest):
+            if sample is None and self._stands_still(lessons, values, largest):
                 self.stop = "leaf"
                 return
             size = self._line_search() if self._searching else 1.0
@@ -188,17 +189,17 @@ class GradientBoosting:
 
     # --- one round
 
-    def _sample(self, number: int) -> Callable[[Int64], NDArray[np.bool_]] | None:
+    def _sample(self, number: int) -> RowSample | None:
         """Choose the rows that this round learns from, and mark them."""
         if self.setting.subsample >= 1.0:
             return None
-        keep = row_sampler(self.setting.subsample, self.setting.seed, number)
+        sample = RowSample(self.setting.subsample, self.setting.seed, number)
         for shard in self.shards.shards:
-            shard.data["keep"] = keep(shard.rows).astype(np.uint8)
+            shard.data["keep"] = sample.keeps(shard.rows).astype(np.uint8)
         if not any(np.any(shard.data["keep"]) for shard in self.shards.shards):
             for shard in self.shards.shards:
                 shard.data["keep"][:] = 1
-        return keep
+        return sample
 
     def _leaf_values(self, lesson: Lesson, k: int, largest: Floats) -> Floats:
         """Return what each leaf adds to output k, before the learning rate."""
@@ -348,8 +349,7 @@ class GradientBoosting:
 
 def _to_float(sums: Int64, scales: tuple[float, float]) -> tuple[Floats, Floats]:
     """Turn exact sums (units, remainders) of slopes and of bends into numbers."""
-    slopes, bends = ((sums[:, j] + sums[:, j + 1] / _REMAINDER) for j in (0, 2))
-    return np.asarray(slopes / scales[0]), np.asarray(bends / scales[1])
+    return to_floats(sums[:, :2], scales[0]), to_floats(sums[:, 2:], scales[1])
 
 
 def newton_values(slopes: Floats, bends: Floats, l2: float) -> Floats:

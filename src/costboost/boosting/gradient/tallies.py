@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting import _vote_kernels
-from costboost.boosting.adaboost.normalizer import to_float
 from costboost.boosting.gradient import _gradient_kernels as kernels
 from costboost.boosting.gradient.derivatives import NONE, RegressionSlopes, Slopes, mean_value
 from costboost.costs import Costs
-from costboost.shards.local import Shard, Shards, grid_scale
+from costboost.shards.grid import grid_scale, to_floats
+from costboost.shards.local import Shards
+from costboost.shards.rows import Shard
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -39,7 +40,7 @@ def loss_tally(slopes: Slopes) -> Callable[[Shards], float]:
             kernels.sum_values(shard.data["slopes"][0], scale, out)
             return out
 
-        return to_float(shards.sum(part), scale, total)[0]
+        return float(to_floats(shards.sum(part), scale, total)[0])
 
     return tally
 
@@ -121,7 +122,7 @@ class CostTally:
             _vote_kernels.price_decisions(*rows, scale, out)
             return out
 
-        return to_float(shards.sum(price), scale, 1.0)[0] * self.unit
+        return float(to_floats(shards.sum(price), scale)[0]) * self.unit
 
     def _count(self, shard: Shard) -> Int64:
         data = shard.data

@@ -16,7 +16,6 @@ of largest sum, and splits are chosen accordingly.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -30,10 +29,11 @@ from sklearn.utils.validation import has_fit_parameter
 
 from costboost.binning.binner import Binner
 from costboost.binning.codes import MISSING
-from costboost.boosting.adaboost.learner import row_sampler
-from costboost.shards import _tree_kernels as kernels
-from costboost.shards.local import Mode, Shard, Shards, Vectors
-from costboost.trees.forest import write_leaves
+from costboost.shards.local import Shards
+from costboost.shards.modes import Vectors
+from costboost.shards.rows import Shard
+from costboost.shards.sampling import RowSample, column_draw
+from costboost.trees.forest import Recall
 from costboost.trees.grower import Grower, Limits, Tree
 from costboost.trees.splits import Split, SplitFinder
 
@@ -75,32 +75,8 @@ class RelationalLearner(Protocol):
         """Write again what an earlier hypothesis says of every row."""
 
 
-@dataclass(frozen=True)
-class NarrowVectors:
-    """As `Vectors`, in histograms of only so many codes; the last cell is the missing value's.
-
-    Every node that waits to be split holds a histogram of all K classes. Where columns have few
-    values, nearly all of its 256 codes would be empty.
-    """
-
-    n_channels: int
-    n_codes: int
-
-    def histogram(self, shard: Shard, node: int) -> Int64:
-        """Return the node's sums for every class, (d, n_codes + 1, K)."""
-        wide = shard.data.get("wide histogram")
-        if wide is None:
-            shape = (shard.codes.shape[1], 256, self.n_channels)
-            wide = shard.data["wide histogram"] = np.zeros(shape, dtype=np.int64)
-        vectors = shard.data["vectors"]
-        kernels.vector_histogram(shard.codes, *shard.where(node), vectors, wide.reshape(-1))
-        narrow = np.concatenate([wide[:, : self.n_codes], wide[:, MISSING:]], axis=1)
-        wide[:, : self.n_codes] = wide[:, MISSING:] = 0
-        return narrow
-
-
 class NarrowFinder(SplitFinder):
-    """Searches histograms of `NarrowVectors`."""
+    """Searches histograms of few codes."""
 
     _wide: Int64 | None = None
 
@@ -147,29 +123,22 @@ class RelationalTree:
             criterion="one-hot" if self.one_label else "vector",
             min_count=self.limits.min_samples_leaf,
         )
-        few = NarrowVectors(self.n_classes, n_codes)
-        mode: Mode = few if narrow else Vectors(self.n_classes)
-        grower = Grower(shards, mode, finder, self.limits, self._draw(number))
-        keep = row_sampler(self.subsample, self.seed, number) if self.subsample < 1.0 else None
-        tree = grower.grow(keep)
+        mode = Vectors(self.n_classes, n_codes if narrow else None)
+        width, n_features = self.limits.max_features, self.binner.n_features
+        draw = column_draw(width, n_features, self.seed, number)
+        sample = RowSample(self.subsample, self.seed, number) if self.subsample < 1.0 else None
+        grower = Grower(shards, mode, finder, self.limits, draw)
+        tree = grower.grow(sample)
         grower.nodes.clear()  # histograms of K classes, which would wait for the collector
         answers = leaf_answers(tree.leaf_sums, one_label=self.one_label)
-        reward = int(np.sum(tree.leaf_sums * answers)) if keep is None else None
+        reward = int(np.sum(tree.leaf_sums * answers)) if sample is None else None
         return Relation(answers, tree, reward=reward)
 
     def recall(self, shards: Shards, relation: Relation) -> None:
         """Send every row down the tree of an earlier round."""
         tree = relation.tree
         assert tree is not None
-        shards.map(lambda shard: write_leaves(tree, shard.codes, shard.leaves))
-
-    def _draw(self, number: int) -> Callable[[], Int64] | None:
-        """Return the function that draws columns for a node, if not all are used."""
-        width, n_features = self.limits.max_features, self.binner.n_features
-        if width is None or width >= n_features:
-            return None
-        rng = np.random.default_rng([self.seed, number])
-        return lambda: np.sort(rng.choice(n_features, size=width, replace=False))
+        shards.call([Recall(tree)])
 
 
 def leaf_answers(sums: Int64, *, one_label: bool) -> Bits:

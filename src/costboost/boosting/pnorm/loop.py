@@ -32,7 +32,10 @@ from costboost.boosting.pnorm.methods import (
 )
 from costboost.boosting.pnorm.rows import PricedRows
 from costboost.costs import Costs
-from costboost.shards.local import Shard, Shards, grid_scale
+from costboost.shards.grid import grid_scale
+from costboost.shards.local import Shards
+from costboost.shards.rows import Shard
+from costboost.shards.sampling import round_key, uniform
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -244,7 +247,7 @@ class Mixing:
     def _drawn(self, shard: Shard, rows: slice, share: Floats, number: int) -> NDArray[np.int32]:
         """Draw examples in proportion to their weight, by rejection (Zadrozny et al. 2003)."""
         numbers = shard.rows[rows, None] * self.n_classes + np.arange(self.n_classes)
-        accepted = uniform_numbers(numbers, self.setting.seed, number) < np.abs(share)
+        accepted = uniform(round_key(self.setting.seed, number + 1), numbers) < np.abs(share)
         return np.asarray(np.sign(share) * accepted, dtype=np.int32)
 
     def _reward(self, relation: Relation) -> int:
@@ -371,15 +374,3 @@ class Mixing:
 
         objective = priced.sum(terms, 1.0) * priced.unit / priced.total_weight
         return objective, priced.total_cost(decide)
-
-
-def uniform_numbers(numbers: Int64, seed: int, number: int) -> Floats:
-    """Return a number in [0, 1) for each of some whole numbers, the seed and the round."""
-    key = np.uint64((seed * 0x9E3779B97F4A7C15 + (number + 1) * 0xD1B54A32D192ED03) % 2**64)
-    # SplitMix64 (Steele, Lea and Flood 2014): it depends on nothing else, so not on the shards.
-    with np.errstate(over="ignore"):
-        z = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + key
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        z = z ^ (z >> np.uint64(31))
-    return np.asarray((z >> np.uint64(11)) * 2.0**-53)

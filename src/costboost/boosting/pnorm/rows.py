@@ -19,7 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.costs import Costs
-from costboost.shards.local import Shard, Shards, grid_scale
+from costboost.shards.grid import grid_scale
+from costboost.shards.local import Shards
+from costboost.shards.rows import Shard
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]

@@ -39,7 +39,7 @@ from costboost.fitting.judging import (
 from costboost.fitting.trainer import TableTrainer, set_history
 from costboost.inputs.arrays import encode
 from costboost.inputs.checks import plain, warn_caller
-from costboost.shards.local import Layout, plan_layout, sensible_shards
+from costboost.shards.layout import Layout, plan_layout, sensible_shards
 from costboost.trees.forest import ForestBuilder
 
 Floats = NDArray[np.float64]

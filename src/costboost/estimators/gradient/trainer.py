@@ -37,7 +37,8 @@ from costboost.fitting.judging import HeldOut, Judge
 from costboost.fitting.trainer import TableTrainer
 from costboost.inputs.arrays import encode, read_numbers
 from costboost.inputs.checks import column_name
-from costboost.shards.local import Shards, plan_layout, sensible_shards
+from costboost.shards.layout import plan_layout, sensible_shards
+from costboost.shards.local import Shards
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]

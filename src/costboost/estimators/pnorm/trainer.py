@@ -33,7 +33,7 @@ from costboost.estimators.pnorm.plan import PNormPlan, leaf_rows
 from costboost.fitting.judging import Answers, Follower, Watched, eval_series
 from costboost.fitting.trainer import set_history
 from costboost.inputs.checks import plain, warn_caller
-from costboost.shards.local import Layout, plan_layout, sensible_shards
+from costboost.shards.layout import Layout, plan_layout, sensible_shards
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]

@@ -1,0 +1,84 @@
+"""Which shard holds which rows: dealt in small blocks, grouped by class inside each shard."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.shards.local import Shards
+from costboost.shards.rows import Shard
+
+Int64 = NDArray[np.int64]
+
+_DEAL = 4096  # rows dealt to one shard at a time: sorted data leaves no thread idle
+_CELLS_PER_SHARD = 200_000  # below this a second thread costs more than it brings
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where each row of a table goes: into which shard, and there behind its class.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n,)
+        rows[p] is the number of the row stored at position p.
+    bounds : list of (start, stop)
+        The positions of each shard.
+    starts : list of ndarray of shape (S + 1,)
+        Where each class begins, inside each shard.
+    """
+
+    rows: Int64
+    bounds: list[tuple[int, int]]
+    starts: list[Int64]
+
+    @property
+    def positions(self) -> Int64:
+        """positions[i] is where row i is stored."""
+        positions = np.empty_like(self.rows)
+        positions[self.rows] = np.arange(len(self.rows))
+        return positions
+
+    def cut(self, codes: NDArray[np.uint8]) -> Shards:
+        """Return shards of a table whose rows already lie in this layout."""
+        return Shards(
+            [
+                Shard(codes[start:stop], self.rows[start:stop], starts)
+                for (start, stop), starts in zip(self.bounds, self.starts, strict=True)
+            ]
+        )
+
+
+def plan_layout(
+    labels: NDArray[np.integer[Any]] | None, n_rows: int, n_segments: int, n_shards: int
+) -> Layout:
+    """Deal rows to shards and group them by label inside each; None: one segment, no labels.
+
+    Examples
+    --------
+    >>> layout = plan_layout(np.array([1, 0, 1, 0]), n_rows=4, n_segments=2, n_shards=1)
+    >>> layout.rows.tolist(), layout.starts[0].tolist()
+    ([1, 3, 0, 2], [0, 2, 4])
+    """
+    shard_of = (np.arange(n_rows) // _DEAL) % n_shards
+    rows = np.arange(n_rows, dtype=np.int64)
+    if labels is None:
+        labels = np.zeros(n_rows, dtype=np.uint8)
+    if n_shards > 1 or n_segments > 1:
+        rows = np.argsort(shard_of * n_segments + labels, kind="stable")
+    sizes = np.bincount(shard_of * n_segments + labels, minlength=n_shards * n_segments)
+    starts = [
+        np.concatenate([[0], np.cumsum(part)]).astype(np.int64)
+        for part in sizes.reshape(n_shards, n_segments)
+    ]
+    ends = np.cumsum([start[-1] for start in starts]).tolist()
+    bounds = list(zip([0, *ends[:-1]], ends, strict=True))
+    return Layout(rows=rows, bounds=bounds, starts=starts)
+
+
+def sensible_shards(n_rows: int, n_features: int, n_threads: int) -> int:
+    """Return how many shards pay: one per thread, fewer on small tables."""
+    return max(1, min(n_threads, n_rows // _DEAL, n_rows * n_features // _CELLS_PER_SHARD))

@@ -1,0 +1,131 @@
+"""What histograms add up: class weights, pairs of gradient and hessian, vectors, or rows.
+
+A mode is a small value that goes with a message; the numbers it adds up lie where the rows are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.binning.codes import MISSING
+from costboost.shards import _tree_kernels as kernels
+from costboost.shards.rows import Shard
+
+Int64 = NDArray[np.int64]
+
+_NONE = np.zeros(0)
+
+
+@dataclass(frozen=True)
+class ClassWeights:
+    """One weight per row, added to the histogram of the row's class (`shard.data["weights"]`).
+
+    `scales` puts weights on the grid, one for each class: a power of two, times the class's factor
+    if it has one. Where rows have factors of their own, they are in `shard.data[factors]`.
+    """
+
+    scales: tuple[float, ...]
+    factors: str | None = None
+
+    @property
+    def n_channels(self) -> int:
+        """The number of classes."""
+        return len(self.scales)
+
+    def histogram(self, shard: Shard, node: int) -> Int64:
+        """Return the node's class weights as a (d, 256, K) view of planes by class."""
+        hist = np.zeros((self.n_channels, shard.codes.shape[1], 256), dtype=np.int64)
+        factors = _NONE if self.factors is None else shard.data[self.factors]
+        weights = (shard.data["weights"], factors, np.array(self.scales))
+        kernels.class_histogram(shard.codes, *shard.where(node), *weights, hist.reshape(-1))
+        return hist.transpose(1, 2, 0)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """A gradient and a hessian per row, on the grid (`shard.data["pairs"]`)."""
+
+    n_channels: int = 2
+
+    def histogram(self, shard: Shard, node: int) -> Int64:
+        """Return the node's sums of gradients and hessians, (d, 256, 2)."""
+        hist = np.zeros((shard.codes.shape[1], 256, 2), dtype=np.int64)
+        kernels.pair_histogram(
+            shard.codes, *shard.where(node), shard.data["pairs"], hist.reshape(-1)
+        )
+        return hist
+
+
+@dataclass(frozen=True)
+class PackedPairs:
+    """A gradient and a hessian per row in one word (`shard.data["packed"]`), half the work.
+
+    The word is gradient * 2**SHIFT + hessian; at most `SLOPE_BITS` and `BEND_BITS` bits, so that
+    sums of `BLOCK` rows neither carry into each other nor overflow: 8191 * 2**16 < 2**29, and
+    8191 * 2**21 * 2**29 < 2**63. Same sums as `Pairs`, on a coarser grid.
+    """
+
+    n_channels: int = 2
+
+    BLOCK: ClassVar[int] = 8191
+    SHIFT: ClassVar[int] = 29
+    SLOPE_BITS: ClassVar[int] = 21
+    BEND_BITS: ClassVar[int] = 16
+
+    def histogram(self, shard: Shard, node: int) -> Int64:
+        """Return the node's sums of gradients and hessians, (d, 256, 2)."""
+        d = shard.codes.shape[1]
+        hist = np.zeros((d, 256, 2), dtype=np.int64)
+        part = shard.data.get("part")
+        if part is None:
+            part = shard.data["part"] = np.zeros(d * 256, dtype=np.int64)
+        packed = (shard.data["packed"], self.SHIFT, self.BLOCK, part)
+        kernels.packed_histogram(shard.codes, *shard.where(node), *packed, hist.reshape(-1))
+        return hist
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """K signed weights per row, on the grid (`shard.data["vectors"]`): relational examples.
+
+    Every node that waits to be split holds a histogram of all K classes. Where columns have few
+    values, nearly all of its 256 codes would be empty: with `n_codes` only so many are kept, and
+    behind them one for missing values.
+    """
+
+    n_channels: int
+    n_codes: int | None = None
+
+    def histogram(self, shard: Shard, node: int) -> Int64:
+        """Return the node's sums for every class, (d, 256, K) or (d, n_codes + 1, K)."""
+        if self.n_codes is None:
+            wide = np.zeros((shard.codes.shape[1], 256, self.n_channels), dtype=np.int64)
+            self._fill(shard, node, wide)
+            return wide
+        room = shard.data.get("wide histogram")
+        if room is None:
+            shape = (shard.codes.shape[1], 256, self.n_channels)
+            room = shard.data["wide histogram"] = np.zeros(shape, dtype=np.int64)
+        self._fill(shard, node, room)
+        narrow = np.concatenate([room[:, : self.n_codes], room[:, MISSING:]], axis=1)
+        room[:, : self.n_codes] = room[:, MISSING:] = 0
+        return narrow
+
+    def _fill(self, shard: Shard, node: int, hist: Int64) -> None:
+        vectors = shard.data["vectors"]
+        kernels.vector_histogram(shard.codes, *shard.where(node), vectors, hist.reshape(-1))
+
+
+@dataclass(frozen=True)
+class RowCounts:
+    """One for every row: how many there are, (d, 256)."""
+
+    n_channels: int = 1
+
+    def histogram(self, shard: Shard, node: int) -> Int64:
+        """Return the node's number of rows by column and code."""
+        return shard.counts(node)

@@ -1,0 +1,183 @@
+"""What a worker holds: one slice of the table, and how its rows are divided among nodes.
+
+    codes   | class 0 | class 1 | ...      rows grouped by class ("segments"), one byte per cell
+    order   | node 3 | node 4 | ...        the same rows, permuted; a node is one range a segment
+
+A worker keeps the histograms of nodes that wait to be split. It counts the smaller of a node's two
+children, as it sees them; the other one is the parent's less that, which integers make exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.shards import _tree_kernels as kernels
+from costboost.shards.sampling import RowSample
+
+Int64 = NDArray[np.int64]
+
+ROOT = 0
+
+
+class Mode(Protocol):
+    """What a shard's histograms add up: class weights, pairs, vectors, or rows."""
+
+    @property
+    def n_channels(self) -> int:
+        """The number of sums in a cell."""
+
+    def histogram(self, shard: Shard, node: int) -> Int64:
+        """Return the node's sums as a (d, 256, n_channels) view."""
+
+
+@dataclass(frozen=True)
+class TreeShape:
+    """What rows need to know of a tree to find their leaves.
+
+    Attributes
+    ----------
+    left : tuple of int
+        The left child of every node, -1 at leaves; the right one is the next node.
+    features : tuple of int
+    goes_left : tuple of uint8 arrays of shape (256,), None at leaves
+    leaves : tuple of int
+        The number of the leaf that a node is, -1 elsewhere.
+    """
+
+    left: tuple[int, ...]
+    features: tuple[int, ...]
+    goes_left: tuple[NDArray[np.uint8] | None, ...]
+    leaves: tuple[int, ...]
+
+
+@dataclass
+class Shard:
+    """One slice of the table.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (m, d), uint8
+    rows : ndarray of shape (m,), int64
+        The number of each row in the table as it was given.
+    starts : ndarray of shape (S + 1,), int64
+        Where each segment (class) begins.
+    leaves : ndarray of shape (m,), uint16
+        The leaf each row reached in the tree grown last.
+    data : dict
+        Per-row arrays of the algorithm that drives the growing (weights, margins, ...).
+    """
+
+    codes: NDArray[np.uint8]
+    rows: Int64
+    starts: Int64
+    data: dict[str, NDArray[Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        m = len(self.codes)
+        self.order = np.empty(m, dtype=np.uint32)
+        self.scratch = np.empty(m, dtype=np.uint32)
+        self.leaves = np.zeros(m, dtype=np.uint16)
+        self.ranges: dict[int, tuple[Int64, Int64]] = {}
+        self.sampled = False
+        self._kept: dict[tuple[Mode, int], Int64 | tuple[Int64, Int64]] = {}
+        self._root_counts: Int64 | None = None
+
+    # --- nodes
+
+    def begin(self, sample: RowSample | None) -> int:
+        """Forget the last tree; put all rows, or those of a sample, into the root."""
+        self.sampled = sample is not None
+        self._kept.clear()
+        begins, ends = self.starts[:-1].copy(), self.starts[1:].copy()
+        if sample is not None:
+            keep = sample.keeps(self.rows)
+            for s, (begin, end) in enumerate(zip(begins, ends, strict=True)):
+                chosen = np.flatnonzero(keep[begin:end]) + begin
+                self.order[begin : begin + len(chosen)] = chosen
+                ends[s] = begin + len(chosen)
+        self.ranges = {ROOT: (begins, ends)}
+        return int(np.sum(ends - begins))
+
+    def where(self, node: int) -> tuple[NDArray[np.uint32], bool, Int64, Int64]:
+        """Return (order, whole, begins, ends) of a node, as the kernels take them."""
+        begins, ends = self.ranges[node]
+        return self.order, node == ROOT and not self.sampled, begins, ends
+
+    def divide(
+        self, node: int, left: int, feature: int, goes_left: NDArray[np.uint8]
+    ) -> tuple[int, int]:
+        """Divide a node's rows between two children; return how many each of them got."""
+        order, whole, begins, ends = self.where(node)
+        middles = np.empty_like(begins)
+        kernels.partition(
+            self.codes, feature, goes_left, order, self.scratch, whole, begins, ends, middles
+        )
+        # The root's rows are now in `order`, so its children read them there.
+        self.ranges[left] = (begins, middles)
+        self.ranges[left + 1] = (middles, ends)
+        n_left = sum(middles.tolist()) - sum(begins.tolist())
+        return n_left, sum(ends.tolist()) - sum(middles.tolist())
+
+    # --- histograms
+
+    def histogram(self, node: int, mode: Mode) -> Int64:
+        """Return a node's sums, (d, 256, C), and keep them until its children have theirs."""
+        kept = self._kept.get((mode, node))
+        if kept is None:
+            kept = mode.histogram(self, node)
+        elif isinstance(kept, tuple):
+            kept = kept[0] - kept[1]
+        self._kept[mode, node] = kept
+        return kept
+
+    def left_histogram(self, node: int, left: int, sizes: tuple[int, int], mode: Mode) -> Int64:
+        """Return the sums of a divided node's left child, from those of the smaller child."""
+        parent = self.histogram(node, mode)
+        del self._kept[mode, node]
+        if sizes[0] <= sizes[1]:
+            small = mode.histogram(self, left)
+            self._kept[mode, left], self._kept[mode, left + 1] = small, (parent, small)
+            return small
+        small = mode.histogram(self, left + 1)
+        large = parent - small
+        self._kept[mode, left], self._kept[mode, left + 1] = large, small
+        return large
+
+    def counts(self, node: int) -> Int64:
+        """Count the node's rows by column and code; the whole root's never change."""
+        whole = node == ROOT and not self.sampled
+        if whole and self._root_counts is not None:
+            return self._root_counts
+        counts = np.zeros((self.codes.shape[1], 256), dtype=np.int64)
+        kernels.count_histogram(self.codes, *self.where(node), counts)
+        if whole:
+            self._root_counts = counts
+        return counts
+
+    # --- leaves
+
+    def settle(self, shape: TreeShape) -> None:
+        """Write to `leaves` the number of the leaf that each row reaches."""
+        if self.sampled:  # rows left out of the tree's making reach a leaf too
+            self.begin(None)
+        self._kept.clear()
+        pending = [ROOT]
+        while pending:
+            node = pending.pop()
+            left, goes_left = shape.left[node], shape.goes_left[node]
+            if left < 0 or goes_left is None:
+                kernels.assign_leaf(*self.where(node), shape.leaves[node], self.leaves)
+                continue
+            goes = (shape.features[node], goes_left)
+            divided = left in self.ranges
+            if not divided and shape.left[left] < 0 and shape.left[left + 1] < 0:
+                ends = (shape.leaves[left], shape.leaves[left + 1])
+                kernels.assign_split(self.codes, *goes, *self.where(node), *ends, self.leaves)
+                continue
+            if not divided:
+                self.divide(node, left, *goes)
+            pending += [left, left + 1]
