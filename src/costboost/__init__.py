@@ -11,6 +11,7 @@ from costboost.estimators.wrappers import (
     MinimumCostClassifier,
     RateClassifier,
 )
+from costboost.trusted import TRUSTED_TYPES
 from costboost.versions import show_versions
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "MetaCostClassifier",
     "CostingClassifier",
     "RateClassifier",
+    "TRUSTED_TYPES",
     "show_versions",
     "__version__",
 ]

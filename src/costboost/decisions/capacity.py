@@ -45,7 +45,7 @@ def allocate(
         most 1, rounded down); or a dict of those by group. Actions that are not named, and all
         with None, are not limited.
     actions : sequence of length n_actions, default=None
-        Names of the actions; None is 0 .. n_actions - 1.
+        Names of the actions; None is those of the columns of a frame, else 0 .. n_actions - 1.
     groups : array-like of shape (n_samples,), default=None
         Capacities hold for each of these groups, such as days.
     cheapest : array-like of shape (n_samples,), default=None
@@ -69,7 +69,9 @@ def allocate(
         raise ValueError(
             f"expected has shape {table.shape}: give (n_samples, n_actions), at least one of each."
         )
-    names = np.arange(table.shape[1]) if actions is None else np.asarray(actions)
+    if actions is None:  # a frame, such as expected_cost returns for one, has their names
+        actions = list(getattr(expected, "columns", range(table.shape[1])))
+    names = np.asarray(actions)
     if len(names) != table.shape[1]:
         raise ValueError(f"{len(names)} actions were named, but expected has {table.shape[1]}.")
     cut = _cut_groups(groups, len(table))

@@ -87,6 +87,8 @@ class SavingsCurveDisplay(BinaryDisplay):
         Share of rows that the model's own decisions act on, and what that saves.
     normalize : bool, default=False
         Whether savings are shares of the cost of not acting at all.
+    rank_by : {"score", "saving"}, default="score"
+        What rows were ranked by, as the axis says.
     currency : str, default=None
         What costs are counted in, such as "EUR".
     name : str, default=None
@@ -123,6 +125,7 @@ class SavingsCurveDisplay(BinaryDisplay):
     saved: Floats
     own: tuple[float, float] | None = None
     normalize: bool = False
+    rank_by: Literal["score", "saving"] = "score"
     currency: str | None = None
     name: str | None = None
 
@@ -197,7 +200,15 @@ class SavingsCurveDisplay(BinaryDisplay):
         x, saved = savings_curve(
             y_true, y_score, costs=bound, normalize=normalize, sample_weight=sample_weight
         )
-        made = cls(share=x, saved=saved, own=own, normalize=normalize, currency=currency, name=name)
+        made = cls(
+            share=x,
+            saved=saved,
+            own=own,
+            normalize=normalize,
+            rank_by=rank_by,
+            currency=currency,
+            name=name,
+        )
         return made.plot(ax=ax, **kwargs)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
@@ -231,7 +242,8 @@ class SavingsCurveDisplay(BinaryDisplay):
             self.own_ = mark_own(self.ax_, *self.own, self.line_.get_color())
         what = "Share of the cost saved" if self.normalize else "Saved"
         currency = None if self.normalize else self.currency
-        dress(self.ax_, "Share of rows acted on, highest scores first", unit(what, currency))
+        first = "highest scores" if self.rank_by == "score" else "largest expected savings"
+        dress(self.ax_, f"Share of rows acted on, {first} first", unit(what, currency))
         self._tick()
         self._limit()
         self.legend_ = show_legend(self.ax_)

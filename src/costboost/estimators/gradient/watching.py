@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
-from costboost.boosting.gradient.derivatives import Rows, mean_value
 from costboost.boosting.gradient.loop import GradientRound
-from costboost.boosting.gradient.losses import LogLoss
+from costboost.boosting.gradient.losses import flat
 from costboost.boosting.gradient.model import GradientEnsemble, Init, add_round
+from costboost.boosting.gradient.rows import Rows
 from costboost.costs import Costs
 from costboost.estimators.gradient.plan import GradientPlan
 from costboost.fitting.judging import Answers, Judge, class_actions
@@ -21,13 +21,6 @@ from costboost.trees.forest import ForestBuilder
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 Codes = NDArray[np.uint8]
-
-
-def proba_of(loss: Any, margins: Floats) -> Floats:
-    """Return class probabilities of margins (n, J) by the loss's link."""
-    raw = margins[:, 0] if margins.shape[1] == 1 else margins
-    link = getattr(loss, "proba", None)
-    return np.asarray(LogLoss().proba(raw) if link is None else link(raw), dtype=float)
 
 
 def choices_of(margins: Floats) -> Int64:
@@ -90,11 +83,13 @@ class GradientFollower:
         assert part.costs is not None
         decided = part.y[:0]  # nobody asks
         if plan.odds is not None:
-            decided = part.costs.decide(proba_of(plan.loss, self.margins), encoded=True)
+            decided = part.costs.decide(self._proba(), encoded=True)
         elif plan.metric == "cost":
             decided = class_actions(part.costs, choices_of(self.margins))
-        proba = lambda: proba_of(plan.loss, self.margins)  # noqa: E731
-        return Answers(part.labels, part.y, proba, decided, part.costs, part.weights)
+        return Answers(part.labels, part.y, self._proba, decided, part.costs, part.weights)
+
+    def _proba(self) -> Floats:
+        return np.asarray(self.plan.loss.proba(flat(self.margins)))
 
     def loss_after(self, done: GradientRound) -> float:
         """Add a round; return the mean loss of a regression, or the user's metric."""
@@ -104,7 +99,7 @@ class GradientFollower:
             extra = {} if part.weights is None else {"sample_weight": part.weights}
             return float(plan.metric(part.y, self.margins[:, 0].copy(), **extra))
         rows = Rows(part.y, 1, part.weights, prices=part.prices)
-        return mean_value(plan.loss, rows, self.margins)
+        return float(plan.loss.mean_value(rows, self.margins))
 
 
 class LossJudge(Judge):
