@@ -10,6 +10,7 @@ from costboost.estimators.wrappers import (
     CostingClassifier,
     MetaCostClassifier,
     MinimumCostClassifier,
+    RateClassifier,
 )
 from costboost.persistence import load, save
 from costboost.trusted import TRUSTED_TYPES
@@ -25,6 +26,7 @@ __all__ = [
     "MetaCostClassifier",
     "CostingClassifier",
     "CostColumns",
+    "RateClassifier",
     "TRUSTED_TYPES",
     "save",
     "load",

@@ -436,3 +436,24 @@ def test_categorical_names_must_exist():
 def test_encode_refuses(arguments, message):
     with pytest.raises(ValueError, match=message):
         fit_binner(ONES).encode(**{"X": ONES, **arguments})
+
+
+# ---------------------------------------------------------------- columns that no tree looks at
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "object"])
+def test_columns_that_are_not_encoded_are_of_the_same_kind(kind):
+    def table(**columns):
+        if kind == "object":
+            return np.array(list(zip(*columns.values(), strict=True)), dtype=object)
+        return (pd.DataFrame if kind == "pandas" else pl.DataFrame)(columns)
+
+    number, word = [1.0, 2.0, 3.0], ["ash", "oak", "elm"]
+    binner = fit_binner(table(a=number, b=number, c=word))
+    assert binner.encode(table(a=number, b=number, c=word), columns=[0])[:, 1].tolist() == [0] * 3
+    with pytest.raises((ValueError, TypeError), match=r"b|1"):
+        binner.encode(table(a=number, b=word, c=word), columns=[0])
+    with pytest.raises((ValueError, TypeError), match="were strings in training"):
+        binner.encode(table(a=number, b=number, c=number), columns=[0])
+    missing = [None, None, None]
+    binner.encode(table(a=number, b=number, c=missing), columns=[0])

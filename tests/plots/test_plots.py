@@ -26,7 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from costboost import metrics, plots
+from costboost import CostBoostClassifier, GradientBoostRegressor, metrics, plots
 from costboost.costs import Costs
 from costboost.estimators.wrappers import MinimumCostClassifier
 from costboost.plots import (
@@ -198,13 +198,15 @@ def test_cost_at_any_threshold_follows_the_decision_rule(scores):
         display.cost_at(np.nan)
 
 
-def test_the_chosen_threshold_is_elkans_else_the_cheapest(scores):
+def test_the_chosen_threshold_is_elkans_else_none(scores):
     y, p = scores
     assert ThresholdCostDisplay.from_predictions(y, p, costs={"fp": 1, "fn": 4}).chosen == 0.2
     margins = ThresholdCostDisplay.from_predictions(y, 10 * p - 4, costs={"fp": 1, "fn": 4})
     assert margins.elkan is None
     assert margins.elkan_ is None
-    assert margins.chosen == margins.cheapest
+    assert margins.chosen is margins.chosen_ is margins.price_ is None
+    assert margins.cheapest_ is not None
+    assert "in hindsight" in legend_texts(margins)[0]
     told = ThresholdCostDisplay.from_predictions(y, p, probability=False)
     assert told.elkan is None
     always = ThresholdCostDisplay.from_predictions(y, p, costs={"fp": 5, "fn": 1, "tp": 3})
@@ -362,7 +364,7 @@ def test_training_cost_of_a_fitted_model():
     # A mean beside totals has its own axis, and all curves one legend.
     assert display.validation_ is display.validation_ax_.lines[0]
     assert display.validation_ax_ is not display.ax_
-    assert display.validation_ax_.get_ylabel() == "Mean validation cost (EUR)"
+    assert display.validation_ax_.get_ylabel() == "Mean held-out cost (EUR)"
     assert len(legend_texts(display)) == 2
     second = TrainingCostDisplay.from_estimator(Boosted(), name="b", ax=display.ax_)
     assert second.validation_ax_ is display.validation_ax_
@@ -376,6 +378,38 @@ def test_training_cost_of_a_fitted_model():
         TrainingCostDisplay(train_cost=[])
     with pytest.raises(ValueError, match="cost_bound holds nan"):
         TrainingCostDisplay(train_cost=[1.0], cost_bound=[np.nan])
+
+
+def test_training_cost_draws_what_stops_training():
+    X, y = make_classification(300, flip_y=0.2, random_state=0)
+    model = CostBoostClassifier(n_estimators=40, cv=2, random_state=0).fit(X, y)
+    display = TrainingCostDisplay.from_estimator(model)
+    looks = model.validation_rounds_
+    np.testing.assert_array_equal(display.validation_.get_xdata(), looks)
+    np.testing.assert_array_equal(display.validation_.get_ydata(), model.validation_loss_)
+    np.testing.assert_array_equal(display.line_.get_xdata(), looks[looks <= model.n_iter_])
+    assert display.best_round == looks[np.argmin(model.validation_loss_)]
+    assert display.validation_ax_.get_ylabel() == "Mean held-out log loss"
+    assert any("held-out log loss, least" in text for text in legend_texts(display))
+    regressor = GradientBoostRegressor(n_estimators=30, n_iter_no_change=3).fit(X, X[:, 0])
+    display = TrainingCostDisplay.from_estimator(regressor)
+    assert display.ax_.get_ylabel() == "Mean loss"
+    np.testing.assert_array_equal(display.line_.get_ydata(), regressor.train_loss_)
+    own = TrainingCostDisplay(
+        train_cost=[3, 2],
+        rounds=[10, 20],
+        validation_cost=[5, 6, 4],
+        validation_rounds=[10, 20, 30],
+        kept=20,
+        validation_name="my loss",
+    ).plot()
+    assert own.best_round == 30
+    assert own.kept_.get_xdata()[0] == 20
+    assert "20 rounds are kept" in legend_texts(own)
+    with pytest.raises(ValueError, match="3 validation costs, but 2 rounds"):
+        TrainingCostDisplay(
+            train_cost=[1.0], validation_cost=[1, 2, 3], validation_rounds=[1, 2]
+        ).plot()
 
 
 def test_training_cost_of_several_models_is_their_mean_in_a_band():
@@ -762,7 +796,8 @@ def test_without_matplotlib_the_error_names_the_extra(monkeypatch, scores):
 
 
 def test_every_public_picture_is_tested_here():
-    tested = {*BINARY, TrainingCostDisplay, CriticalDifferenceDisplay}
+    elsewhere = {plots.PolicyDisplay, plots.CapacityDisplay, plots.CoverageDisplay}
+    tested = {*BINARY, TrainingCostDisplay, CriticalDifferenceDisplay, *elsewhere}
     assert {getattr(plots, name) for name in plots.__all__} == tested
     assert all(CURVE not in name for name in plots.__all__)
 

@@ -18,7 +18,13 @@ from costboost.binning.categories import Key
 from costboost.binning.checking import check_binner
 from costboost.binning.codes import MISSING, Codes
 from costboost.binning.cutting import cut_table
-from costboost.binning.encoding import Encoder, encode_table, make_encoder, make_target
+from costboost.binning.encoding import (
+    Encoder,
+    check_kinds,
+    encode_table,
+    make_encoder,
+    make_target,
+)
 from costboost.binning.reading import categorical_mask, check_features, check_not_empty, read_table
 from costboost.binning.weighing import weigh_rows
 
@@ -160,6 +166,7 @@ class Binner:
         table = read_table(X)
         check_features(table, self.n_features, self.feature_names)
         target = make_target(table.n_rows, self.n_features, positions, out, columns)
+        check_kinds(self._encoder, table, target.features)
         encode_table(self._encoder, table, target, n_threads)
         return target.out
 

@@ -204,6 +204,25 @@ def encode_table(encoder: Encoder, table: Table, target: Target, n_threads: int)
         _encode_rows(encoder, table, target, n_threads)
 
 
+def check_kinds(encoder: Encoder, table: Table, features: Integers) -> None:
+    """Refuse columns that are not to be encoded, but hold another kind than in training.
+
+    A table that is wrong where no tree looks is wrong all the same. Arrays of numbers hold numbers;
+    of a DataFrame's number columns the type is known from one row.
+    """
+    if isinstance(table, DenseTable | SparseTable):
+        return
+    for j in np.setdiff1d(np.arange(table.n_columns), features).tolist():
+        any_kind = encoder.is_categorical[j] or table.has_keys(j)
+        stop = table.n_rows if any_kind else min(1, table.n_rows)
+        if not encoder.is_categorical[j]:
+            table.numbers(j, 0, stop)
+        elif table.has_keys(j):
+            _codes_of_keys(encoder, table, j, *table.keys(j, 0, stop))
+        else:
+            _codes_of_categories(encoder, table, j, table.numbers(j, 0, stop))
+
+
 def _encode_rows(encoder: Encoder, table: Table, target: Target, n_threads: int) -> None:
     step = _BLOCK_ROWS
     if isinstance(table, DenseTable) and table.array.dtype != table.dtype:

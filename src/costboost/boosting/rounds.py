@@ -69,6 +69,9 @@ class EarlyStopping:
         A fall by less than this share of the best cost does not count.
     every, last : int
         Rounds between two looks at the held-out rows, and the round that gets a look in any case.
+    idle : callable
+        Whether the last look saw the same decisions as the one before: the rounds between them
+        do not count against the patience.
     costs, looks : list of float, list of int
         The held-out cost at each look, and the number of rounds taken until then.
     best_rounds : int
@@ -80,10 +83,12 @@ class EarlyStopping:
     tolerance: float = 0.0
     every: int = 1
     last: int = 0
+    idle: Callable[[], bool] = lambda: False
     costs: list[float] = field(default_factory=list)
     looks: list[int] = field(default_factory=list)
     best: float = float("inf")
     best_rounds: int = 0
+    spared: int = 0  # rounds since the best that do not count
 
     def __call__(self, done: HasNumber) -> bool:
         """Judge a round if it is its turn; True when the cost has not fallen for long enough."""
@@ -91,13 +96,16 @@ class EarlyStopping:
         if n_rounds % self.every and n_rounds != self.last:
             return False
         self.look(done)
-        return self.patience is not None and n_rounds - self.best_rounds >= self.patience
+        waited = n_rounds - self.best_rounds - self.spared
+        return self.patience is not None and waited >= self.patience
 
     def look(self, done: HasNumber) -> None:
         """Judge a round."""
         cost = self.judge(done)
         if not self.looks or cost < self.best - self.tolerance * abs(self.best):
-            self.best, self.best_rounds = cost, done.number + 1
+            self.best, self.best_rounds, self.spared = cost, done.number + 1, 0
+        elif self.idle():
+            self.spared += done.number + 1 - self.looks[-1]
         self.costs.append(cost)
         self.looks.append(done.number + 1)
 
@@ -167,11 +175,14 @@ class Taken:
     limit : int or None
         How many rounds there were when the user ended them, by Ctrl-C or a callback; models still
         to come are to be no longer.
+    interrupted : bool
+        Whether it was Ctrl-C: no more models are to come.
     """
 
     rounds: list[Any]
     costs: list[float]
     limit: int | None
+    interrupted: bool = False
 
 
 def take_rounds(
@@ -181,6 +192,7 @@ def take_rounds(
     *,
     previous: Sequence[C] = (),
     judge: Callable[[C], float] | None = None,
+    idle: Callable[[], bool] = lambda: False,
     observer: Observer | None = None,
 ) -> Taken:
     """Take the rounds of one model, after `previous` ones, as its plan wants them.
@@ -196,6 +208,8 @@ def take_rounds(
         Taken already; they are judged again, so that the best of all rounds is known.
     judge : callable, optional
         Returns the cost of held-out rows after a round.
+    idle : callable, optional
+        Whether that round decided nothing differently.
     observer : callable, optional
         Told of every round; True stops.
 
@@ -205,7 +219,7 @@ def take_rounds(
     """
     watch = None
     if judge is not None:
-        watch = EarlyStopping(judge, manner.patience, manner.tolerance)
+        watch = EarlyStopping(judge, manner.patience, manner.tolerance, idle=idle)
         for done in previous:
             watch.look(done)
     asked = False
@@ -228,4 +242,5 @@ def take_rounds(
     limit = len(taken) if outcome.interrupted or asked else None
     if watch is not None and watch.costs and manner.patience is not None:
         taken = taken[: watch.best_rounds]
-    return Taken(taken, [] if watch is None else watch.costs, limit)
+    costs = [] if watch is None else watch.costs
+    return Taken(taken, costs, limit, outcome.interrupted)

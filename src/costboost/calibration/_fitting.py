@@ -65,6 +65,7 @@ def calibrate_folds(
     ensemble: bool = True,
     random_state: int | np.random.RandomState | None = None,
     n_jobs: int | None = None,
+    ended: Callable[[], bool] | None = None,
 ) -> CalibratedScores:
     """Train on folds, calibrate on the rows that each one left out.
 
@@ -99,6 +100,9 @@ def calibrate_folds(
         Shuffles the rows before they are cut.
     n_jobs : int, optional
         Folds trained at once.
+    ended : callable, optional
+        Asked after each fold, which are then trained one at a time: True leaves the others out,
+        and the folds so far are averaged. Ctrl-C before the end of a fold leaves that one out too.
 
     Returns
     -------
@@ -125,12 +129,17 @@ def calibrate_folds(
         codes, cv, groups=groups, copies=copies, sample_weight=w, random_state=random_state
     )
     blank = ClassCalibration(method, len(names), margins=margins)
-    found = Parallel(n_jobs=n_jobs)(
-        delayed(_train_and_score)(fit_fold, score_fold, train, test) for train, test in splits
-    )
+    if ended is None:
+        found = Parallel(n_jobs=n_jobs)(
+            delayed(_train_and_score)(fit_fold, score_fold, train, test) for train, test in splits
+        )
+    else:
+        found = _until_ended(fit_fold, score_fold, splits, ended)
+    cut_short = len(found) < len(splits) or (ended is not None and ended())
+    splits = splits[: len(found)]
     models, scores = [model for model, _ in found], [score for _, score in found]
     tests = [test for _, test in splits]
-    if ensemble or is_share(cv):
+    if ensemble or is_share(cv) or cut_short:
         maps = (blank.fit(s, codes[test], w[test]) for s, test in zip(scores, tests, strict=True))
         return CalibratedScores(tuple(models), tuple(maps), len(splits))
     pooled, rows = _pool(scores, tests)
@@ -173,6 +182,26 @@ def _train_and_score(
 ) -> tuple[Model, Floats]:
     model = fit_fold(train)
     return model, np.asarray(score_fold(model, test), dtype=np.float64)
+
+
+def _until_ended(
+    fit_fold: Callable[[Ints], Model],
+    score_fold: Callable[[Model, Ints], ArrayLike],
+    splits: Sequence[tuple[Ints, Ints]],
+    ended: Callable[[], bool],
+) -> list[tuple[Model, Floats]]:
+    """Train fold after fold, until the user ends it; at least one fold."""
+    found: list[tuple[Model, Floats]] = []
+    for train, test in splits:
+        try:
+            found.append(_train_and_score(fit_fold, score_fold, train, test))
+        except KeyboardInterrupt:
+            if not found:
+                raise
+            break
+        if ended():
+            break
+    return found
 
 
 def _pool(scores: Sequence[Floats], tests: Sequence[Ints]) -> tuple[Floats, Ints]:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from costboost.costs import binding, pricing, reading, tables
+from costboost.costs import binding, deferring, pricing, reading, tables
 from costboost.costs.makers import Makers, undoubted
 from costboost.costs.state import packed, unpacked
 from costboost.inputs.arrays import FloatArray, read_weights
@@ -175,6 +175,27 @@ class Costs(Makers):
         """
         bound = tables.bind_table(self._state, X)
         return self if bound is self._state else self._of(bound)
+
+    def with_defer(self, price: ArrayLike, *, action: Any = "defer") -> Costs:
+        """Return these costs with one more action, whose price does not depend on the truth.
+
+        Where every decision is expected to cost more than `price`, the cheapest is then to abstain:
+        to hand the row to a person, or to wait.
+
+        Parameters
+        ----------
+        price : float or array-like of shape (n_samples,)
+            What it costs to defer a row.
+        action : label, default="defer"
+            What the action is called.
+
+        Examples
+        --------
+        >>> costs = Costs(fp=10, fn=40).bind([0, 1]).with_defer(3)
+        >>> costs.decide([[0.95, 0.05], [0.8, 0.2], [0.1, 0.9]]).tolist()
+        [0, 'defer', 1]
+        """
+        return self._of(deferring.with_defer(self._state, price, action))
 
     def of_labels(self, y: ArrayLike, *, encoded: bool = False) -> FloatArray:
         """Return the price of each action for each row, a new array of shape (n_samples, A).

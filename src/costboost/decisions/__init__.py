@@ -8,6 +8,8 @@
 Prices enter last: changing them never trains anything again.
 """
 
+from costboost.decisions.allocation import Allocation
+from costboost.decisions.capacity import allocate
 from costboost.decisions.mixin import (
     CostDecisionMixin,
     StagedDecisionsMixin,
@@ -16,6 +18,8 @@ from costboost.decisions.mixin import (
 )
 
 __all__ = [
+    "Allocation",
+    "allocate",
     "CostDecisionMixin",
     "StagedDecisionsMixin",
     "fit_costs",

@@ -11,6 +11,8 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from costboost.costs import Costs, as_costs
+from costboost.decisions.allocation import Allocation
+from costboost.decisions.capacity import allocate
 from costboost.decisions.output import KINDS, as_table
 from costboost.inputs.arrays import mean_paid, read_weights
 from costboost.inputs.checks import (
@@ -249,6 +251,66 @@ class CostDecisionMixin(VersionedState):
         """
         proba = self._decision_proba(X, costs)
         return self._cheapest(self._decision_costs(costs, X), proba)
+
+    def decide(
+        self,
+        X: Any,
+        costs: Any = None,
+        *,
+        capacity: Any = None,
+        groups: ArrayLike | None = None,
+        defer: ArrayLike | None = None,
+    ) -> Allocation:
+        """Return the cheapest decisions of all rows jointly, where actions are limited.
+
+        Without limits, or where they are not reached, these are the decisions of `predict`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        costs : None, dict, array-like of shape (K, K) or Costs, default=None
+            Prices to use instead of those of ``fit``, constant or one per row of X.
+        capacity : dict, default=None
+            How often actions can be taken, such as ``{"review": 200}``: a whole number of rows, or
+            a share of them (a float of at most 1); or a dict of those by group. Actions that are
+            not named are not limited.
+        groups : array-like of shape (n_samples,), default=None
+            Capacities hold for each of these groups, such as days.
+        defer : float or array-like of shape (n_samples,), default=None
+            The price of one more action, "defer", which may be limited like any other; see
+            `Costs.with_defer`.
+
+        Returns
+        -------
+        Allocation
+            The decisions, what they are expected to cost, and what one more place of each limited
+            action would save.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from costboost import CostBoostClassifier, Costs
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = CostBoostClassifier(n_estimators=20, random_state=0).fit(X, y)
+        >>> triage = Costs.from_matrix(
+        ...     [[90, 0, 5], [0, 9, 5]], classes=[0, 1], actions=["home", "operate", "biopsy"]
+        ... )
+        >>> plan = model.decide(X, costs=triage, capacity={"biopsy": 20})
+        >>> plan.counts["biopsy"], plan.shadow_prices["biopsy"] > 0
+        (20, True)
+        """
+        proba = self._decision_proba(X, costs)
+        prices = self._decision_costs(costs, X)
+        if defer is not None:
+            prices = prices.with_defer(defer)
+        actions = self.classes_ if prices.is_square else prices.actions
+        return allocate(
+            prices.expected(proba),
+            capacity,
+            actions=actions,
+            groups=groups,
+            cheapest=prices.decide(proba, encoded=True),
+        )
 
     def _cheapest(self, costs: Costs, proba: Floats) -> NDArray[Any]:
         if costs.is_square:  # by code: keeps the dtype of classes_

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from costboost.fitting.constraints import read_interactions
+from costboost.fitting.judging import METRICS
 from costboost.inputs.checks import check_choice, check_number, count_features
 from costboost.trees.grower import Limits
 
@@ -35,8 +36,18 @@ def check_training(params: Any, *, auto_leaf: bool = False) -> None:
         check_number("max_depth", params.max_depth, low=1, whole=True)
     if params.max_leaf_nodes is not None:
         check_number("max_leaf_nodes", params.max_leaf_nodes, low=2, high=65_000, whole=True)
+    if not callable(params.early_stopping_metric):
+        check_choice("early_stopping_metric", params.early_stopping_metric, METRICS)
     if params.n_iter_no_change is not None:
         check_number("n_iter_no_change", params.n_iter_no_change, low=1, whole=True)
+
+
+def stopping_metric(params: Any, auto: str = "cost") -> Any:
+    """Return what early stopping goes by: a name other than "auto", or the user's function."""
+    given = params.early_stopping_metric
+    if auto == "loss" and not callable(given):
+        check_choice("early_stopping_metric", given, ("auto",))
+    return auto if isinstance(given, str) and given == "auto" else given
 
 
 def check_unbiased(calibration: str | None, trained: str, *, on_costs: bool) -> None:

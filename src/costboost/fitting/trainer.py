@@ -19,6 +19,7 @@ from costboost.binning.binner import Binner, fit_binner
 from costboost.boosting.rounds import Manner, Taken, take_rounds
 from costboost.calibration import (
     CalibratedScores,
+    ClassCalibration,
     calibrate_folds,
     copies_in,
     keeps_copies,
@@ -26,7 +27,9 @@ from costboost.calibration import (
 )
 from costboost.costs import Costs, as_costs
 from costboost.fitting.copies import read_copies
-from costboost.inputs.checks import check_table, check_weighted_classes
+from costboost.fitting.judging import HeldOut, Judge
+from costboost.inputs.arrays import read_weights
+from costboost.inputs.checks import check_table, check_weighted_classes, warn_caller
 from costboost.shards.layout import Layout
 
 Codes = NDArray[np.uint8]
@@ -46,6 +49,7 @@ HISTORY = (
     "validation_cost_",
     "validation_loss_",
     "validation_rounds_",
+    "eval_results_",
     "estimators_",
 )
 
@@ -100,7 +104,8 @@ class TableTrainer:
     y : array of shape (n,): class numbers, or the target of a regression
     weights : float64 array of shape (n,) or None
     observer : callable, or None
-        Told of every round; True stops.
+        Told of every round, and how to make the attributes of an estimator of the rounds so far;
+        True stops.
 
     Attributes
     ----------
@@ -115,13 +120,15 @@ class TableTrainer:
     plan: Any
     margins: bool
     histories: list[Any]
-    _held_out: Any  # the rows of an eval_set, or None
+    _held_out: Any  # the rows of eval sets with their names, or None
 
     def __init__(
         self, plan: TablePlan, X: Any, y: NDArray[Any], weights: Floats | None, observer: Any
     ) -> None:
         self.plan, self.X, self.y, self.weights, self.observer = plan, X, y, weights, observer
         self.histories = []
+        self.interrupted = False  # by Ctrl-C, and what there was is kept
+        self._beaten: list[bool] = []  # of each model: whether a constant costs no more
         self.binner: Binner | None = None
         self._codes: Codes | None = None
         self._max_rounds = int(plan.setting.n_rounds)
@@ -184,6 +191,7 @@ class TableTrainer:
     def _weighted_rows(self, rows: Any) -> Int64:
         """Return the numbers of the rows to train on: rows of weight 0 are as good as absent."""
         chosen = np.arange(len(self.y)) if rows is None else np.asarray(rows)
+        self._trained_on = chosen
         if self.weights is None or np.all(self.weights[chosen] > 0.0):
             return chosen
         if self.plan.n_classes:
@@ -220,17 +228,70 @@ class TableTrainer:
     def _take(
         self,
         rounds: Callable[[int], Iterable[Any]],
-        judge: Callable[[Any], float] | None,
+        judge: Judge | None,
         previous: list[Any],
     ) -> Taken:
         """Take the rounds of one model; what the user ended limits the models still to come."""
-        n_rounds, observer = self.plan.setting.n_rounds, self.observer
+        n_rounds, observer = self.plan.setting.n_rounds, self._teller(previous)
+        judged: dict[str, Any] = {} if judge is None else {"judge": judge, "idle": judge.idle}
         taken = take_rounds(
-            rounds, self.plan, n_rounds, previous=previous, judge=judge, observer=observer
+            rounds, self.plan, n_rounds, previous=previous, observer=observer, **judged
         )
+        if judge is not None and self.plan.patience is not None:
+            self._beaten.append(judge.beats_no_constant())
         if taken.limit is not None:
             self._max_rounds = taken.limit
+        self.interrupted = taken.interrupted
         return taken
+
+    def _teller(self, previous: list[Any]) -> Callable[[Any], bool] | None:
+        """Return what tells the observer of a round, and of the model that it completes."""
+        if self.observer is None:
+            return None
+        observer, rounds = self.observer, list(previous)
+
+        def tell(done: Any) -> bool:
+            rounds.append(done)
+            return bool(observer(done, lambda: self.fitted(rounds)))
+
+        return tell
+
+    def fitted(self, rounds: list[Any]) -> dict[str, Any] | None:
+        """Return the attributes of an estimator that had stopped after these rounds.
+
+        It is calibrated on the rows that this model is not trained on; None where it is on all.
+        """
+        model, plan = self.model_of(rounds), self.plan
+        if plan.calibration is None:
+            return self.attributes((model,), None)
+        left = np.setdiff1d(np.arange(len(self.y)), self._trained_on)
+        if not len(left):
+            return None
+        blank = ClassCalibration(plan.calibration, plan.n_classes, margins=self.margins)
+        weights = None if self.weights is None else self.weights[left]
+        fitted = blank.fit(self.score(model, left), self.y[left], weights)
+        return self.attributes((model,), CalibratedScores((model,), (fitted,), 1))
+
+    def model_of(self, rounds: list[Any]) -> Any:
+        """Return the model of these rounds."""
+        raise NotImplementedError
+
+    def attributes(
+        self, models: tuple[Any, ...], scores: CalibratedScores | None
+    ) -> dict[str, Any]:
+        """Return the fitted attributes by which an estimator with these models answers."""
+        raise NotImplementedError
+
+    def settle_beaten(self, *beaten: bool) -> None:
+        """Say so, once, if no model was any cheaper on held-out rows than one answer for all."""
+        found = [*self._beaten, *beaten]
+        if found and all(found):
+            warn_caller(
+                "Early stopping found no round whose decisions cost less on the held-out rows than "
+                "the best constant answer. Give more held-out rows (validation_fraction, "
+                'eval_set), early_stopping_metric="log_loss", or calibration=, by which rare and '
+                "dear classes are told apart."
+            )
 
     @property
     def n_rounds(self) -> int:
@@ -258,7 +319,9 @@ def train_models(
     """
     plan = trainer.plan
     if plan.calibration is None:
-        return (trainer.train(None, previous),), None
+        model = trainer.train(None, previous)
+        trainer.settle_beaten()
+        return (model,), None
     scores = calibrate_folds(
         trainer.train,
         trainer.score,
@@ -272,35 +335,47 @@ def train_models(
         sample_weight=trainer.weights,
         ensemble=ensemble,
         random_state=plan.seed,
+        ended=(lambda: trainer.interrupted) if plan.on_interrupt == "keep" else None,
     )
+    trainer.settle_beaten()
     return scores.models, scores
 
 
-def read_eval_set(estimator: Any, eval_set: Any, *, per_row: bool) -> tuple[Any, Any, Any] | None:
-    """Return the X, y and costs (or None) of held-out rows, if any, as many of each.
+def read_eval_set(estimator: Any, eval_set: Any, *, per_row: bool) -> list[HeldOut] | None:
+    """Return the held-out rows that a user gave, if any: one set, or several by name.
 
     `per_row` says that training has prices per row, so that the held-out rows need their own.
     """
     if eval_set is None:
         return None
-    if not isinstance(eval_set, tuple | list) or len(eval_set) not in (2, 3):
-        given = f"{len(eval_set)} parts" if isinstance(eval_set, tuple | list) else repr(eval_set)
-        raise ValueError(f"eval_set must be (X, y) or (X, y, costs), got {given}.")
-    X, y, costs = (*eval_set, None)[:3]
+    named = eval_set if isinstance(eval_set, Mapping) else {"eval_set": eval_set}
+    if not named:
+        raise ValueError("eval_set is an empty dict: name at least one set, or leave it out.")
+    return [_read_one_set(estimator, str(n), part, per_row=per_row) for n, part in named.items()]
+
+
+def _read_one_set(estimator: Any, name: str, part: Any, *, per_row: bool) -> HeldOut:
+    if not isinstance(part, tuple | list) or len(part) not in (2, 3, 4):
+        given = f"{len(part)} parts" if isinstance(part, tuple | list) else repr(part)
+        raise ValueError(
+            f"{name} must be (X, y) or (X, y, costs) or (X, y, costs, sample_weight), got {given}."
+        )
+    X, y, costs, weights = (*part, None, None)[:4]
     by_column = getattr(getattr(estimator, "costs_", None), "needs_table", False)
     if costs is None and by_column:
         costs = estimator.costs_
     if costs is None and per_row:
         raise ValueError(
             "Training has prices per row, so the held-out rows need their own: give "
-            "eval_set=(X, y, costs)."
+            f"{name}=(X, y, costs)."
         )
     X = check_table(estimator, X, reset=False)
     labels = column_or_1d(y)
     check_consistent_length(X, labels)
     if isinstance(costs, Costs | Mapping):
         costs = as_costs(costs, table=X)
-    return X, labels, costs
+    weights = None if weights is None else read_weights(weights, len(labels))
+    return HeldOut(name, X, labels, costs, weights)
 
 
 def set_history(estimator: Any, series: dict[str, list[Any]]) -> None:

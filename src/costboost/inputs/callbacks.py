@@ -40,13 +40,19 @@ class RoundCallbacks:
             self.context = estimator._init_callback_context(max_subtasks=n_rounds)
             self.context.call_on_fit_task_begin(**self.data)
 
-    def __call__(self, done: Any) -> bool:
-        """Report a round; True when a callback wants to stop."""
+    def __call__(
+        self, done: Any, fitted: Callable[[], dict[str, Any] | None] | None = None
+    ) -> bool:
+        """Report a round; True when a callback wants to stop.
+
+        `fitted` returns the attributes of an estimator that had stopped here, for callbacks that
+        ask it for answers.
+        """
         if self.context is None:
             return False
         task = self.context.subcontext(task_name="round")
         task.call_on_fit_task_begin(**self.data)
-        return bool(task.call_on_fit_task_end(**self.data))
+        return bool(task.call_on_fit_task_end(**self.data, reconstruction_attributes=fitted))
 
     def close(self) -> None:
         """Report the end of fit."""

@@ -4,9 +4,17 @@ True labels come first, then predictions or scores; everything else is by keywor
 measure takes `sample_weight`. Costs come in any form that `costboost.costs.as_costs` takes.
 """
 
+from costboost.metrics._asymmetric import asymmetric_cost
 from costboost.metrics._brier import brier_curve, brier_score, brier_score_by_class
+from costboost.metrics._capacity import (
+    CapacityCurve,
+    CoverageCurve,
+    capacity_curve,
+    coverage_curve,
+)
 from costboost.metrics._cost_curves import cost_curve, cost_lines
 from costboost.metrics._crossval import cross_validate_cost
+from costboost.metrics._profit import MaximumProfit, emp_churn, emp_credit, mp_churn, profit
 from costboost.metrics._ranks import (
     CriticalDifference,
     FriedmanResult,
@@ -50,6 +58,18 @@ __all__ = [
     "savings_score",
     "cost_confusion_matrix",
     "f_measure",
+    "asymmetric_cost",
+    # what they earn
+    "profit",
+    "emp_credit",
+    "emp_churn",
+    "mp_churn",
+    "MaximumProfit",
+    # limits and doubts
+    "capacity_curve",
+    "coverage_curve",
+    "CapacityCurve",
+    "CoverageCurve",
     # probabilities and rankings, over all costs or at given ones
     "brier_score",
     "brier_score_by_class",

@@ -9,6 +9,7 @@ takes from a scorer: a function of labels and decisions.
 
 from __future__ import annotations
 
+import sys
 from typing import Any, ClassVar, Literal
 
 from numpy.typing import ArrayLike
@@ -42,6 +43,25 @@ def measure(kind: str, paid: Floats, prices: Floats, sample_weight: ArrayLike | 
     if kind == "regret":
         return weighted_mean(paid - prices.min(axis=1), weight)
     return savings_of(paid, cheapest_constant_of(prices, weight), weight)
+
+
+# Searches and cross-validation turn exceptions of a scorer into nan, but raise a ValueError that
+# quotes whatever it returns that is no number.
+_SWALLOWERS = ("sklearn.model_selection._validation", "sklearn.metrics._scorer")
+
+
+class _NoCostsError(ValueError):
+    """A scorer without the costs of the rows to score."""
+
+
+class _NoScore:
+    """What a scorer returns to those who would swallow its error: the text of that error."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"none: {self.reason}"
 
 
 class CostScorer(BaseEstimator):  # type: ignore[misc]
@@ -90,7 +110,12 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
         costs: Any = None,
     ) -> float:
         """Return the score of a fitted model; the same as :meth:`score`."""
-        return self.score(estimator, X, y_true, sample_weight=sample_weight, costs=costs)
+        try:
+            return self.score(estimator, X, y_true, sample_weight=sample_weight, costs=costs)
+        except _NoCostsError as error:
+            if sys._getframe(1).f_globals.get("__name__") not in _SWALLOWERS:
+                raise
+            return _NoScore(str(error))  # type: ignore[return-value]
 
     def score(
         self,
@@ -149,7 +174,7 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
     def _costs_of(self, n_samples: int, costs: Any) -> Costs:
         given = self.costs if costs is None else costs
         if given is None:
-            raise ValueError(
+            raise _NoCostsError(
                 "no costs reached this scorer. With metadata routing off, scikit-learn hands costs "
                 "to fit only: use costboost.metrics.cross_validate_cost, or turn routing on "
                 "(sklearn.set_config(enable_metadata_routing=True)) and pass params={'costs': "
@@ -157,7 +182,7 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
             )
         used = as_costs(given)
         if used.n_rows not in (None, n_samples):
-            raise ValueError(
+            raise _NoCostsError(
                 f"the scorer holds costs for {len(used)} rows, but is asked about {n_samples}: it "
                 "cannot know which. Costs per row must be cut together with the rows: use "
                 "costboost.metrics.cross_validate_cost, or make_cost_scorer() without costs and "
@@ -212,6 +237,22 @@ def make_cost_scorer(
     >>> scorer = make_cost_scorer({"fp": 2, "fn": 1}, kind="savings")
     >>> bool(0.5 < scorer(model, X[1::2], y[1::2]) < 1)
     True
+
+    ``predict`` of a search takes no costs, and nothing outside scikit-learn can change that. Two
+    ways to decide by prices of the rows at hand after a search: ask the model that it found, or
+    put the search inside.
+
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from costboost import CostBoostClassifier, Costs, MinimumCostClassifier
+    >>> prices = Costs(fp=X[:, 3], fn=50)
+    >>> search = GridSearchCV(
+    ...     CostBoostClassifier("adamec", 20), {"max_depth": [1, 2]}, scoring=scorer, cv=2
+    ... )
+    >>> search.fit(X, y).best_estimator_.predict(X, costs=prices).shape
+    (569,)
+    >>> search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-6]}, cv=2)
+    >>> MinimumCostClassifier(search).fit(X, y).predict(X, costs=prices).shape
+    (569,)
     """
     if kind not in KINDS:
         raise ValueError(f"kind={kind!r}: use one of {', '.join(KINDS)}")

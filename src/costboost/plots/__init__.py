@@ -7,9 +7,11 @@ styles and markers of their own. Numbers come from `costboost.metrics`. Drawing 
 """
 
 from costboost.plots._brier_curve import BrierCurveDisplay
+from costboost.plots._capacity import CapacityDisplay, CoverageDisplay
 from costboost.plots._contributions import ContributionsDisplay
 from costboost.plots._cost_curve import CostCurveDisplay
 from costboost.plots._decision import DecisionDisplay
+from costboost.plots._policies import PolicyDisplay
 from costboost.plots._ranks import CriticalDifferenceDisplay
 from costboost.plots._reliability import ReliabilityDisplay
 from costboost.plots._savings import SavingsCurveDisplay
@@ -26,6 +28,10 @@ __all__ = [
     # of explanations
     "DecisionDisplay",
     "ContributionsDisplay",
+    "PolicyDisplay",
+    # limits and doubts
+    "CapacityDisplay",
+    "CoverageDisplay",
     # of probabilities, of training, of many data sets
     "ReliabilityDisplay",
     "TrainingCostDisplay",

@@ -43,7 +43,7 @@ def weighted_quantiles(values: Floats, weight: Floats, q: ArrayLike) -> Floats:
 
 
 def bin_edges(proba: Floats, weight: Floats, n_bins: int, strategy: str) -> Floats:
-    """Return the edges of bins of equal width, or of about equal weight."""
+    """Return the edges of bins of equal width, weight, or number of positives to be expected."""
     if not isinstance(n_bins, int | np.integer) or n_bins < 1:
         raise ValueError(f"n_bins={n_bins!r}: it must be a whole number of at least 1")
     grid = np.linspace(0.0, 1.0, n_bins + 1)
@@ -52,7 +52,10 @@ def bin_edges(proba: Floats, weight: Floats, n_bins: int, strategy: str) -> Floa
     if strategy == "quantile":
         inner = weighted_quantiles(proba, weight, grid[1:-1])
         return np.unique(np.concatenate([[0.0], inner, [1.0]]))
-    raise ValueError(f"strategy={strategy!r}: use 'uniform' or 'quantile'")
+    if strategy == "positives":
+        inner = weighted_quantiles(proba, weight * np.maximum(proba, 1e-12), grid[1:-1])
+        return np.unique(np.concatenate([[0.0], inner, [1.0]]))
+    raise ValueError(f"strategy={strategy!r}: use 'auto', 'uniform', 'quantile' or 'positives'")
 
 
 def sum_bins(values: Floats, proba: Floats, edges: Floats) -> Floats:

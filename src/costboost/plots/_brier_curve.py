@@ -218,7 +218,8 @@ class BrierCurveDisplay(BinaryDisplay):
         if self.operating is None:
             return None
         low, high = self.operating
-        if low == high:
+        if high - low < 0.005:  # too narrow to be seen
+            low = (low + high) / 2
             return mark(self.ax_, low, self._loss_at(low), self.line_.get_color())
         tag = f"costboost-band-{low:.12g}-{high:.12g}"
         there = [p for p in self.ax_.patches if p.get_gid() == tag]

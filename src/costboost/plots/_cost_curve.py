@@ -8,9 +8,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost.metrics import cost_curve, cost_lines, curve_area
+from costboost.metrics import cost_curve, cost_lines, curve_area, normalized_cost
 from costboost.plots._base import BinaryDisplay
-from costboost.plots._operating import limit_loss, mark, positive_of, probability_cost
+from costboost.plots._operating import (
+    limit_loss,
+    mark,
+    mark_own,
+    own_decisions,
+    positive_of,
+    probability_cost,
+)
 from costboost.plots._style import (
     Floats,
     axes_for,
@@ -47,6 +54,9 @@ class CostCurveDisplay(BinaryDisplay):
         Ends of the line of every threshold; see :func:`costboost.metrics.cost_lines`.
     operating_pc : float, default=None
         Where given costs lie on the axis.
+    own_loss : float, default=None
+        What the model's own decisions at these costs come to, beside the best threshold that the
+        curve knows in hindsight. With costs per row each row is decided, and paid, by its own.
     name : str, default=None
         What the legend calls the model.
 
@@ -59,7 +69,9 @@ class CostCurveDisplay(BinaryDisplay):
     trivial_ : Line2D
         The cheaper of always answering negative and always positive.
     operating_ : Line2D or None
-        The mark at `operating_pc`.
+        The mark at `operating_pc`: the best threshold in hindsight.
+    own_ : Line2D or None
+        The mark of the model's own decisions.
     ax_, figure_, legend_
         Where it was drawn.
 
@@ -86,6 +98,7 @@ class CostCurveDisplay(BinaryDisplay):
     fpr: Floats | None = None
     fnr: Floats | None = None
     operating_pc: float | None = None
+    own_loss: float | None = None
     name: str | None = None
 
     @classmethod
@@ -132,6 +145,10 @@ class CostCurveDisplay(BinaryDisplay):
         given: dict[str, Any] = {"pos_label": positive, "sample_weight": sample_weight}
         pc, loss = cost_curve(y_true, y_score, **given)
         fpr, fnr, _ = cost_lines(y_true, y_score, **given)
+        decided = own_decisions(bound, y_score)
+        own = None
+        if decided is not None:
+            own = normalized_cost(y_true, decided, costs=bound, sample_weight=sample_weight)
         made = cls(
             pc=pc,
             loss=loss,
@@ -139,6 +156,7 @@ class CostCurveDisplay(BinaryDisplay):
             fpr=fpr,
             fnr=fnr,
             operating_pc=None if bound is None else probability_cost(bound, y_true, sample_weight),
+            own_loss=own,
             name=name,
         )
         return made.plot(ax=ax, **kwargs)
@@ -170,10 +188,12 @@ class CostCurveDisplay(BinaryDisplay):
         self.trivial_ = self._draw_trivial()
         self.line_ = self.ax_.plot(self.pc, self.loss, **{"label": label, **style})[0]
         self.lines_ = self._draw_lines() if lines else None
-        self.operating_ = None
+        self.operating_ = self.own_ = None
         if self.operating_pc is not None:
-            at = float(np.interp(self.operating_pc, self.pc, self.loss))
-            self.operating_ = mark(self.ax_, self.operating_pc, at, self.line_.get_color())
+            at, color = self._least_loss(self.operating_pc), self.line_.get_color()
+            self.operating_ = mark(self.ax_, self.operating_pc, at, color)
+            if self.own_loss is not None:
+                self.own_ = mark_own(self.ax_, self.operating_pc, self.own_loss, color)
         dress(
             self.ax_,
             "PC(+): weight of false negatives",
@@ -187,8 +207,15 @@ class CostCurveDisplay(BinaryDisplay):
         facts = f"area {number(self.area)}"
         if self.operating_pc is None:
             return facts
-        at = float(np.interp(self.operating_pc, self.pc, self.loss))
-        return f"{number(at)} at these costs, {facts}"
+        least = number(self._least_loss(self.operating_pc))
+        if self.own_loss is None:
+            return f"{least} at these costs, {facts}"
+        own = number(self.own_loss)
+        return f"{own} at these costs, {least} by the best threshold in hindsight, {facts}"
+
+    def _least_loss(self, pc: float) -> float:
+        """Return the loss of the best threshold in hindsight."""
+        return float(np.interp(pc, self.pc, self.loss))
 
     def _draw_trivial(self) -> Any:
         pc = self.operating_pc

@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from costboost.costs import Costs
 from costboost.metrics._checks import check_labels, check_weights, positive_label, power_of_two
 from costboost.plots._responses import bound_costs
-from costboost.plots._style import (
-    highest,
-    once,
-)
+from costboost.plots._style import Floats, explain, highest, once
 
 
 def positive_of(costs: Any, y_true: ArrayLike, pos_label: Any) -> tuple[Costs | None, Any]:
@@ -22,6 +19,28 @@ def positive_of(costs: Any, y_true: ArrayLike, pos_label: Any) -> tuple[Costs | 
         return None, positive_label(check_labels(y_true), pos_label)
     bound = bound_costs(costs, y_true, pos_label)
     return bound, bound.positive
+
+
+def both_columns(costs: Costs, p: Floats) -> Floats:
+    """Return probabilities of both classes, (n, 2), in their order, from that of the positive."""
+    assert costs.classes is not None  # bound
+    columns = [1 - p, p] if costs.positive == costs.classes.tolist()[1] else [p, 1 - p]
+    return np.stack(columns, axis=1)
+
+
+def own_decisions(costs: Costs | None, y_score: ArrayLike) -> NDArray[Any] | None:
+    """Return what a model that knows these costs decides; None if scores or costs do not say."""
+    score = np.asarray(y_score, dtype=np.float64)
+    if costs is None or len(costs.shape) == 2 or not np.all((score >= 0) & (score <= 1)):
+        return None
+    return costs.decide(both_columns(costs, score))
+
+
+def mark_own(ax: Any, x: float, y: float, color: Any) -> Any:
+    """Mark what a model's own decisions come to: a diamond, where hindsight has a disc."""
+    explain(ax, "costboost-own", "own decisions at these costs", marker="D")
+    style = {"color": color, "markeredgecolor": "white", "markersize": 8, "zorder": 6}
+    return ax.plot([x], [y], linestyle="none", marker="D", clip_on=False, **style)[0]
 
 
 def stakes(costs: Costs, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from costboost.plots._base import BinaryDisplay
 from costboost.plots._bins import bin_edges, fill_bins, sum_bins, wilson_interval
 from costboost.plots._responses import bound_costs
 from costboost.plots._style import (
+    CURVE,
     Floats,
     axes_for,
     curve_style,
@@ -24,8 +25,10 @@ from costboost.plots._style import (
     once,
     plain_ticks,
     show_legend,
+    tagged,
 )
 
+_RARE = 0.05  # the share of positives below which axes are logarithmic
 _GAP = 0.15  # between the diagram and the histogram, in inches
 _BENEATH = "costboost-beneath"
 
@@ -49,11 +52,13 @@ class ReliabilityDisplay(BinaryDisplay):
     lower, upper : ndarray of shape (n_full_bins,), default=None
         Interval of that share.
     edges : ndarray of shape (n_bins + 1,)
-        Edges of the histogram, whose bins always have equal width.
+        Edges of the histogram, whose bins always have equal width (on their scale).
     weight : ndarray of shape (n_bins,)
         Rows in each bar of the histogram, or their weight.
     brier : float
         The Brier score.
+    scale : {"linear", "log"}, default="linear"
+        Of both axes: where positives are rare, a linear one shows nothing of them.
     name : str, default=None
         What the legend calls the model.
 
@@ -92,6 +97,7 @@ class ReliabilityDisplay(BinaryDisplay):
     brier: float
     lower: Floats | None = None
     upper: Floats | None = None
+    scale: Literal["linear", "log"] = "linear"
     name: str | None = None
 
     @classmethod
@@ -103,7 +109,7 @@ class ReliabilityDisplay(BinaryDisplay):
         costs: Any = None,
         sample_weight: ArrayLike | None = None,
         n_bins: int = 10,
-        strategy: Literal["uniform", "quantile"] = "uniform",
+        strategy: Literal["auto", "uniform", "quantile", "positives"] = "auto",
         confidence: float | None = 0.95,
         pos_label: Any = None,
         name: str | None = None,
@@ -124,8 +130,10 @@ class ReliabilityDisplay(BinaryDisplay):
             Row weights.
         n_bins : int, default=10
             Number of bins.
-        strategy : {"uniform", "quantile"}, default="uniform"
-            Bins of equal width, or of about equal weight.
+        strategy : {"auto", "uniform", "quantile", "positives"}, default="auto"
+            Bins of equal width, of about equal weight, or of about equally many positives to be
+            expected; "auto" is the last where less than a twentieth is expected to be positive,
+            else the first.
         confidence : float or None, default=0.95
             Of the intervals; None: no intervals.
         pos_label : label, default=None
@@ -148,6 +156,9 @@ class ReliabilityDisplay(BinaryDisplay):
         positive, p, weight = check_binary(
             y_true, y_proba, sample_weight, pos_label, probability=True
         )
+        rare = float(np.average(p, weights=weight)) < _RARE
+        if strategy == "auto":
+            strategy = "positives" if rare else "uniform"
         bins = fill_bins(positive, p, weight, bin_edges(p, weight, n_bins, strategy))
         lower, upper = (
             (None, None)
@@ -155,6 +166,9 @@ class ReliabilityDisplay(BinaryDisplay):
             else wilson_interval(bins.observed, bins.effective, confidence)
         )
         edges = bin_edges(p, weight, n_bins, "uniform")
+        if rare:
+            low = float(np.clip(p.min(), 1e-6, _RARE))
+            edges = np.concatenate([[0.0], np.geomspace(low, 1.0, 2 * n_bins)])
         # Weights were scaled to be summed; the histogram shows them as given.
         given = len(p) if sample_weight is None else float(np.sum(np.asarray(sample_weight)))
         made = cls(
@@ -162,6 +176,7 @@ class ReliabilityDisplay(BinaryDisplay):
             observed=bins.observed,
             edges=edges,
             weight=sum_bins(weight, p, edges) / weight.sum() * given,
+            scale="log" if rare else "linear",
             brier=brier_score(y_true, y_proba, pos_label=pos_label, sample_weight=sample_weight),
             lower=lower,
             upper=upper,
@@ -190,16 +205,30 @@ class ReliabilityDisplay(BinaryDisplay):
         facts = f"Brier score {number(self.brier)}"
         label = entry(self.ax_, self.name if name is None else name, facts)
         style = {**curve_style(self.ax_, kwargs, markers=True), "markevery": 1}
+        diagonal = [0, 1] if self.scale == "linear" else [1e-9, 1]
         self.diagonal_ = once(
-            self.ax_, "costboost-diagonal", [0, 1], [0, 1], label="perfectly reliable"
+            self.ax_, "costboost-diagonal", diagonal, diagonal, label="perfectly reliable"
         )
         self.line_ = self.ax_.plot(self.predicted, self.observed, **{"label": label, **style})[0]
         self.bars_ = self._draw_bars()
         dress(self.ax_, "", "Share of positives")
-        self.ax_.set(xlim=(0, 1), ylim=(-0.02, 1.02))
+        self._limit()
         self._draw_histogram(style["linestyle"])
         self.legend_ = show_legend(self.ax_, beneath=-self.histogram_ax_._costboost_bottom)
         return self
+
+    def _limit(self) -> None:
+        """Fit the axes: to 0 .. 1, or on a logarithmic scale to what was predicted and seen."""
+        if self.scale == "linear":
+            self.ax_.set(xlim=(0, 1), ylim=(-0.02, 1.02))
+            return
+        lines = tagged(self.ax_, CURVE)
+        seen = np.concatenate([np.asarray(line.get_xdata(), dtype=float) for line in lines])
+        happened = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in lines])
+        for axis, values in (("x", seen), ("y", np.append(happened, seen))):
+            least = float(values[values > 0].min(initial=0.5))
+            self.ax_.set(**{f"{axis}scale": "log", f"{axis}lim": (0.5 * least, 1.15)})
+        plain_ticks(self.ax_.yaxis)
 
     def _draw_bars(self) -> Any:
         if self.lower is None or self.upper is None:
@@ -217,7 +246,10 @@ class ReliabilityDisplay(BinaryDisplay):
         self.histogram_ = beneath.stairs(self.weight, self.edges, **style)
         dress(beneath, "Predicted probability", "Rows")
         highest = max(float(np.max(patch.get_data().values)) for patch in beneath.patches)
-        beneath.set(xlim=(0, 1), ylim=(0, 1.08 * highest))
+        if self.scale == "log":
+            beneath.set_xscale("log")
+            plain_ticks(beneath.xaxis)
+        beneath.set(xlim=self.ax_.get_xlim(), ylim=(0, 1.08 * highest))
         plain_ticks(beneath.yaxis)
 
 

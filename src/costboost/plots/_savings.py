@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost.costs import Costs
-from costboost.metrics import savings_curve
-from costboost.metrics._checks import check_scores
+from costboost.metrics import savings_curve, total_cost
+from costboost.metrics._checks import check_scores, check_weights
 from costboost.plots._base import BinaryDisplay
+from costboost.plots._operating import both_columns, mark_own, own_decisions
 from costboost.plots._responses import bound_costs
 from costboost.plots._style import (
+    CURVE,
     Floats,
     amount,
     axes_for,
@@ -25,6 +27,7 @@ from costboost.plots._style import (
     plain_ticks,
     share,
     show_legend,
+    tagged,
     unit,
 )
 
@@ -34,9 +37,32 @@ def expected_saving(costs: Costs, proba: ArrayLike) -> Floats:
     assert costs.classes is not None  # bound
     p = check_scores(proba, len(np.asarray(proba)), probability=True)
     act = costs.classes.tolist().index(costs.positive)
-    columns = [1 - p, p] if act == 1 else [p, 1 - p]
-    prices = costs.expected(np.stack(columns, axis=1))
+    prices = costs.expected(both_columns(costs, p))
     return np.asarray(prices[:, 1 - act] - prices[:, act])
+
+
+def _own_saving(
+    costs: Costs,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    normalize: bool,
+    sample_weight: ArrayLike | None,
+) -> tuple[float, float] | None:
+    """Return the share of rows that own decisions act on, and what that saves."""
+    decided = own_decisions(costs, y_score)
+    if decided is None:
+        return None
+    weight = check_weights(sample_weight, len(decided))
+    acted = decided == costs.positive
+    assert costs.classes is not None  # bound
+    idle_answer = next(label for label in costs.classes.tolist() if label != costs.positive)
+    idle = np.full(len(decided), idle_answer, dtype=decided.dtype)
+    given: dict[str, Any] = {"costs": costs, "sample_weight": sample_weight}
+    before = total_cost(y_true, idle, **given)
+    saved = before - total_cost(y_true, decided, **given)
+    if normalize:
+        saved = saved / before if before else 0.0
+    return float(weight[acted].sum() / weight.sum()), saved
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -44,8 +70,10 @@ class SavingsCurveDisplay(BinaryDisplay):
     """Money saved, against not acting at all, when the top share of the rows is acted on.
 
     To act is to decide for the positive class: to investigate, to decline, to call. The curve
-    starts at nothing done and ends at everything done; its peak, which is marked, is how far down
-    the list it pays to go. The dashed line is acting on rows at random.
+    starts at nothing done and ends at everything done; its peak, marked by a disc, is how far down
+    the list it would have paid to go, in hindsight. A diamond marks what the model's own decisions
+    at these costs save. The dashed line is acting on rows at random. Where only few rows are worth
+    acting on, the axis ends soon after them.
 
     It is recommended to use `from_estimator` or `from_predictions`.
 
@@ -55,6 +83,8 @@ class SavingsCurveDisplay(BinaryDisplay):
         Share of rows acted on, from 0 to 1; see :func:`costboost.metrics.savings_curve`.
     saved : ndarray of shape (n_points,)
         Cost saved there.
+    own : tuple of two floats, default=None
+        Share of rows that the model's own decisions act on, and what that saves.
     normalize : bool, default=False
         Whether savings are shares of the cost of not acting at all.
     rank_by : {"score", "saving"}, default="score"
@@ -69,7 +99,9 @@ class SavingsCurveDisplay(BinaryDisplay):
     line_ : Line2D
         The curve.
     peak_ : Line2D
-        The mark at its peak.
+        The mark at its peak, known in hindsight.
+    own_ : Line2D or None
+        The mark of the model's own decisions.
     random_ : Line2D
         Acting at random.
     ax_, figure_, legend_
@@ -91,6 +123,7 @@ class SavingsCurveDisplay(BinaryDisplay):
 
     share: Floats
     saved: Floats
+    own: tuple[float, float] | None = None
     normalize: bool = False
     rank_by: Literal["score", "saving"] = "score"
     currency: str | None = None
@@ -161,6 +194,7 @@ class SavingsCurveDisplay(BinaryDisplay):
         if rank_by not in ("score", "saving"):
             raise ValueError(f"rank_by={rank_by!r}: use 'score' or 'saving'")
         bound = bound_costs(costs, y_true, pos_label, labels)
+        own = _own_saving(bound, y_true, y_score, normalize, sample_weight)
         if rank_by == "saving":
             y_score = expected_saving(bound, y_score)
         x, saved = savings_curve(
@@ -169,6 +203,7 @@ class SavingsCurveDisplay(BinaryDisplay):
         made = cls(
             share=x,
             saved=saved,
+            own=own,
             normalize=normalize,
             rank_by=rank_by,
             currency=currency,
@@ -202,20 +237,54 @@ class SavingsCurveDisplay(BinaryDisplay):
         self.random_ = once(self.ax_, tag, [0, 1], [0, end], label="acting at random")
         self.line_ = self.ax_.plot(self.share, self.saved, **style)[0]
         self.peak_ = self._draw_peak()
+        self.own_ = None
+        if self.own is not None:
+            self.own_ = mark_own(self.ax_, *self.own, self.line_.get_color())
         what = "Share of the cost saved" if self.normalize else "Saved"
         currency = None if self.normalize else self.currency
         first = "highest scores" if self.rank_by == "score" else "largest expected savings"
         dress(self.ax_, f"Share of rows acted on, {first} first", unit(what, currency))
         self._tick()
-        self.ax_.set_xlim(0, 1)
+        self._limit()
         self.legend_ = show_legend(self.ax_)
         return self
 
     def _facts(self) -> str:
-        if self.best_saved <= 0:
+        best = "nothing"
+        if self.best_saved > 0:
+            best = f"{self._money(self.best_saved)} acting on {share(self.best_share)}"
+        if self.own is None:
+            return f"saves at best {best}"
+        at, saved = self.own
+        if saved == 0 and self.best_saved <= 0:
             return "saves nothing"
-        saved = share(self.best_saved) if self.normalize else amount(self.best_saved, self.currency)
-        return f"saves {saved} acting on {share(self.best_share)}"
+        return f"saves {self._money(saved)} acting on {share(at)}, at best {best}"
+
+    def _money(self, saved: float) -> str:
+        return share(saved) if self.normalize else amount(saved, self.currency)
+
+    def _end(self) -> float:
+        """Return how far the axis goes: to the end, or some way past the few rows worth acting on.
+
+        Rows that are acted on in vain would take all the room otherwise.
+        """
+        marked = max(self.best_share, 0.0 if self.own is None else self.own[0])
+        return 1.0 if marked > 0.1 or self.saved[-1] > 0.5 * self.best_saved else 5 * marked
+
+    def _limit(self) -> None:
+        ends = [self._end()] if self._end() > 0 else [1.0]
+        ends += [line._costboost_end for line in tagged(self.ax_, CURVE) if line is not self.line_]
+        self.line_._costboost_end = ends[0]
+        end = max(ends)
+        self.ax_.set_xlim(0, end)
+        if end < 1:
+            low, high = 0.0, 0.0
+            for line in tagged(self.ax_, CURVE):
+                x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+                seen = np.append(y[x <= end], np.interp(end, x, y))
+                low, high = min(low, float(seen.min())), max(high, float(seen.max()))
+            margin = 0.06 * (high - low)
+            self.ax_.set_ylim(low - margin, high + margin)
 
     def _draw_peak(self) -> Any:
         style = {"color": self.line_.get_color(), "markeredgecolor": "white", "markersize": 9}

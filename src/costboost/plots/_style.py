@@ -166,13 +166,35 @@ def show_legend(ax: Any, beneath: float = 0.0) -> Any:
     return legend
 
 
+class _Room:
+    """Places axes within the box that the figure's layout gives them, less some inches.
+
+    A locator is asked whenever the axes are drawn or measured, so ``tight_layout``, which moves
+    that box, is followed, and finds the legend inside it.
+    """
+
+    def __init__(self, ax: Any, above: float, beneath: float) -> None:
+        self.ax, self.above, self.beneath = ax, above, beneath
+
+    def get_subplotspec(self) -> Any:
+        """Return the place in the grid: ``tight_layout`` asks a locator, if there is one."""
+        return self.ax.get_subplotspec()
+
+    def __call__(self, ax: Any, renderer: Any) -> Any:
+        from matplotlib.transforms import Bbox
+
+        box, inches = ax.get_position(original=True), ax.figure.get_figheight()
+        height = box.height - (self.above + self.beneath) / inches
+        bottom = box.y0 + self.beneath / inches
+        return Bbox.from_bounds(box.x0, bottom, box.width, max(height, 0.25 * box.height))
+
+
 def _make_room(ax: Any, above: float, beneath: float) -> None:
-    """Shrink axes within the box that they had at first, by inches."""
-    box = getattr(ax, "_costboost_box", None) or ax.get_position()
-    ax._costboost_box = box
-    above, beneath = above / ax.figure.get_figheight(), beneath / ax.figure.get_figheight()
-    height = max(box.height - above - beneath, 0.25 * box.height)
-    ax.set_position([box.x0, box.y0 + beneath, box.width, height])
+    """Shrink axes within their box, by inches; those on top of them too."""
+    for part in (ax, getattr(ax, "_costboost_right", None)):
+        if part is not None:
+            part.set_axes_locator(_Room(part, above, beneath))
+            part.apply_aspect(part.get_axes_locator()(part, None))
 
 
 def dress(ax: Any, xlabel: str, ylabel: str) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from costboost.costs import Costs
 from costboost.metrics import cheapest_threshold, cost_by_threshold, mean_cost, total_cost
 from costboost.plots._base import BinaryDisplay
+from costboost.plots._operating import both_columns
 from costboost.plots._responses import bound_costs
 from costboost.plots._style import (
     CURVE,
@@ -43,15 +44,23 @@ def _elkan(costs: Costs, probability: bool) -> float | None:
     return at if 0 <= at <= 1 else None
 
 
+def _chosen_by(costs: Costs, probability: bool) -> float | None:
+    """Return the threshold by which constant costs decide; infinite where one answer is for all."""
+    if not probability or costs.per_row:
+        return None
+    at = float(costs.thresholds())
+    if np.isnan(at):
+        return None
+    return at if 0 <= at <= 1 else float(np.copysign(np.inf, at))
+
+
 def _cost_by_row(
     y: ArrayLike, p: Floats, costs: Costs, normalize: bool, sample_weight: ArrayLike | None
 ) -> float | None:
     """Return the cost of deciding each row by its own costs; None if those contain the truth."""
     if costs.is_constant or len(costs.shape) == 2:
         return None
-    assert costs.classes is not None  # bound
-    columns = [1 - p, p] if costs.positive == costs.classes.tolist()[1] else [p, 1 - p]
-    decided = costs.decide(np.stack(columns, axis=1))
+    decided = costs.decide(both_columns(costs, p))
     measure = mean_cost if normalize else total_cost
     return measure(y, decided, costs=costs, sample_weight=sample_weight)
 
@@ -67,10 +76,11 @@ class ThresholdCostDisplay(BinaryDisplay):
     """Cost against threshold, with the chosen threshold and the price of being off the cheapest.
 
     A row is called positive when its score is above the threshold. A filled mark shows the chosen
-    threshold, a hollow one that which would have been cheapest on these rows, and the stroke
-    between them what the choice costs. Constant costs and probabilities have the threshold
-    `fp / (fp + fn)` (Elkan 2001), drawn as a dotted line. Costs per row call for a threshold per
-    row; what that costs is a horizontal line, which one threshold for all often cannot reach.
+    threshold, if there is one, a hollow one that which would have been cheapest on these rows, and
+    the stroke between them what the choice costs. Constant costs and probabilities have the
+    threshold `fp / (fp + fn)` (Elkan 2001), drawn as a dotted line. Costs per row call for a
+    threshold per row; what that costs is a horizontal line, which one threshold for all often
+    cannot reach.
 
     It is recommended to use `from_estimator` or `from_predictions`.
 
@@ -82,8 +92,8 @@ class ThresholdCostDisplay(BinaryDisplay):
         The cost from each threshold up to the next.
     cheapest : float
         The cheapest threshold on these rows; infinite when one answer for all rows is.
-    chosen : float
-        The chosen threshold.
+    chosen : float or None
+        The chosen threshold; None where nothing was chosen, neither by the user nor by the costs.
     elkan : float, default=None
         The threshold that constant costs call for.
     cost_by_row : float, default=None
@@ -101,9 +111,9 @@ class ThresholdCostDisplay(BinaryDisplay):
     ----------
     line_ : Line2D
         The curve.
-    chosen_, cheapest_ : Line2D
-        The marks of the chosen and of the cheapest threshold.
-    price_ : Line2D
+    chosen_, cheapest_ : Line2D or None
+        The marks of the chosen and of the cheapest threshold; of two at the same cost the first.
+    price_ : Line2D or None
         The stroke between their costs.
     elkan_ : Line2D or None
         The dotted line at Elkan's threshold.
@@ -133,7 +143,7 @@ class ThresholdCostDisplay(BinaryDisplay):
     thresholds: Floats
     cost: Floats
     cheapest: float
-    chosen: float
+    chosen: float | None = None
     elkan: float | None = None
     cost_by_row: float | None = None
     probability: bool = True
@@ -172,7 +182,8 @@ class ThresholdCostDisplay(BinaryDisplay):
         sample_weight : array-like of shape (n_samples,), default=None
             Row weights.
         threshold : float, default=None
-            The chosen threshold. None: Elkan's, if there is one, else the cheapest.
+            The chosen threshold. None: Elkan's, if there is one; else there is none to mark but
+            the cheapest, which is known in hindsight only.
         probability : bool, default=None
             Whether the scores are probabilities; None: if all lie within [0, 1].
         normalize : bool, default=True
@@ -203,7 +214,6 @@ class ThresholdCostDisplay(BinaryDisplay):
         if probability is None:
             probability = bool((score >= 0).all() and (score <= 1).all())
         elkan = _elkan(bound, probability)
-        default = cheapest if elkan is None else elkan
         by_row = (
             _cost_by_row(y_true, score, bound, normalize, sample_weight) if probability else None
         )
@@ -211,7 +221,7 @@ class ThresholdCostDisplay(BinaryDisplay):
             thresholds=thresholds,
             cost=cost,
             cheapest=cheapest,
-            chosen=default if threshold is None else float(threshold),
+            chosen=_chosen_by(bound, probability) if threshold is None else float(threshold),
             elkan=elkan,
             cost_by_row=by_row,
             probability=probability,
@@ -295,7 +305,8 @@ class ThresholdCostDisplay(BinaryDisplay):
         self.ax_ = axes_for(ax, "ThresholdCostDisplay.plot")
         self.figure_ = self.ax_.figure
         name = self.name if name is None else name
-        style = {"drawstyle": "steps-post", **curve_style(self.ax_, kwargs, mark="D")}
+        chosen = "D" if self.chosen is not None else None
+        style = {"drawstyle": "steps-post", **curve_style(self.ax_, kwargs, mark=chosen)}
         label = {"label": entry(self.ax_, name, self._facts())}
         self.line_ = self.ax_.plot(*self._steps(), **{**label, **style})[0]
         self._draw_references(name, style["linestyle"])
@@ -313,7 +324,8 @@ class ThresholdCostDisplay(BinaryDisplay):
             return 0.0, 1.0
         low, high = float(self.thresholds[1]), float(self.thresholds[-1])
         margin = 0.05 * (high - low) or 0.5 * max(abs(low), 1.0)
-        marks = [t for t in (self.chosen, low - margin, high + margin) if np.isfinite(t)]
+        chosen = low if self.chosen is None else self.chosen
+        marks = [t for t in (chosen, low - margin, high + margin) if np.isfinite(t)]
         return min(marks), max(marks)
 
     def _steps(self) -> tuple[Floats, Floats]:
@@ -322,7 +334,11 @@ class ThresholdCostDisplay(BinaryDisplay):
         return x, np.append(self.cost, self.cost[-1])
 
     def _facts(self) -> str:
-        at, cheapest = float(self.cost_at(self.chosen)), float(self.cost.min())
+        cheapest = float(self.cost.min())
+        if self.chosen is None:
+            where = _threshold_text(self.cheapest)
+            return f"in hindsight {amount(cheapest, self.currency)} at {where}"
+        at = float(self.cost_at(self.chosen))
         facts = f"{amount(at, self.currency)} at {_threshold_text(self.chosen)}"
         if at <= cheapest:
             return f"{facts}, the cheapest"
@@ -342,7 +358,8 @@ class ThresholdCostDisplay(BinaryDisplay):
                 label=f"Elkan's threshold, {number(self.elkan)}",
             )
         if self.cost_by_row is not None:
-            facts = f"{amount(self.cost_by_row, self.currency)} with a threshold per row"
+            paid = amount(self.cost_by_row, self.currency)
+            facts = f"own decisions, row by row, {paid}"
             self.by_row_ = self.ax_.axhline(
                 self.cost_by_row,
                 color=self.line_.get_color(),
@@ -352,31 +369,33 @@ class ThresholdCostDisplay(BinaryDisplay):
             )
 
     def _draw_marks(self) -> None:
-        color = self.line_.get_color()
-        least, at = float(self.cost.min()), float(self.cost_at(self.chosen))
-        explain(
-            self.ax_,
-            "costboost-cheapest",
-            "cheapest on these rows",
-            marker="o",
-            markerfacecolor="white",
-        )
+        self.price_ = self.chosen_ = self.cheapest_ = None
         style = {
             "linestyle": "none",
-            "color": color,
+            "color": self.line_.get_color(),
             "markersize": 7,
             "clip_on": False,
             "gid": _MARK,
         }
-        x, where = self._place(self.chosen)
-        self.price_ = self.ax_.plot([x, x], [least, at], color=color, linewidth=1.0, **where)[0]
+        least = float(self.cost.min())
+        if self.chosen is not None:
+            self._draw_chosen(self.chosen, least, style)
+        if self.chosen is None or float(self.cost_at(self.chosen)) > least:
+            self._draw_cheapest(least, style)
+
+    def _draw_chosen(self, chosen: float, least: float, style: dict[str, Any]) -> None:
+        at, (x, where) = float(self.cost_at(chosen)), self._place(chosen)
+        stroke = {"color": style["color"], "linewidth": 1.0}
+        self.price_ = self.ax_.plot([x, x], [least, at], **stroke, **where)[0]
         self.chosen_ = self.ax_.plot(
             [x], [at], marker="D", markeredgecolor="white", zorder=5, **style, **where
         )[0]
+
+    def _draw_cheapest(self, least: float, style: dict[str, Any]) -> None:
+        hollow = {"marker": "o", "markerfacecolor": "white"}
+        explain(self.ax_, "costboost-cheapest", "cheapest on these rows, in hindsight", **hollow)
         x, where = self._place(self.cheapest)
-        self.cheapest_ = self.ax_.plot(
-            [x], [least], marker="o", markerfacecolor="white", zorder=4, **style, **where
-        )[0]
+        self.cheapest_ = self.ax_.plot([x], [least], zorder=4, **hollow, **style, **where)[0]
 
     def _place(self, threshold: float) -> tuple[float, dict[str, Any]]:
         """Return where a threshold is marked: at an end of the axis if it lies there or beyond."""
@@ -423,4 +442,7 @@ class ThresholdCostDisplay(BinaryDisplay):
         if self.ax_.get_yscale() == "linear" and cost.min() >= 0:
             marks = [mark.get_ydata()[0] for mark in tagged(self.ax_, _MARK)]
             top = max(*marks, float(cost.max()), self.cost_by_row or 0.0)
+            # Calling (nearly) every row positive may cost many times what matters here.
+            idle = max(*marks, float(lines[-1].get_ydata()[-1]), self.cost_by_row or 0.0)
+            top = 2 * idle if 0 < 3 * idle < top else top
             self.ax_.set_ylim(0, 1.05 * top or 1.0)

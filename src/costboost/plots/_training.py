@@ -18,12 +18,15 @@ from costboost.plots._style import (
     dress,
     entry,
     need_matplotlib,
+    number,
     plain_ticks,
     right_of,
     show_legend,
     tagged,
     unit,
 )
+
+_KEPT = "costboost-kept"
 
 
 def _by_round(values: Any, name: str) -> Floats | None:
@@ -41,6 +44,18 @@ def _by_round(values: Any, name: str) -> Floats | None:
     if np.isnan(costs).any():
         raise ValueError(f"{name} holds nan: give a cost for every round")
     return costs
+
+
+def _stopped_by(model: Any) -> str:
+    """Return the name of what training stopped by."""
+    if hasattr(model, "validation_cost_"):
+        return "cost"
+    metric = getattr(model, "early_stopping_metric", "auto")
+    if callable(metric):
+        return getattr(metric, "__name__", "metric").replace("_", " ")
+    if metric == "auto":
+        return "log loss" if hasattr(model, "classes_") else "loss"
+    return str(metric).replace("_", " ")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -61,6 +76,15 @@ class TrainingCostDisplay:
         The bound on it.
     validation_cost : array-like of shape (n_rounds,), or a list of such, default=None
         Cost on rows that were not trained on.
+    rounds, validation_rounds : array-like of int, default=None
+        The numbers of the rounds of the first two, and of the third, where not every round was
+        looked at.
+    validation_name : str, default="cost"
+        What the third is, such as "log loss": whatever training stopped by.
+    kept : int, default=None
+        The number of rounds that the model kept.
+    train_name : str, default="Cost"
+        What the first is.
     validation_axis : {"same", "right"}, default="same"
         Where the validation cost is read: on the same axis, or on one of its own on the right, for
         a mean beside totals.
@@ -79,6 +103,8 @@ class TrainingCostDisplay:
         From the least to the largest of several models, for each of the curves.
     best_ : Line2D or None
         The mark at the cheapest validation round.
+    kept_ : Line2D or None
+        The line at the number of rounds kept, where that is another.
     ax_, figure_, legend_
         Where it was drawn.
     validation_ax_ : Axes
@@ -105,6 +131,11 @@ class TrainingCostDisplay:
     train_cost: Any
     cost_bound: Any = None
     validation_cost: Any = None
+    rounds: Any = None
+    validation_rounds: Any = None
+    validation_name: str = "cost"
+    kept: int | None = None
+    train_name: str = "Cost"
     validation_axis: Literal["same", "right"] = "same"
     currency: str | None = None
     name: str | None = None
@@ -124,7 +155,18 @@ class TrainingCostDisplay:
     def best_round(self) -> int | None:
         """The round, counted from 1, that was cheapest on the validation rows."""
         costs = self._mean("validation")
-        return None if costs is None else int(np.argmin(costs)) + 1
+        if costs is None:
+            return None
+        return int(self._numbers("validation", len(costs))[int(np.argmin(costs))])
+
+    def _numbers(self, what: str, n_points: int) -> Any:
+        """Return the numbers of the rounds that were looked at."""
+        given = self.validation_rounds if what == "validation" else self.rounds
+        if given is None:
+            return np.arange(1, n_points + 1)
+        if len(given) < n_points:
+            raise ValueError(f"there are {n_points} {what} costs, but {len(given)} rounds")
+        return np.asarray(given)[:n_points]
 
     @classmethod
     def from_estimator(
@@ -139,7 +181,8 @@ class TrainingCostDisplay:
         """Draw the rounds of a fitted model.
 
         ``train_cost_`` and ``cost_bound_`` are totals over the training rows, ``validation_cost_``
-        is a mean over the held-out ones, so it is drawn on an axis of its own.
+        (or ``validation_loss_``, of a model that stops by another measure) is a mean over the
+        held-out ones, so it is drawn on an axis of its own. Regressors have losses for costs.
 
         Parameters
         ----------
@@ -161,16 +204,23 @@ class TrainingCostDisplay:
         """
         need_matplotlib(f"{cls.__name__}.from_estimator")
         model = innermost(estimator)
-        train_cost = getattr(model, "train_cost_", None)
+        train_cost = getattr(model, "train_cost_", getattr(model, "train_loss_", None))
         if train_cost is None:
             raise ValueError(
                 f"{type(model).__name__} has no train_cost_: give a fitted model that boosts, or "
                 "the arrays themselves, TrainingCostDisplay(train_cost=...).plot()"
             )
+        validation = getattr(model, "validation_cost_", getattr(model, "validation_loss_", None))
+        looks = getattr(model, "validation_rounds_", None)
         made = cls(
             train_cost=train_cost,
             cost_bound=getattr(model, "cost_bound_", None),
-            validation_cost=getattr(model, "validation_cost_", None),
+            validation_cost=validation,
+            rounds=looks,
+            validation_rounds=looks,
+            validation_name=_stopped_by(model),
+            train_name="Cost" if hasattr(model, "train_cost_") else "Mean loss",
+            kept=None if validation is None else getattr(model, "n_iter_", None),
             validation_axis="right",
             currency=currency,
             name=model_name(estimator) if name is None else name,
@@ -213,7 +263,8 @@ class TrainingCostDisplay:
         self.bound_ = self._draw("bound", name, style)
         self.validation_ = self._draw("validation", name, style)
         self.best_ = self._draw_best()
-        dress(self.ax_, "Round", unit("Cost", self.currency))
+        self.kept_ = self._draw_kept()
+        dress(self.ax_, "Round", unit(self.train_name, self.currency))
         self._scale(self.ax_, yscale)
         if self.validation_ax_ is not self.ax_:
             self._scale(self.validation_ax_, yscale)
@@ -226,7 +277,9 @@ class TrainingCostDisplay:
             raise ValueError(f"validation_axis={self.validation_axis!r}: use 'same' or 'right'")
         if self.validation_axis == "same" or self._series["validation"] is None:
             return self.ax_
-        return right_of(self.ax_, unit("Mean validation cost", self.currency))
+        if self.validation_name != "cost":
+            return right_of(self.ax_, f"Mean held-out {self.validation_name}")
+        return right_of(self.ax_, unit("Mean held-out cost", self.currency))
 
     def _draw(self, what: str, name: str | None, style: dict[str, Any]) -> Any:
         costs, series = self._mean(what), self._series[what]
@@ -239,7 +292,7 @@ class TrainingCostDisplay:
             "markevery": max(1, len(costs) // 8),
             "label": entry(self.ax_, name, self._fact(what, costs)),
         }
-        rounds = np.arange(1, len(costs) + 1)
+        rounds = self._numbers(what, len(costs))
         ax = self.validation_ax_ if what == "validation" else self.ax_
         line = ax.plot(rounds, costs, **{**fixed, **style})[0]
         if len(series) > 1:
@@ -257,7 +310,9 @@ class TrainingCostDisplay:
         if what == "training":
             return f"training, {amount(float(costs[-1]), self.currency)}{of}"
         least = amount(float(costs.min()), self.currency)
-        return f"validation, least {least} at round {self.best_round}{of}"
+        if self.validation_name != "cost":
+            least = number(float(costs.min()))
+        return f"held-out {self.validation_name}, least {least} at round {self.best_round}{of}"
 
     def _draw_best(self) -> Any:
         costs = self._mean("validation")
@@ -267,8 +322,16 @@ class TrainingCostDisplay:
         at = [self.best_round], [float(costs.min())]
         return self.validation_ax_.plot(*at, marker="o", linestyle="none", zorder=5, **style)[0]
 
+    def _draw_kept(self) -> Any:
+        if self.kept is None or self.kept == self.best_round:
+            return None
+        style = {"color": self.line_.get_color(), "linestyle": ":", "linewidth": 1.0}
+        label = f"{self.kept} rounds are kept"
+        return self.ax_.axvline(self.kept, label=label, gid=_KEPT, **style)
+
     def _scale(self, ax: Any, yscale: str) -> None:
-        costs = np.concatenate([np.asarray(line.get_ydata()) for line in ax.lines])
+        lines = [line for line in ax.lines if line.get_gid() != _KEPT]
+        costs = np.concatenate([np.asarray(line.get_ydata()) for line in lines])
         positive = costs[costs > 0]
         if yscale == "auto":
             wide = len(positive) > 0 and positive.max() > 50 * positive.min()

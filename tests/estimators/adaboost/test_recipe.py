@@ -50,7 +50,7 @@ def test_looks_are_every_ten_rounds_and_at_the_end(n_estimators, looks):
     best = model.validation_rounds_[np.argmin(model.validation_loss_)]
     assert best <= model.n_iter_ in looks
     assert lengths(model) == [model.n_iter_] * 3
-    assert [len(costs) for costs in model.train_cost_] == [model.n_iter_] * 3
+    assert [len(costs) for costs in model.train_cost_] == [looks.index(model.n_iter_) + 1] * 3
 
 
 def test_the_loss_is_that_of_the_rows_left_out():
@@ -405,3 +405,38 @@ def test_useless_scores_give_the_prior():
     shares = BiasCorrected().fit([0.0, 0.2, 0.8, 1.0], [0, 1, 0, 1]).predict([0.0, 0.5, 1.0])
     assert np.all(np.diff(shares) > 0)
     assert np.all((shares > 0) & (shares < 1))
+
+
+# ---------------------------------------------------------------- the cost of its own decisions
+
+
+@pytest.mark.parametrize("per_row", [False, True])
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_train_cost_is_that_of_the_models_own_decisions(interrupt, per_row, interrupted):
+    X, y = problem(n=300)
+    fn = np.random.default_rng(0).lognormal(1, 1, 300) if per_row else 4.0
+    costs = Costs(fp=1, fn=fn).bind([0, 1])
+    weight = np.random.default_rng(1).uniform(0.5, 2, 300)
+    rows = np.random.default_rng(2).permutation(300)
+    folds = [(rows[100:], rows[:100]), (rows[:200], rows[200:])]
+    if interrupted:
+        interrupt(31)  # between two looks
+    model = CostBoostClassifier(n_estimators=30, cv=folds, on_interrupt="keep", random_state=0)
+    model.fit(X, y, weight, costs=costs)
+    for i, (train, _) in enumerate(folds):
+        ensemble, fitted = model._scores.models[i], model._scores.maps[i]
+        scores = ensemble.scores(ensemble.margins(X[train]), ensemble.total_alpha)
+        decided = costs[train].decide(fitted.predict(scores))
+        paid = costs[train].total(y[train], decided, weight[train])
+        looked = model.validation_rounds_ <= model.n_iter_
+        assert len(model.train_cost_[i]) == np.sum(looked)
+        assert model.train_cost_[i][-1] == pytest.approx(paid)
+
+
+def test_train_cost_of_one_model_of_all_rows():
+    X, y = problem(n=300)
+    costs = {"fp": 1, "fn": 4}
+    model = CostBoostClassifier(n_estimators=30, cv=3, ensemble=False, costs=costs, random_state=0)
+    model.fit(X, y)
+    assert model.train_cost_[-1] == pytest.approx(-300 * model.score(X, y))
+    assert len(model.train_cost_) == np.sum(model.validation_rounds_ <= model.n_iter_)

@@ -44,6 +44,7 @@ from costboost.boosting.gradient.losses import (
 from costboost.boosting.gradient.rows import GradientRows, Rows
 from costboost.costs import Costs
 from costboost.estimators.gradient import GradientBoostClassifier, GradientBoostRegressor
+from costboost.metrics import asymmetric_cost
 from costboost.shards import layout as layout_module
 from costboost.shards.layout import plan_layout
 from costboost.shards.modes import PackedPairs, Pairs
@@ -654,7 +655,8 @@ def test_constraints_by_name_and_their_errors():
     for given, message in (
         ({"z": 1}, "'z', which X does not have"),
         ([1, 0], "each of the 3 columns"),
-        ([0, 0, 1], "have no order"),
+        ({"b": 2}, "monotonic_cst is .*2.* for column 'b'"),
+        ([0, 0, 1], "constrains column 'c', whose categories have no order"),
     ):
         with pytest.raises(ValueError, match=message):
             GradientBoostRegressor(n_estimators=2, monotonic_cst=given).fit(frame, y)
@@ -872,6 +874,28 @@ def test_ordered_values_of_a_tree_by_hand():
     assert ordered_values(tree, np.array([1.0, 2.0]), rising).tolist() == [1.0, 2.0]
     assert ordered_values(tree, np.array([2.0, 1.0]), rising).tolist() == [1.5, 1.5]
     assert ordered_values(tree, np.array([1.0, 2.0]), -rising).tolist() == [1.5, 1.5]
+
+
+def test_regressors_score_by_money():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(400, 2))
+    y = 5 * X[:, 0] + rng.exponential(size=400)
+    over, under = rng.uniform(1, 2, size=(2, 400))
+    weight = rng.uniform(size=400)
+    model = GradientBoostRegressor("pinball", 20, over=1, under=9, scoring="cost").fit(X, y)
+    answer = model.predict(X)
+    paid = asymmetric_cost(y, answer, over=1, under=9, sample_weight=weight)
+    assert model.score(X, y, weight) == pytest.approx(-paid)
+    paid = asymmetric_cost(y, answer, over=over, under=under)
+    assert model.score(X, y, over=over, under=under) == pytest.approx(-paid)
+    middle = GradientBoostRegressor("absolute", 20).fit(X, y).predict(X)
+    assert asymmetric_cost(y, middle, over=1, under=9) > -model.score(X, y)
+    plain = model.set_params(scoring="r2")
+    assert plain.score(X, y) <= 1
+    with pytest.raises(ValueError, match='scoring="cost"'):
+        plain.score(X, y, over=2)
+    with pytest.raises(ValueError, match="scoring"):
+        model.set_params(scoring="money").score(X, y)
 
 
 # ---------------------------------------------------------------- max_step and prices

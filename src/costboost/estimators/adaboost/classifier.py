@@ -140,13 +140,21 @@ class CostBoostClassifier(
     n_iter_no_change : int or None, default="auto"
         Stop when the cost of the held-out rows (the recipe: the loss of the rows left out of the
         folds) has not fallen for so many rounds. "auto" never stops a named method.
+    early_stopping_metric : {"auto", "cost", "log_loss", "brier"} or callable, default="auto"
+        What early stopping goes by on held-out rows: the cost of decisions, the log loss or the
+        Brier score of probabilities (before calibration, where each fold stops on its own), or
+        ``metric(y_true, proba)``, lower is better, which gets ``sample_weight=`` where there are
+        weights. "auto" is the log loss of
+        the calibrated recipe, the cost of every other method. On cost, rounds in which nothing is
+        decided differently do not count against the patience.
     tol : float, default=0.0
         A fall by less than this share of the best cost, or loss, does not count.
     warm_start : bool, default=False
         Continue from the rounds of the last ``fit``, which had it too (same data, larger
         `n_estimators`). Other data, or another method, are refused.
     on_interrupt : {"raise", "keep"}, default="raise"
-        On Ctrl-C: give up, or keep the model of the rounds done so far.
+        On Ctrl-C: give up, or keep the model of the rounds done so far. With calibration no more
+        folds are trained, and those there are are averaged.
     verbose : int, default=0
         Print a line every so many rounds; the recipe at the looks that it takes anyway, every 10.
     random_state : int, RandomState or None, default=None
@@ -164,7 +172,9 @@ class CostBoostClassifier(
         alpha of each round, half-log convention (RareBoost: one for each side). A list, as the
         following ones, when calibration made several models.
     estimator_errors_, normalizers_, train_cost_ : ndarrays of shape (n_iter_,)
-        The weighted error, Z, and the cost of the training rows' decisions after each round.
+        The weighted error, Z, and the cost of the training rows' decisions after each round; of
+        the recipe, the cost at each look (`validation_rounds_`) up to `n_iter_`, by the calibration
+        of that look.
     cost_bound_ : ndarray of shape (n_iter_,), for AdaCost and CGAda with two classes
         sum c * prod Z: the theorem's bound of the training cost (plus what right answers cost).
     validation_cost_ : ndarray of shape (n_rounds,), with early stopping
@@ -172,6 +182,8 @@ class CostBoostClassifier(
     validation_loss_, validation_rounds_ : ndarrays of shape (n_looks,), of the recipe
         The log loss of the rows that the folds left out, and the number of rounds at that look:
         one every 10 rounds, and one at the end. `n_iter_` is the number at the least.
+    eval_results_ : dict of ndarrays, with several eval sets
+        What early stopping goes by, on each set by name, after each round.
     estimators_ : list of classifiers, if `estimator` was given
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
@@ -217,6 +229,7 @@ class CostBoostClassifier(
         ensemble: bool = True,
         validation_fraction: float = 0.1,
         n_iter_no_change: int | str | None = "auto",
+        early_stopping_metric: Any = "auto",
         tol: float = 0.0,
         warm_start: bool = False,
         on_interrupt: str = "raise",
@@ -251,6 +264,7 @@ class CostBoostClassifier(
         self.ensemble = ensemble
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
+        self.early_stopping_metric = early_stopping_metric
         self.tol = tol
         self.warm_start = warm_start
         self.on_interrupt = on_interrupt
@@ -278,7 +292,7 @@ class CostBoostClassifier(
         costs: Any = None,
         *,
         groups: ArrayLike | None = None,
-        eval_set: tuple[Any, ...] | None = None,
+        eval_set: Any = None,
     ) -> CostBoostClassifier:
         """Train, and calibrate if asked to.
 
@@ -296,9 +310,9 @@ class CostBoostClassifier(
         groups : array-like of shape (n_samples,), default=None
             Rows of one group are never both trained and calibrated on. Without groups, copies of
             a row are not.
-        eval_set : tuple (X, y) or (X, y, costs), default=None
+        eval_set : tuple (X, y), (X, y, costs), (X, y, costs, sample_weight) or dict, default=None
             Held-out rows for early stopping of a named method, in place of
-            `validation_fraction`.
+            `validation_fraction`; or several of them by name, of which the first stops training.
 
         Returns
         -------

@@ -18,6 +18,7 @@ from costboost.fitting.parameters import (
     check_training,
     check_unbiased,
     read_limits,
+    stopping_metric,
     total_rounds,
 )
 from costboost.inputs.checks import check_choice, check_number, count_threads, fit_seed
@@ -97,6 +98,7 @@ class Plan:
     total_rounds: int | None
     validation_fraction: float
     patience: int | None
+    metric: Any
     tolerance: float
     on_interrupt: Any
     verbose: int
@@ -118,6 +120,7 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
     rule = RULES[name]
     _check_combination(params, rule, costs, n_classes)
     calibration = _calibration(params, rule, n_classes)
+    in_step = is_recipe(params) and calibration is not None
     votes = params.votes
     setting = Setting(
         n_rounds=params.n_estimators,
@@ -148,10 +151,11 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
         total_rounds=total_rounds(params, calibration),
         validation_fraction=params.validation_fraction,
         patience=params.n_iter_no_change,
+        metric=stopping_metric(params, "log_loss" if in_step else "cost"),
         tolerance=float(params.tol),
         on_interrupt=params.on_interrupt,
         verbose=int(params.verbose),
-        in_step=is_recipe(params) and calibration is not None,
+        in_step=in_step,
     )
 
 

@@ -25,7 +25,8 @@ from costboost.boosting.adaboost.loop import Boosting, Round
 from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.rounds import EarlyStopping, Observer, Printer, consume
 from costboost.calibration import CalibratedScores, ClassCalibration, calibration_splits
-from costboost.estimators.adaboost.trainer import History, Trainer
+from costboost.estimators.adaboost.trainer import History, OutOfFold, Trainer
+from costboost.fitting.judging import Answers, constant_cost, measure, row_losses
 from costboost.trees.forest import ForestBuilder
 
 Floats = NDArray[np.float64]
@@ -41,12 +42,12 @@ class Look:
 
     n_rounds: int
     calibration: ClassCalibration
-    losses: Floats
+    losses: Floats  # of a user's metric, which has none for rows: the one number
     weights: Floats | None
 
     @property
     def loss(self) -> float:
-        """The mean log loss."""
+        """The mean loss."""
         return float(np.average(self.losses, weights=self.weights))
 
     def rivals(self, best: Look) -> bool:
@@ -72,6 +73,7 @@ class Fold:
 
     trainer: Trainer
     boosting: Boosting
+    train: Int64
     test: Int64
     codes: NDArray[np.uint8]
     rounds: list[Round] = field(default_factory=list)
@@ -105,6 +107,23 @@ class Fold:
         """Return the ensemble of the first rounds."""
         return self.trainer.assemble(self.rounds[:n_rounds])
 
+    def walk_training_rows(self, n_rounds: int) -> Floats:
+        """Return the margins of the rows trained on, from the trees."""
+        forest = self.model(n_rounds).forest
+        assert forest is not None
+        return forest.margins_of_codes(
+            self.trainer.codes_of(self.train), self.trainer.plan.n_threads
+        )
+
+
+def training_cost(
+    boosting: Boosting, model: Ensemble, margins: Floats, calibration: ClassCalibration
+) -> float:
+    """Return what the calibrated decisions on the rows trained on cost altogether."""
+    proba = calibration.predict(model.scores(margins, model.total_alpha))
+    decided = boosting.costs.decide(proba, encoded=True)
+    return boosting.costs.total(boosting.y, decided, boosting.sample_weight, encoded=True)
+
 
 class Race:
     """All folds, advanced in step; judges them by the rows that they left out."""
@@ -113,10 +132,17 @@ class Race:
         self.trainer, self.folds = trainer, folds
         self.rows = np.concatenate([fold.test for fold in folds])
         self.weights = None if trainer.weights is None else trainer.weights[self.rows]
+        self.costs = trainer.costs[self.rows]
+        self._decided = (np.empty(0, np.intp), np.empty(0, np.intp))
+        self._constant = np.inf
+        plan = trainer.plan
         self.watch = EarlyStopping(
-            self, trainer.plan.patience, trainer.plan.tolerance, STEP, trainer.plan.setting.n_rounds
+            self, plan.patience, plan.tolerance, STEP, plan.setting.n_rounds, self._idle
         )
         self._last: Look | None = None
+        self.interrupted = False
+        self.train_costs: dict[int, list[float]] = {}  # by the number of rounds, of each fold
+        self._last_look: Look | None = None
         self._best: Look | None = None
         self._chosen: Look | None = None
 
@@ -130,15 +156,49 @@ class Race:
             yield Step(number, rounds)
 
     def __call__(self, step: Step) -> float:
-        """Calibrate the folds as they are; return the log loss of the rows left out."""
+        """Calibrate the folds as they are; return the loss of the rows left out."""
         plan, y, n_rounds = self.trainer.plan, self.trainer.y[self.rows], step.number + 1
         scores = np.concatenate([fold.scores(n_rounds) for fold in self.folds])
         blank = ClassCalibration(plan.calibration, plan.n_classes, margins=self.trainer.margins)
         fitted = blank.fit(scores, y, self.weights)
-        right = fitted.predict(scores)[np.arange(len(y)), y]
-        losses = -np.log(np.maximum(right, 1e-15))
-        self._last = Look(n_rounds, fitted, losses, self.weights)
+        self._price_training_rows(n_rounds, fitted)
+        answers = self._answers(y, fitted.predict(scores))
+        if callable(plan.metric):
+            value = np.array([measure(plan.metric, answers)])
+            self._last = Look(n_rounds, fitted, value, None)
+        else:
+            self._last = Look(n_rounds, fitted, row_losses(plan.metric, answers), self.weights)
         return self._last.loss
+
+    def _price_training_rows(self, n_rounds: int, fitted: ClassCalibration) -> None:
+        """Note what the decisions cost on the rows that each fold trains on."""
+        self.train_costs[n_rounds] = [
+            training_cost(
+                fold.boosting,
+                fold.model(n_rounds),
+                # An interrupted round may be in the margins of the loop, but not in the model.
+                fold.walk_training_rows(n_rounds)
+                if self.interrupted
+                else fold.boosting.shards.gather("margins"),
+                fitted,
+            )
+            for fold in self.folds
+        ]
+
+    def _answers(self, y: Int64, proba: Floats) -> Answers:
+        """Return what all folds say of the rows that they left out, and decide."""
+        trainer = self.trainer
+        decided = self.costs.decide(proba, encoded=True)
+        self._decided = (self._decided[1], decided)
+        labels = trainer.classes[y]
+        answers = Answers(labels, y, lambda: proba, decided, self.costs, self.weights)
+        if trainer.plan.metric == "cost":
+            self._constant = constant_cost(answers)
+        return answers
+
+    def _idle(self) -> bool:
+        """Whether the last look decided nothing differently, where that is what counts."""
+        return self.trainer.plan.metric == "cost" and np.array_equal(*self._decided)
 
     def _watch(self, step: Step) -> bool:
         """Look if it is time to; True when the loss has not fallen for long enough."""
@@ -151,6 +211,7 @@ class Race:
         look, self._last = self._last, None
         if look is None:
             return
+        self._last_look = look
         if self._best is None or self.watch.best_rounds == look.n_rounds:
             self._best = self._chosen = look
         elif look.rivals(self._best):
@@ -162,13 +223,16 @@ class Race:
         observers: list[Observer] = [self._watch]
         if plan.verbose:
             every = STEP * -(-plan.verbose // STEP)  # lines are printed where there was a look
-            tell = lambda step: f"out-of-fold log loss {watch.costs[-1]:.6g}"  # noqa: E731
+            what = "loss" if callable(plan.metric) else plan.metric.replace("_", " ")
+            tell = lambda step: f"out-of-fold {what} {watch.costs[-1]:.6g}"  # noqa: E731
             observers.append(Printer(plan.setting.n_rounds, every, tell))
         observers.append(self._tell)
-        steps = consume(self.steps(), observers, on_interrupt=plan.on_interrupt).rounds
+        outcome = consume(self.steps(), observers, on_interrupt=plan.on_interrupt)
+        steps, self.interrupted = outcome.rounds, outcome.interrupted
         if watch.looks[-1:] != [len(steps)]:  # ended between two looks, or before the first
             watch.look(Step(len(steps) - 1, ()))
         self._choose()
+        self.trainer.settle_beaten(watch.best >= self._constant)
         assert self._chosen is not None
         return self._chosen
 
@@ -176,15 +240,31 @@ class Race:
         observer = self.trainer.observer
         if observer is None:
             return False
-        answers = [observer(done) for done in step.rounds if done is not None]
+        n_rounds = step.number + 1
+        answers = [
+            observer(done, lambda: self._fitted(n_rounds))
+            for done in step.rounds
+            if done is not None
+        ]
         return any(answers)  # all of them were told
+
+    def _fitted(self, n_rounds: int) -> dict[str, Any] | None:
+        """Return the attributes of an estimator with these rounds, calibrated by the last look.
+
+        Before the first look there is no such thing.
+        """
+        if self._last_look is None:
+            return None
+        models = tuple(fold.model(n_rounds) for fold in self.folds)
+        maps = (self._last_look.calibration,) * len(models)
+        return self.trainer.attributes(models, CalibratedScores(models, maps, len(models)))
 
 
 def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> CalibratedScores:
     """Train one model for each fold, all to the same number of rounds, and calibrate them.
 
     With ``ensemble=False`` the folds say how many rounds and which calibration; one model of all
-    rows then takes so many.
+    rows then takes so many, unless Ctrl-C ended the folds: then they are what is kept.
     """
     plan = trainer.plan
     splits = calibration_splits(
@@ -200,6 +280,7 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> 
             Fold(
                 trainer,
                 stack.enter_context(trainer.open(np.asarray(train))),
+                np.asarray(train),
                 np.asarray(test),
                 trainer.codes_of(test),
             )
@@ -207,30 +288,44 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> 
         ]
         race = Race(trainer, folds)
         chosen = race.run()
-    n_rounds, trainer.out_of_fold = chosen.n_rounds, (race.watch.looks, race.watch.costs)
-    if ensemble or len(folds) == 1:
+    n_rounds = chosen.n_rounds
+    trainer.out_of_fold = OutOfFold(race.watch.looks, race.watch.costs)
+    if ensemble or len(folds) == 1 or race.interrupted:
+        looked = [r for r in race.watch.looks if r <= n_rounds]
+        by_look = [race.train_costs[r] for r in looked]
+        trainer.out_of_fold.train_costs = [list(costs) for costs in zip(*by_look, strict=True)]
         for fold in folds:
-            trainer.histories.append(History(fold.rounds[:n_rounds], [], None))
+            trainer.histories.append(History(fold.rounds[:n_rounds], {}, None))
         models = tuple(fold.model(n_rounds) for fold in folds)
     else:
         rows = np.unique(np.concatenate([np.concatenate(split) for split in splits]))
-        models = (_train_alike(trainer, rows, n_rounds),)
+        models = (_train_alike(trainer, rows, n_rounds, chosen.calibration),)
     return CalibratedScores(models, (chosen.calibration,) * len(models), len(splits))
 
 
-def _train_alike(trainer: Trainer, rows: Int64, n_rounds: int) -> Ensemble:
+def _train_alike(
+    trainer: Trainer, rows: Int64, n_rounds: int, calibration: ClassCalibration
+) -> Ensemble:
     """Train one model on all rows, for as many rounds as the folds took.
 
     Callbacks are told of its rounds, but it is the number of rounds that the calibration is for.
     """
+    costs: list[float] = []
+    seen: list[Round] = []
 
     def tell(done: Round) -> bool:
+        seen.append(done)
         if trainer.observer is not None:
-            trainer.observer(done)
+            trainer.observer(done, None)
+        if len(seen) % STEP == 0 or len(seen) == n_rounds:
+            margins = boosting.shards.gather("margins")
+            costs.append(training_cost(boosting, trainer.assemble(seen), margins, calibration))
         return False
 
     with trainer.open(rows) as boosting:
         rounds = islice(boosting.rounds(), n_rounds)
         taken = consume(rounds, [tell], on_interrupt=trainer.plan.on_interrupt).rounds
-    trainer.histories.append(History(taken, [], None))
+    trainer.histories.append(History(taken, {}, None))
+    assert trainer.out_of_fold is not None
+    trainer.out_of_fold.train_costs = [costs]
     return trainer.assemble(taken)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any
 
@@ -15,14 +15,29 @@ from sklearn.utils import check_random_state
 from costboost.boosting.adaboost.effective import Setting, scaled_prices
 from costboost.boosting.adaboost.joint import JointFinder
 from costboost.boosting.adaboost.learner import LEAF_VALUES, Learner, OutsideLearner, TreeLearner
-from costboost.boosting.adaboost.links import voted_proba
+from costboost.boosting.adaboost.links import link, voted_proba
 from costboost.boosting.adaboost.loop import Boosting, Round
-from costboost.boosting.adaboost.model import Ensemble, assemble, constant_ensemble, outside_votes
+from costboost.boosting.adaboost.model import (
+    Ensemble,
+    assemble,
+    constant_ensemble,
+    outside_votes,
+)
 from costboost.boosting.adaboost.prices import Prices, training_prices
 from costboost.boosting.adaboost.rules import At, Rule
+from costboost.calibration import CalibratedScores
 from costboost.costs import Costs, as_costs
 from costboost.estimators.adaboost.plan import Plan, _RowObjective
 from costboost.fitting.constraints import check_order
+from costboost.fitting.judging import (
+    Answers,
+    Follower,
+    HeldOut,
+    Judge,
+    Watched,
+    class_actions,
+    eval_series,
+)
 from costboost.fitting.trainer import TableTrainer, set_history
 from costboost.inputs.arrays import encode
 from costboost.inputs.checks import plain, warn_caller
@@ -40,8 +55,25 @@ class History:
     """What is known of the rounds of one model."""
 
     rounds: list[Round]
-    validation_cost: list[float]
+    evals: dict[str, list[float]]
     cost_bound: Floats | None
+
+
+@dataclass
+class OutOfFold:
+    """What the recipe saw at its looks.
+
+    Attributes
+    ----------
+    rounds, losses : list
+        The number of rounds, and the loss of the rows that the folds left out.
+    train_costs : list of lists
+        Of each model kept, the cost of the rows it trained on, at the looks until the last kept.
+    """
+
+    rounds: list[int]
+    losses: list[float]
+    train_costs: list[list[float]] = field(default_factory=list)
 
 
 class Trainer(TableTrainer):
@@ -55,7 +87,7 @@ class Trainer(TableTrainer):
     weights : float64 array of shape (n,) or None
     costs : Costs, bound to the classes and, if per row, to the rows
     classes : ndarray of shape (K,)
-    held_out : tuple (X, y, costs or None), or None
+    held_out : list of HeldOut, or None
         Rows for early stopping, as `read_eval_set` returns them.
     observer : callable, or None
         Told of every round; True stops.
@@ -72,14 +104,16 @@ class Trainer(TableTrainer):
         weights: Floats | None,
         costs: Costs,
         classes: NDArray[Any],
-        held_out: tuple[Any, ...] | None = None,
+        held_out: list[HeldOut] | None = None,
         observer: Any = None,
     ) -> None:
         super().__init__(plan, X, y, weights, observer)
         self.costs, self.classes = costs, classes
         self._warned = False
-        self.out_of_fold: tuple[list[int], list[float]] | None = None  # set by the recipe
-        self._held_out = None if held_out is None else self._watch_table(*held_out)
+        self.out_of_fold: OutOfFold | None = None  # set by the recipe
+        self._held_out = None
+        if held_out is not None:
+            self._held_out = [(part.name, self._watch_table(part)) for part in held_out]
 
     @property
     def margins(self) -> bool:  # type: ignore[override]
@@ -97,11 +131,12 @@ class Trainer(TableTrainer):
     ) -> None:
         self._codes = None
 
-    def _watch_table(self, X: Any, labels: NDArray[Any], given: Any) -> _Watched:
-        encode(self.classes, labels, "y of eval_set")  # refuses labels that are not known
-        costs = self.costs if given is None else as_costs(given, self.classes, len(labels))
-        codes = None if self.binner is None else self.binner.encode(X)
-        return _Watched(self, X, codes, labels, costs, None)
+    def _watch_table(self, part: HeldOut) -> Watched:
+        y = encode(self.classes, part.y, "y of eval_set")  # refuses labels that are not known
+        given = part.costs
+        costs = self.costs if given is None else as_costs(given, self.classes, len(y))
+        codes = None if self.binner is None else self.binner.encode(part.X)
+        return Watched(part.X, codes, y, costs, part.weights)
 
     # --- training
 
@@ -111,7 +146,7 @@ class Trainer(TableTrainer):
         everything = self._weighted_rows(rows)
         if plan.patience is not None and watched is None:
             everything, apart = self._hold_out(everything)
-            watched = self._watch_rows(apart)
+            watched = [("held out", self._watch_rows(apart))]
         with self.open(everything) as boosting:
             if previous:
                 boosting.replay(previous)
@@ -147,13 +182,34 @@ class Trainer(TableTrainer):
         kind = (plan.n_classes, plan.setting.votes)
         return assemble(rounds, self.binner, *kind, discrete=plan.discrete, slope=slope)
 
+    def model_of(self, rounds: list[Round]) -> Ensemble:
+        """Return the ensemble of these rounds, with the link of the training under way."""
+        return self.assemble(rounds, self.link_slope())
+
+    def attributes(
+        self, models: tuple[Ensemble, ...], scores: CalibratedScores | None
+    ) -> dict[str, Any]:
+        """Return the fitted attributes by which an estimator with these models answers."""
+        n_rounds = max(len(model.alphas) for model in models)
+        rule = self.plan.rule.name
+        return {"_ensembles": models, "_scores": scores, "_rule_name": rule, "n_iter_": n_rounds}
+
     def _history(
-        self, boosting: Boosting, watched: _Watched | None, previous: list[Round]
+        self, boosting: Boosting, watched: list[tuple[str, Watched]] | None, previous: list[Round]
     ) -> History:
-        judge = None if watched is None else watched.judge()
+        self.link_slope = boosting.terms.link_slope
+        judge = self._judge(watched)
         taken = self._take(boosting.rounds, judge, previous)
         bound = _cost_bound(boosting, taken.rounds) if self.plan.bounded else None
-        return History(taken.rounds, taken.costs, bound)
+        return History(taken.rounds, {} if judge is None else judge.results, bound)
+
+    def _judge(self, watched: list[tuple[str, Watched]] | None) -> Judge | None:
+        if watched is None:
+            return None
+        return Judge(self.plan.metric, [(name, self._follower(part)) for name, part in watched])
+
+    def _follower(self, watched: Watched) -> Follower:
+        return _Follower(self, watched)
 
     def _layout(self, labels: Int64) -> Layout:
         plan = self.plan
@@ -237,14 +293,14 @@ class Trainer(TableTrainer):
 
     # --- held-out rows
 
-    def _watch_rows(self, rows: Int64) -> _Watched:
+    def _watch_rows(self, rows: Int64) -> Watched:
         X = codes = None
         if self.binner is None:
             X = self.table_of(rows)
         else:
             codes = self.codes_of(rows)
         weights = None if self.weights is None else self.weights[rows]
-        return _Watched(self, X, codes, self.classes[self.y[rows]], self.costs[rows], weights)
+        return Watched(X, codes, self.y[rows], self.costs[rows], weights)
 
     # --- for calibration and the report
 
@@ -267,66 +323,61 @@ class Trainer(TableTrainer):
         }
         if self.plan.bounded:
             series["cost_bound_"] = [h.cost_bound for h in kept]
-        if kept[-1].validation_cost:
-            series["validation_cost_"] = [np.array(h.validation_cost) for h in kept]
+        series |= eval_series(self.plan.metric, [h.evals for h in kept])
         if self.out_of_fold is not None:
-            rounds, losses = self.out_of_fold
-            series["validation_rounds_"] = [np.array(rounds)]
-            series["validation_loss_"] = [np.array(losses)]
+            series["validation_rounds_"] = [np.array(self.out_of_fold.rounds)]
+            series["validation_loss_"] = [np.array(self.out_of_fold.losses)]
+            series["train_cost_"] = [np.array(c) for c in self.out_of_fold.train_costs]
         if self.plan.estimator is not None:
             series["estimators_"] = [list(model.estimators) for model in models]
         set_history(estimator, series)
         estimator.n_iter_ = max(len(model.alphas) for model in models)
 
 
-@dataclass(frozen=True)
-class _Watched:
-    """Held-out rows, and what the decisions of each round cost on them."""
+class _Follower:
+    """Adds rounds to the margins of held-out rows, and decides by them as the rule does."""
 
-    trainer: Trainer
-    X: Any
-    codes: NDArray[np.uint8] | None
-    labels: NDArray[Any]
-    costs: Costs
-    weights: Floats | None
+    def __init__(self, trainer: Trainer, watched: Watched) -> None:
+        self.trainer, self.watched = trainer, watched
+        n_classes = trainer.plan.n_classes
+        self.margins = np.zeros((len(watched.y), 1 if n_classes == 2 else n_classes))
+        self.total = 0.0
 
-    def judge(self) -> Any:
-        """Return the function from a round to the mean cost after it."""
-        plan = self.trainer.plan
-        n_outputs = 1 if plan.n_classes == 2 else plan.n_classes
-        margins = np.zeros((len(self.labels), n_outputs))
-        total = 0.0
+    def follow(self, done: Round) -> Answers:
+        """Add a round; return what the model says now."""
+        self._add(done)
+        part, classes = self.watched, self.trainer.classes
+        decided = self._decide()
+        return Answers(classes[part.y], part.y, self._proba, decided, part.costs, part.weights)
 
-        def add(done: Round) -> None:
-            nonlocal total
-            total += float(np.sum(done.alpha))
-            if done.lesson.tree is None:
-                margins[:] += outside_votes(
-                    done.lesson.estimator, self.X, done.alpha, plan.setting.votes, plan.n_classes
-                )
-                return
-            assert self.codes is not None
-            assert self.trainer.binner is not None
-            builder = ForestBuilder(n_outputs)
-            builder.add(done.lesson.tree, done.values)
-            builder.build(self.trainer.binner).add_trees(self.codes, margins, 0, 1)
+    def _proba(self) -> Floats:
+        return link(self.margins, self.trainer.link_slope())
 
-        def cost_after(done: Round) -> float:
-            add(done)
-            decided = self._decide(margins, total)
-            paid = self.costs.of_decisions(self.labels, decided)
-            return float(np.average(paid, weights=self.weights))
+    def _add(self, done: Round) -> None:
+        plan, part = self.trainer.plan, self.watched
+        self.total += float(np.sum(done.alpha))
+        if done.lesson.tree is None:
+            self.margins += outside_votes(
+                done.lesson.estimator, part.X, done.alpha, plan.setting.votes, plan.n_classes
+            )
+            return
+        assert part.codes is not None
+        assert self.trainer.binner is not None
+        builder = ForestBuilder(self.margins.shape[1])
+        builder.add(done.lesson.tree, done.values)
+        builder.build(self.trainer.binner).add_trees(part.codes, self.margins, 0, 1)
 
-        return cost_after
-
-    def _decide(self, margins: Floats, total: float) -> NDArray[Any]:
-        classes = self.trainer.classes
+    def _decide(self) -> Int64:
+        costs = self.watched.costs
         if self.trainer.plan.rule.decision == "cheapest":
             shares = self.trainer.plan.setting.votes not in LEAF_VALUES
-            return self.costs.decide(voted_proba(margins, total, shares=shares))
-        if margins.shape[1] == 1:
-            return np.asarray(classes[(margins[:, 0] > 0.0).astype(int)])
-        return np.asarray(classes[np.argmax(margins, axis=1)])
+            proba = voted_proba(self.margins, self.total, shares=shares)
+            return costs.decide(proba, encoded=True)
+        if self.trainer.plan.metric != "cost":
+            return self.watched.y[:0]  # nobody asks
+        if self.margins.shape[1] == 1:
+            return class_actions(costs, (self.margins[:, 0] > 0.0).astype(np.int64))
+        return class_actions(costs, np.argmax(self.margins, axis=1))
 
 
 def _aim_at_objective(prices: Prices, rule: Rule, setting: Setting) -> tuple[Prices, Setting]:

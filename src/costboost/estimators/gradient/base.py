@@ -14,6 +14,7 @@ from costboost.boosting.gradient.model import GradientEnsemble
 from costboost.calibration import CalibratedScores
 from costboost.estimators.gradient.trainer import GradientTrainer
 from costboost.explain.subject import Member
+from costboost.fitting.judging import eval_series
 from costboost.fitting.trainer import set_history, train_models
 from costboost.fitting.warm import continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin
@@ -67,8 +68,7 @@ class _GradientBoost(VersionedState, CallbackSupportMixin, BaseEstimator):  # ty
             "estimator_weights_": [model.steps for model in self._models],
             f"train_{cost}_": [np.array([r.train_cost for r in h.rounds]) for h in kept],
         }
-        if kept[-1].validation_cost:
-            series[f"validation_{cost}_"] = [np.array(h.validation_cost) for h in kept]
+        series |= eval_series(trainer.plan.metric, [h.evals for h in kept])
         if trainer.binner is None:
             lists = [[list(part) for part in model.estimators] for model in self._models]
             series["estimators_"] = lists

@@ -28,6 +28,7 @@ from costboost.fitting.parameters import (
     check_training,
     check_unbiased,
     read_limits,
+    stopping_metric,
     total_rounds,
 )
 from costboost.inputs.checks import check_choice, check_number, count_threads, fit_seed
@@ -73,6 +74,7 @@ class GradientPlan:
     total_rounds: int | None
     validation_fraction: float
     patience: int | None
+    metric: Any
     tolerance: float
     on_interrupt: Any
     verbose: int
@@ -216,6 +218,7 @@ def _settle(
         total_rounds=total_rounds(params, calibration),
         validation_fraction=params.validation_fraction,
         patience=params.n_iter_no_change,
+        metric=stopping_metric(params, "cost" if n_classes else "loss"),
         tolerance=float(params.tol),
         on_interrupt=params.on_interrupt,
         verbose=int(params.verbose),

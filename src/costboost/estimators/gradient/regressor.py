@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
+from costboost.costs.asymmetric import price_errors
 from costboost.estimators.gradient.base import _GradientBoost
 from costboost.estimators.gradient.plan import GradientPlan, settle_regression
 from costboost.estimators.gradient.trainer import GradientTrainer
@@ -16,9 +17,10 @@ from costboost.explain.mixin import ExplainMixin
 from costboost.explain.subject import Subject
 from costboost.fitting.atomic import all_at_once
 from costboost.fitting.trainer import read_eval_set
-from costboost.inputs.arrays import read_numbers, read_weights
+from costboost.inputs.arrays import mean_paid, read_numbers, read_weights
 from costboost.inputs.callbacks import RoundCallbacks, with_callbacks
 from costboost.inputs.checks import (
+    check_choice,
     check_learner,
     check_table,
     read_numeric_targets,
@@ -82,6 +84,9 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
         The share of rows held out for early stopping.
     n_iter_no_change : int or None, default=None
         Stop when the mean loss of the held-out rows has not fallen for so many rounds.
+    early_stopping_metric : "auto" or callable, default="auto"
+        What early stopping goes by: the mean loss, or ``metric(y_true, y_pred)``, lower is better,
+        which gets ``sample_weight=`` where there are weights.
     tol : float, default=0.0
         A fall by less than this share of the best loss does not count.
     warm_start : bool, default=False
@@ -89,6 +94,9 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
         `n_estimators`). Other data, or another loss, are refused.
     on_interrupt : {"raise", "keep"}, default="raise"
         On Ctrl-C: give up, or keep the model of the rounds done so far.
+    scoring : {"r2", "cost"}, default="r2"
+        What ``score`` returns: the coefficient of determination, or minus the mean cost of the
+        answers, `over` per unit too much and `under` per unit too little.
     verbose : int, default=0
         Print a line every so many rounds.
     random_state : int, RandomState or None, default=None
@@ -105,6 +113,8 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
     train_loss_ : ndarray of shape (n_iter_,)
         The mean loss of the training rows after each round.
     validation_loss_ : ndarray, with early stopping
+    eval_results_ : dict of ndarrays, with several eval sets
+        What early stopping goes by, on each set by name, after each round.
     estimators_ : list of lists of regressors, if `estimator` was given
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
@@ -127,6 +137,7 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
     """
 
     __metadata_request__fit = {"over": True, "under": True}  # noqa: RUF012
+    __metadata_request__score = {"over": True, "under": True}  # noqa: RUF012
 
     def __init__(
         self,
@@ -153,9 +164,11 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
         interaction_cst: Any = None,
         validation_fraction: float = 0.1,
         n_iter_no_change: int | None = None,
+        early_stopping_metric: Any = "auto",
         tol: float = 0.0,
         warm_start: bool = False,
         on_interrupt: str = "raise",
+        scoring: str = "r2",
         verbose: int = 0,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -182,9 +195,11 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
         self.interaction_cst = interaction_cst
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
+        self.early_stopping_metric = early_stopping_metric
         self.tol = tol
         self.warm_start = warm_start
         self.on_interrupt = on_interrupt
+        self.scoring = scoring
         self.verbose = verbose
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -199,7 +214,7 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
         *,
         over: ArrayLike | None = None,
         under: ArrayLike | None = None,
-        eval_set: tuple[Any, ...] | None = None,
+        eval_set: Any = None,
     ) -> GradientBoostRegressor:
         """Train.
 
@@ -211,9 +226,9 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
             Rows of weight 0 are as good as absent.
         over, under : float or array-like of shape (n_samples,), default=None
             Prices of pinball loss, of every row; they override the constructor's.
-        eval_set : tuple (X, y) or (X, y, prices), default=None
+        eval_set : tuple (X, y), (X, y, prices), (X, y, prices, sample_weight) or dict, default=None
             Held-out rows for early stopping, in place of `validation_fraction`; `prices` has
-            shape (n, 2), over and under.
+            shape (n, 2), over and under. Or several of them by name, of which the first stops.
 
         Returns
         -------
@@ -263,3 +278,35 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
         """Yield ``predict`` after each round."""
         for margins in self._staged(X):
             yield margins[0][:, 0]
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        over: ArrayLike | None = None,
+        under: ArrayLike | None = None,
+    ) -> float:
+        """Return R^2, or with ``scoring="cost"`` minus the mean cost: higher is better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+        over, under : float or array-like of shape (n_samples,), default=None
+            Prices of ``scoring="cost"``, instead of the constructor's.
+
+        Returns
+        -------
+        float
+        """
+        check_choice("scoring", self.scoring, ("r2", "cost"))
+        if self.scoring == "r2":
+            if over is not None or under is not None:
+                raise ValueError('over and under are prices: set scoring="cost" to score by them.')
+            return float(super().score(X, y, sample_weight))
+        target = read_numeric_targets(X, y)
+        prices = (self.over if over is None else over, self.under if under is None else under)
+        return -mean_paid(price_errors(target, self.predict(X), *prices), sample_weight)

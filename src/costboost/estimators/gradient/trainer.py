@@ -21,10 +21,12 @@ from costboost.boosting.gradient.messages import LargestCost
 from costboost.boosting.gradient.model import GradientEnsemble, Init, assemble_gradient
 from costboost.boosting.gradient.rows import GradientRows, Rows
 from costboost.boosting.gradient.tallies import CostTally, loss_tally
+from costboost.calibration import CalibratedScores
 from costboost.costs import Costs, as_costs
 from costboost.estimators.gradient.plan import GradientPlan
-from costboost.estimators.gradient.watching import Judge, Watched
+from costboost.estimators.gradient.watching import GradientFollower, HeldOutRows, LossJudge
 from costboost.fitting.constraints import check_order
+from costboost.fitting.judging import HeldOut, Judge
 from costboost.fitting.trainer import TableTrainer
 from costboost.inputs.arrays import encode, read_numbers
 from costboost.inputs.checks import read_numeric_targets
@@ -43,7 +45,7 @@ class GradientHistory:
     """What is known of the rounds of one model, and why they ended."""
 
     rounds: list[GradientRound]
-    validation_cost: list[float]
+    evals: dict[str, list[float]]
     stop: str
 
 
@@ -60,7 +62,7 @@ class GradientTrainer(TableTrainer):
         Bound to the classes and, if per row, to the rows; None for regression.
     prices : float64 array of shape (n, 2) or None
         Pinball loss's (over, under) of every row.
-    held_out : tuple (X, y, costs or None), or None
+    held_out : list of HeldOut, or None
         Rows for early stopping, as `read_eval_set` returns them.
     observer : callable or None
         Told of every round; True stops.
@@ -79,14 +81,16 @@ class GradientTrainer(TableTrainer):
         *,
         costs: Costs | None = None,
         prices: Floats | None = None,
-        held_out: tuple[Any, ...] | None = None,
+        held_out: list[HeldOut] | None = None,
         observer: Any = None,
     ) -> None:
         super().__init__(plan, X, y, weights, observer)
         self.costs, self.prices = costs, prices
         if self.binner is not None:
             check_order(plan.monotone, self.binner)
-        self._held_out = None if held_out is None else self._watch_table(*held_out)
+        self._held_out = None
+        if held_out is not None:
+            self._held_out = [(part.name, self._watch_table(part)) for part in held_out]
 
     # --- training
 
@@ -98,7 +102,7 @@ class GradientTrainer(TableTrainer):
         chosen = self._weighted_rows(rows)
         if plan.patience is not None and watched is None:
             chosen, apart = self._hold_out(chosen)
-            watched = self._watch_rows(apart)
+            watched = [("held out", self._watch_rows(apart))]
         whole = None if len(chosen) == len(self.y) else chosen
         table = self._rows(chosen)
         layout = plan_layout(None, len(chosen), 1, self._n_shards(len(chosen)))
@@ -222,48 +226,72 @@ class GradientTrainer(TableTrainer):
     def _history(
         self,
         boosting: GradientBoosting,
-        watched: Watched | None,
+        watched: list[tuple[str, HeldOutRows]] | None,
         start: Floats,
         init: Init | None,
         previous: tuple[GradientEnsemble, list[GradientRound]] | None,
     ) -> GradientHistory:
+        self._first = (start, init)
         done = [] if previous is None else previous[1]
         boosting.replay(done)
-        judge = None if watched is None else Judge(self.plan, self.binner, watched, start, init)
+        judge = None
+        if watched is not None:
+            of = (self.plan, self.binner)
+            followers = [(n, GradientFollower(*of, part, start, init)) for n, part in watched]
+            kind = Judge if self.plan.n_classes else LossJudge
+            judge = kind(self.plan.metric, followers)
         taken = self._take(boosting.rounds, judge, done)
-        return GradientHistory(taken.rounds, taken.costs, boosting.stop)
+        evals = {} if judge is None else judge.results
+        return GradientHistory(taken.rounds, evals, boosting.stop)
+
+    def model_of(self, rounds: list[GradientRound]) -> GradientEnsemble:
+        """Return the model of these rounds, which starts as the one in training does."""
+        return assemble_gradient(rounds, self.binner, *self._first)
+
+    def attributes(
+        self, models: tuple[GradientEnsemble, ...], scores: CalibratedScores | None
+    ) -> dict[str, Any]:
+        """Return the fitted attributes by which an estimator with these models answers."""
+        found: dict[str, Any] = {"_models": models, "n_iter_": max(len(m) for m in models)}
+        if self.plan.n_classes:
+            natural = self.plan.odds is not None
+            found |= {"_scores": scores, "_loss": self.plan.loss, "_natural": natural}
+        return found
 
     # --- held-out rows
 
-    def _watch_rows(self, rows: Int64) -> Watched:
+    def _watch_rows(self, rows: Int64) -> HeldOutRows:
         needs_table = self.binner is None or not (
             self.plan.init is None or isinstance(self.plan.init, str)
         )
-        return Watched(
+        y = self.y[rows]
+        return HeldOutRows(
             self.table_of(rows) if needs_table else None,
             None if self.binner is None else self.codes_of(rows),
-            self.y[rows],
+            y if self.costs is None or self.costs.classes is None else self.costs.classes[y],
+            y,
             None if self.costs is None else self.costs[rows],
             None if self.prices is None else self.prices[rows],
             None if self.weights is None else self.weights[rows],
         )
 
-    def _watch_table(self, X: Any, y: NDArray[Any], given: Any) -> Watched:
-        codes = None if self.binner is None else self.binner.encode(X)
+    def _watch_table(self, part: HeldOut) -> HeldOutRows:
+        n_rows, given = len(part.y), part.costs
+        codes = None if self.binner is None else self.binner.encode(part.X)
         if self.costs is None:
             prices = None if given is None else read_numbers(given, "the prices of eval_set")
-            if prices is not None and prices.shape != (len(y), 2):
+            if prices is not None and prices.shape != (n_rows, 2):
                 raise ValueError(
-                    f"eval_set has prices of shape {prices.shape} for {len(y)} rows: give (n, 2), "
+                    f"eval_set has prices of shape {prices.shape} for {n_rows} rows: give (n, 2), "
                     "over and under of every row."
                 )
-            target = read_numeric_targets(X, y)
-            return Watched(X, codes, target, None, prices, None)
+            target = read_numeric_targets(part.X, part.y)
+            return HeldOutRows(part.X, codes, target, target, None, prices, part.weights)
         classes = self.costs.classes
         assert classes is not None
-        labels = encode(classes, y, "y of eval_set")
-        costs = self.costs if given is None else as_costs(given, classes, len(y))
-        return Watched(X, codes, labels, costs, None, None)
+        y = encode(classes, part.y, "y of eval_set")
+        costs = self.costs if given is None else as_costs(given, classes, n_rows)
+        return HeldOutRows(part.X, codes, part.y, y, costs, None, part.weights)
 
     # --- for calibration
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from costboost.boosting.gradient.model import GradientEnsemble, Init, add_round
 from costboost.boosting.gradient.rows import Rows
 from costboost.costs import Costs
 from costboost.estimators.gradient.plan import GradientPlan
+from costboost.fitting.judging import Answers, Judge, class_actions
 from costboost.trees.forest import ForestBuilder
 
 Floats = NDArray[np.float64]
@@ -29,37 +30,36 @@ def choices_of(margins: Floats) -> Int64:
     return np.asarray(np.argmax(margins, axis=1), dtype=np.int64)
 
 
-@dataclass(frozen=True)
-class Watched:
-    """Held-out rows."""
+class HeldOutRows(NamedTuple):
+    """Held-out rows; `prices` are pinball loss's, costs are None for regression."""
 
     X: Any
     codes: Codes | None
+    labels: NDArray[Any]
     y: NDArray[Any]
     costs: Costs | None
     prices: Floats | None
     weights: Floats | None
 
 
-class Judge:
-    """Says what each round's model costs, or loses, on held-out rows."""
+class GradientFollower:
+    """Adds rounds to the margins of held-out rows, and decides by them as the model does."""
 
     def __init__(
         self,
         plan: GradientPlan,
         binner: Binner | None,
-        watched: Watched,
+        part: HeldOutRows,
         start: Floats,
         init: Init | None,
     ) -> None:
-        self.plan, self.binner, self.watched = plan, binner, watched
-        shape = (len(watched.y), len(start))
+        self.plan, self.binner, self.part = plan, binner, part
+        shape = (len(part.y), len(start))
         self.margins = np.broadcast_to(start, shape).copy()
         if init is not None:
-            self.margins += init.margins(watched.X)
+            self.margins += init.margins(part.X)
 
-    def add(self, done: GradientRound) -> None:
-        """Add a round to the margins."""
+    def _add(self, done: GradientRound) -> None:
         if self.binner is None:
             model = GradientEnsemble(
                 np.zeros(self.margins.shape[1]),
@@ -67,27 +67,48 @@ class Judge:
                 None,
                 (tuple(lesson.estimator for lesson in done.lessons),),
             )
-            self.margins += model.margins(self.watched.X)
+            self.margins += model.margins(self.part.X)
             return
         builder = ForestBuilder(self.margins.shape[1])
         add_round(builder, done)
         forest = builder.build(self.binner)
-        assert self.watched.codes is not None
+        assert self.part.codes is not None
         n_threads = self.plan.n_threads
-        forest.add_trees(self.watched.codes, self.margins, 0, len(forest), n_threads)
+        forest.add_trees(self.part.codes, self.margins, 0, len(forest), n_threads)
+
+    def follow(self, done: GradientRound) -> Answers:
+        """Add a round; return what the model says now."""
+        self._add(done)
+        part, plan = self.part, self.plan
+        assert part.costs is not None
+        decided = part.y[:0]  # nobody asks
+        if plan.odds is not None:
+            decided = part.costs.decide(self._proba(), encoded=True)
+        elif plan.metric == "cost":
+            decided = class_actions(part.costs, choices_of(self.margins))
+        return Answers(part.labels, part.y, self._proba, decided, part.costs, part.weights)
+
+    def _proba(self) -> Floats:
+        return np.asarray(self.plan.loss.proba(flat(self.margins)))
+
+    def loss_after(self, done: GradientRound) -> float:
+        """Add a round; return the mean loss of a regression, or the user's metric."""
+        self._add(done)
+        part, plan = self.part, self.plan
+        if callable(plan.metric):
+            extra = {} if part.weights is None else {"sample_weight": part.weights}
+            return float(plan.metric(part.y, self.margins[:, 0].copy(), **extra))
+        rows = Rows(part.y, 1, part.weights, prices=part.prices)
+        return float(plan.loss.mean_value(rows, self.margins))
+
+
+class LossJudge(Judge):
+    """Says after each round what a regression loses on the first set; watches the others."""
+
+    followers: Sequence[tuple[str, GradientFollower]]
 
     def __call__(self, done: GradientRound) -> float:
-        """Return the mean cost, or loss, after a round."""
-        self.add(done)
-        watched, plan = self.watched, self.plan
-        if watched.costs is None:
-            rows = Rows(watched.y, 1, watched.weights, prices=watched.prices)
-            return float(plan.loss.mean_value(rows, self.margins))
-        classes = watched.costs.classes
-        assert classes is not None
-        if plan.odds is None:
-            decided = classes[choices_of(self.margins)]
-        else:
-            decided = watched.costs.decide(plan.loss.proba(flat(self.margins)))
-        paid = watched.costs.of_decisions(classes[watched.y], decided)
-        return float(np.average(paid, weights=watched.weights))
+        """Follow all sets; return the loss on the first."""
+        for name, follower in self.followers:
+            self.results[name].append(follower.loss_after(done))
+        return self.results[self.followers[0][0]][-1]

@@ -107,13 +107,20 @@ class PNormBoostClassifier(
         The share of rows held out for early stopping.
     n_iter_no_change : int or None, default=None
         Stop when the cost of the held-out rows has not fallen for so many rounds.
+    early_stopping_metric : {"auto", "cost", "log_loss", "brier"} or callable, default="auto"
+        What early stopping goes by on held-out rows: the cost of decisions, the log loss or the
+        Brier score of probabilities (before calibration, where each fold stops on its own), or
+        ``metric(y_true, proba)``, lower is better, which gets ``sample_weight=`` where there are
+        weights. "auto" is the cost. On cost, rounds in which nothing is
+        decided differently do not count against the patience.
     tol : float, default=0.0
         A fall by less than this share of the best cost does not count.
     warm_start : bool, default=False
         Continue from the rounds of the last ``fit``, which had it too (same data, larger
         `n_estimators`). Other data, or another method, are refused.
     on_interrupt : {"raise", "keep"}, default="raise"
-        On Ctrl-C: give up, or keep the model of the rounds done so far.
+        On Ctrl-C: give up, or keep the model of the rounds done so far. With calibration no more
+        folds are trained, and those there are are averaged.
     verbose : int, default=0
         Print a line every so many rounds.
     random_state : int, RandomState or None, default=None
@@ -143,6 +150,8 @@ class PNormBoostClassifier(
         The cost of the training rows' decisions after each round.
     validation_cost_ : ndarray of shape (n_rounds,), with early stopping
         The mean cost of the held-out rows after each round.
+    eval_results_ : dict of ndarrays, with several eval sets
+        What early stopping goes by, on each set by name, after each round.
     estimators_ : list of classifiers, if `estimator` was given
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
@@ -200,6 +209,7 @@ class PNormBoostClassifier(
         ensemble: bool = True,
         validation_fraction: float = 0.1,
         n_iter_no_change: int | None = None,
+        early_stopping_metric: Any = "auto",
         tol: float = 0.0,
         warm_start: bool = False,
         on_interrupt: str = "raise",
@@ -226,6 +236,7 @@ class PNormBoostClassifier(
         self.ensemble = ensemble
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
+        self.early_stopping_metric = early_stopping_metric
         self.tol = tol
         self.warm_start = warm_start
         self.on_interrupt = on_interrupt
@@ -252,7 +263,7 @@ class PNormBoostClassifier(
         costs: Any = None,
         *,
         groups: ArrayLike | None = None,
-        eval_set: tuple[Any, ...] | None = None,
+        eval_set: Any = None,
     ) -> PNormBoostClassifier:
         """Train, and calibrate if asked to.
 
@@ -268,8 +279,9 @@ class PNormBoostClassifier(
         groups : array-like of shape (n_samples,), default=None
             Rows of one group are never both trained and calibrated on. Without groups, copies of
             a row are not.
-        eval_set : tuple (X, y) or (X, y, costs), default=None
-            Held-out rows for early stopping, in place of `validation_fraction`.
+        eval_set : tuple (X, y), (X, y, costs), (X, y, costs, sample_weight) or dict, default=None
+            Held-out rows for early stopping, in place of `validation_fraction`; or several
+            of them by name, of which the first stops training.
 
         Returns
         -------

@@ -13,6 +13,7 @@ from costboost.fitting.parameters import (
     check_training,
     check_unbiased,
     read_limits,
+    stopping_metric,
     total_rounds,
 )
 from costboost.inputs.checks import check_choice, check_number, count_threads, fit_seed
@@ -53,6 +54,7 @@ class PNormPlan:
     total_rounds: int | None
     validation_fraction: float
     patience: int | None
+    metric: Any
     tolerance: float
     on_interrupt: Any
     verbose: int
@@ -80,6 +82,7 @@ def settle(params: Any, X: Any, costs: Costs, n_classes: int) -> PNormPlan:
         total_rounds=total_rounds(params, params.calibration),
         validation_fraction=params.validation_fraction,
         patience=params.n_iter_no_change,
+        metric=stopping_metric(params),
         tolerance=float(params.tol),
         on_interrupt=params.on_interrupt,
         verbose=int(params.verbose),

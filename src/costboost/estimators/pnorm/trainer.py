@@ -27,9 +27,11 @@ from costboost.boosting.pnorm.model import (
     outside_kind,
 )
 from costboost.boosting.pnorm.rows import PNormRows
+from costboost.calibration import CalibratedScores
 from costboost.costs import Costs
 from costboost.estimators.adaboost.trainer import Trainer
 from costboost.estimators.pnorm.plan import PNormPlan, leaf_rows
+from costboost.fitting.judging import Answers, Follower, Watched, eval_series
 from costboost.fitting.trainer import set_history
 from costboost.inputs.checks import plain, warn_caller
 from costboost.shards.layout import Layout, plan_layout, sensible_shards
@@ -43,7 +45,7 @@ class MixingHistory:
     """What is known of the rounds of one model; `largest_cost` is max C, in units of cost."""
 
     rounds: list[MixingRound]
-    validation_cost: list[float]
+    evals: dict[str, list[float]]
     largest_cost: float
 
 
@@ -62,7 +64,7 @@ class PNormTrainer(Trainer):
         used = self._weighted_rows(rows)
         if plan.patience is not None and watched is None:
             used, apart = self._hold_out(used)
-            watched = self._watch_rows(apart)
+            watched = [("held out", self._watch_rows(apart))]
         whole = len(used) == len(self.y)
         y, costs = (self.y, self.costs) if whole else (self.y[used], self.costs[used])
         weights = self.weights if whole or self.weights is None else self.weights[used]
@@ -105,9 +107,24 @@ class PNormTrainer(Trainer):
     def _take_rounds(
         self, mixing: Mixing, watched: Any, previous: list[MixingRound]
     ) -> MixingHistory:
-        judge = None if watched is None else _Judge(self.plan, watched, self.binner)
+        judge = self._judge(watched)
         taken = self._take(mixing.rounds, judge, previous)
-        return MixingHistory(taken.rounds, taken.costs, mixing.largest_cost)
+        evals = {} if judge is None else judge.results
+        return MixingHistory(taken.rounds, evals, mixing.largest_cost)
+
+    def model_of(self, rounds: list[MixingRound]) -> Mixture:  # type: ignore[override]
+        """Return the mixture of these rounds."""
+        return assemble_mixture(rounds, self.plan.method, self.binner, self.plan.n_classes)
+
+    def attributes(  # type: ignore[override]
+        self, models: tuple[Mixture, ...], scores: CalibratedScores | None
+    ) -> dict[str, Any]:
+        """Return the fitted attributes by which an estimator with these models answers."""
+        n_rounds = max(len(model) for model in models)
+        return {"_mixtures": models, "_scores": scores, "n_iter_": n_rounds}
+
+    def _follower(self, watched: Watched) -> Follower:
+        return _Follower(self, watched)
 
     def _cheapest_constant(
         self, mixing: Mixing, costs: Costs, y: Int64, weights: Floats | None
@@ -149,8 +166,7 @@ class PNormTrainer(Trainer):
         descends = setting.step in ("bound", "search")
         if descends and self.plan.method.is_bounded(setting.p):
             series["objective_bound_"] = [self._objective_bound(h) for h in kept]
-        if kept[-1].validation_cost:
-            series["validation_cost_"] = [np.array(h.validation_cost) for h in kept]
+        series |= eval_series(self.plan.metric, [h.evals for h in kept])
         if self.plan.estimator is not None:
             series["estimators_"] = [list(model.estimators) for model in models]
         set_history(estimator, series)
@@ -173,21 +189,28 @@ def load_rows(
     return PNormRows(labels, own, None if weights is None else weights[rows], plan.n_classes)
 
 
-class _Judge:
-    """Mixes rounds at held-out rows; returns the mean cost of the decisions after each."""
+class _Follower:
+    """Mixes rounds at held-out rows, and answers the class of the largest score."""
 
-    def __init__(self, plan: PNormPlan, watched: Any, binner: Any) -> None:
-        self.plan, self.watched, self.binner = plan, watched, binner
-        start = 0.0 if plan.method.adaptive else 1.0 / plan.n_classes
-        self.scores = np.full((len(watched.labels), plan.n_classes), start)
-        self.codes = np.searchsorted(watched.costs.classes, watched.labels)
+    def __init__(self, trainer: PNormTrainer, watched: Watched) -> None:
+        self.plan, self.binner, self.watched = trainer.plan, trainer.binner, watched
+        self.labels = trainer.classes[watched.y]
+        start = 0.0 if self.plan.method.adaptive else 1.0 / self.plan.n_classes
+        self.scores = np.full((len(watched.y), self.plan.n_classes), start)
 
-    def add(self, done: MixingRound) -> None:
-        """Mix a round in."""
+    def follow(self, done: MixingRound) -> Answers:
+        """Mix a round in; return what the mixture says now."""
+        self._mix(done)
+        part, decided = self.watched, np.argmax(self.scores, axis=1)
+        proba = lambda: normalised(self.scores)  # noqa: E731
+        return Answers(self.labels, part.y, proba, decided, part.costs, part.weights)
+
+    def _mix(self, done: MixingRound) -> None:
         method = self.plan.method
         stochastic = method.answers == "stochastic"
         said = np.zeros_like(self.scores)
         if self.binner is not None:
+            assert self.watched.codes is not None
             one_tree(self.binner, done, stochastic=stochastic).add_trees(
                 self.watched.codes, said, 0, 1
             )
@@ -196,9 +219,3 @@ class _Judge:
             answers = outside_answers(estimator, self.watched.X, self.plan.n_classes, kind)
             said += make_stochastic(answers) if stochastic else answers
         self.scores = mix(self.scores, said, done.alpha, adaptive=method.adaptive)
-
-    def __call__(self, done: MixingRound) -> float:
-        self.add(done)
-        decided = np.argmax(self.scores, axis=1)
-        paid = self.watched.costs.of_decisions(self.codes, decided, encoded=True)
-        return float(np.average(paid, weights=self.watched.weights))

@@ -11,11 +11,13 @@ from costboost.estimators.wrappers.cost_columns import CostColumns
 from costboost.estimators.wrappers.costing import CostingClassifier, rejection_sample
 from costboost.estimators.wrappers.metacost import MetaCostClassifier
 from costboost.estimators.wrappers.minimum_cost import MinimumCostClassifier
+from costboost.estimators.wrappers.rate import RateClassifier
 
 __all__ = [
     "CostColumns",
     "CostingClassifier",
     "MetaCostClassifier",
     "MinimumCostClassifier",
+    "RateClassifier",
     "rejection_sample",
 ]

@@ -1,0 +1,240 @@
+"""Expected costs and limited actions -> the cheapest decisions of all rows jointly.
+
+`expected` has shape (n, A), one column per action. A capacity is the number of rows that an action
+can take, of all rows or of each group (each day, each team); what is not named has no limit.
+Inside, capacities are *limits*, int64 of shape (G, A), and costs are *regrets*, int64 on a grid of
+a power of two, so that the least sum is found exactly (`costboost.decisions.assignment`).
+
+Boundary convention: among rows that gain the same from a limited action, the first get it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from costboost.decisions.allocation import Allocation
+from costboost.decisions.assignment import assign
+from costboost.inputs.arrays import read_numbers
+
+Floats = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+_BITS = 62  # of int64; a price adds up to one regret per action
+
+
+def allocate(
+    expected: ArrayLike,
+    capacity: Mapping[Any, Any] | None,
+    *,
+    actions: Sequence[Any] | NDArray[Any] | None = None,
+    groups: ArrayLike | None = None,
+    cheapest: ArrayLike | None = None,
+) -> Allocation:
+    """Return the decisions of least expected cost in which no action is taken too often.
+
+    Parameters
+    ----------
+    expected : array-like of shape (n_samples, n_actions)
+        Expected cost of each action on each row.
+    capacity : dict or None
+        How often actions can be taken: a whole number of rows, or a share of them (a float of at
+        most 1, rounded down); or a dict of those by group. Actions that are not named, and all
+        with None, are not limited.
+    actions : sequence of length n_actions, default=None
+        Names of the actions; None is those of the columns of a frame, else 0 .. n_actions - 1.
+    groups : array-like of shape (n_samples,), default=None
+        Capacities hold for each of these groups, such as days.
+    cheapest : array-like of shape (n_samples,), default=None
+        Numbers of the actions to take where no limit is in the way; None is the first of the
+        cheapest.
+
+    Returns
+    -------
+    Allocation
+
+    Examples
+    --------
+    >>> from costboost.decisions import allocate
+    >>> expected = [[9, 1], [7, 2], [3, 0]]
+    >>> result = allocate(expected, {"review": 1}, actions=["pass", "review"])
+    >>> result.decisions.tolist(), result.expected_cost, result.shadow_prices
+    (['review', 'pass', 'pass'], 11.0, {'review': 5.0})
+    """
+    table = read_numbers(expected, "expected", negative=True, row_ndims=(2,))
+    if table.ndim != 2 or 0 in table.shape:
+        raise ValueError(
+            f"expected has shape {table.shape}: give (n_samples, n_actions), at least one of each."
+        )
+    if actions is None:  # a frame, such as expected_cost returns for one, has their names
+        actions = list(getattr(expected, "columns", range(table.shape[1])))
+    names = np.asarray(actions)
+    if len(names) != table.shape[1]:
+        raise ValueError(f"{len(names)} actions were named, but expected has {table.shape[1]}.")
+    cut = _cut_groups(groups, len(table))
+    limited, limits = _read_limits(capacity, names, cut)
+    free = np.argmin(table, axis=1) if cheapest is None else np.asarray(cheapest, dtype=np.int64)
+    taken, prices = _allocate(table, limits, limited, cut, free)
+    rows = np.arange(len(table))
+    return Allocation(
+        codes=taken,
+        actions=names,
+        expected_costs=table[rows, taken],
+        unlimited_cost=float(np.sum(table[rows, free])),
+        groups=cut.labels,
+        limited=tuple(limited),
+        limits=limits[:, limited],
+        used=_count(taken, cut, table.shape[1])[:, limited],
+        prices=prices[:, limited],
+    )
+
+
+class _Groups(NamedTuple):
+    """The group of each row, the number of rows of each, and their labels, if there are any."""
+
+    codes: Int64
+    sizes: Int64
+    labels: NDArray[Any] | None
+
+
+def _cut_groups(groups: ArrayLike | None, n_rows: int) -> _Groups:
+    if groups is None:
+        return _Groups(np.zeros(n_rows, dtype=np.int64), np.array([n_rows]), None)
+    given = np.asarray(groups)
+    if given.shape != (n_rows,):
+        raise ValueError(f"groups has shape {given.shape}; it must name the group of {n_rows} rows")
+    labels, codes, sizes = np.unique(given, return_inverse=True, return_counts=True)
+    return _Groups(codes.astype(np.int64), sizes.astype(np.int64), labels)
+
+
+def _read_limits(
+    capacity: Mapping[Any, Any] | None, actions: NDArray[Any], cut: _Groups
+) -> tuple[list[int], Int64]:
+    """Return which actions are limited, and the limits (G, A): all rows where there is none."""
+    limits = np.repeat(cut.sizes[:, None], len(actions), axis=1)
+    if capacity is None:
+        return [], limits
+    if not isinstance(capacity, Mapping):
+        raise ValueError(f"capacity={capacity!r}: give a dict of actions, like {{'review': 200}}.")
+    known, limited = actions.tolist(), []
+    for action, given in capacity.items():
+        if action not in known:
+            raise ValueError(f"capacity names {action!r}, but the actions are {known}.")
+        limited.append(known.index(action))
+        limits[:, limited[-1]] = _limits_of(action, given, cut)
+    return sorted(limited), _checked(limits, cut)
+
+
+def _limits_of(action: Any, given: Any, cut: _Groups) -> list[int]:
+    if not isinstance(given, Mapping):
+        return [_limit(action, given, size) for size in cut.sizes.tolist()]
+    labels = None if cut.labels is None else cut.labels.tolist()
+    if labels is None or any(label not in given for label in labels):
+        missing = "no groups= were given" if labels is None else "it lacks some of the groups"
+        raise ValueError(f"capacity[{action!r}] names groups, but {missing}: {given!r}.")
+    return [_limit(action, given[g], n) for g, n in zip(labels, cut.sizes.tolist(), strict=True)]
+
+
+def _limit(action: Any, given: Any, n_rows: int) -> int:
+    """Read one capacity: a number of rows, or a share of them; at most all rows."""
+    is_count = isinstance(given, int | np.integer) and not isinstance(given, bool)
+    if is_count and given >= 0:
+        return min(int(given), n_rows)
+    if isinstance(given, float | np.floating) and 0 <= given <= 1:
+        return int(given * n_rows + 1e-9)  # 0.07 of 100 rows are 7
+    if isinstance(given, float | np.floating) and given > 1 and given == int(given):
+        return min(int(given), n_rows)
+    raise ValueError(
+        f"capacity[{action!r}]={given!r}: give a whole number of rows, or a share between 0.0 and "
+        "1.0 of them."
+    )
+
+
+def _checked(limits: Int64, cut: _Groups) -> Int64:
+    short = np.flatnonzero(limits.sum(axis=1) < cut.sizes)
+    if len(short):
+        g = int(short[0])
+        where = "" if cut.labels is None else f" of group {cut.labels.tolist()[g]!r}"
+        raise ValueError(
+            f"The capacities allow {limits[g].sum()} decisions, but there are {cut.sizes[g]} rows"
+            f"{where}. Raise one, or leave an action out of capacity."
+        )
+    return limits
+
+
+def _count(taken: Int64, cut: _Groups, n_actions: int) -> Int64:
+    cells = np.bincount(cut.codes * n_actions + taken, minlength=len(cut.sizes) * n_actions)
+    return cells.reshape(-1, n_actions)
+
+
+def _allocate(
+    table: Floats, limits: Int64, limited: list[int], cut: _Groups, free: Int64
+) -> tuple[Int64, Floats]:
+    """Return the action of each row, and what one more place of each action saves, (G, A)."""
+    n_actions = table.shape[1]
+    prices = np.zeros(limits.shape)
+    tight = np.flatnonzero((_count(free, cut, n_actions) > limits).any(axis=1))
+    if not len(tight):
+        return free, prices
+    regrets, unit = _on_grid(table)
+    if len(limited) == 1 and n_actions > 1:
+        taken, savings = _select(regrets, limited[0], limits[:, limited[0]], cut, free)
+        prices[:, limited[0]] = savings * unit
+        return taken, prices
+    taken = free.copy()
+    order = np.argsort(cut.codes, kind="stable")
+    ends = np.cumsum(cut.sizes)
+    for g in tight.tolist():
+        rows = order[ends[g] - cut.sizes[g] : ends[g]]
+        taken[rows], savings = _assign_group(regrets[rows], limits[g], limited)
+        prices[g] = savings * unit
+    return taken, prices
+
+
+def _on_grid(table: Floats) -> tuple[Int64, float]:
+    """Return regrets as integers, and the cost that 1 stands for, a power of two."""
+    regrets = table - table.min(axis=1, keepdims=True)
+    exponent = int(np.frexp(regrets.max())[1]) - (_BITS - (table.shape[1] + 1).bit_length())
+    return np.rint(np.ldexp(regrets, -exponent)).astype(np.int64), float(np.ldexp(1.0, exponent))
+
+
+def _select(
+    regrets: Int64, action: int, limits: Int64, cut: _Groups, free: Int64
+) -> tuple[Int64, Int64]:
+    """Let those rows of each group have the limited action that gain most from it."""
+    want = np.flatnonzero(free == action)
+    others = regrets[want].copy()
+    others[:, action] = np.iinfo(np.int64).max
+    instead = np.argmin(others, axis=1)
+    gain = others[np.arange(len(want)), instead] - regrets[want, action]
+    order = np.lexsort((-gain, cut.codes[want]))
+    group = cut.codes[want][order]
+    rank = np.arange(len(want)) - np.searchsorted(group, group)
+    without = rank >= limits[group]
+    taken = free.copy()
+    taken[want[order[without]]] = instead[order[without]]
+    savings = np.zeros(len(limits), dtype=np.int64)
+    next_one = rank == limits[group]
+    savings[group[next_one]] = np.maximum(gain[order[next_one]], 0)
+    return taken, savings
+
+
+def _assign_group(regrets: Int64, limits: Int64, limited: list[int]) -> tuple[Int64, Int64]:
+    """Assign the rows of one group; the actions without a limit count as one, their cheapest."""
+    open_ones = [a for a in range(regrets.shape[1]) if a not in limited]
+    savings = np.zeros(regrets.shape[1], dtype=np.int64)
+    columns, capacities = regrets[:, limited], limits[limited]
+    if open_ones:
+        columns = np.column_stack([columns, regrets[:, open_ones].min(axis=1)])
+        capacities = np.append(capacities, len(regrets))
+    assigned = assign(columns, capacities)
+    savings[limited] = assigned.savings[: len(limited)]
+    names = np.array([*limited, -1])
+    taken = names[assigned.taken]
+    if open_ones:
+        best = np.array(open_ones)[np.argmin(regrets[:, open_ones], axis=1)]
+        taken = np.where(taken < 0, best, taken)
+    return taken, savings

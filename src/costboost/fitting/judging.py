@@ -1,0 +1,167 @@
+"""Held-out rows: what a model says of them after each round, and how good that is.
+
+Every family follows its rounds on the rows of an eval_set with a `Follower`, which knows how its
+trees add up; what its `Answers` are worth is the same for all, and measured here. The first set
+stops training; the others are only watched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.costs import Costs
+
+Floats = NDArray[np.float64]
+Codes = NDArray[Any]
+
+METRICS = ("auto", "cost", "log_loss", "brier")
+"""What early stopping goes by; "auto" is cost, and of the recipe log loss."""
+
+
+class HeldOut(NamedTuple):
+    """One eval_set as the user gave it, checked: costs and weights may be None."""
+
+    name: str
+    X: Any
+    y: NDArray[Any]
+    costs: Any
+    weights: Floats | None
+
+
+class Watched(NamedTuple):
+    """Held-out rows: a table for outside learners, or codes; labels, bound costs, weights."""
+
+    X: Any
+    codes: NDArray[np.uint8] | None
+    y: Codes
+    costs: Costs
+    weights: Floats | None
+
+
+class Answers(NamedTuple):
+    """What a model says of held-out rows.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n,)
+        True labels, as the user wrote them.
+    y : integer array of shape (n,)
+        Class numbers.
+    proba : callable
+        Returns class probabilities, (n, K); asked only where they matter.
+    decided : integer array of shape (n,)
+        Numbers of the actions taken.
+    costs : Costs
+        Bound, of these rows.
+    weights : float64 array of shape (n,) or None
+    """
+
+    labels: NDArray[Any]
+    y: Codes
+    proba: Callable[[], Floats]
+    decided: Codes
+    costs: Costs
+    weights: Floats | None
+
+
+class Follower(Protocol):
+    """A model of a growing number of rounds, on held-out rows."""
+
+    def follow(self, done: Any) -> Answers:
+        """Add a round; return what the model says now."""
+
+
+def row_losses(metric: str, answers: Answers) -> Floats:
+    """Return the loss of each row, shape (n,), whose weighted mean is the metric."""
+    if metric == "cost":
+        return answers.costs.of_decisions(answers.y, answers.decided, encoded=True)
+    proba = answers.proba()
+    right = proba[np.arange(len(answers.y)), answers.y]
+    if metric == "log_loss":
+        return np.asarray(-np.log(np.maximum(right, 1e-15)))
+    # Brier (1950), halved, so that with two classes it is (p - y)^2.
+    return np.asarray(0.5 * (np.sum(proba**2, axis=1) - right**2 + (1.0 - right) ** 2))
+
+
+def measure(metric: Any, answers: Answers) -> float:
+    """Return how bad the answers are: a metric by name, or a user's."""
+    if callable(metric):
+        extra = {} if answers.weights is None else {"sample_weight": answers.weights}
+        return float(metric(answers.labels, answers.proba(), **extra))
+    return float(np.average(row_losses(metric, answers), weights=answers.weights))
+
+
+def class_actions(costs: Costs, answers: Codes) -> Codes:
+    """Return class numbers as numbers of actions: the same, where the actions are the classes."""
+    if not costs.is_square:
+        raise ValueError(
+            "This method decides for a class, and cannot stop by the cost of other actions, which "
+            f'are {costs.actions}. Use early_stopping_metric="log_loss".'
+        )
+    return answers
+
+
+class Judge:
+    """Says after each round how bad the answers on the first set are; watches the others.
+
+    Attributes
+    ----------
+    results : dict
+        For each set, by name, the metric after each round.
+    """
+
+    def __init__(self, metric: Any, followers: Sequence[tuple[str, Follower]]) -> None:
+        self.metric, self.followers = metric, followers
+        self.results: dict[str, list[float]] = {name: [] for name, _ in followers}
+        self._decided: tuple[Codes, Codes] | None = None
+        self._constant = np.inf
+
+    def __call__(self, done: Any) -> float:
+        """Follow all sets; return the metric on the first."""
+        for i, (name, follower) in enumerate(self.followers):
+            answers = follower.follow(done)
+            self.results[name].append(measure(self.metric, answers))
+            if i == 0 and self.metric == "cost":
+                self._note(answers)
+        return self.results[self.followers[0][0]][-1]
+
+    def _note(self, answers: Answers) -> None:
+        if self._decided is None:
+            self._decided = (answers.decided, answers.decided)
+            self._constant = constant_cost(answers)
+        else:
+            self._decided = (self._decided[1], answers.decided)
+
+    def idle(self) -> bool:
+        """Whether the last round decided nothing differently: cost cannot have moved."""
+        looked_twice = len(self.results[self.followers[0][0]]) > 1
+        return looked_twice and self._decided is not None and np.array_equal(*self._decided)
+
+    def beats_no_constant(self) -> bool:
+        """Whether one answer for all rows would have cost no more than the best round."""
+        found = self.results[self.followers[0][0]]
+        return bool(found) and min(found) >= self._constant
+
+
+def constant_cost(answers: Answers) -> float:
+    """Return the mean cost of the cheapest constant; inf where even hindsight costs as much."""
+    prices = answers.costs.of_labels(answers.y, encoded=True)
+    constant = float(np.average(prices, axis=0, weights=answers.weights).min())
+    least = float(np.average(prices.min(axis=1), weights=answers.weights))
+    return constant if least < constant else np.inf
+
+
+def eval_series(metric: Any, evals: Sequence[dict[str, list[float]]]) -> dict[str, list[Any]]:
+    """Return the fitted attributes that tell of held-out rows, one entry per model."""
+    if not any(evals[-1].values()):
+        return {}
+    kind = "cost" if metric == "cost" else "loss"
+    arrays = [{name: np.array(values) for name, values in part.items()} for part in evals]
+    series: dict[str, list[Any]] = {f"validation_{kind}_": [next(iter(a.values())) for a in arrays]}
+    if len(arrays[0]) > 1:
+        series["eval_results_"] = list(arrays)
+    return series

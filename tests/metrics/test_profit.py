@@ -1,0 +1,224 @@
+"""Profit measures against their definitions, by numerical integration, and a peer."""
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+from sklearn.metrics import mean_pinball_loss
+
+from costboost import Costs
+from costboost.metrics import (
+    asymmetric_cost,
+    bootstrap_interval,
+    emp_churn,
+    emp_credit,
+    mp_churn,
+    profit,
+    total_cost,
+)
+
+
+def problem(seed, n=200, share=0.3, ties=False):
+    rng = np.random.default_rng(seed)
+    y = (rng.uniform(size=n) < share).astype(int)
+    y[:2] = [0, 1]
+    score = rng.normal(size=n) + y
+    return y, np.round(score, 1 if ties else 9)
+
+
+def best_profit(y, score, weight, benefit, cost):
+    """max over all thresholds, each tried: the definition."""
+    weight = weight / weight.sum()
+    best, share = 0.0, 0.0
+    for t in np.unique(score):
+        acted = score >= t
+        earned = weight[acted] @ np.where(y[acted] == 1, benefit, -cost)
+        if earned > best:
+            best, share = earned, weight[acted].sum()
+    return best, share
+
+
+def integral(y, score, weight, law, cost, low, high):
+    """EMP and the mean share by the trapezoid rule over the unknown price."""
+    b = np.linspace(low, high, 4001)
+    found = np.array([best_profit(y, score, weight, value, cost) for value in b])
+    return [integrate.trapezoid(found[:, j] * law(b), b) for j in range(2)]
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_credit_against_integration(ties, weighted):
+    y, score = problem(0, n=60, ties=ties)
+    weight = np.random.default_rng(1).uniform(size=60) if weighted else np.ones(60)
+    for p0, p1, roi in [(0.55, 0.1, 0.2644), (0.0, 0.0, 0.05), (0.2, 0.7, 0.9)]:
+        ours = emp_credit(y, score, p0=p0, p1=p1, roi=roi, sample_weight=weight)
+        spread = integral(y, score, weight, np.ones_like, roi, 0.0, 1.0)
+        certain = best_profit(y, score, weight, 1.0, roi)
+        for j in range(2):
+            by_hand = (1 - p0 - p1) * spread[j] + p1 * certain[j]
+            assert ours[j] == pytest.approx(by_hand, abs=2e-4 if j else 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta", "clv", "incentive", "contact"),
+    [(6, 14, 200, 10, 1), (1, 1, 50, 5, 30), (0.5, 3, 1000, 1, 0)],
+)
+def test_churn_against_integration(alpha, beta, clv, incentive, contact):
+    y, score = problem(3, n=60)
+    ours = emp_churn(
+        y, score, alpha=alpha, beta=beta, clv=clv, incentive=incentive, contact=contact
+    )
+    draws = stats.beta(alpha, beta).ppf((np.arange(20000) + 0.5) / 20000)
+    benefits = np.linspace(-contact, clv - incentive - contact, 2001)
+    table = [best_profit(y, score, np.ones(60), b, incentive + contact)[0] for b in benefits]
+    by_hand = np.mean(np.interp(draws * (clv - incentive) - contact, benefits, table))
+    assert ours.profit == pytest.approx(by_hand, rel=1e-3)
+
+
+def test_maximum_profit_is_that_of_the_best_threshold():
+    y, score = problem(5, ties=True)
+    for gamma in (0.0, 0.05, 0.3, 1.0):
+        ours = mp_churn(y, score, gamma=gamma)
+        best, share = best_profit(y, score, np.ones(len(y)), gamma * 190 - 1, 11)
+        assert ours.profit == pytest.approx(best, rel=1e-12, abs=1e-15)
+        assert ours.share == pytest.approx(share)
+
+
+def test_a_certain_distribution_is_no_distribution():
+    y, score = problem(7)
+    sure = emp_churn(y, score, alpha=3e6, beta=7e6)
+    assert sure.profit == pytest.approx(mp_churn(y, score, gamma=0.3).profit, rel=1e-3)
+
+
+def test_perfect_and_hopeless_rankings():
+    y = np.array([0, 0, 0, 1])
+    assert emp_credit(y, y).profit == pytest.approx(0.25 * (0.1 + 0.35 / 2))
+    # Backwards, the hull is that of acting on all or on nobody.
+    worth = 3 * 0.2644  # of lambda, from which on declining all pays
+    spread = 0.25 * (1 - worth) ** 2 / 2
+    assert emp_credit(y, -y).profit == pytest.approx(0.1 * 0.25 * (1 - worth) + 0.35 * spread)
+    assert mp_churn(y, 0 * y, gamma=0.9).profit == pytest.approx((0.9 * 190 - 1 - 33) / 4)
+
+
+def test_weights_are_repeated_rows():
+    y, score = problem(9, n=50)
+    times = np.random.default_rng(0).integers(0, 4, 50)
+    times[:2] = 1
+    for measure in (emp_credit, emp_churn, mp_churn):
+        weighted = measure(y, score, sample_weight=times)
+        repeated = measure(np.repeat(y, times), np.repeat(score, times))
+        assert weighted == pytest.approx(repeated, rel=1e-12)
+
+
+def test_against_a_peer():
+    peer = pytest.importorskip("empulse.metrics")
+    for seed in range(3):
+        y, score = problem(seed, n=400)
+        p = 1 / (1 + np.exp(-score))
+        assert emp_credit(y, p).profit == pytest.approx(peer.empcs_score(y, p), rel=1e-6)
+        assert emp_churn(y, p).profit == pytest.approx(peer.empc_score(y, p), rel=1e-6)
+        assert mp_churn(y, p).profit == pytest.approx(peer.mpc_score(y, p), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("measure", "wrong"),
+    [
+        (emp_credit, {"p0": 0.9, "p1": 0.2}),
+        (emp_credit, {"roi": -1}),
+        (emp_churn, {"alpha": 0}),
+        (emp_churn, {"clv": 5, "incentive": 10}),
+        (mp_churn, {"gamma": 1.5}),
+    ],
+)
+def test_wrong_parameters_are_refused(measure, wrong):
+    with pytest.raises(ValueError, match="must be a number"):
+        measure([0, 1], [0.1, 0.9], **wrong)
+
+
+def test_one_class_is_refused():
+    with pytest.raises(ValueError, match="rows of both classes"):
+        emp_credit([1, 1], [0.2, 0.3], pos_label=1)
+
+
+def test_profit_is_minus_the_cost():
+    y, decided = [0, 0, 1, 1], [0, 1, 1, 0]
+    costs = Costs(fp=3, fn=50, tn=-8, tp=[1, 2, -3, -4], benefits=True)
+    assert profit(y, decided, costs=costs) == -total_cost(y, decided, costs=costs)
+    assert profit(y, decided, costs=costs) == 8 - 3 + 3 - 50
+    assert profit(y, decided, costs=costs, sample_weight=[2, 1, 1, 1]) == 16 - 3 + 3 - 50
+    found = bootstrap_interval(profit, y, decided, costs=costs, random_state=0)
+    assert found.estimate == -42
+    free = profit([0], [0], costs={"fp": 1, "fn": 1})
+    assert str(free) == "0.0"
+
+
+def test_asymmetric_cost():
+    rng = np.random.default_rng(0)
+    y, answer, weight = rng.normal(size=(3, 100))
+    weight = np.abs(weight)
+    ours = asymmetric_cost(y, answer, over=2, under=6, sample_weight=weight)
+    theirs = 8 * mean_pinball_loss(y, answer, alpha=0.75, sample_weight=weight)
+    assert ours == pytest.approx(theirs, rel=1e-12)
+    over, under = rng.uniform(size=(2, 100))
+    by_hand = sum(
+        o * (p - t) if p > t else u * (t - p)
+        for t, p, o, u in zip(y, answer, over, under, strict=True)
+    )
+    total = asymmetric_cost(y, answer, over=over, under=under, normalize=False)
+    assert total == pytest.approx(by_hand)
+    with pytest.raises(ValueError, match="over has shape"):
+        asymmetric_cost(y, answer, over=[1, 2])
+    with pytest.raises(ValueError, match="negative"):
+        asymmetric_cost(y, answer, under=-1)
+    with pytest.raises(ValueError, match="rows"):
+        asymmetric_cost(y, answer[:-1])
+
+
+def test_intervals_print_in_one_line():
+    y, decided = [0, 1, 1, 0] * 20, [0, 1, 0, 0] * 20
+    found = bootstrap_interval(total_cost, y, decided, costs={"fp": 1, "fn": 5}, random_state=0)
+    assert repr(found).startswith("BootstrapInterval(estimate=100, low=")
+    assert repr(found).endswith(", 1000 resamples)")
+    assert "\n" not in repr(found)
+    assert len(repr(found)) < 100
+    several = bootstrap_interval(np.mean, np.ones((9, 2)), axis=0, random_state=0)
+    assert "estimate=<array of shape (2,)>" in repr(several)
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_bca_agrees_with_scipy(confidence):
+    amounts = np.random.default_rng(0).lognormal(3, 1.5, 60)
+    ours = bootstrap_interval(
+        np.mean, amounts, method="bca", confidence=confidence, n_resamples=20_000, random_state=0
+    )
+    theirs = stats.bootstrap(
+        (amounts,), np.mean, method="BCa", confidence_level=confidence, n_resamples=20_000,
+        rng=np.random.default_rng(1),
+    ).confidence_interval  # fmt: skip
+    width = theirs.high - theirs.low
+    assert abs(ours.low - theirs.low) < 0.02 * width
+    assert abs(ours.high - theirs.high) < 0.04 * width
+    plain = bootstrap_interval(
+        np.mean, amounts, confidence=confidence, n_resamples=20_000, random_state=0
+    )
+    assert ours.low > plain.low  # sums of skewed costs: the interval moves up
+    assert ours.high > plain.high
+
+
+def test_bca_of_several_measures_groups_and_strata():
+    rng = np.random.default_rng(0)
+    table = np.column_stack([rng.lognormal(1, 1, 700), -rng.lognormal(1, 1, 700)])
+    both = bootstrap_interval(np.mean, table, axis=0, method="bca", random_state=0)
+    for j in range(2):
+        alone = bootstrap_interval(np.mean, table[:, j], method="bca", random_state=0)
+        assert both.low[j] == pytest.approx(alone.low)
+        assert both.high[j] == pytest.approx(alone.high)
+    assert both.low[0] == pytest.approx(-both.high[1], rel=0.2)
+    for option in ("groups", "stratify"):
+        found = bootstrap_interval(
+            np.mean, table[:, 0], method="bca", **{option: np.arange(700) % 7}, random_state=0
+        )
+        assert found.low < found.estimate < found.high
+    constant = bootstrap_interval(np.mean, np.ones(10), method="bca", random_state=0)
+    assert constant.low == constant.high == 1.0
+    with pytest.raises(ValueError, match="use 'percentile', 'basic' or 'bca'"):
+        bootstrap_interval(np.mean, np.ones(4), method="t")
