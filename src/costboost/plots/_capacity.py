@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from costboost.costs import Costs, as_costs
 from costboost.decisions.responses import all_classes, probabilities
+from costboost.decisions.responses import innermost as innermost_with_table
 from costboost.metrics import capacity_curve, coverage_curve
 from costboost.metrics._checks import check_labels
 from costboost.metrics._prices import bind_costs
@@ -39,7 +40,7 @@ def expected_costs(estimator: Any, X: Any, y: ArrayLike, costs: Any) -> tuple[Fl
     given = as_costs(costs)
     classes = all_classes(estimator, labels) if given.classes is None else given.classes
     bound = bind_costs(given, labels, labels=classes)
-    model, table = innermost(estimator, X)
+    model, table = innermost_with_table(estimator, X)
     if hasattr(model, "expected_cost"):
         return model.expected_cost(table, costs=bound), bound
     return bound.expected(probabilities(estimator, X, np.asarray(classes))), bound
