@@ -732,6 +732,7 @@ def test_without_matplotlib_the_error_names_the_extra(monkeypatch, scores):
 
 def test_every_public_picture_is_tested_here():
     tested = {*BINARY, TrainingCostDisplay, CriticalDifferenceDisplay}
+    tested |= {plots.DecisionDisplay, plots.ContributionsDisplay}  # in test_explanations
     assert {getattr(plots, name) for name in plots.__all__} == tested
     assert all(CURVE not in name for name in plots.__all__)
 
