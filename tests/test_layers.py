@@ -21,7 +21,7 @@ LINE = [
     {"explain"},  # a forest's explanation needs no estimator; estimators offer it as methods
     {"estimators"},
     {"metrics"},
-    {"plots", "persistence", "datasets", "versions"},
+    {"plots", "persistence", "datasets", "trusted", "versions"},
     {"papers"},
     {"demo", "cli"},
 ]

@@ -319,17 +319,26 @@ def test_invariant_13_adacost_scales_costs_into_zero_and_one():
 
 
 def test_invariant_13_auto_is_half_of_the_largest_scale_that_steps_forward():
-    X, y = problem(0)
-    price = np.where(y == 1, 5.0, 1.0)
-    D = normalised(price)
-    eps = fitted("cgada", X, y, Costs(fp=1, fn=5), n_estimators=1).estimator_errors_[0]
-    limit = (1 - 2 * eps) / (D @ (price / 5))
-    auto = fitted("adacost", X, y, Costs(fp=1, fn=5))
-    half = fitted("adacost", X, y, Costs(fp=1, fn=5), cost_scale=0.5 * limit)
-    same_model(auto, half, X)
+    X, _ = problem(0, n=2000)
+    y = np.random.default_rng(0).integers(0, 2, len(X))  # nothing to learn: large errors
+    costs, price = Costs(fp=1, fn=1.1), np.where(y == 1, 1.1, 1.0)
+    options = {"n_estimators": 5, "max_depth": 1}
+    eps = fitted("cgada", X, y, costs, **options).estimator_errors_[0]
+    limit = (1 - 2 * eps) / (normalised(price) @ (price / 1.1))
+    assert 0.5 * limit < 0.1  # else "auto" is 0.1
+    auto = fitted("adacost", X, y, costs, **options)
+    half = fitted("adacost", X, y, costs, cost_scale=0.5 * limit, **options)
+    assert_array_equal(votes_of(auto, X), votes_of(half, X))
+    assert_allclose(auto.estimator_weights_, half.estimator_weights_, rtol=1e-8)
     with pytest.warns(UserWarning, match="single step"):
-        fitted("adacost", X, y, Costs(fp=1, fn=5), cost_scale=1.001 * limit)
-    assert fitted("adacost", X, y, Costs(fp=1, fn=5), cost_scale=0.999 * limit).n_iter_ >= 1
+        fitted("adacost", X, y, costs, cost_scale=1.001 * limit, **options)
+    assert fitted("adacost", X, y, costs, cost_scale=0.999 * limit, **options).n_iter_ >= 1
+
+
+def test_invariant_13_auto_is_one_tenth_where_the_first_step_allows_it():
+    X, y = problem(0, noise=0.2)
+    auto = fitted("adacost", X, y, Costs(fp=1, fn=2))
+    same_model(auto, fitted("adacost", X, y, Costs(fp=1, fn=2), cost_scale=0.1), X)
 
 
 def test_invariant_14_adacost_weight_ratio_at_equal_margin():

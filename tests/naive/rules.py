@@ -16,8 +16,9 @@ Conventions that the literature leaves open, fixed here:
   CSAda (alpha_Ada / k at c = k), RareBoost (a pair), `samme`, `samme_c2`, `adaboost_m2` (full log).
 - A round with alpha <= 0 is not taken and ends training (`stop == "alpha"`); Gradient-CSB keeps
   negative steps and ends at alpha == 0 only. RareBoost ends if either side that occurs is <= 0.
-- alpha never exceeds `max_alpha`. A perfect learner (no weighted row with m < 0; for a searched
-  alpha: no finite minimiser) is kept with alpha = min(formula, max_alpha) and ends training.
+- A perfect learner (no weighted row with m < 0; for a searched alpha: no finite minimiser) is kept
+  and ends training. Closed forms never exceed `max_alpha`; a searched alpha is the minimiser,
+  however long, and without one `max_alpha` in the margins' own unit: over the mean of |u|.
 - Ties: + iff F > 0 (AdaMEC: F > threshold); the first class for K classes; the first stump.
 - `train_cost` is the sum of s_i c_i over wrong rows, in the costs that the caller gave.
 - AsymAda's factor is applied before the round, so D_t contains t of the M factors and Z_t is
@@ -78,12 +79,14 @@ class _Options:
     learning_rate: float = 1.0
     init: str | None = None  # "uniform", "cost", "balanced"; None is the method's own
     cost_scale: Any = None  # None: as given; a number: the largest cost; "auto": section 2 default
-    auto_fraction: float = 0.5  # of the supremum, where "auto" cannot use 1
+    auto_largest: float = 0.1  # AdaCost's largest cost under "auto", or
+    auto_fraction: float = 0.5  # of the supremum, where that is less
     beta: Any = None  # AdaCost: beta(sign, c)
     c_delta: bool = False  # AdaCost(beta1, beta2): oaidtb's extra factor c on errors
     ratio: float | None = None  # AdaUBoost's beta; None: mean cost of + over mean cost of -
     objective: Any = "asymboost"  # Gradient-CSB: a name or (a, b, w0)
     pool: np.ndarray | None = None  # (P, n): learner = best of the pool; CSAda: joint search
+    logw: Any = None  # ln of the weights of this round
     c_fp: Any = None  # AdaMEC's decision; None: read off c, constant per class
     c_fn: Any = None
 
@@ -126,36 +129,50 @@ def half_log(q, u):
     return 0.5 * np.log(plus / minus) if plus > 0 else -np.inf
 
 
-def bounded(q, u):
+def log_sum(logs):
+    """ln sum exp(logs), without overflow; -inf of nothing."""
+    top = np.max(logs, initial=-np.inf)
+    return top + np.log(np.sum(np.exp(logs - top))) if np.isfinite(top) else -np.inf
+
+
+def bounded(logq, u):
     """Whether sum q exp(-alpha u) has a finite minimiser: u takes both signs where q > 0."""
-    u = u[q > 0]
+    u = u[np.isfinite(logq)]
     return bool((u > 0).any() and (u < 0).any())
 
 
-def minimise_z(q, u, max_alpha=MAX_ALPHA):
-    """argmin of Z(alpha) = sum q exp(-alpha u) within +-max_alpha, by bisection of Z' (1.2)."""
-    u, q = u[q > 0], q[q > 0]
+def minimise_z(q, u, max_alpha=MAX_ALPHA, logq=None):
+    """argmin of Z(alpha) = sum q exp(-alpha u), by bisection of Z' (1.2).
 
-    def descent(alpha):  # -Z'(alpha), up to a positive factor that avoids overflow
-        e = np.log(q) - alpha * u
-        return np.sum(u * np.exp(e - e.max()))
+    Where Z falls for ever, +-max_alpha over the mean of |u|: what `max_alpha` is to |u| = 1.
+    `logq` are the logarithms of q where q itself may have vanished.
+    """
+    logq = _log(np.asarray(q, dtype=float)) if logq is None else logq
+    u, logq = u[np.isfinite(logq)], logq[np.isfinite(logq)]
+    plus, minus = u > 0, u < 0
 
-    if not np.any(u) or descent(0.0) == 0:
+    def descent(alpha):  # the sign of -Z'(alpha), each side summed relative to its largest term
+        sides = [log_sum(logq[s] + np.log(np.abs(u[s])) - alpha * u[s]) for s in (plus, minus)]
+        return 0.0 if sides[0] == sides[1] else sides[0] - sides[1]
+
+    if not np.any(u) or abs(descent(0.0)) <= 1e-15:
         return 0.0
-    low, high = (0.0, max_alpha) if descent(0.0) > 0 else (-max_alpha, 0.0)
-    if descent(high) >= 0:
-        return high
-    if descent(low) <= 0:
-        return low
+    sign = np.sign(descent(0.0))
+    if not bounded(logq, u):
+        q = np.exp(logq - logq.max())
+        return sign * max_alpha * q.sum() / np.sum(q * np.abs(u))
+    low, high = 0.0, 1.0
+    while sign * descent(sign * high) > 0:
+        low, high = high, 2 * high
     for _ in range(200):
         middle = (low + high) / 2
         if middle in (low, high):
             break
-        if descent(middle) > 0:
+        if sign * descent(sign * middle) > 0:
             low = middle
         else:
             high = middle
-    return (low + high) / 2
+    return sign * (low + high) / 2
 
 
 def fan_beta(sign, c):
@@ -177,11 +194,16 @@ def check_beta(beta, c):
 # Every _step_* takes (D, h, y, c, o, n_rounds) and returns a _Step.
 
 
-def _choose(o, closed, q, u, m, exact=False):
-    """(alpha, perfect): the published closed form, or the minimiser of sum q exp(-alpha u)."""
+def _choose(o, closed, D, u, m, exact=False, factor=1.0):
+    """(alpha, perfect): the published closed form, or the minimiser of sum q exp(-alpha u).
+
+    q = factor D; the minimiser also sees weights that are too small for D to hold.
+    """
+    q = D * factor
     if exact or o.alpha == "search":
-        alpha = minimise_z(q, u, o.max_alpha)
-        perfect = not bounded(q, u)
+        logq = o.logw + _log(factor * np.ones_like(u))
+        alpha = minimise_z(q, u, o.max_alpha, logq)
+        perfect = not bounded(logq, u)
     else:
         alpha = min(closed, o.max_alpha)
         perfect = not (m[q > 0] < 0).any()
@@ -211,7 +233,7 @@ def _step_adacost_beta(D, h, y, c, o, closed):
     # 2.2: D e^{-alpha c y h}; without the factor C_delta unless asked for.
     m = y * h
     factor = np.where(m < 0, c, 1.0) if o.c_delta else np.ones_like(m)
-    return _plain(*_choose(o, closed, D * factor, c * m, m), h, c * m, factor)
+    return _plain(*_choose(o, closed, D, c * m, m, factor=factor), h, c * m, factor)
 
 
 def _step_adacost_beta1(D, h, y, c, o, n_rounds):
@@ -241,7 +263,7 @@ def _step_csb2(D, h, y, c, o, n_rounds):
     # 2.3: w C_delta e^{-alpha y h}.
     m = y * h
     factor = np.where(m < 0, c, 1.0)
-    return _plain(*_choose(o, half_log(D, m), D * factor, m, m), h, m, factor)
+    return _plain(*_choose(o, half_log(D, m), D, m, m, factor=factor), h, m, factor)
 
 
 def _step_adac1(D, h, y, c, o, n_rounds):
@@ -253,13 +275,13 @@ def _step_adac1(D, h, y, c, o, n_rounds):
 def _step_adac2(D, h, y, c, o, n_rounds):
     # 2.4: c D e^{-alpha y h}; alpha = 1/2 ln(S+/S-), S = sum cD.
     m = y * h
-    return _plain(*_choose(o, half_log(c * D, m), c * D, m, m), h, m, c)
+    return _plain(*_choose(o, half_log(c * D, m), D, m, m, factor=c), h, m, c)
 
 
 def _step_adac3(D, h, y, c, o, n_rounds):
     # 2.4: c D e^{-alpha c y h}; alpha = 1/2 ln((S+Q+-Q-)/(S-Q++Q-)), S = sum cD, Q = sum c^2 D.
     m = y * h
-    return _plain(*_choose(o, half_log(c * D, c * m), c * D, c * m, m), h, c * m, c)
+    return _plain(*_choose(o, half_log(c * D, c * m), D, c * m, m, factor=c), h, c * m, c)
 
 
 def _step_csada(D, h, y, c, o, n_rounds):
@@ -371,7 +393,7 @@ def scale_costs(method, c, o, first_margin):
         D, m = first_margin()
         beta = o.beta or fan_beta
         limit = cost_scale_limit(D, m, c, beta)
-        scale = 1.0 if limit in (0.0, 1.0) else o.auto_fraction * limit
+        scale = min(o.auto_largest, o.auto_fraction * limit) if limit else o.auto_largest
         return c * (scale / c.max())
     to_one = UNIT_COSTS | {"adacost-beta2", "csada", "adaboostdb", "gradient-csb"}
     return c / c.max() if method in to_one else c
@@ -420,7 +442,7 @@ def csada_step(pool, w, y, c, max_alpha=MAX_ALPHA):
     for index, h in enumerate(pool):
         forward = np.sum(w * c * y * h) > 0  # else the best alpha >= 0 is 0
         alpha = minimise_z(w, c * y * h, max_alpha) if forward else 0.0
-        loss = np.sum(w * np.exp(-c * alpha * y * h))
+        loss = np.exp(log_sum(_log(w) - c * alpha * y * h))
         if loss < best[2] - TIE:
             best = (index, float(alpha), float(loss))
     return best
@@ -507,7 +529,8 @@ def boost(
             stop = "votes"
             break
         ahead = _log(c) / n_rounds if method == "asymada" else 0.0
-        D = _normalised(logw + ahead)
+        o.logw = logw + ahead
+        D = _normalised(o.logw)
         h = vote_of(t, D, c)
         step = _STEPS[method](D, h, y, c, o, n_rounds)
         taken = (
@@ -519,11 +542,13 @@ def boost(
             rejected, stop = step.alpha, "alpha"
             break
         F, E = F + step.vote, E + step.exponent
-        Z = np.sum(D * step.factor * np.exp(-step.exponent))
+        o.logw = o.logw - log_sum(o.logw)
+        new = o.logw + _log(step.factor) - step.exponent
+        Z = np.exp(log_sum(new))
         eps = np.sum(D[y * h < 0])
         for key, value in zip(rows, (step.alpha, eps, Z, D, F, E, h), strict=True):
             rows[key].append(value)
-        logw = _log(D) + _log(step.factor) - step.exponent
+        logw = new
         if step.perfect:
             stop = "perfect"
             break
@@ -692,15 +717,14 @@ def boost_k(
         eps = D[wrong].sum()
         if method == "adacost":
             u = code * np.where(wrong, 0.5 + c_h / 2, 0.5 - c / 2)
-            step, perfect = minimise_z(D, u, max_alpha), not bounded(D, u)
+            step, perfect = minimise_z(D, u, max_alpha), not bounded(_log(D), u)
         else:
             u, perfect = delta, not wrong[D > 0].any()
             if perfect:
                 step = max_alpha
             elif alpha == "search":
                 q = D if method in ("csb0", "csb1") else D * factor
-                step = minimise_z(q, code, 4 * max_alpha)
-                step = min(step * K / (2 * (K - 1)), max_alpha)
+                step = minimise_z(q, code) * K / (2 * (K - 1))
             else:
                 right = D[~wrong].sum()
                 step = 0.5 * (_log(right / eps) + np.log(K - 1))

@@ -68,13 +68,14 @@ class Shard:
         Where each segment (class) begins.
     leaves : ndarray of shape (m,), uint16
         The leaf each row reached in the tree grown last.
-    data : dict
-        Per-row arrays of the algorithm that drives the growing (weights, margins, ...).
+    state : object
+        What the algorithm that drives the growing holds of these rows (weights, margins, ...).
     """
 
     codes: NDArray[np.uint8]
     rows: Int64
     starts: Int64
+    state: Any = None
     data: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -193,14 +194,20 @@ class Shard:
             pending += [left, left + 1]
         return counts
 
+    @property
+    def sample_weights(self) -> NDArray[np.float64] | None:
+        """The weights that the user gave the rows, (m,), if any: the algorithm holds them."""
+        held = getattr(self.state, "sample_weights", None)
+        return self.data.get("sample weights") if held is None else held
+
     @cached_property
     def heaviest(self) -> float:
         """The largest sample weight of a row; 0 where rows have none."""
-        weights = self.data.get("sample weights")
+        weights = self.sample_weights
         return 0.0 if weights is None else float(np.max(weights))
 
     def weigh_leaves(self, n_leaves: int, scale: float) -> Int64:
         """Add up the sample weights of the rows of every leaf, on the grid."""
         sums = np.zeros(n_leaves, dtype=np.int64)
-        kernels.weigh_leaves(self.leaves, self.data["sample weights"], scale, sums)
+        kernels.weigh_leaves(self.leaves, self.sample_weights, scale, sums)
         return sums

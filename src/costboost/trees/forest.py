@@ -8,18 +8,19 @@ is one table per column, and its prediction takes the same time for ten rounds a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.binning.binner import Binner
+from costboost.binning.binner import Binner, restore_fields
 from costboost.binning.codes import MISSING
 from costboost.runtime.compiled import warn_if_interpreted
 from costboost.shards.messages import Command
 from costboost.shards.rows import Shard
+from costboost.trees.checking import check_forest
 from costboost.trees.grower import Tree
 from costboost.trees.walking import (
     Nodes,
@@ -35,9 +36,6 @@ Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
 Int64 = NDArray[np.int64]
 
-# The arrays of a forest, in the order of its fields.
-ARRAYS = ("words", "subsets", "roots", "depths", "values", "base", "gains", "covers")
-
 
 class NodeTable(NamedTuple):
     """One tree in readable form; arrays over its nodes, -1 or NaN where nothing applies."""
@@ -49,8 +47,8 @@ class NodeTable(NamedTuple):
     right: Int64
     subset: list[tuple[Any, ...] | None]
     value: Floats
-    gain: NDArray[np.float32]
-    cover: NDArray[np.float32]
+    gain: Floats
+    cover: Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,12 +65,17 @@ class Forest:
         What a leaf adds to the margins; 0 elsewhere.
     base : float64 array of shape (n_outputs,)
         The margins before the first tree.
-    gains : float32 array of shape (n_nodes,)
+    gains : float64 array of shape (n_nodes,)
         What each split gained, in the units of its learner; 0 at leaves.
-    covers : float32 array of shape (n_nodes,)
+    covers : float64 array of shape (n_nodes,)
         The training rows that reached each node, by their sample weights.
 
     Gains and covers explain; prediction reads neither.
+
+    Notes
+    -----
+    A forest checks its arrays whenever it is made or restored (`checking.check_forest`): kernels
+    follow them without looking.
 
     Examples
     --------
@@ -107,18 +110,21 @@ class Forest:
     depths: Int64
     values: Floats
     base: Floats
-    gains: NDArray[np.float32]
-    covers: NDArray[np.float32]
+    gains: Floats
+    covers: Floats
 
     def __post_init__(self) -> None:
-        for name in ARRAYS:
-            array = np.ascontiguousarray(getattr(self, name))
+        for name, array in check_forest(**self.__getstate__()).items():
             array.setflags(write=False)
             object.__setattr__(self, name, array)
 
-    def __reduce__(self) -> tuple[type[Forest], tuple[Any, ...]]:
-        # Through the constructor: unpickled arrays would be writeable.
-        return type(self), (self.binner, *(getattr(self, name) for name in ARRAYS))
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __setstate__(self, state: Any) -> None:
+        # As the constructor does: whoever restores a forest, its arrays are checked and frozen.
+        restore_fields(self, state)
+        self.__post_init__()
 
     def __len__(self) -> int:
         return len(self.roots)
@@ -159,12 +165,20 @@ class Forest:
 
     def margins_of_codes(self, codes: Codes, n_threads: int = 1) -> Floats:
         """Return the margins of binned rows, (n_samples, n_outputs)."""
+        self._check_codes(codes)
         margins = np.repeat(self.base[None, :], len(codes), axis=0)
         if self.tables is None:
             self.add_trees(codes, margins, 0, len(self), n_threads)
         else:
             add_tables(self.tables, codes, margins, n_threads)
         return margins
+
+    def _check_codes(self, codes: Codes) -> None:
+        if codes.ndim != 2 or codes.shape[1] != self.binner.n_features:
+            raise ValueError(
+                f"codes have shape {codes.shape}; the trees look at {self.binner.n_features} "
+                "columns."
+            )
 
     def staged_margins(self, X: Any, n_threads: int = 1) -> Iterator[Floats]:
         """Yield the margins after each tree; a new array every time."""
@@ -183,6 +197,9 @@ class Forest:
                 f"margins have shape {margins.shape}; {len(codes)} rows and {self.n_outputs} "
                 f"outputs need {(len(codes), self.n_outputs)}."
             )
+        if not 0 <= first <= last <= len(self):
+            raise ValueError(f"There are {len(self)} trees; {first} to {last} are not among them.")
+        self._check_codes(codes)
         add_margins(self.nodes, first, last, codes, margins, n_threads)
 
     def apply(self, X: Any, n_threads: int = 1) -> Int64:
@@ -279,9 +296,14 @@ class ForestBuilder:
             depths=np.array(self.depths, dtype=np.int64),
             values=np.concatenate([np.zeros((0, self.n_outputs)), *self.values]),
             base=np.zeros(self.n_outputs) if base is None else np.array(base, dtype=float),
-            gains=np.concatenate([np.zeros(0), *self.gains]).astype(np.float32),
-            covers=np.concatenate([np.zeros(0), *self.covers]).astype(np.float32),
+            gains=_finite(np.concatenate([np.zeros(0), *self.gains])),
+            covers=_finite(np.concatenate([np.zeros(0), *self.covers])),
         )
+
+
+def _finite(values: Floats) -> Floats:
+    """Hold what overflowed (squares of prices beyond 1e150) at the largest number."""
+    return np.minimum(values, np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
@@ -611,8 +612,9 @@ def test_steps_at_their_ends():
     assert steps.half_log(sums([1.0], [1.0])) == steps.MAX_ALPHA
     assert steps.half_log(sums([1.0], [-1.0])) == -steps.MAX_ALPHA
     assert steps.half_log(sums([0.0], [1.0])) == 0.0
-    assert steps.search(sums([1.0], [0.3])) == steps.MAX_ALPHA
-    assert steps.search(sums([1.0], [-0.3])) == -steps.MAX_ALPHA
+    assert_allclose(steps.search(sums([1.0], [0.3])), steps.MAX_ALPHA / 0.3)
+    assert_allclose(steps.search(sums([1.0], [-0.3])), -steps.MAX_ALPHA / 0.3)
+    assert steps.minimiser(sums([1.0, 0.0], [1.0, -1.0])) == (steps.MAX_ALPHA, True)
     assert steps.search(sums([0.5, 0.5], [1.0, -1.0])) == 0.0
     assert steps.search(sums([1.0, 2.0], [0.0, 0.0])) == 0.0
     assert pytest.approx(naive.MAX_ALPHA) == steps.MAX_ALPHA
@@ -653,3 +655,98 @@ def test_a_new_rule_in_ten_lines():
         del rules.RULES["root-cost"]
     with pytest.raises(ValueError, match="method='root-cost' is not known"):
         fitted("root-cost", X, y, None)
+
+
+# ---------------------------------------------------------------- what users hand in
+
+
+def test_a_users_beta_is_coded_for_many_classes():
+    """The documented default, given explicitly, is the default: at K = 4 too."""
+    X, _ = problem(2)
+    y = np.digitize(X[:, 0] + 0.3 * X[:, 1], [-0.7, 0.0, 0.7])
+    given = fitted("adacost", X, y, None, max_depth=3, beta=lambda sign, c: 0.5 - 0.5 * sign * c)
+    plain = fitted("adacost", X, y, None, max_depth=3)
+    assert plain.n_iter_ >= 1
+    assert_array_equal(given.estimator_weights_, plain.estimator_weights_)
+    assert_array_equal(given.decision_function(X), plain.decision_function(X))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["constant", "rows"])
+def test_a_callable_objective_aims_at_the_signs_of_a(kind, weighted):
+    """a = -y: the same arrays as a tuple, and a falling objective."""
+    X, y = problem(3)
+    fp, fn = costs_of(kind, len(y), 3)
+    s = np.random.default_rng(3).uniform(0.5, 2, len(y)) if weighted else None
+    signs = np.where(y == 1, 1.0, -1.0)
+    cost = np.where(y == 1, fn, fp) * np.ones(len(y))
+    cost = cost / cost.max()
+    models = [
+        fitted("gradient-csb", X, y, Costs(fp=fp, fn=fn), s, objective=objective, max_depth=2)
+        for objective in (
+            lambda at: (-at.sign * at.cost, 0 * at.cost, np.ones_like(at.cost)),
+            (-signs * cost, 0.0, 1.0),
+        )
+    ]
+    for name in ("estimator_weights_", "normalizers_"):
+        assert_allclose(getattr(models[0], name), getattr(models[1], name), rtol=1e-9)
+    assert_allclose(margins_of(models[0], X), margins_of(models[1], X), rtol=1e-9)
+    assert np.prod(models[0].normalizers_) < 0.9
+    # With the signs of y a function is what its name is.
+    named, own = (
+        fitted("gradient-csb", X, y, Costs(fp=fp, fn=fn), s, objective=objective, max_depth=2)
+        for objective in (
+            "asymboost",
+            lambda at: (at.sign * at.cost, 0 * at.cost, np.ones_like(at.cost)),
+        )
+    )
+    assert_array_equal(named.decision_function(X), own.decision_function(X))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"votes": "discrete"},
+        {"votes": "confidence", "estimator": DecisionTreeClassifier(max_depth=1)},
+    ],
+)
+def test_laplace_is_refused_where_nothing_uses_it(options):
+    X, y = problem(0)
+    with pytest.raises(ValueError, match="laplace=True"):
+        fitted("adaboost", X, y, None, laplace=True, **options)
+
+
+# ---------------------------------------------------------------- ends that come early
+
+
+def test_a_method_that_ends_in_the_first_tenth_of_its_rounds_says_so():
+    X, y = problem(0)
+    hard = {"max_depth": 1, "cost_scale": 0.6}
+    for n_rounds in (20, 100):
+        with pytest.warns(UserWarning, match=r"'adacost' ended after \d of \d+ rounds.*cost_scale"):
+            fitted("adacost", X, y, Costs(fp=1, fn=5), n_estimators=n_rounds, **hard)
+    with pytest.warns(UserWarning, match="ended after") as caught:  # one for all folds
+        fitted(
+            "adacost",
+            X,
+            y,
+            Costs(fp=1, fn=5),
+            n_estimators=50,
+            calibration="sigmoid",
+            cv=3,
+            **hard,
+        )
+    assert len(caught) == 1
+    model = fitted("adacost", X, y, Costs(fp=1, fn=5), n_estimators=10, **hard)
+    assert model.n_iter_ < 10  # few were asked for: no reason to complain
+    model = fitted("adaboost", y[:, None].astype(float), y, None, n_estimators=100)
+    assert model.n_iter_ == 1  # a perfect learner: nothing is left to learn
+
+
+@pytest.mark.parametrize("ratio", [2, 5, 9])
+@pytest.mark.parametrize("depth", [1, 3])
+def test_adacost_keeps_boosting_by_default(ratio, depth):
+    X, y = load_breast_cancer(return_X_y=True)
+    model = fitted("adacost", X, y, Costs(fp=ratio, fn=1), n_estimators=100, max_depth=depth)
+    assert model.n_iter_ > 10
+    assert np.all(model.train_cost_ <= model.cost_bound_)

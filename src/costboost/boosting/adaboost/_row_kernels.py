@@ -23,11 +23,16 @@ try:
     import cython
 except ImportError:
     from costboost.runtime import interpreted as cython
+if cython.compiled:
+    from cython.cimports.libc.math import exp, log
+else:
+    from math import exp, log
 
 # Weights, at most 1 at first, are held above this: no denormals, and a way back.
 TINY = cython.declare(cython.double, 1e-280)
 REMAINDER = cython.declare(cython.double, 1099511627776.0)  # 2**40
 STEEP = cython.declare(cython.double, 500.0)  # exponents are cut here, far from overflow
+DEEP = cython.declare(cython.double, -700.0)  # exp of less is as good as 0
 # Of the series of exp.
 C3 = cython.declare(cython.double, 1.0 / 6.0)
 C4 = cython.declare(cython.double, 1.0 / 24.0)
@@ -286,6 +291,7 @@ def outline_rows(
     d: cython.double
     last: cython.int = cython.cast(cython.int, moments.shape[0] - 1)
     half: cython.double = 0.5 * moments.shape[0]
+    beyond: cython.double = 2.0 * half + 0.5
     per_cell: cython.double = half / reach
     factored: cython.bint = f.strides[0] != 0
     with cython.nogil:
@@ -297,6 +303,10 @@ def outline_rows(
                 _margins(leaves, columns, sizes, u, k, begin, count, block)
                 for j in range(count):
                     d = block[j] * per_cell + half
+                    # Kept in range from both sides, so that no margin leads outside the cells;
+                    # NaN fails the first comparison, and goes to the first cell.
+                    d = d if d > -0.5 else -0.5
+                    d = d if d < beyond else beyond
                     cell = cython.cast(cython.int, d)
                     cell = cell if cell < last else last
                     cells[j] = cell
@@ -410,3 +420,54 @@ def multiply_rows(
                 largest = _larger(weights, begin, begin + count, largest)
                 begin += count
     return largest
+
+
+def take_logs(values: cython.const_double[::1], out: cython.double[::1]):
+    """Write the logarithm of every value: of 0, minus infinity."""
+    i: cython.Py_ssize_t
+    nothing: cython.double = -float("inf")
+    with cython.nogil:
+        for i in range(values.shape[0]):
+            out[i] = log(values[i]) if values[i] > 0.0 else nothing
+
+
+def raise_logs(logs: cython.const_double[::1], out: cython.double[::1]):
+    """Write the weight of every logarithm, at most 0; weights are held above TINY."""
+    i: cython.Py_ssize_t
+    weight: cython.double
+    with cython.nogil:
+        for i in range(logs.shape[0]):
+            weight = exp(logs[i]) if logs[i] > DEEP else 0.0
+            out[i] = weight if weight > TINY else TINY
+
+
+def largest_log(
+    logs: cython.const_double[::1], u: cython.const_double[::1], alpha: cython.double
+) -> float:
+    """Return the largest of logs - alpha u; minus infinity if there is none."""
+    i: cython.Py_ssize_t
+    term: cython.double
+    largest: cython.double = -float("inf")
+    with cython.nogil:
+        for i in range(logs.shape[0]):
+            term = logs[i] - alpha * u[i]
+            largest = term if term > largest else largest
+    return largest
+
+
+def sum_of_logs(
+    logs: cython.const_double[::1],
+    u: cython.const_double[::1],
+    alpha: cython.double,
+    largest: cython.double,
+    scale: cython.double,
+    out: cython.longlong[:, ::1],
+):
+    """Add up exp(logs - alpha u - largest), at most 1 each, exactly."""
+    i: cython.Py_ssize_t
+    term: cython.double
+    with cython.nogil:
+        for i in range(logs.shape[0]):
+            term = logs[i] - alpha * u[i] - largest
+            if term > DEEP:
+                _add(out, 0, exp(term) * scale)

@@ -25,6 +25,7 @@ Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 _N_STRIPS = 512
+_STEEP = 500.0  # exponents are cut here, far from overflow
 
 
 class JointFinder(SplitFinder):
@@ -218,28 +219,35 @@ def best_steps(
 ) -> tuple[Floats, Floats]:
     """Return the step of least loss, and that loss, for each (b, d) at once.
 
-    Newton's method on the convex loss, kept inside a bracket; a step that would be negative is 0.
+    Newton's method on the convex loss, kept inside a bracket; a step that would be negative is 0,
+    and one that lowers the loss for ever is infinite.
     """
     c1, c2 = costs
     b, d = wrong[:, 0], wrong[:, 1]
     up, down = np.stack([b, d]), np.stack([positive - b, negative - d])
     rate = np.array([[c1], [c2]])
     alpha, least = np.zeros(len(b)), np.full(len(b), positive + negative)
-    todo = np.flatnonzero(np.sum(rate * (up - down), axis=0) < 0.0)  # the slope at 0
+    falls = np.sum(rate * (up - down), axis=0) < 0.0  # the slope at 0
+    endless = falls & (np.sum(rate * up, axis=0) == 0.0)
+    alpha[endless], least[endless] = np.inf, np.sum((up + down)[rate[:, 0] == 0.0], axis=0)[endless]
+    todo = np.flatnonzero(falls & ~endless)
     if len(todo):
         alpha[todo], least[todo] = _newton(up[:, todo], down[:, todo], rate)
     return alpha, least
 
 
 def _newton(up: Floats, down: Floats, rate: Floats) -> tuple[Floats, Floats]:
-    """Minimise sum up exp(rate a) + down exp(-rate a), columns side by side, over 0 < a < 40."""
-    low, high = np.zeros(up.shape[1]), np.full(up.shape[1], 40.0)
-    # Two terms with the mean rate have their minimum here: never far away.
+    """Minimise sum up exp(rate a) + down exp(-rate a) over a > 0, columns side by side.
+
+    u exp(-a u) is at most 1 / (e a), so that no minimiser is beyond sum down / (e sum rate up).
+    """
     wrong, right = np.sum(rate * up, axis=0), np.sum(rate * down, axis=0)
+    low, high = np.zeros(up.shape[1]), np.maximum(np.sum(down, axis=0) / wrong, 40.0)
+    # Two terms with the mean rate have their minimum here.
     alpha = 0.5 * np.log(right / np.maximum(wrong, 1e-16 * right)) / np.max(rate)
     alpha = np.minimum(alpha, 39.0)
-    for _ in range(60):
-        grown, shrunk = up * np.exp(rate * alpha), down * np.exp(-rate * alpha)
+    for _ in range(200):
+        grown, shrunk = _terms(up, down, rate, alpha)
         slope = np.sum(rate * (grown - shrunk), axis=0)
         curvature = np.sum(rate**2 * (grown + shrunk), axis=0)
         low, high = np.where(slope < 0, alpha, low), np.where(slope < 0, high, alpha)
@@ -250,4 +258,11 @@ def _newton(up: Floats, down: Floats, rate: Floats) -> tuple[Floats, Floats]:
         alpha = np.where(inside, following, np.where(close, alpha, (low + high) / 2))
         if np.all(close):
             break
-    return alpha, np.sum(up * np.exp(rate * alpha) + down * np.exp(-rate * alpha), axis=0)
+    grown, shrunk = _terms(up, down, rate, alpha)
+    return alpha, np.sum(grown + shrunk, axis=0)
+
+
+def _terms(up: Floats, down: Floats, rate: Floats, alpha: Floats) -> tuple[Floats, Floats]:
+    """Return up exp(rate a) and down exp(-rate a); far beyond the minimum, cut."""
+    exponents = rate * alpha
+    return up * np.exp(np.minimum(exponents, _STEEP)), down * np.exp(-exponents)

@@ -17,6 +17,7 @@ from sklearn.base import clone
 
 from costboost.binning.binner import Binner
 from costboost.boosting.adaboost.normalizer import Hypothesis
+from costboost.inputs.outside import ask, count_rows, read_classes, read_probabilities, source_of
 from costboost.shards.grid import grid_scale
 from costboost.shards.local import Shards
 from costboost.shards.messages import Message
@@ -30,6 +31,8 @@ from costboost.trees.splits import SplitFinder
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 Votes = Literal["discrete", "confidence", "real", "gentle"]
+
+LEAF_VALUES = ("real", "gentle")  # fitted values of leaves, taken with a step of 1
 
 _CLIP = 2.0**-52  # of probabilities inside logarithms, as SAMME.R does
 
@@ -157,7 +160,9 @@ class TreeLearner:
     subsample : float
         The share of rows that each tree learns from; drawn by row number.
     votes, laplace :
-        As in `leaf_votes`; `laplace` in rows of average weight.
+        As in `leaf_votes`; `laplace` adds a row of average weight to each class.
+    n_copies : float or None
+        How many rows there are, one of weight 3 being three of them; None: as many as rows.
     seed : int
     finder : callable or None
         Makes another split finder from a binner: CSAda's joint search.
@@ -173,6 +178,7 @@ class TreeLearner:
     subsample: float = 1.0
     votes: Votes = "discrete"
     laplace: bool = False
+    n_copies: float | None = None
     seed: int = 0
     finder: Callable[[Binner], SplitFinder] | None = None
     monotone: NDArray[np.int8] | None = None
@@ -187,7 +193,7 @@ class TreeLearner:
         grower = Grower(shards, mode, finder, self.limits, self._draw(number))
         sample = RowSample(self.subsample, self.seed, number) if self.subsample < 1.0 else None
         tree = self._in_shares(grower.grow(sample))
-        unit = self.laplace * float(tree.sums[0].sum()) / shards.n_rows
+        unit = self.laplace * float(tree.sums[0].sum()) / (self.n_copies or shards.n_rows)
         hypothesis = leaf_votes(tree.leaf_sums, self.votes, laplace=unit, bounds=tree.leaf_bounds)
         oriented = getattr(finder, "orientation", None)
         if oriented is not None and len(tree.leaves) == 2:
@@ -281,7 +287,7 @@ class OutsideLearner:
 
     def _answer(self, shards: Shards, estimator: Any) -> None:
         if self.votes == "discrete":
-            votes, sizes = np.asarray(estimator.predict(self.X), dtype=np.int64), None
+            votes, sizes = class_votes(estimator, self.X, self.n_classes), None
         else:
             margins = probability_votes(estimator, self.X, self.votes)
             votes, sizes = (margins > 0).astype(np.int64), np.abs(margins)
@@ -291,10 +297,15 @@ class OutsideLearner:
                 shard.data["sizes"] = sizes[shard.rows]
 
 
+def class_votes(estimator: Any, X: Any, n_classes: int) -> Int64:
+    """Return the class numbers that an outside classifier answers, checked."""
+    answers = ask(estimator, "predict", X)
+    return read_classes(answers, count_rows(X), n_classes, source_of(estimator, "predict"))
+
+
 def probability_votes(estimator: Any, X: Any, votes: Votes) -> Floats:
     """Return the signed votes of an outside classifier's probabilities (two classes)."""
-    proba = np.zeros((len(X) if hasattr(X, "__len__") else X.shape[0], 2))
-    proba[:, np.asarray(estimator.classes_, dtype=np.int64)] = estimator.predict_proba(X)
+    proba = read_probabilities(estimator, X, np.arange(2))
     if votes == "real":
         p = np.clip(proba, _CLIP, 1 - _CLIP)
         return np.asarray(0.5 * np.log(p[:, 1] / p[:, 0]))

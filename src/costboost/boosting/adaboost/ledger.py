@@ -11,9 +11,12 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 
 from costboost.boosting import _vote_kernels as kernels
+from costboost.boosting.adaboost.links import voted_proba
 from costboost.boosting.adaboost.normalizer import BLOCK, Hypothesis
+from costboost.boosting.limits import share_limits
 from costboost.costs import Costs
 from costboost.shards.grid import grid_scale, to_floats
 from costboost.shards.local import Shards
@@ -37,9 +40,11 @@ class Ledger:
         labels: Int64,
         n_classes: int,
         decision: Literal["sign", "cheapest"],
+        *,
+        shares: bool = True,
     ) -> None:
         self.shards, self.costs, self.y = shards, costs, y
-        self.sample_weight, self.n_classes = sample_weight, n_classes
+        self.sample_weight, self.n_classes, self.shares = sample_weight, n_classes, shares
         heaviest = 1.0 if sample_weight is None else float(np.max(sample_weight))
         self.scale = grid_scale(heaviest, len(y))
         self.weight_scale = 1.0
@@ -47,7 +52,10 @@ class Ledger:
             self.weight_scale = self.scale
             shards.scatter("sample weights", sample_weight)
         cheapest = decision == "cheapest"
-        self.by_expectation = not costs.is_square or (cheapest and n_classes > 2 and costs.per_row)
+        binary = n_classes == 2 and costs.is_square
+        limits = share_limits(costs) if cheapest and binary else None
+        no_limits = limits is None if binary else costs.per_row
+        self.by_expectation = not costs.is_square or (cheapest and no_limits)
         # Rows are grouped by the labels aimed at: a table by class prices them if those are y.
         same_labels = bool(np.array_equal(labels, y))
         self.by_table = costs.is_constant and costs.is_square and same_labels
@@ -64,15 +72,17 @@ class Ledger:
         self.rewards = np.zeros((0, 0))
         self.limit = np.zeros(1)
         if cheapest and not self.by_expectation:
-            self._set_limits()
+            self._set_limits(limits)
 
-    def _set_limits(self) -> None:
+    def _set_limits(self, limits: Floats | None) -> None:
         """Put AdaMEC's rule in place: rewards of K classes, or limits of the margin."""
-        if self.n_classes > 2:
+        if limits is None:
             self.rewards = -self.costs.of_labels(np.arange(self.n_classes), encoded=True)
             return
-        # s > threshold with s = (1 + F / A) / 2: F > A (2 threshold - 1)
-        limit = 2.0 * np.atleast_1d(self.costs.thresholds()) - 1.0
+        # s > its limit with s = (1 + F / A) / 2: F > A (2 limit - 1)
+        limit = 2.0 * limits - 1.0
+        if not self.shares:  # 1 / (1 + exp(-2 F)) > its limit
+            limit = 0.5 * logit(np.clip(limits, 0.0, 1.0))
         if self.costs.per_row:
             self.shards.scatter("limits", limit)
         else:
@@ -92,6 +102,7 @@ class Ledger:
 
     def vote(self, hypothesis: Hypothesis, values: Floats, total_alpha: float) -> float:
         """Add a round's votes to the margins; return the total cost of the decisions."""
+        total_alpha = total_alpha if self.shares else 1.0
         vote = self._vote_binary if self.n_classes == 2 else self._vote_classes
         sums = self.shards.sum(lambda shard: vote(shard, hypothesis, values, total_alpha))
         if self.by_expectation:
@@ -141,17 +152,8 @@ class Ledger:
         return out
 
     def _expected_cost(self, total_alpha: float) -> float:
-        """Take the slow road: actions that are not classes, or K classes with a price per row."""
-        decided = self.costs.decide(vote_shares(self.shards.gather("margins"), total_alpha))
+        """Take the slow road: other actions, no limits, or K classes with a price per row."""
+        margins = self.shards.gather("margins")
+        decided = self.costs.decide(voted_proba(margins, total_alpha, shares=self.shares))
         assert self.costs.classes is not None
         return float(self.costs.total(self.costs.classes[self.y], decided, self.sample_weight))
-
-
-def vote_shares(margins: Floats, total_alpha: float) -> Floats:
-    """Return each class's share of the votes, (n, K): s = sum_{h = k} alpha / sum alpha."""
-    if margins.shape[1] == 1:
-        share = np.clip(0.5 * (1.0 + margins[:, 0] / total_alpha), 0.0, 1.0)
-        return np.column_stack([1.0 - share, share])
-    total = margins.sum(axis=1, keepdims=True)
-    uniform = np.full(margins.shape, 1.0 / margins.shape[1])  # where nobody has voted
-    return np.asarray(np.divide(margins, total, out=uniform, where=total > 0.0))

@@ -9,8 +9,10 @@ rows are alike within a class (constant costs) or not decides only how sums are 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -18,18 +20,22 @@ from numpy.typing import NDArray
 
 from costboost.boosting.adaboost import steps
 from costboost.boosting.adaboost.effective import Setting, Terms
-from costboost.boosting.adaboost.learner import Learner, Lesson
+from costboost.boosting.adaboost.learner import LEAF_VALUES, Learner, Lesson
 from costboost.boosting.adaboost.ledger import Ledger
 from costboost.boosting.adaboost.normalizer import CellSums, Hypothesis, Sums
 from costboost.boosting.adaboost.prices import Prices
 from costboost.boosting.adaboost.rules import Rule
+from costboost.boosting.adaboost.tails import Part, Tails
 from costboost.boosting.adaboost.weights import Weights
 from costboost.costs import Costs
 from costboost.shards.local import Shards
+from costboost.shards.rows import Shard
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 Stop = Literal["rounds", "alpha", "perfect"]
+
+LARGEST = 0.1  # AdaCost's largest cost, unless the first step needs a smaller one
 
 
 @dataclass(frozen=True)
@@ -108,7 +114,14 @@ class Boosting:
         self.terms = Terms(shards, rule, prices, sample_weight, n_classes, setting)
         self.weights = Weights(shards, self.terms, sample_weight)
         self._ledger = Ledger(
-            shards, costs, y, sample_weight, prices.labels, n_classes, rule.decision
+            shards,
+            costs,
+            y,
+            sample_weight,
+            prices.labels,
+            n_classes,
+            rule.decision,
+            shares=setting.votes not in LEAF_VALUES,
         )
         self._joint = getattr(learner, "finder", None) is not None
 
@@ -152,11 +165,10 @@ class Boosting:
         perfect = not np.any(weights[~right] > 0.0)
         if self.rule.partition:
             return self._partition_step(weights, hypothesis, perfect)
-        if setting.votes in ("real", "gentle"):
+        if setting.votes in LEAF_VALUES:
             return setting.learning_rate, hypothesis.sizes, False
         if self.rule.step == "search" or setting.alpha == "search":
-            alpha = self._searched(lesson)
-            perfect = perfect or abs(alpha) >= setting.max_alpha
+            alpha, perfect = self._searched(lesson)
         else:
             closed = self._sums(
                 lesson,
@@ -169,21 +181,22 @@ class Boosting:
             return None
         return alpha, hypothesis.sizes, perfect
 
-    def _searched(self, lesson: Lesson) -> float:
+    def _searched(self, lesson: Lesson) -> steps.Step:
         """Return the minimiser of the method's own Z.
 
         CSB0's and CSB1's Z does not depend on alpha: there the voting loss sum D exp(-alpha m)
         is minimised. For K > 2 a wrong vote counts -1/(K - 1), and the result is brought to the
         half-log convention; AdaCost's exponents contain that code already.
         """
-        max_alpha = self.setting.max_alpha
         fixed = self.rule.update == "one" or self.rule.name == "csb0"
-        sums = self._sums(lesson, exponent=not fixed, factor=not fixed)
         if self.n_classes == 2 or self.rule.step == "search":
-            return steps.search(sums, max_alpha)
+            sums = self._sums(lesson, exponent=not fixed, factor=not fixed)
+            return steps.minimiser(sums)
         coded = self._sums(lesson, exponent=not fixed, factor=not fixed, code=True)
-        alpha = steps.search(coded, 4 * max_alpha) * self.n_classes / (2 * (self.n_classes - 1))
-        return min(alpha, max_alpha)
+        step = steps.minimiser(coded, 4 * self.setting.max_alpha)
+        if step.endless:
+            return steps.Step(math.copysign(self.setting.max_alpha, step.alpha), endless=True)
+        return step._replace(alpha=step.alpha * self.n_classes / (2 * (self.n_classes - 1)))
 
     def _partition_step(
         self, weights: Floats, hypothesis: Hypothesis, perfect: bool
@@ -217,7 +230,8 @@ class Boosting:
             else:
                 u = terms.cell_margins(hypothesis)
             cells = self.weights.of_priced_cells(lesson) if factor else lesson.cells
-            return CellSums(cells / total, u)
+            tails = partial(self._cell_tails, lesson, u, factor=factor)
+            return CellSums(cells / total, u, tails)
         sums = self.weights.sums(hypothesis, lesson.cells)
         if plain or (terms.factored and not factor):
             reach = sums.reach if exponent else terms.largest_size(hypothesis)
@@ -226,6 +240,16 @@ class Boosting:
             return sums.with_terms(exponent=exponent, factor=factor, code=code)
         return sums
 
+    def _cell_tails(self, lesson: Lesson, u: Floats, *, factor: bool) -> Tails:
+        """Return the tails of rows whose margins are those of their cells."""
+
+        def part(shard: Shard) -> Part:
+            logs, _ = self.weights.logs_and_margins(lesson, shard, factor=factor)
+            labels = np.repeat(np.arange(self.n_classes), np.diff(shard.starts))
+            return logs, u[shard.leaves, labels]
+
+        return Tails.of_rows(self.shards, part)
+
     # --- AdaCost's scale
 
     def _wants_first_step_scale(self) -> bool:
@@ -233,10 +257,11 @@ class Boosting:
         return first_step and self.terms.prices.largest > 0.0
 
     def _choose_scale(self, lesson: Lesson) -> None:
-        """Use the largest cost 1 if the first step is then positive, else half of the supremum.
+        """Make the largest cost `LARGEST`, or half of that at which the first step would be 0.
 
-        r(s) falls as the costs grow (Fan et al.'s conditions on beta); at the supremum itself the
-        step would be 0 and every round the same.
+        r(s) falls as the costs grow (Fan et al.'s conditions on beta): a step is positive while
+        E_D[c] < 1 - 2 eps. Later rounds have larger errors, and weights that have moved to dear
+        rows, so that a scale which just lets the first step through ends training soon after.
         """
         unit = self.terms.prices
 
@@ -245,14 +270,14 @@ class Boosting:
             plus, minus = self._sums(lesson, factor=False).balance()
             return plus > minus
 
-        if positive(1.0):
-            return
-        low, high = 0.0, 1.0
-        if positive(2.0**-60):
+        low, high = 0.0, 2.0 * LARGEST
+        if positive(high):
+            low = high
+        elif positive(2.0**-60):
             for _ in range(50):
                 middle = 0.5 * (low + high)
                 low, high = (middle, high) if positive(middle) else (low, middle)
-        self.weights.rescale(unit.scaled(0.5 * low if low > 0.0 else 1.0))
+        self.weights.rescale(unit.scaled(0.5 * low if low > 0.0 else LARGEST))
 
     # --- after alpha is known
 
@@ -266,9 +291,17 @@ class Boosting:
         values = self._values(hypothesis, step)
         cost = self._ledger.vote(hypothesis, values, self.total_alpha)
         applied = 1.0 if self.rule.update == "one" else step
-        normalizer = self._sums(lesson).z(applied)[0]
+        normalizer = self._normalizer(lesson, applied)
         self.weights.multiply(lesson, applied, normalizer)
         return Round(number, alpha, error, normalizer, cost, lesson, values)
+
+    def _normalizer(self, lesson: Lesson, alpha: float) -> float:
+        """Return Z."""
+        sums = self._sums(lesson)
+        if not self.weights.is_long(lesson.hypothesis, alpha):
+            return sums.z(alpha)[0]
+        log_z = sums.tails().log_z(alpha) - math.log(float(lesson.cells.sum()))
+        return math.exp(min(log_z, 700.0))
 
     def _values(self, hypothesis: Hypothesis, alpha: float) -> Floats:
         """Return what each leaf adds to the margins, (L, n_outputs)."""

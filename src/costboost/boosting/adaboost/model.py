@@ -8,12 +8,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
 
 from costboost.binning.binner import Binner
-from costboost.boosting.adaboost.learner import Votes, probability_votes
-from costboost.boosting.adaboost.ledger import vote_shares
+from costboost.boosting.adaboost.learner import (
+    LEAF_VALUES,
+    Votes,
+    class_votes,
+    probability_votes,
+)
+from costboost.boosting.adaboost.links import link, vote_shares, voted_proba
 from costboost.boosting.adaboost.loop import Round
+from costboost.inputs.outside import count_rows
 from costboost.trees.forest import Forest, ForestBuilder
 
 Floats = NDArray[np.float64]
@@ -34,6 +39,8 @@ class Ensemble:
         Whether margins over the sum of alphas are shares of votes.
     base : float64 array of shape (n_outputs,) or None
         The margins before the first round of outside classifiers.
+    slope : float
+        Of the link of the method's loss.
     """
 
     n_classes: int
@@ -43,6 +50,7 @@ class Ensemble:
     votes: Votes
     discrete: bool
     base: Floats | None = None
+    slope: float = 2.0
 
     def __len__(self) -> int:
         return len(self.alphas)
@@ -78,11 +86,19 @@ class Ensemble:
 
     def _no_votes(self, X: Any) -> Floats:
         base = np.zeros(1 if self.n_classes == 2 else self.n_classes)
-        return np.repeat((base if self.base is None else self.base)[None, :], _n_rows(X), axis=0)
+        return np.repeat((base if self.base is None else self.base)[None, :], count_rows(X), axis=0)
 
     def _vote(self, t: int, X: Any) -> Floats:
         """Return what outside classifier t adds to the margins."""
         return outside_votes(self.estimators[t], X, self.alphas[t], self.votes, self.n_classes)
+
+    def proba(self, margins: Floats) -> Floats:
+        """Return the probabilities that the method's loss assigns to margins, (n, K)."""
+        return link(margins, self.slope)
+
+    def priced_proba(self, margins: Floats, total_alpha: float) -> Floats:
+        """Return what AdaMEC prices, (n, K)."""
+        return voted_proba(margins, total_alpha, shares=self.votes not in LEAF_VALUES)
 
     def scores(self, margins: Floats, total_alpha: float) -> Floats:
         """Return what is calibrated: vote shares of discrete votes, else margins.
@@ -99,7 +115,7 @@ def outside_votes(estimator: Any, X: Any, alpha: Any, votes: Votes, n_classes: i
     """Return what an outside classifier with step alpha adds to the margins of rows."""
     if votes != "discrete":
         return np.asarray(alpha * probability_votes(estimator, X, votes)[:, None])
-    answers = np.asarray(estimator.predict(X), dtype=np.int64)
+    answers = class_votes(estimator, X, n_classes)
     if n_classes == 2:
         plus, minus = np.broadcast_to(alpha, 2)  # RareBoost has one for each side
         return np.asarray(np.where(answers == 1, plus, -minus)[:, None], dtype=float)
@@ -108,31 +124,25 @@ def outside_votes(estimator: Any, X: Any, alpha: Any, votes: Votes, n_classes: i
     return margins
 
 
-def link(margins: Floats) -> Floats:
-    """Return the probabilities that exponential loss assigns to margins, (n, K).
-
-    Its population minimiser is half the log odds: p = 1 / (1 + exp(-2 F)), and for K classes
-    SAMME's softmax of twice the votes.
-    """
-    if margins.shape[1] == 1:
-        p = expit(2.0 * margins[:, 0])
-        return np.column_stack([expit(-2.0 * margins[:, 0]), p])
-    return np.asarray(softmax(2.0 * margins, axis=1))
-
-
 def assemble(
-    rounds: Sequence[Round], binner: Binner | None, n_classes: int, votes: Votes, *, discrete: bool
+    rounds: Sequence[Round],
+    binner: Binner | None,
+    n_classes: int,
+    votes: Votes,
+    *,
+    discrete: bool,
+    slope: float = 2.0,
 ) -> Ensemble:
     """Put rounds together."""
     alphas = np.array([done.alpha for done in rounds])
     if binner is None:
         estimators = tuple(done.lesson.estimator for done in rounds)
-        return Ensemble(n_classes, alphas, None, estimators, votes, discrete)
+        return Ensemble(n_classes, alphas, None, estimators, votes, discrete, slope=slope)
     builder = ForestBuilder(1 if n_classes == 2 else n_classes)
     for done in rounds:
         assert done.lesson.tree is not None
         builder.add(done.lesson.tree, done.values)
-    return Ensemble(n_classes, alphas, builder.build(binner), (), votes, discrete)
+    return Ensemble(n_classes, alphas, builder.build(binner), (), votes, discrete, slope=slope)
 
 
 def constant_ensemble(
@@ -147,7 +157,3 @@ def constant_ensemble(
         return Ensemble(n_classes, alphas, None, (), votes, discrete, base)
     forest = ForestBuilder(len(base)).build(binner, base)
     return Ensemble(n_classes, alphas, forest, (), votes, discrete)
-
-
-def _n_rows(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)

@@ -2,11 +2,12 @@
 
 With costs that are constant per class, rows of one leaf and one class are alike: everything is a
 sum over a few cells, known from the tree's own histograms. With an exponent per row, one pass over
-the rows of every shard makes an outline of Z that serves all alphas. Both offer the same two sums
-to `steps.py`:
+the rows of every shard makes an outline of Z that serves all alphas. Both offer the same sums to
+`steps.py`:
 
     balance()   sum q (1 + u), sum q (1 - u)
     z(alpha)    Z = sum q exp(-alpha u), and its derivatives Z', Z''
+    tails()     the same far from 0, where numbers do not hold it (`tails.py`)
 
 where q is the normalised weight, with the rule's factor or without it, and u the effective margin,
 with the rule's exponent or without it. All sums are exact, so they do not depend on the shards.
@@ -23,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.adaboost import _row_kernels as kernels
+from costboost.boosting.adaboost.tails import Tails, log_factors, log_weights
 from costboost.shards.grid import grid_scale, to_floats
 from costboost.shards.local import Shards
 from costboost.shards.rows import Shard
@@ -63,19 +65,40 @@ class Hypothesis:
 class Sums(Protocol):
     """What `steps.py` asks for."""
 
+    @property
+    def reach(self) -> float:
+        """A bound of |u|."""
+
     def balance(self) -> tuple[float, float]:
         """Return sum q (1 + u) and sum q (1 - u)."""
 
     def z(self, alpha: float) -> tuple[float, float, float]:
         """Return Z, Z' and Z'' at alpha."""
 
+    def tails(self) -> Tails:
+        """Return what Z is at long steps."""
+
 
 @dataclass(frozen=True)
 class CellSums:
-    """Sums over cells (leaf, class): q and u as arrays of one shape."""
+    """Sums over cells (leaf, class): q and u as arrays of one shape.
+
+    `rows`, if given, makes the tails of the rows in these cells: some weigh less than the grid of
+    q can tell, and a long step would bring them back.
+    """
 
     q: Floats
     u: Floats
+    rows: Callable[[], Tails] | None = None
+
+    def tails(self) -> Tails:
+        """Return what Z is at long steps."""
+        return Tails.of_cells(self.q, self.u) if self.rows is None else self.rows()
+
+    @property
+    def reach(self) -> float:
+        """The largest margin."""
+        return float(np.max(np.abs(self.u), initial=0.0))
 
     def balance(self) -> tuple[float, float]:
         """Return sum q (1 + u) and sum q (1 - u)."""
@@ -188,6 +211,20 @@ class RowSums:
     def total(self) -> float:
         """The sum of the weights."""
         return float(self.cells.sum())
+
+    def tails(self) -> Tails:
+        """Return what Z is at long steps."""
+
+        def part(shard: Shard) -> tuple[Floats, Floats]:
+            _, starts, leaves, columns, sizes, u, f = self._rows(shard)
+            rows, answers = np.arange(len(leaves)), columns[leaves]
+            logs = log_weights(shard)
+            if f.strides[0]:
+                logs += log_factors(f[rows, answers])
+            labels = np.repeat(np.arange(self.n_classes), np.diff(starts))
+            return logs, sizes[leaves, labels] * u[rows, answers]
+
+        return Tails.of_rows(self.shards, part)
 
     def balance(self) -> tuple[float, float]:
         """Return sum q (1 + u) and sum q (1 - u); where something cancels, by their own pass."""

@@ -116,6 +116,9 @@ class Rule:
     scale : "none" | "smallest" | "largest" | "first-step"
         How costs are scaled: not at all; to a smallest positive cost of 1; to a largest cost of
         1; to a largest cost at which the first step is positive.
+    rate : At -> rate
+        The loss is w exp(-rate y F) up to weights that depend on costs and rounds only. Its
+        minimiser is ln(w+ p / (w- (1 - p))) / (rate+ + rate-): the link of F, see `links.py`.
     decision : "sign" | "cheapest"
         How votes decide without calibration.
     many_classes : bool
@@ -150,6 +153,7 @@ class Rule:
     step_factor: bool = False
     update: Literal["alpha", "one"] = "alpha"
     scale: Literal["none", "smallest", "largest", "first-step"] = "none"
+    rate: Function = one
     decision: Literal["sign", "cheapest"] = "sign"
     many_classes: bool = False
     partition: bool = False
@@ -177,10 +181,15 @@ def _adacost_right(at: At) -> Floats:
 
 
 def _adacost_wrong(at: At) -> Floats:
-    # K > 2: SAMME codes a wrong vote as -1/(K-1).
+    beta = 0.5 + 0.5 * at.cost
     if at.beta is not None:
-        return np.asarray(at.beta(-np.ones_like(at.cost), at.cost), dtype=float)
-    return (0.5 + 0.5 * at.cost) / (at.n_classes - 1)
+        beta = np.asarray(at.beta(-np.ones_like(at.cost), at.cost), dtype=float)
+    return beta / (at.n_classes - 1)  # K > 2: SAMME codes a wrong vote as -1/(K-1)
+
+
+def _adacost_rate(at: At) -> Floats:
+    # Without costs F is twice AdaBoost's; K > 2: 4 (K-1)/K times SAMME's half-log votes.
+    return np.full_like(at.cost, at.n_classes / (4.0 * (at.n_classes - 1)))
 
 
 def _cost_or_one(at: At) -> Floats:
@@ -286,6 +295,7 @@ register(
         first=_cost_or_one,
         right=_adacost_right,
         wrong=_adacost_wrong,
+        rate=_adacost_rate,
         step="search",
         step_margin="exponent",
         scale="first-step",
@@ -300,6 +310,7 @@ BETA1 = register(
         "Ting 2000",
         right=cost,
         wrong=cost,
+        rate=cost,
         step_margin="exponent",
         scale="largest",
     )
@@ -337,6 +348,7 @@ register(
         SUN,
         right=cost,
         wrong=cost,
+        rate=cost,
         right_factor=cost,
         wrong_factor=cost,
         step_factor=True,
@@ -352,6 +364,7 @@ CSADA = register(
         handed=cost,
         right=cost,
         wrong=cost,
+        rate=cost,
         step="search",
         step_margin="exponent",
         scale="largest",
@@ -382,6 +395,7 @@ register(
         first=_beta_on_positives,
         right=_shrunk_positives,
         wrong=_shrunk_positives,
+        rate=_shrunk_positives,
         needs_n_rounds=True,
     )
 )
@@ -393,6 +407,7 @@ register(
         handed=_gradient_handed,
         right=_gradient_right,
         wrong=_gradient_wrong,
+        rate=_gradient_handed,
         step="search",
         step_margin="exponent",
         scale="largest",

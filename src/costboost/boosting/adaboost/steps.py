@@ -2,22 +2,30 @@
 
 Z(alpha) = sum q exp(-alpha u) is convex. For |u| <= 1 Schapire and Singer's estimate
 1/2 ln((1 + r) / (1 - r)), r = E[u], never overshoots the minimiser, has its sign, and equals it for
-u in {-1, +1}; it is AdaBoost's alpha, and the start of the search elsewhere.
+u in {-1, +1}; it is AdaBoost's alpha, and the start of the search elsewhere. A minimiser exists
+whenever rows on both sides, u > 0 and u < 0, have weight, and is as long as the inverse of the
+margins: prices that differ by many powers of ten make it long.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
+
+from scipy.optimize import brentq
 
 from costboost.boosting.adaboost.normalizer import Sums
+from costboost.boosting.adaboost.tails import Tails
 
-# The half log of an error of one ulp: what a perfect learner's vote weighs at most.
+# The half log of an error of one ulp: what a perfect learner's vote weighs at most, for |u| = 1.
 MAX_ALPHA = 0.5 * math.log((1 - 2.0**-52) / 2.0**-52)
 # A learner that comes back right after its own step has E[u] = 0, but for rounding: no step.
 NEGLIGIBLE = 1e-12
 TOLERANCE = 1e-13
 # Newton's method doubles the digits: after a step this short, relatively, there is nothing to gain.
 CLOSE = 1e-7
+# Where Z bends less than this, in units of the largest margin, rounding hides its slope.
+FLAT = 1e-6
 
 
 def half_log(sums: Sums, n_classes: int = 2, max_alpha: float = MAX_ALPHA) -> float:
@@ -34,21 +42,35 @@ def half_log(sums: Sums, n_classes: int = 2, max_alpha: float = MAX_ALPHA) -> fl
     return alpha if abs(alpha) > NEGLIGIBLE else 0.0
 
 
-def search(sums: Sums, max_alpha: float = MAX_ALPHA) -> float:
-    """Return the minimiser of Z within +-max_alpha: Newton's method kept inside a bracket.
+def search(sums: Sums) -> float:
+    """Return the minimiser of Z; where Z falls for ever, the longest step that means anything."""
+    return minimiser(sums).alpha
 
-    Where Z falls for ever, that is the end of the interval. The search begins at Schapire and
-    Singer's estimate.
+
+class Step(NamedTuple):
+    """A step, and whether Z falls for ever: no row with weight is on the other side."""
+
+    alpha: float
+    endless: bool
+
+
+def minimiser(sums: Sums, near: float = MAX_ALPHA) -> Step:
+    """Return the minimiser of Z: Newton's method kept inside a bracket, up to +-near.
+
+    The search begins at Schapire and Singer's estimate. A minimiser further out is looked for in
+    the log domain.
     """
     plus, minus = sums.balance()
-    if abs(plus - minus) <= NEGLIGIBLE * (plus + minus):  # E[u] = 0: Z is least at 0
-        return 0.0
-    low, high = (0.0, max_alpha) if plus > minus else (-max_alpha, 0.0)
+    if abs(plus - minus) <= NEGLIGIBLE * (plus + minus):  # E[u] = 0, or margins that small
+        return _far_minimiser(sums.tails(), near)
+    low, high = (0.0, near) if plus > minus else (-near, 0.0)
     end = high if plus > minus else low
     start = 0.5 * math.log(plus / minus) if plus > 0.0 and minus > 0.0 else 0.0
     alpha = start if low < start < high else 0.5 * (low + high)
     for _ in range(100):
-        _, slope, curvature = sums.z(alpha)
+        z, slope, curvature = sums.z(alpha)
+        if curvature < FLAT * sums.reach**2 * z:
+            break
         if slope < 0.0:
             low = alpha
         else:
@@ -56,12 +78,35 @@ def search(sums: Sums, max_alpha: float = MAX_ALPHA) -> float:
         following = alpha - slope / curvature if curvature > 0.0 else math.inf
         if low < following < high:
             if abs(following - alpha) <= CLOSE * abs(alpha):
-                return following
+                return Step(following, endless=False)
         elif end in (low, high) and sums.z(end)[1] * end < 0.0:
-            return end
+            return _far_minimiser(sums.tails(), near)
         else:
             following = 0.5 * (low + high)
         if abs(following - alpha) <= TOLERANCE * max(1.0, abs(alpha)):
-            return following
+            return Step(following, endless=False)
         alpha = following
-    return alpha
+    return _far_minimiser(sums.tails(), near)
+
+
+def _far_minimiser(tails: Tails, near: float) -> Step:
+    """Return the minimiser by the gap between what falls and what rises, +-near or beyond.
+
+    The gap of logarithms is a straight line where margins have one size, and falls anywhere.
+    """
+    gap = tails.gap(0.0)
+    if abs(gap) <= NEGLIGIBLE:
+        return Step(0.0, endless=False)
+    sign = math.copysign(1.0, gap)
+    if math.isinf(gap):
+        # As far as an error of one ulp would let margins of size 1 go, in the margins' own unit.
+        return Step(sign * MAX_ALPHA / tails.mean_size(), endless=True)
+
+    def forward(step: float) -> float:
+        return sign * tails.gap(sign * step)
+
+    low, high = 0.0, near
+    while forward(high) > 0.0:
+        low, high = high, 8.0 * high
+    alpha = brentq(forward, low, high, xtol=TOLERANCE * high, rtol=8.0 * 2.0**-52)
+    return Step(sign * float(alpha), endless=False)

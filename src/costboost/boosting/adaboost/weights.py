@@ -19,6 +19,8 @@ from costboost.boosting.adaboost.normalizer import (
     halvings,
 )
 from costboost.boosting.adaboost.prices import Prices
+from costboost.boosting.adaboost.steps import MAX_ALPHA
+from costboost.boosting.adaboost.tails import Part, log_factors, log_weights
 from costboost.shards.grid import grid_scale, to_floats
 from costboost.shards.local import Shards
 from costboost.shards.rows import Shard
@@ -26,6 +28,7 @@ from costboost.shards.rows import Shard
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
+LONG = MAX_ALPHA * (1 + 1e-6)  # exponents up to here are within what the grid can tell
 _NEAR = 2.0**-6  # factors of classes no further apart than this can be put in the grid's scale
 
 
@@ -41,17 +44,21 @@ class Weights:
     def __init__(self, shards: Shards, terms: Terms, sample_weight: Floats | None) -> None:
         self.shards, self.terms = shards, terms
         first = terms.first()
-        # Each divided by its largest: products of 1e300 and 1e-300 stay in range.
-        first = first / (np.max(first) or 1.0)
+        # Products of 1e300 and 1e-300 must stay in range. Powers of two only: a row of weight 3
+        # is three rows, and 3 / 7 is not a number.
+        first = _within_one(first)
         if sample_weight is not None:
-            first = first * (sample_weight / np.max(sample_weight))
+            first = first * _within_one(sample_weight)
         largest = float(np.max(first))
         if not largest > 0.0:
             first, largest = np.ones(len(first)), 1.0
+        if not first.all():  # held above TINY as well, but by no step brought back
+            shards.scatter("absent", first == 0.0)
         # The largest is now between 1/2 and 1; dividing by a power of two rounds nothing.
         exponent = -int(np.frexp(largest)[1])
         self.largest = float(np.ldexp(largest, exponent))
         shards.scatter("weights", np.maximum(np.ldexp(first, exponent), TINY))
+        self._in_logs = False
         self._priced: Floats | None = None
         self._sums: RowSums | None = None
         self._by_class = terms.handed_by_class()
@@ -126,11 +133,65 @@ class Weights:
         """Make the weights of the next round: times factor * exp(-alpha u), and the rule's own."""
         hypothesis = lesson.hypothesis
         self._priced = self._sums = None
-        if self.terms.by_cell(hypothesis):
+        if self._in_logs or self.is_long(hypothesis, alpha):
+            self._multiply_logs(lesson, alpha)
+        elif self.terms.by_cell(hypothesis):
             factors = self._cell_factors(lesson, alpha, normalizer)
             self.largest = max(self.shards.map(self._by_cell(hypothesis, factors)))
         else:
             self.largest = max(self.shards.map(self._by_row(hypothesis, alpha)))
+
+    def is_long(self, hypothesis: Hypothesis, alpha: float) -> bool:
+        """Whether a step takes weights further than the grid, or numbers, can follow."""
+        terms = self.terms
+        if terms.by_cell(hypothesis):
+            return abs(alpha) * float(np.max(np.abs(terms.cell_margins(hypothesis)))) > LONG
+        return abs(alpha) * terms.reach(hypothesis) > LONG
+
+    def _multiply_logs(self, lesson: Lesson, alpha: float) -> None:
+        """Do the same by logarithms, which are kept from now on: products have lost too much."""
+        self._in_logs = True
+        terms = self.terms
+        ahead = terms.ahead_by_row() if not terms.prices.constant else False
+
+        def add(shard: Shard) -> float:
+            logs, u = self.logs_and_margins(lesson, shard)
+            logs -= alpha * u
+            if ahead:
+                logs += log_factors(shard.data["ahead"])
+            elif terms.rule.before is not None:
+                logs += log_factors(terms.ahead_by_class())[self._labels(shard)]
+            shard.data["logs"] = logs
+            return float(np.max(logs, initial=-np.inf))
+
+        top = max(self.shards.map(add))
+
+        def settle(shard: Shard) -> None:
+            shard.data["logs"] -= top
+            kernels.raise_logs(shard.data["logs"], shard.data["weights"])
+
+        self.shards.map(settle)
+        self.largest = 1.0
+
+    def logs_and_margins(self, lesson: Lesson, shard: Shard, *, factor: bool = True) -> Part:
+        """Return ln(weight * factor) and the effective margin of a shard's rows."""
+        terms, hypothesis, leaves = self.terms, lesson.hypothesis, shard.leaves
+        logs, labels = log_weights(shard), self._labels(shard)
+        if not terms.alike:
+            own, rows = terms.of(shard), np.arange(len(leaves))
+            answers = own.columns(hypothesis)[leaves]
+            if factor and terms.factored:
+                logs += log_factors(own.f[rows, answers])
+            sizes = own.sizes(hypothesis, terms.n_classes)[leaves, labels]
+            return logs, sizes * own.u[rows, answers]
+        if factor:
+            logs += log_factors(terms.cell_factors(hypothesis))[leaves, labels]
+        u = terms.cell_margins(hypothesis)[leaves, labels]
+        own_sizes = shard.data.get("sizes")
+        return logs, u if own_sizes is None else u * own_sizes
+
+    def _labels(self, shard: Shard) -> Int64:
+        return np.repeat(np.arange(self.terms.n_classes), np.diff(shard.starts))
 
     def _cell_factors(self, lesson: Lesson, alpha: float, normalizer: float) -> Floats:
         """Return what multiplies the weights of every cell, so that their sum stays."""
@@ -181,6 +242,11 @@ class Weights:
             return float(largest)
 
         return multiply
+
+
+def _within_one(values: Floats) -> Floats:
+    """Return the values over a power of two, so that the largest is between 1/2 and 1."""
+    return np.asarray(np.ldexp(values, -int(np.frexp(np.max(values))[1])))
 
 
 def _largest_handed(shard: Shard) -> float:

@@ -15,8 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from costboost.boosting.adaboost.ledger import vote_shares
-from costboost.boosting.adaboost.model import Ensemble, link
+from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.adaboost.rules import RULES, Rule
 from costboost.calibration import CalibratedScores
 from costboost.costs import Costs
@@ -26,6 +25,7 @@ from costboost.estimators.adaboost.recipe import train_in_step
 from costboost.estimators.adaboost.trainer import Trainer
 from costboost.explain.classifying import ExplainDecisionsMixin
 from costboost.explain.subject import Member, Subject
+from costboost.fitting.atomic import all_at_once
 from costboost.fitting.trainer import read_eval_set, train_models
 from costboost.fitting.warm import continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
@@ -62,7 +62,10 @@ class CostBoostClassifier(
         "adamec", "cgada", "asymada", "adacost", "adacost-beta1", "adacost-beta2", "csb0", "csb1",
         "csb2", "adac1", "adac2", "adac3", "csada", "adaboostdb", "rareboost", "adauboost",
         "gradient-csb". More than two classes: "adaboost" (SAMME), "adamec", "cgada", "adac2"
-        (SAMME.C2), "csb0", "csb1", "csb2", "adacost".
+        (SAMME.C2), "csb0", "csb1", "csb2", "adacost". "csada" and "adaboostdb" choose stump and
+        step together on built-in stumps with constant costs; any other learner is trained on
+        weights times prices, and only the step is searched. A method that ends in the first tenth
+        of its rounds, though its learner is not perfect, says so in a warning.
     n_estimators : int, default="auto"
         The number of rounds; for the recipe the largest. Here and below "auto" is the recipe's
         own choice (`costboost.estimators.adaboost.plan.RECIPE`); in a named method it is 100 rounds
@@ -98,18 +101,25 @@ class CostBoostClassifier(
         values with a step of 1 (only for methods without costs in the exponent). All but the
         first need two classes. LogitBoost is `GradientBoostClassifier(loss="log")`.
     laplace : bool, default=False
-        Use the Laplace estimate of leaf probabilities, as AdaCost's authors did.
+        Use the Laplace estimate of leaf probabilities, as AdaCost's authors did: one more row of
+        each class, where a row of `sample_weight` 3 is three rows. For the built-in tree with
+        votes other than "discrete".
     alpha : {"published", "search"}, default="published"
         "search" minimises the method's own Z exactly in every round.
     cost_scale : "auto" or float, default="auto"
         The largest cost after scaling, for methods that need costs within [0, 1]. "auto" is 1,
-        and for AdaCost the largest cost at which the first step is positive: 1 if that will do,
-        else half of the largest possible. CSB costs are divided by the smallest instead.
+        and for AdaCost 0.1, or half of the largest cost at which the first step is positive if
+        that is less. AdaCost goes on only while the mean cost is below 1 - 2 eps: at 1 it takes a
+        handful of rounds, at 0.1 most of 100, and its theorem holds at either. CSB costs are
+        divided by the smallest instead.
     beta : callable, default=None
         AdaCost's beta(sign, c), in place of 1/2 - sign * c/2; must satisfy the theorem's
         conditions: beta(-1, c) >= beta(1, c) >= 0, the first rising with c and the second falling.
+        With K > 2 classes beta(-1, c) is divided by K - 1, SAMME's code of a wrong vote.
     objective : str, callable or tuple (a, b, w0), default="asymboost"
-        Gradient-CSB's objective: "adaboost", "adacost", "adac1", "asymboost", or arrays over rows.
+        Gradient-CSB's objective: "adaboost", "adacost", "adac1", "asymboost", arrays over rows, or
+        a function from `costboost.boosting.adaboost.rules.At` (`cost`, scaled, and `sign`) to
+        them. The learner aims at the sign of a.
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
         Constant costs; ``fit`` may override them, and takes costs per row.
     calibration : str or None, default="auto"
@@ -117,7 +127,8 @@ class CostBoostClassifier(
         "auto" calibrates the recipe by "bias-corrected" (a temperature and a bias; more than two
         classes by "temperature"), "adamec", "cgada" and "asymada" by "sigmoid", as their authors
         advise, and leaves the other methods as published. With calibration **every** method
-        decides by the cheapest expected cost, and new prices need no new model.
+        decides by the cheapest expected cost, and new prices need no new model. Methods that train
+        on costs refuse "temperature", which has no bias to undo them.
     cv : int, float, splitter or iterable, default=5
         Rows to calibrate on: folds, or a held-out share (0.5 is Nikolaou et al.'s protocol).
     ensemble : bool, default=True
@@ -256,6 +267,7 @@ class CostBoostClassifier(
             setattr(tags.input_tags, kind, learner is None or getattr(learner, kind))
         return tags
 
+    @all_at_once
     @with_callbacks
     def fit(
         self,
@@ -276,9 +288,13 @@ class CostBoostClassifier(
         sample_weight : array-like of shape (n_samples,), default=None
             Rows of weight 0 are as good as absent.
         costs : None, dict, array-like of shape (K, K) or Costs, default=None
-            What each mistake costs, constant or per row; overrides the constructor's.
+            What each mistake costs, constant or per row; overrides the constructor's. The default,
+            "adaboost" and "adamec" do not train on costs: these change none of their
+            probabilities, only their decisions, and only where ``predict`` is given no costs of
+            its own. The other methods learn from them.
         groups : array-like of shape (n_samples,), default=None
-            Rows of one group are never both trained and calibrated on.
+            Rows of one group are never both trained and calibrated on. Without groups, copies of
+            a row are not.
         eval_set : tuple (X, y) or (X, y, costs), default=None
             Held-out rows for early stopping of a named method, in place of
             `validation_fraction`.
@@ -363,13 +379,36 @@ class CostBoostClassifier(
     def predict_proba(self, X: Any) -> Floats:
         """Return class probabilities, (n_samples, K).
 
-        Calibrated, they are natural frequencies. Uncalibrated, they are the link of the
-        exponential loss, 1 / (1 + exp(-2 F)), and contain whatever costs the method trained on.
+        Calibrated, they are natural frequencies. Uncalibrated, they are the link of the method's
+        loss (Friedman, Hastie and Tibshirani 2000; Masnadi-Shirazi and Vasconcelos 2011), and
+        contain whatever costs the method trained on: the odds are multiplied by the ratio of the
+        weights that the method gives to the two classes at F = 0.
+
+        ==============================================  ============================================
+        adaboost adamec rareboost                       1 / (1 + exp(-2 F)), p itself at the minimum
+        cgada asymada                                   the same, odds times c+ / c-
+        adac2                                           the same, odds times (c+ / c-)^t
+        csada adaboostdb gradient-csb                   1 / (1 + exp(-(c+ + c-) F)), odds times
+                                                        c+ / c-; for Gradient-CSB |a| in place of c
+        adac1 adacost-beta1 adacost-beta2 adac3         the same link, of the loss exp(-c y F) that
+                                                        they only bound or weigh by: no minimiser
+        adauboost                                       1 / (1 + exp(-(r + 1) F)), r the exponent
+                                                        of the positives
+        adacost                                         1 / (1 + exp(-F)), odds times
+                                                        (c+ / c-) exp((c+ - c-) A / 2)
+        csb0 csb1 csb2                                  no loss, no link: 1 / (1 + exp(-2 F)) is a
+                                                        score between 0 and 1
+        ==============================================  ============================================
+
+        Costs are as scaled for training (`cost_scale`), with prices per row their mean in each
+        class. More than two classes: SAMME's softmax of twice the votes.
         """
         return self._proba(self._tallies(X))
 
     def _proba(self, tallies: list[Tally]) -> Floats:
-        return link(tallies[0].margins) if self._scores is None else self._calibrated(tallies)
+        if self._scores is not None:
+            return self._calibrated(tallies)
+        return self._ensembles[0].proba(tallies[0].margins)
 
     # --- decisions
 
@@ -407,7 +446,9 @@ class CostBoostClassifier(
 
     def _priced_proba(self, tallies: list[Tally]) -> Floats:
         """Return what is priced: calibrated probabilities, or AdaMEC's shares of votes."""
-        return vote_shares(*tallies[0]) if self._scores is None else self._calibrated(tallies)
+        if self._scores is not None:
+            return self._calibrated(tallies)
+        return self._ensembles[0].priced_proba(*tallies[0])
 
     def _decision_proba(self, X: Any, costs: Any) -> Floats:
         if not self._decides_by_costs():

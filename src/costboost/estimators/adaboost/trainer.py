@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from costboost.boosting.adaboost.effective import Setting, scaled_prices
 from costboost.boosting.adaboost.joint import JointFinder
-from costboost.boosting.adaboost.learner import Learner, OutsideLearner, TreeLearner
-from costboost.boosting.adaboost.ledger import vote_shares
+from costboost.boosting.adaboost.learner import LEAF_VALUES, Learner, OutsideLearner, TreeLearner
+from costboost.boosting.adaboost.links import voted_proba
 from costboost.boosting.adaboost.loop import Boosting, Round
 from costboost.boosting.adaboost.model import Ensemble, assemble, constant_ensemble, outside_votes
 from costboost.boosting.adaboost.prices import Prices, training_prices
+from costboost.boosting.adaboost.rules import At, Rule
 from costboost.costs import Costs, as_costs
 from costboost.estimators.adaboost.plan import Plan, _RowObjective
 from costboost.fitting.constraints import check_order
@@ -29,6 +31,8 @@ from costboost.trees.forest import ForestBuilder
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
+
+FEW = 20  # rounds: who asks for no more may well end early
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,7 @@ class Trainer(TableTrainer):
     ) -> None:
         super().__init__(plan, X, y, weights, observer)
         self.costs, self.classes = costs, classes
+        self._warned = False
         self.out_of_fold: tuple[list[int], list[float]] | None = None  # set by the recipe
         self._held_out = None if held_out is None else self._watch_table(*held_out)
 
@@ -114,7 +119,9 @@ class Trainer(TableTrainer):
         self.histories.append(history)
         if not history.rounds:
             return self._constant(boosting)
-        return self.assemble(history.rounds)
+        if boosting.stop == "alpha":
+            self._warn_if_early(len(history.rounds))
+        return self.assemble(history.rounds, boosting.terms.link_slope())
 
     @contextmanager
     def open(self, rows: Int64) -> Iterator[Boosting]:
@@ -126,19 +133,19 @@ class Trainer(TableTrainer):
             y, costs = y[part], costs[part]
             weights = None if weights is None else weights[part]
         prices = training_prices(costs, y, plan.n_classes, aim=plan.rule.trains_on_costs)
-        prices = _aim_at_objective(prices, plan, rows)
-        layout = self._layout(prices.labels)
         setting = replace(_at_rows(plan.setting, part), n_rounds=self.n_rounds)
+        prices, setting = _aim_at_objective(prices, plan.rule, setting)
+        layout = self._layout(prices.labels)
         with layout.cut(self._arranged(layout, part)) as shards:
-            learner = self._learner(prices, part)
+            learner = self._learner(prices, part, weights)
             data = (prices, costs, y, weights, plan.n_classes)
             yield Boosting(shards, plan.rule, learner, *data, setting)
 
-    def assemble(self, rounds: list[Round]) -> Ensemble:
-        """Put rounds together."""
+    def assemble(self, rounds: list[Round], slope: float = 2.0) -> Ensemble:
+        """Put rounds together; `slope` is that of the link."""
         plan = self.plan
-        votes = plan.setting.votes
-        return assemble(rounds, self.binner, plan.n_classes, votes, discrete=plan.discrete)
+        kind = (plan.n_classes, plan.setting.votes)
+        return assemble(rounds, self.binner, *kind, discrete=plan.discrete, slope=slope)
 
     def _history(
         self, boosting: Boosting, watched: _Watched | None, previous: list[Round]
@@ -154,7 +161,7 @@ class Trainer(TableTrainer):
         n_shards = sensible_shards(len(labels), n_features, plan.n_threads)
         return plan_layout(labels, len(labels), plan.n_classes, n_shards)
 
-    def _learner(self, prices: Prices, rows: Int64 | None) -> Learner:
+    def _learner(self, prices: Prices, rows: Int64 | None, weights: Floats | None) -> Learner:
         plan = self.plan
         if self.binner is None:
             return OutsideLearner(
@@ -184,6 +191,7 @@ class Trainer(TableTrainer):
             subsample=plan.subsample,
             votes=plan.setting.votes,
             laplace=plan.laplace,
+            n_copies=None if weights is None else float(np.sum(weights)),
             seed=plan.seed,
             finder=finder,
             monotone=plan.monotone,
@@ -193,12 +201,6 @@ class Trainer(TableTrainer):
         """Say that no round could be taken, and answer the cheapest constant."""
         plan = self.plan
         costs, y, weights = boosting.costs, boosting.y, boosting.sample_weight
-        remedy = {
-            "adacost": "a smaller cost_scale, deeper trees",
-            "adac1": 'method="cgada", or deeper trees',
-            "adac2": 'method="cgada", or deeper trees',
-            "adac3": 'method="cgada", or deeper trees',
-        }.get(plan.rule.name, "deeper trees")
         if costs.is_square:
             label, _ = costs.cheapest_constant(self.classes[y], weights)
             answer = int(np.searchsorted(self.classes, label))
@@ -207,11 +209,31 @@ class Trainer(TableTrainer):
         warn_caller(
             f"method={plan.rule.name!r} could not take a single step: the first learner's votes "
             f"are no better than chance under its weights. The model answers "
-            f"{plain(self.classes[answer])!r} always. Try {remedy}, or other costs."
+            f"{plain(self.classes[answer])!r} always. Try {self._remedy()}, or other costs."
         )
         return constant_ensemble(
             answer, plan.n_classes, self.binner, discrete=plan.discrete, votes=plan.setting.votes
         )
+
+    def _warn_if_early(self, n_taken: int) -> None:
+        """Say once that a method ended in the first tenth of the rounds it was asked for."""
+        name, n_rounds = self.plan.rule.name, self.n_rounds
+        if self._warned or n_rounds < FEW or 10 * n_taken > n_rounds:
+            return
+        self._warned = True
+        warn_caller(
+            f"method={name!r} ended after {n_taken} of {n_rounds} rounds: under its weights the "
+            f"next learner's votes are no better than chance. Try {self._remedy()}, or "
+            f"n_estimators={n_taken} if this is all you want."
+        )
+
+    def _remedy(self) -> str:
+        name = self.plan.rule.name
+        if name == "adacost":
+            return 'a smaller cost_scale, votes="confidence" (its authors\' own), or deeper trees'
+        if name in ("adac1", "adac2", "adac3"):
+            return 'method="cgada", or deeper trees'
+        return "deeper trees"
 
     # --- held-out rows
 
@@ -300,19 +322,31 @@ class _Watched:
     def _decide(self, margins: Floats, total: float) -> NDArray[Any]:
         classes = self.trainer.classes
         if self.trainer.plan.rule.decision == "cheapest":
-            return self.costs.decide(vote_shares(margins, total))
+            shares = self.trainer.plan.setting.votes not in LEAF_VALUES
+            return self.costs.decide(voted_proba(margins, total, shares=shares))
         if margins.shape[1] == 1:
             return np.asarray(classes[(margins[:, 0] > 0.0).astype(int)])
         return np.asarray(classes[np.argmax(margins, axis=1)])
 
 
-def _aim_at_objective(prices: Prices, plan: Plan, rows: Int64) -> Prices:
-    """Gradient-CSB with the user's own a: the pseudo-label is its sign."""
-    objective = plan.setting.objective
+def _aim_at_objective(prices: Prices, rule: Rule, setting: Setting) -> tuple[Prices, Setting]:
+    """Gradient-CSB with the user's own a: the pseudo-label is its sign.
+
+    A function is asked once for all rows, with their true labels, unless its signs are theirs.
+    """
+    objective = setting.objective
+    if objective is None:
+        return prices, setting
     if not isinstance(objective, _RowObjective):
-        return prices
-    labels = (objective.arrays[0][rows] > 0.0).astype(np.int64)
-    return replace(prices.by_row(), labels=labels)
+        own = scaled_prices(prices, rule, setting.cost_scale).by_row()
+        sign = np.where(own.labels == 1, 1.0, -1.0)
+        at = At(cost=own.right, sign=sign, n_rounds=setting.n_rounds)
+        arrays = objective(at, np.arange(len(sign)))
+        if np.all(arrays[0] * sign >= 0.0):
+            return prices, setting
+        objective = _RowObjective(arrays)
+    labels = (objective.arrays[0] > 0.0).astype(np.int64)
+    return replace(prices.by_row(), labels=labels), replace(setting, objective=objective)
 
 
 def _at_rows(setting: Any, rows: Int64 | None) -> Any:
