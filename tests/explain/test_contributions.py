@@ -70,11 +70,10 @@ def test_every_method_adds_up(method, max_depth):
 def test_every_calibration_adds_up(calibration, n_classes, ensemble):
     X, y = table(n_classes=n_classes)
     options = {"calibration": calibration, "cv": 3, "ensemble": ensemble, **SMALL}
-    for model in (
-        CostBoostClassifier("adamec", **options),
-        GradientBoostClassifier(**options),
-        PNormBoostClassifier(**options),
-    ):
+    models = [CostBoostClassifier("adamec", **options), GradientBoostClassifier(**options)]
+    if calibration != "temperature":  # cannot undo costs that were trained on
+        models.append(PNormBoostClassifier(**options))
+    for model in models:
         added = adds_up(model.fit(X, y), X)
         assert added.values.shape == ((240, 4) if n_classes == 2 else (240, 4, 3))
         assert not np.any(np.isnan(added.values))

@@ -214,6 +214,22 @@ def base_not_a_number(forest, arrays):
     arrays["base"][0] = np.nan
 
 
+def gains_infinite(forest, arrays):
+    arrays["gains"][0] = np.inf
+
+
+def gains_cut_short(forest, arrays):
+    arrays["gains"] = arrays["gains"][:-1]
+
+
+def covers_negative(forest, arrays):
+    arrays["covers"][0] = -1.0
+
+
+def covers_not_a_number(forest, arrays):
+    arrays["covers"][-1] = np.nan
+
+
 def base_too_long(forest, arrays):
     arrays["base"] = np.zeros(10**6)
 
@@ -268,6 +284,10 @@ TAMPERINGS = [
     values_infinite,
     base_not_a_number,
     base_too_long,
+    gains_infinite,
+    gains_cut_short,
+    covers_negative,
+    covers_not_a_number,
     words_of_another_type,
     words_of_objects,
     words_as_a_list,

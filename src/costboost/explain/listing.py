@@ -48,8 +48,8 @@ def _columns(table: NodeTable, names: tuple[str, ...], subject: Subject) -> dict
         "missing": only(np.where(table.missing_left, "left", "right"), is_split),
         "left": only(table.left, is_split),
         "right": only(table.right, is_split),
-        "gain": only(table.gain.astype(float), is_split),
-        "cover": table.cover.astype(float).tolist(),
+        "gain": only(table.gain, is_split),
+        "cover": table.cover.tolist(),
     }
     if table.value.shape[1] == 1:
         return {**columns, "value": only(table.value[:, 0], ~is_split)}
@@ -131,5 +131,5 @@ def _shap_tree(table: NodeTable) -> dict[str, Any]:
         "features": table.feature.astype(np.int32),
         "thresholds": np.where(table.feature >= 0, table.threshold, -2.0),
         "values": table.value.copy(),
-        "node_sample_weight": table.cover.astype(np.float64),
+        "node_sample_weight": table.cover.copy(),
     }

@@ -58,7 +58,7 @@ class Explainer:
     @cached_property
     def shares(self) -> Floats:
         """The share of its parent's training rows that goes to each node; 1 at roots."""
-        covers, (_, left) = self.forest.covers.astype(np.float64), self._splits
+        covers, (_, left) = self.forest.covers, self._splits
         both = covers[left] + covers[left + 1]
         share = np.divide(covers[left], both, out=np.full(len(left), 0.5), where=both > 0)
         shares = np.ones(len(covers))

@@ -194,6 +194,12 @@ class Shard:
             pending += [left, left + 1]
         return counts
 
+    @property
+    def sample_weights(self) -> NDArray[np.float64] | None:
+        """The weights that the user gave the rows, (m,), if any: the algorithm holds them."""
+        held = getattr(self.state, "sample_weights", None)
+        return self.data.get("sample weights") if held is None else held
+
     @cached_property
     def heaviest(self) -> float:
         """The largest sample weight of a row; 0 where rows have none."""

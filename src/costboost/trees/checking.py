@@ -137,6 +137,9 @@ def _check_lengths(arrays: dict[str, NDArray[Any]]) -> None:
         raise _no_forest(f"subsets have shape {shape} for {n_nodes} nodes")
     if n_outputs == 0 or arrays["base"].shape != (n_outputs,):
         raise _no_forest(f"base has shape {arrays['base'].shape} for {n_outputs} outputs")
+    for name in ("gains", "covers"):
+        if len(arrays[name]) != n_nodes:
+            raise _no_forest(f"{n_nodes} nodes have {len(arrays[name])} {name}")
     if len(arrays["depths"]) != len(arrays["roots"]):
         raise _no_forest(f"{len(arrays['roots'])} roots have {len(arrays['depths'])} depths")
 

@@ -36,9 +36,6 @@ Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
 Int64 = NDArray[np.int64]
 
-# The arrays of a forest, in the order of its fields.
-ARRAYS = ("words", "subsets", "roots", "depths", "values", "base", "gains", "covers")
-
 
 class NodeTable(NamedTuple):
     """One tree in readable form; arrays over its nodes, -1 or NaN where nothing applies."""
@@ -50,8 +47,8 @@ class NodeTable(NamedTuple):
     right: Int64
     subset: list[tuple[Any, ...] | None]
     value: Floats
-    gain: NDArray[np.float32]
-    cover: NDArray[np.float32]
+    gain: Floats
+    cover: Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,9 +65,9 @@ class Forest:
         What a leaf adds to the margins; 0 elsewhere.
     base : float64 array of shape (n_outputs,)
         The margins before the first tree.
-    gains : float32 array of shape (n_nodes,)
+    gains : float64 array of shape (n_nodes,)
         What each split gained, in the units of its learner; 0 at leaves.
-    covers : float32 array of shape (n_nodes,)
+    covers : float64 array of shape (n_nodes,)
         The training rows that reached each node, by their sample weights.
 
     Gains and covers explain; prediction reads neither.
@@ -113,8 +110,8 @@ class Forest:
     depths: Int64
     values: Floats
     base: Floats
-    gains: NDArray[np.float32]
-    covers: NDArray[np.float32]
+    gains: Floats
+    covers: Floats
 
     def __post_init__(self) -> None:
         for name, array in check_forest(**self.__getstate__()).items():
@@ -328,9 +325,14 @@ class ForestBuilder:
             depths=np.array(self.depths, dtype=np.int64),
             values=np.concatenate([np.zeros((0, self.n_outputs)), *self.values]),
             base=np.zeros(self.n_outputs) if base is None else np.array(base, dtype=float),
-            gains=np.concatenate([np.zeros(0), *self.gains]).astype(np.float32),
-            covers=np.concatenate([np.zeros(0), *self.covers]).astype(np.float32),
+            gains=_finite(np.concatenate([np.zeros(0), *self.gains])),
+            covers=_finite(np.concatenate([np.zeros(0), *self.covers])),
         )
+
+
+def _finite(values: Floats) -> Floats:
+    """Hold what overflowed (squares of prices beyond 1e150) at the largest number."""
+    return np.minimum(values, np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True)

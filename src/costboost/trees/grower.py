@@ -248,11 +248,10 @@ class Grower:
 
     def _columns(self, node: Node, number: int) -> Int64:
         """Return the columns to search for the split of a node."""
-        interactions = self.limits.interactions
-        allowed = None if interactions is None else interactions.allowed(node.path)
-        if self.draw is None:
-            return self._every_column if allowed is None else allowed
-        return self.draw.columns(number, allowed)
+        if self.limits.interactions is None:
+            return self._every_column if self.draw is None else self.draw.columns(number)
+        allowed = self.limits.interactions.allowed(node.path)
+        return allowed if self.draw is None else self.draw.columns(number, allowed)
 
     def _split(self, number: int, n_leaves: int) -> None:
         """Make the node's split; look at its children if they may be split in turn."""

@@ -178,7 +178,7 @@ class Mixing:
             if totals[1] == 0:
                 self.stop = "perfect"
                 return
-            relation = _in_shares(self.learner.learn(self.shards, number), totals[1])
+            relation = self._in_units(self.learner.learn(self.shards, number), totals[1])
             error = (totals[0] - self._reward(relation)) / totals[1]
             alpha = self._step(number, relation, error)
             if alpha <= 0.0:
@@ -280,6 +280,14 @@ class Mixing:
     def _reweigh(self, relation: Relation, beta: float) -> None:
         (largest,) = self.shards.call([Reweigh(relation.answers, beta)])
         self.shards.call([Rescale(int(np.frexp(largest)[1]))])
+
+    def _in_units(self, relation: Relation, total: int) -> Relation:
+        """Return what was learnt, gains as shares of all pairs' weight, covers as weights given."""
+        tree = relation.tree
+        if tree is None:
+            return relation
+        tree = replace(tree, gain=tree.gain / total, cover=tree.cover * self._weight_unit)
+        return replace(relation, tree=tree)
 
     def _account(self) -> tuple[float, float]:
         """Return the objective, the mean over rows, and the cost of all decisions."""

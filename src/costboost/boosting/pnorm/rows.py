@@ -141,6 +141,11 @@ class PNormRows:
         """Return what the cheapest answers cost, (m, 1)."""
         return np.asarray(self.prices.floor[self._keys(rows)][:, None])
 
+    @property
+    def sample_weights(self) -> Floats | None:
+        """The weights of the rows, (m,), if there are any."""
+        return self.weights
+
     def weights_of(self, rows: slice) -> Floats | None:
         """Return the weights, (m, 1), if there are any."""
         return None if self.weights is None else np.asarray(self.weights[rows, None])
