@@ -371,8 +371,8 @@ def test_a_chain_of_nodes_is_no_trouble():
         np.array([n_splits]),
         np.zeros((len(words), 1)),
         np.zeros(1),
-        np.zeros(len(words), dtype=np.float32),
-        np.zeros(len(words), dtype=np.float32),
+        np.zeros(len(words)),
+        np.zeros(len(words)),
     )
     assert forest.margins([[0.0], [1.0]]).tolist() == [[0.0], [0.0]]
 

@@ -203,18 +203,12 @@ class Shard:
     @cached_property
     def heaviest(self) -> float:
         """The largest sample weight of a row; 0 where rows have none."""
-        weights = self.sample_weight
+        weights = self.sample_weights
         return 0.0 if weights is None else float(np.max(weights, initial=0.0))
-
-    @property
-    def sample_weight(self) -> NDArray[np.float64] | None:
-        """The weights of the rows, if they have any."""
-        held: NDArray[np.float64] | None = getattr(self.state, "sample_weight", None)
-        return self.data.get("sample weights") if held is None else held
 
     def weigh_leaves(self, n_leaves: int, scale: float) -> Int64:
         """Add up the sample weights of the rows of every leaf, on the grid."""
         sums = np.zeros(n_leaves, dtype=np.int64)
-        assert self.sample_weight is not None
-        kernels.weigh_leaves(self.leaves, self.sample_weight, scale, sums)
+        assert self.sample_weights is not None
+        kernels.weigh_leaves(self.leaves, self.sample_weights, scale, sums)
         return sums

@@ -28,8 +28,8 @@ _TYPES = {
     "depths": (np.int64, 1),
     "values": (np.float64, 2),
     "base": (np.float64, 1),
-    "gains": (np.float32, 1),
-    "covers": (np.float32, 1),
+    "gains": (np.float64, 1),
+    "covers": (np.float64, 1),
 }
 _SUBSET_WORDS = 4  # 256 codes, a bit each
 # By the kernel's numbers.
@@ -83,7 +83,7 @@ def check_forest(
     >>> check_forest(
     ...     binner, np.array(split, dtype=np.uint64), np.zeros((0, 4), dtype=np.uint64),
     ...     np.array([0]), np.array([1]), np.zeros((3, 1)), np.zeros(1),
-    ...     np.zeros(3, dtype=np.float32), np.zeros(3, dtype=np.float32),
+    ...     np.zeros(3), np.zeros(3),
     ... )
     Traceback (most recent call last):
     ...
@@ -137,9 +137,6 @@ def _check_lengths(arrays: dict[str, NDArray[Any]]) -> None:
         raise _no_forest(f"subsets have shape {shape} for {n_nodes} nodes")
     if n_outputs == 0 or arrays["base"].shape != (n_outputs,):
         raise _no_forest(f"base has shape {arrays['base'].shape} for {n_outputs} outputs")
-    for name in ("gains", "covers"):
-        if len(arrays[name]) != n_nodes:
-            raise _no_forest(f"{n_nodes} nodes have {len(arrays[name])} {name}")
     if len(arrays["depths"]) != len(arrays["roots"]):
         raise _no_forest(f"{len(arrays['roots'])} roots have {len(arrays['depths'])} depths")
 

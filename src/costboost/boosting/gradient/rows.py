@@ -124,7 +124,7 @@ class GradientRows:
     part: Int64 | None = None
 
     @property
-    def sample_weight(self) -> Floats | None:
+    def sample_weights(self) -> Floats | None:
         """The rows' weights, if they have any."""
         return self.given.weights
 

@@ -295,11 +295,3 @@ class Mixing:
         total = self._sum(ObjectiveSum, 1.0, p=self.setting.p, share=share)
         paid = self._sum(PaidSum, 1.0) * self._unit + self._floor
         return total * self._unit / self._total_weight, paid * self._weight_unit
-
-
-def _in_shares(relation: Relation, total: int) -> Relation:
-    """Return what was learnt with the gains of its tree as shares of the weight of all pairs."""
-    tree = relation.tree
-    if tree is None:
-        return relation
-    return replace(relation, tree=replace(tree, gain=tree.gain / total))

@@ -107,11 +107,6 @@ class PNormRows:
     answers: Bits | None = None
     room: Int64 | None = None
 
-    @property
-    def sample_weight(self) -> Floats | None:
-        """The rows' weights, if they have any, in units of a power of two."""
-        return self.weights
-
     def price(self) -> float:
         """Work out what answers cost; return the largest, in the user's units."""
         self.prices = answer_costs(self.costs, np.asarray(self.y, np.int64), self.n_classes)
