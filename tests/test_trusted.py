@@ -102,4 +102,6 @@ def test_models_are_read_back(model):
 def test_trusted_types_are_classes_of_ours(name):
     module, _, kind = name.rpartition(".")
     assert module.startswith("costboost.")
-    assert isinstance(getattr(import_module(module), kind), type)
+    found = getattr(import_module(module), kind)
+    assert isinstance(found, type)
+    assert found.__module__ == module  # as a file names it

@@ -115,8 +115,8 @@ def test_costing_weighs_rows_by_price_and_weight():
     amount = np.random.default_rng(0).exponential(100, len(y))
     model = CostingClassifier(LogisticRegression(), random_state=0)
     costs = Costs(fp=5, fn=amount)
-    model.fit(X, y, sample_weight=np.where(y == 1, 0.0, 1.0), costs=costs)
-    assert set(model.predict(X)) == {0}  # only rows of class 0 are left to draw
+    model.fit(X, y, sample_weight=np.where(y == 1, 1e-12, 1.0), costs=costs)
+    assert set(model.predict(X)) == {0}  # rows of class 1 weigh too little to be drawn
     again = CostingClassifier(LogisticRegression(), random_state=0).fit(X, y, costs=costs)
     with joblib.parallel_config("threading"):
         twice = CostingClassifier(LogisticRegression(), random_state=0, n_jobs=2)
