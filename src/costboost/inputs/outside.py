@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import _num_samples
 
 from costboost.inputs.arrays import encode
 
@@ -52,7 +53,7 @@ def source_of(outsider: Any, method: str) -> str:
 
 def count_rows(X: Any) -> int:
     """Return the number of rows of any table."""
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+    return int(_num_samples(X))
 
 
 def ask(outsider: Any, method: str, X: Any) -> Any:
