@@ -29,10 +29,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from costboost.binning.binner import fit_binner
 from costboost.boosting.adaboost import _row_kernels as kernels
 from costboost.boosting.gradient._gradient_kernels import add_by_leaf
-from costboost.boosting.gradient.derivatives import Rows, bind_loss
-from costboost.boosting.gradient.learner import SlopeTree
+from costboost.boosting.gradient.learner import GradientTree
 from costboost.boosting.gradient.loop import GradientBoosting, GradientRound, GradientSetting
 from costboost.boosting.gradient.losses import LogLoss
+from costboost.boosting.gradient.rows import GradientRows, Rows
 from costboost.shards.grid import grid_scale
 from costboost.shards.layout import plan_layout
 from costboost.shards.modes import ClassWeights
@@ -123,12 +123,11 @@ class Ours:
     def log_loss(self, leaves: int) -> Iterator[GradientRound]:
         """Yield rounds of gradient boosting of the log loss without end."""
         limits, setting = Limits(max_leaf_nodes=leaves), GradientSetting(sys.maxsize)
-        with self.layout.cut(self.codes) as shards:
+        rows, loss, learner = Rows(self.y), LogLoss(), GradientTree(self.binner, limits)
+        with self.layout.cut(self.codes, lambda part: GradientRows(rows.take(part))) as shards:
             for shard in shards.shards:
-                shard.starts = shard.starts[[0, -1]]  # slopes are not told apart by class
-            slopes = bind_loss(LogLoss(), Rows(self.y), shards)
-            learner = SlopeTree(self.binner, limits)
-            yield from GradientBoosting(shards, slopes, learner, setting, np.zeros(1)).rounds()
+                shard.starts = shard.starts[[0, -1]]  # gradients are not told apart by class
+            yield from GradientBoosting(shards, loss, learner, setting, np.zeros(1)).rounds()
 
     def forest(self, leaves: int, rounds: int) -> Forest:
         """Return the forest of so many rounds of AdaBoost."""

@@ -43,6 +43,7 @@ from costboost.binning.binner import fit_binner
 from costboost.boosting.pnorm.learner import RelationalTree
 from costboost.boosting.pnorm.loop import Mixing, MixingSetting
 from costboost.boosting.pnorm.methods import METHODS
+from costboost.boosting.pnorm.rows import PNormRows
 from costboost.estimators.pnorm import PNormBoostClassifier
 from costboost.estimators.pnorm.plan import leaf_rows
 from costboost.shards.layout import plan_layout
@@ -88,12 +89,14 @@ class Mixtures:
     def train(self, rounds: int, method: str = "lp-csb", step: Any = "harmonic") -> None:
         """Take so many rounds."""
         kind = METHODS[method]
-        with self.layout.cut(self.codes) as shards:
+        with self.layout.cut(self.codes, self._load) as shards:
             learner = RelationalTree(self.binner, self.n_classes, self.limits, kind.one_label)
             setting = MixingSetting(rounds, 2.0, step)
-            state = (kind, learner, self.costs, self.y, None, self.n_classes, setting)
-            for _ in Mixing(shards, *state).rounds():
+            for _ in Mixing(shards, kind, learner, self.n_classes, setting).rounds():
                 pass
+
+    def _load(self, rows: Any) -> PNormRows:
+        return PNormRows(self.y[rows].astype(np.uint8), self.costs, None, self.n_classes)
 
 
 def train_lightgbm(data: Any, n_classes: int, rounds: int) -> None:

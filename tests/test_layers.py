@@ -20,7 +20,7 @@ LINE = [
     {"fitting"},
     {"estimators"},
     {"metrics"},
-    {"plots", "explain", "persistence", "datasets", "versions"},
+    {"plots", "explain", "persistence", "datasets", "trusted", "versions"},
     {"papers"},
     {"demo", "cli"},
 ]

@@ -10,6 +10,7 @@ from costboost.estimators.wrappers import (
     MetaCostClassifier,
     MinimumCostClassifier,
 )
+from costboost.trusted import TRUSTED_TYPES
 from costboost.versions import show_versions
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "MinimumCostClassifier",
     "MetaCostClassifier",
     "CostingClassifier",
+    "TRUSTED_TYPES",
     "show_versions",
     "__version__",
 ]

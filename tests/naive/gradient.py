@@ -72,7 +72,7 @@ def expected_cost(y, raw, price):
     return sum(q * c for q, c in zip(p, price, strict=True))
 
 
-def slope(loss, y, raw, price, k, eps=1e-5):
+def gradient(loss, y, raw, price, k, eps=1e-5):
     """First derivative of a row's loss in output k, by differences."""
     up, down = list(raw), list(raw)
     up[k] += eps
@@ -80,7 +80,7 @@ def slope(loss, y, raw, price, k, eps=1e-5):
     return (loss(y, up, price) - loss(y, down, price)) / (2 * eps)
 
 
-def bend(loss, y, raw, price, k, eps=1e-4):
+def hessian(loss, y, raw, price, k, eps=1e-4):
     """Second derivative of a row's loss in output k, by differences."""
     up, down = list(raw), list(raw)
     up[k] += eps

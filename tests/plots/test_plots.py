@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import matplotlib
@@ -254,6 +255,27 @@ def test_savings_ranked_by_what_is_expected_to_be_saved(scores):
     np.testing.assert_allclose(curve_of(display), expected)
     with pytest.raises(ValueError, match="rank_by='amount'"):
         SavingsCurveDisplay.from_predictions(labels, p, costs=costs, rank_by="amount")
+
+
+def test_the_savings_axis_says_what_rows_were_ranked_by(scores):
+    y, p = scores[:2]
+    for rank_by, words in (("score", "highest scores first"), ("saving", "savings first")):
+        display = SavingsCurveDisplay.from_predictions(y, p, rank_by=rank_by)
+        assert display.ax_.get_xlabel().endswith(words)
+    assert "score" not in display.ax_.get_xlabel()
+
+
+def test_reliability_says_nothing_of_costs_that_it_does_not_use(rows):
+    X, y = rows[:2]
+    costs = Costs(fp=1, fn=np.linspace(1, 9, len(y)))
+    fitted = MinimumCostClassifier(GaussianNB(), random_state=0).fit(X, y, costs=costs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        display = ReliabilityDisplay.from_estimator(fitted, X, y)
+    by_hand = ReliabilityDisplay.from_predictions(y, fitted.predict_proba(X)[:, 1])
+    assert display.brier == by_hand.brier
+    with pytest.warns(UserWarning, match="drawn without costs"):
+        SavingsCurveDisplay.from_estimator(fitted, X, y)
 
 
 def test_acting_that_never_pays_saves_nothing():

@@ -7,6 +7,7 @@ import pickle
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -392,7 +393,7 @@ def grown_case(mode_seed=0):
     with layout.cut(binner.encode(X)) as cut:
         for _ in range(6):
             pairs = np.stack([rng.integers(-9, 10, size=300), rng.integers(1, 5, size=300)], axis=1)
-            cut.scatter("pairs", pairs)
+            cut.shards[0].state = SimpleNamespace(pairs=pairs)
             tree = Grower(cut, Pairs(), finder, Limits(max_leaf_nodes=7)).grow()
             trees.append(tree)
             values.append(-tree.leaf_sums[:, :1] / tree.leaf_sums[:, 1:])

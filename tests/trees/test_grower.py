@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -115,7 +116,10 @@ class Problem:
 
     def shards(self, parts=None):
         cut = Shards([self.shard(part) for part in (parts or [np.arange(len(self.codes))])])
-        cut.scatter(self.name, self.data)
+        for shard in cut.shards:
+            values = np.ascontiguousarray(self.data[shard.rows])
+            shard.state = SimpleNamespace(part=None, **{self.name: values})
+            shard.data[self.name] = values
         return cut
 
     def grow(self, rules, *, parts=None, keep=None, draw=None):

@@ -136,14 +136,14 @@ def test_pair_histogram(kernels, case):
 @few
 def test_packed_histogram(kernels, case, block):
     rng, codes, where = case
-    slopes = rng.integers(-(2**21), 2**21 + 1, size=len(codes))
-    bends = rng.integers(0, 2**16 + 1, size=len(codes))
+    gradients = rng.integers(-(2**21), 2**21 + 1, size=len(codes))
+    hessians = rng.integers(0, 2**16 + 1, size=len(codes))
     hist = np.zeros((codes.shape[1], 256, 2), dtype=np.int64)
     part = np.zeros(codes.shape[1] * 256, dtype=np.int64)
-    packed = slopes * 2**PackedPairs.SHIFT + bends
+    packed = gradients * 2**PackedPairs.SHIFT + hessians
     shift = PackedPairs.SHIFT
     kernels.tree.packed_histogram(codes, *where, packed, shift, block, part, hist.reshape(-1))
-    pairs = np.stack([slopes, bends], axis=1)
+    pairs = np.stack([gradients, hessians], axis=1)
     np.testing.assert_array_equal(hist, naive.histogram(codes, all_rows(where), pairs))
     assert not part.any()
 
@@ -152,12 +152,13 @@ def test_packed_histogram(kernels, case, block):
 def test_full_blocks_of_packed_pairs_do_not_carry(sign):
     # The largest pairs there are, all in one cell, over more than two blocks.
     n = 2 * PackedPairs.BLOCK + 5
-    slope, bend = sign * 2**PackedPairs.SLOPE_BITS, 2**PackedPairs.BEND_BITS
+    gradient, hessian = sign * 2**PackedPairs.GRADIENT_BITS, 2**PackedPairs.HESSIAN_BITS
     shard = Shard(np.full((n, 1), 7, dtype=np.uint8), np.arange(n), np.array([0, n]))
-    shard.data["packed"] = np.full(n, slope * 2**PackedPairs.SHIFT + bend)
+    packed = np.full(n, gradient * 2**PackedPairs.SHIFT + hessian)
+    shard.state = SimpleNamespace(packed=packed, part=None)
     shard.begin(None)
     hist = PackedPairs().histogram(shard, 0)
-    assert hist[0, 7].tolist() == [n * slope, n * bend]
+    assert hist[0, 7].tolist() == [n * gradient, n * hessian]
     assert np.count_nonzero(hist) == 2
 
 

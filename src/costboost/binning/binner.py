@@ -7,7 +7,7 @@ its columns (`cutting`); the `Binner` that results encodes tables with those col
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.categories import Key
+from costboost.binning.checking import check_binner
 from costboost.binning.codes import MISSING, Codes
 from costboost.binning.cutting import cut_table
 from costboost.binning.encoding import Encoder, encode_table, make_encoder, make_target
 from costboost.binning.reading import categorical_mask, check_features, check_not_empty, read_table
 from costboost.binning.weighing import weigh_rows
 
-__all__ = ["MISSING", "Binner", "fit_binner"]
+__all__ = ["MISSING", "Binner", "fit_binner", "restore_fields"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -70,16 +71,18 @@ class Binner:
     feature_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        check_binner(**self.__getstate__())
         edges = tuple(_frozen(part, np.float64) for part in self.edges)
         object.__setattr__(self, "edges", edges)
         object.__setattr__(self, "has_missing", _frozen(self.has_missing, np.bool_))
 
-    def _fields(self) -> tuple[Any, ...]:
-        return self.max_bins, self.edges, self.categories, self.has_missing, self.feature_names
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    def __reduce__(self) -> tuple[type[Binner], tuple[Any, ...]]:
-        # Through the constructor: unpickled arrays would be writeable.
-        return type(self), self._fields()
+    def __setstate__(self, state: Any) -> None:
+        # As the constructor does: whoever restores a binner, its parts are checked and frozen.
+        restore_fields(self, state)
+        self.__post_init__()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Binner):
@@ -231,6 +234,16 @@ def fit_binner(
         has_missing=np.array([part.has_missing for part in bins]),
         feature_names=table.names,
     )
+
+
+def restore_fields(instance: Any, state: Any) -> None:
+    """Set the fields of a frozen dataclass from a state that came from outside."""
+    names = [field.name for field in fields(instance)]
+    if not isinstance(state, dict) or sorted(state, key=str) != sorted(names):
+        held = sorted(map(str, state)) if isinstance(state, dict) else type(state).__name__
+        raise ValueError(f"A {type(instance).__name__} is made of {names}, not of {held}.")
+    for name in names:
+        object.__setattr__(instance, name, state[name])
 
 
 def _frozen(values: Any, dtype: Any) -> NDArray[Any]:

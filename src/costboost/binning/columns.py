@@ -174,7 +174,8 @@ class FrameTable(Table):
         """Rows start to stop of column j as a dictionary of categories."""
         part, dtype = self.series[j][start:stop], self.dtypes[j]
         native = part.to_native()
-        if dtype == nw.Categorical and nw.dependencies.is_pandas_like_series(native):
+        # pandas' own categories; columns of Arrow dictionaries are categorical too, without .cat
+        if dtype == nw.Categorical and hasattr(native, "cat") and hasattr(native.cat, "codes"):
             return pandas_keys(native)
         if not _is_category(dtype) and dtype not in (nw.Object, nw.Unknown):
             raise self._no_numbers(j)

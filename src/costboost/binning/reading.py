@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from costboost.binning.columns import DenseTable, FrameTable, ObjectTable, SparseTable, Table
+from costboost.inputs.arrays import without_mask
 
 __all__ = ["categorical_mask", "check_features", "check_not_empty", "read_table"]
 
@@ -54,8 +55,7 @@ def read_table(X: Any) -> Table:
 
 
 def _read_array(X: Any) -> Table:
-    if isinstance(X, np.ma.MaskedArray):
-        X = np.ma.filled(X.astype(np.float64), np.nan)
+    X = without_mask(X)
     array = np.asarray(X)
     if array.dtype.kind in "US" and not hasattr(X, "dtype"):
         array = np.asarray(X, dtype=object)  # numpy turned a list's numbers into strings

@@ -28,7 +28,13 @@ from costboost.calibration._calibrators import (
 )
 from costboost.calibration._classes import ClassCalibration
 from costboost.calibration._fitting import CalibratedScores, calibrate_fitted, calibrate_folds
-from costboost.calibration._folds import calibration_splits
+from costboost.calibration._folds import (
+    calibration_splits,
+    copies_in,
+    keeps_copies,
+    labels_of_sets,
+    numbered,
+)
 
 __all__ = [
     "CALIBRATORS",
@@ -44,4 +50,8 @@ __all__ = [
     "calibrate_folds",
     "calibrate_fitted",
     "calibration_splits",
+    "copies_in",
+    "keeps_copies",
+    "labels_of_sets",
+    "numbered",
 ]

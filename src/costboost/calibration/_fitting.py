@@ -63,6 +63,7 @@ def calibrate_folds(
     method: str | None = "sigmoid",
     margins: bool = False,
     groups: ArrayLike | None = None,
+    copies: Ints | None = None,
     sample_weight: ArrayLike | None = None,
     ensemble: bool = True,
     random_state: int | np.random.RandomState | None = None,
@@ -90,6 +91,8 @@ def calibrate_folds(
         Scores are real-valued margins rather than values in [0, 1].
     groups : array-like of shape (n_samples,), optional
         Rows of one group are never on both sides.
+    copies : int array of shape (n_samples,), optional
+        Copies of a row are never on both sides; as in `calibration_splits`.
     sample_weight : array-like of shape (n_samples,), optional
         How much each row counts in the calibration.
     ensemble : bool, default=True
@@ -122,7 +125,7 @@ def calibrate_folds(
     codes = _encode(y, names)
     w = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, np.float64)
     splits = calibration_splits(
-        codes, cv, groups=groups, sample_weight=w, random_state=random_state
+        codes, cv, groups=groups, copies=copies, sample_weight=w, random_state=random_state
     )
     blank = ClassCalibration(method, len(names), margins=margins)
     found = Parallel(n_jobs=n_jobs)(

@@ -28,6 +28,7 @@ def calibration_splits(
     cv: Any = 5,
     *,
     groups: ArrayLike | None = None,
+    copies: Ints | None = None,
     sample_weight: ArrayLike | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> list[Split]:
@@ -50,6 +51,10 @@ def calibration_splits(
     groups : array-like of shape (n_samples,), optional
         Rows of one group stay on one side. Integers then cut `StratifiedGroupKFold`; a share is one
         of the groups and is not stratified.
+    copies : int array of shape (n_samples,), optional
+        The number of each row's set of equal rows, 0 .. n_sets - 1. Such a set stays on one side,
+        and is cut as one row is. Without use where `groups`, or `cv` itself, say what belongs
+        together.
     sample_weight : array-like of shape (n_samples,), optional
     random_state : int, RandomState or None
 
@@ -70,11 +75,72 @@ def calibration_splits(
     if isinstance(cv, Real):
         rows, seed = np.flatnonzero(alive), check_random_state(random_state)
         cut = _held_out if is_share(cv) else _folds
-        pairs = cut(codes[rows], cv, None if tags is None else tags[rows], seed)
+        sets = copies_in(copies, rows) if keeps_copies(cv, groups) else None
+        if sets is None:
+            pairs = cut(codes[rows], cv, None if tags is None else tags[rows], seed)
+        else:
+            pairs = _cut_sets(cut, codes[rows], cv, sets, seed)
         splits = [(rows[train], rows[test]) for train, test in pairs]
     else:
         splits = [_only(alive, pair) for pair in _user_splits(cv, codes, tags)]
     return _usable(splits, codes)
+
+
+def keeps_copies(cv: Any, groups: ArrayLike | None) -> bool:
+    """Whether copies of rows decide how rows are cut: neither groups nor a splitter do."""
+    return groups is None and (cv is None or isinstance(cv, Real))
+
+
+def copies_in(sets: Ints | None, rows: Any) -> Ints | None:
+    """Return the sets of some of the rows, numbered anew; None where these have no copies.
+
+    Examples
+    --------
+    >>> copies_in(np.array([0, 1, 0, 2, 1]), [1, 3, 4]).tolist()
+    [0, 1, 0]
+    """
+    if sets is None:
+        return None
+    some = numbered(sets[rows])
+    return some if some.size and some.max() + 1 < some.size else None
+
+
+def numbered(values: NDArray[Any]) -> Ints:
+    """Return the number of each value, in the order of their first occurrence."""
+    _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.intp)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return np.asarray(rank[inverse])
+
+
+def labels_of_sets(codes: Ints, sets: Ints) -> Ints:
+    """Return the class of each set of rows: of several, the one that is rarest among all rows.
+
+    Folds are balanced by it, so that a rare class is spread over them.
+    """
+    counts = np.bincount(codes)
+    order = np.argsort(counts, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    rarest = np.full(int(sets.max()) + 1, len(order))
+    np.minimum.at(rarest, sets, rank[codes])
+    return np.asarray(order[rarest])
+
+
+def _cut_sets(
+    cut: Any, codes: Ints, cv: Any, sets: Ints, seed: np.random.RandomState
+) -> Iterable[Split]:
+    """Cut sets of copies as if each was one row."""
+    labels = labels_of_sets(codes, sets)
+    for train, test in cut(labels, cv, None, seed):
+        yield rows_of_sets(sets, train), rows_of_sets(sets, test)
+
+
+def rows_of_sets(sets: Ints, chosen: Ints) -> Ints:
+    """Return the numbers of the rows that belong to some of the sets."""
+    taken = np.zeros(int(sets.max()) + 1, dtype=bool)
+    taken[chosen] = True
+    return np.flatnonzero(taken[sets])
 
 
 def _read_groups(groups: ArrayLike, n_rows: int) -> Ints:

@@ -142,8 +142,12 @@ class Costs(Rows):
         costs = value if isinstance(value, Costs) else cls._of(reading.read_value(value))
         return costs if classes is None else costs.bind(classes, n_samples)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickle, (tuple(self._state),)
+    def __getstate__(self) -> dict[str, Any]:
+        # A plain dictionary: pickle and skops both write it, and read it into __setstate__.
+        return self._state._asdict()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._state = frozen(State(**state))
 
     def bind(self, classes: ArrayLike, n_samples: int | None = None) -> Costs:
         """Tie the costs to the labels of a data set: return costs in the order of `classes`.
@@ -407,7 +411,3 @@ def as_costs(value: Any, classes: ArrayLike | None = None, n_samples: int | None
     Costs(fp=1, fn=10, positive='yes')
     """
     return Costs.check(value, classes, n_samples)
-
-
-def _unpickle(state: tuple[Any, ...]) -> Costs:
-    return Costs._of(frozen(State(*state)))

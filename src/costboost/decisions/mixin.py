@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from costboost.costs import Costs, as_costs
 from costboost.inputs.arrays import mean_paid, read_weights
-from costboost.inputs.checks import check_labels, warn_caller
+from costboost.inputs.checks import check_labels, check_weighted_classes, warn_caller
 
 Floats = NDArray[np.float64]
 
@@ -133,6 +134,7 @@ class CostDecisionMixin:
         """
         self.classes_, codes = check_labels(X, y)
         weights = None if sample_weight is None else read_weights(sample_weight, len(codes))
+        check_weighted_classes(codes, weights)
         return codes, weights, self._set_costs(costs, self.classes_[codes], weights)
 
     def _decision_costs(self, costs: Any, n_samples: int) -> Costs:
@@ -209,6 +211,7 @@ class CostDecisionMixin:
         -------
         float
         """
+        check_is_fitted(self)
         labels = column_or_1d(y)
         paid_by = None if costs is None else as_costs(costs, self.classes_, len(labels))
         with_truth = paid_by is not None and len(paid_by.shape) == 2

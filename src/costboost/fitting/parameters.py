@@ -36,6 +36,20 @@ def check_training(params: Any, *, auto_leaf: bool = False) -> None:
         check_number("n_iter_no_change", params.n_iter_no_change, low=1, whole=True)
 
 
+def check_unbiased(calibration: str | None, trained: str, *, on_costs: bool) -> None:
+    """Refuse to calibrate by a temperature what was trained on costs.
+
+    Costs move the whole of the scores to one side. A temperature only stretches them, and would
+    leave them there: frequencies need a bias too.
+    """
+    if on_costs and calibration == "temperature":
+        raise ValueError(
+            f"calibration='temperature' cannot undo the costs that {trained} was trained on: it "
+            "has no bias, so its probabilities would not be natural frequencies. Use "
+            "calibration='bias-corrected' or 'sigmoid'."
+        )
+
+
 def read_limits(params: Any, n_features: int) -> Limits:
     """Return how far trees may grow; "auto" rows in a leaf are for the training to settle."""
     least = params.min_samples_leaf

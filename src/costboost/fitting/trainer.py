@@ -7,6 +7,7 @@ all rows, or one for each fold of a calibration.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,8 +17,15 @@ from sklearn.utils.validation import check_consistent_length
 
 from costboost.binning.binner import Binner, fit_binner
 from costboost.boosting.rounds import Manner, Taken, take_rounds
-from costboost.calibration import CalibratedScores, calibrate_folds
-from costboost.inputs.checks import check_table
+from costboost.calibration import (
+    CalibratedScores,
+    calibrate_folds,
+    copies_in,
+    keeps_copies,
+    labels_of_sets,
+)
+from costboost.fitting.copies import read_copies
+from costboost.inputs.checks import check_table, check_weighted_classes
 from costboost.shards.layout import Layout
 
 Codes = NDArray[np.uint8]
@@ -163,18 +171,23 @@ class TableTrainer:
 
     # --- rows
 
+    @cached_property
+    def copies(self) -> Int64 | None:
+        """The number of each row's set of copies; None where no row has any."""
+        return read_copies(self.X, self.weights)
+
+    def copies_for(self, cv: Any, groups: Any) -> Int64 | None:
+        """Return the copies if they decide how rows are cut into folds."""
+        return self.copies if keeps_copies(cv, groups) else None
+
     def _weighted_rows(self, rows: Any) -> Int64:
         """Return the numbers of the rows to train on: rows of weight 0 are as good as absent."""
         chosen = np.arange(len(self.y)) if rows is None else np.asarray(rows)
         if self.weights is None or np.all(self.weights[chosen] > 0.0):
             return chosen
-        chosen = chosen[self.weights[chosen] > 0.0]
-        if self.plan.n_classes and len(np.unique(self.y[chosen])) < 2:
-            raise ValueError(
-                "sample_weight leaves rows of fewer than two classes: give positive weights to "
-                "rows of at least two classes."
-            )
-        return chosen
+        if self.plan.n_classes:
+            check_weighted_classes(self.y[chosen], self.weights[chosen])
+        return np.asarray(chosen[self.weights[chosen] > 0.0])
 
     def _hold_out(self, rows: Int64) -> tuple[Int64, Int64]:
         """Set a share of the rows apart (of every class), at least one and never all of them."""
@@ -184,8 +197,10 @@ class TableTrainer:
                 "Early stopping needs held-out rows: give validation_fraction > 0 or an eval_set."
             )
         rng = np.random.default_rng(self.plan.seed)
-        apart = np.zeros(len(rows), dtype=bool)
+        sets = copies_in(self.copies, rows)  # copies are set apart together, as one row
         groups = self.y[rows] if self.plan.n_classes else np.zeros(len(rows), dtype=np.int64)
+        groups = groups if sets is None else labels_of_sets(groups, sets)
+        apart = np.zeros(len(groups), dtype=bool)
         for k in np.unique(groups):
             members = np.flatnonzero(groups == k)
             if len(members) > 1:
@@ -196,6 +211,7 @@ class TableTrainer:
                 "Early stopping needs held-out rows, but no class has two rows to cut. Give more "
                 "rows, an eval_set, or n_iter_no_change=None."
             )
+        apart = apart if sets is None else apart[sets]
         return rows[~apart], rows[apart]
 
     # --- rounds
@@ -251,6 +267,7 @@ def train_models(
         method=plan.calibration,
         margins=trainer.margins,
         groups=groups,
+        copies=trainer.copies_for(cv, groups),
         sample_weight=trainer.weights,
         ensemble=ensemble,
         random_state=plan.seed,

@@ -39,6 +39,29 @@ def _first(bad: NDArray[np.bool_]) -> tuple[int, ...]:
     return tuple(int(i) for i in np.unravel_index(int(np.argmax(bad)), bad.shape))
 
 
+def without_mask(X: Any) -> Any:
+    """Return a masked array as a plain one with nothing under the mask: NaN, or None in objects.
+
+    Whatever else is given is returned as it is.
+
+    Examples
+    --------
+    >>> without_mask(np.ma.array([1, 2], mask=[False, True])).tolist()
+    [1.0, nan]
+    >>> without_mask(np.ma.array(["a", "b"], mask=[False, True])).tolist()
+    ['a', None]
+    """
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
+    data, mask = np.ma.getdata(X), np.ma.getmaskarray(X)
+    if not mask.any():
+        return data
+    holder = data.dtype if data.dtype.kind == "f" else np.dtype(np.float64)
+    missing = np.array(data, dtype=holder if data.dtype.kind in "fiub" else object)
+    missing[mask] = np.nan if data.dtype.kind in "fiub" else None
+    return missing
+
+
 def as_array(value: ArrayLike, name: str) -> NDArray[Any]:
     """Read anything into an array; masked cells become NaN, ragged lists an error."""
     if isinstance(value, np.ma.MaskedArray):  # np.asarray would bring the masked values back

@@ -14,6 +14,8 @@ from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_consistent_length, validate_data
 
+from costboost.inputs.arrays import without_mask
+
 Int64 = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -53,6 +55,7 @@ def check_table(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any:
     Columns may be of any type and miss values; `trees.binning` reads them.
     """
     target: dict[str, Any] = {"y": y} if reset else {}
+    X = without_mask(X)
     if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
         raise ValueError(
             f"X is a {type(X).__name__}, a query that has not been run: give X.collect() instead."
@@ -80,6 +83,7 @@ def check_table(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any:
 
 def read_targets(X: Any, y: Any) -> NDArray[Any]:
     """Return the labels of the rows of X, (n,): strings, numbers or booleans, none missing."""
+    refuse_masked(y)
     labels = column_or_1d(y, warn=True)
     if labels.dtype.kind == "O":
         labels = _plain_labels(labels)
@@ -88,6 +92,24 @@ def read_targets(X: Any, y: Any) -> NDArray[Any]:
     check_classification_targets(labels)
     check_consistent_length(X, labels)
     return np.asarray(labels)
+
+
+def refuse_masked(y: Any) -> None:
+    """Refuse targets that are masked: numpy would bring back what lies under the mask."""
+    if np.ma.is_masked(y):
+        row = int(np.argwhere(np.ma.getmaskarray(y))[0, 0])
+        raise ValueError(
+            f"Input y contains NaN: row {row} is masked. Drop such rows, or fill in their targets."
+        )
+
+
+def check_weighted_classes(codes: NDArray[Any], weights: Floats | None) -> None:
+    """Raise where no weight is left to all classes but one."""
+    if weights is not None and len(np.unique(codes[weights > 0.0])) < 2:
+        raise ValueError(
+            "sample_weight leaves rows of fewer than two classes: give positive weights to rows of "
+            "at least two classes."
+        )
 
 
 def _plain_labels(labels: NDArray[Any]) -> NDArray[Any]:

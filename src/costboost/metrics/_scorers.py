@@ -2,6 +2,9 @@
 
 scikit-learn's own scorers call `predict` without costs, and with metadata routing off nothing but
 `fit` receives them. This one takes costs itself, decides inside, and refuses to score without any.
+
+It is no subclass of scikit-learn's scorers, which are private, but has what its threshold tuning
+takes from a scorer: a function of labels and decisions.
 """
 
 from __future__ import annotations
@@ -67,6 +70,11 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
         "y_true": UNUSED,
     }
 
+    # What TunedThresholdClassifierCV asks of a scorer, beside `_score_func`.
+    _sign: ClassVar[int] = 1
+    _kwargs: ClassVar[dict[str, Any]] = {}
+    _response_method: ClassVar[str] = "predict"
+
     def __init__(self, costs: Any = None, *, kind: Kind = "mean", decide: Decide = "auto") -> None:
         self.costs = costs
         self.kind = kind
@@ -117,7 +125,24 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
         used = self._costs_of(len(y), costs)
         classes = all_classes(estimator, y) if used.classes is None else used.classes
         decided = decisions(estimator, X, used, classes, self.decide)
-        found = realise(y, decided, costs=used, labels=classes)
+        return self._value(y, decided, used, classes, sample_weight)
+
+    def _score_func(
+        self,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        costs: Any = None,
+    ) -> float:
+        """Return the score of decisions that were taken already, as threshold tuning does."""
+        y = check_labels(y_true)
+        return self._value(y, y_pred, self._costs_of(len(y), costs), None, sample_weight)
+
+    def _value(
+        self, y: ArrayLike, decided: ArrayLike, costs: Costs, classes: Any, sample_weight: Any
+    ) -> float:
+        found = realise(y, decided, costs=costs, labels=classes)
         value = measure(self.kind, found.paid[0], found.prices, sample_weight)
         return value if self.kind == "savings" else -value
 

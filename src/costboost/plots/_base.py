@@ -21,6 +21,7 @@ class BinaryDisplay:
     """A picture that `from_predictions` makes from true labels and scores of the positive class."""
 
     _probabilities_only: ClassVar[bool] = False
+    _priced: ClassVar[bool] = True  # whether costs play a part beyond their positive class
 
     @classmethod
     def from_estimator(
@@ -72,7 +73,7 @@ class BinaryDisplay:
         need_matplotlib(f"{cls.__name__}.from_estimator")
         classes = two_classes(estimator, y)
         if costs is None:
-            costs = fitted_costs(estimator)
+            costs = fitted_costs(estimator, tell=cls._priced)
         bound = bound_costs(costs, y, pos_label, labels=classes)
         if cls._probabilities_only and response_method == "auto":
             response_method = "predict_proba"

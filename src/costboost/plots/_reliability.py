@@ -83,6 +83,7 @@ class ReliabilityDisplay(BinaryDisplay):
     """
 
     _probabilities_only: ClassVar[bool] = True
+    _priced: ClassVar[bool] = False
 
     predicted: Floats
     observed: Floats

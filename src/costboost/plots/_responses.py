@@ -42,16 +42,17 @@ def model_name(estimator: Any) -> str:
     return type(innermost(estimator)).__name__
 
 
-def fitted_costs(estimator: Any) -> Costs | None:
+def fitted_costs(estimator: Any, *, tell: bool = True) -> Costs | None:
     """Return the costs that a model decides by when it is given none, if it has any to tell.
 
-    Actions that are not the classes have no threshold, so such costs are not taken over.
+    With `tell` it warns where they stand in for costs per row. Actions that are not the classes
+    have no threshold, so such costs are not taken over.
     """
     model = innermost(estimator)
     costs = getattr(model, "costs_", None)
     if not isinstance(costs, Costs) or not costs.is_square:
         return None
-    if getattr(model, "costs_per_row_", False):
+    if tell and getattr(model, "costs_per_row_", False):
         warnings.warn(
             f"{type(model).__name__} was fitted with costs per row and is drawn without costs: "
             f"their mean is used, {costs!r}. Pass costs= to draw each row's own.",

@@ -57,6 +57,8 @@ class SavingsCurveDisplay(BinaryDisplay):
         Cost saved there.
     normalize : bool, default=False
         Whether savings are shares of the cost of not acting at all.
+    rank_by : {"score", "saving"}, default="score"
+        What rows were ranked by, as the axis says.
     currency : str, default=None
         What costs are counted in, such as "EUR".
     name : str, default=None
@@ -90,6 +92,7 @@ class SavingsCurveDisplay(BinaryDisplay):
     share: Floats
     saved: Floats
     normalize: bool = False
+    rank_by: Literal["score", "saving"] = "score"
     currency: str | None = None
     name: str | None = None
 
@@ -163,7 +166,14 @@ class SavingsCurveDisplay(BinaryDisplay):
         x, saved = savings_curve(
             y_true, y_score, costs=bound, normalize=normalize, sample_weight=sample_weight
         )
-        made = cls(share=x, saved=saved, normalize=normalize, currency=currency, name=name)
+        made = cls(
+            share=x,
+            saved=saved,
+            normalize=normalize,
+            rank_by=rank_by,
+            currency=currency,
+            name=name,
+        )
         return made.plot(ax=ax, **kwargs)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
@@ -194,7 +204,8 @@ class SavingsCurveDisplay(BinaryDisplay):
         self.peak_ = self._draw_peak()
         what = "Share of the cost saved" if self.normalize else "Saved"
         currency = None if self.normalize else self.currency
-        dress(self.ax_, "Share of rows acted on, highest scores first", unit(what, currency))
+        first = "highest scores" if self.rank_by == "score" else "largest expected savings"
+        dress(self.ax_, f"Share of rows acted on, {first} first", unit(what, currency))
         self._tick()
         self.ax_.set_xlim(0, 1)
         self.legend_ = show_legend(self.ax_)

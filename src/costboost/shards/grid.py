@@ -44,3 +44,40 @@ def to_floats(sums: Int64, scale: float, total: float = 1.0) -> Floats:
     [1.75]
     """
     return np.asarray((sums[..., 0] + sums[..., 1] / REMAINDER) / scale / total)
+
+
+_FINE = 1200  # bits behind the point, enough for every double
+
+
+def exact_sum(values: Floats) -> int:
+    """Return the sum of doubles without any rounding, as a whole number of 2**-1200.
+
+    Such sums may be added in any order; `rounded` turns them into the nearest number. By parts
+    of equal exponent: mantissas of 53 bits are added in two halves.
+
+    Examples
+    --------
+    >>> rounded(exact_sum(np.array([1e100, 1.0])) + exact_sum(np.array([-1e100])))
+    1.0
+    """
+    mantissas, exponents = np.frexp(values)
+    whole = (mantissas * 2.0**53).astype(np.int64)
+    order = np.argsort(exponents, kind="stable")
+    whole, exponents = whole[order], exponents[order]
+    firsts = np.flatnonzero(np.diff(exponents, prepend=exponents[:1] - 1))
+    if not len(firsts):
+        return 0
+    high = np.add.reduceat(whole >> 26, firsts).tolist()
+    low = np.add.reduceat(whole & (2**26 - 1), firsts).tolist()
+    shifts = (exponents[firsts] + (_FINE - 53)).tolist()
+    return sum(((h << 26) + r) << s for h, r, s in zip(high, low, shifts, strict=True))
+
+
+def exact_count(number: int) -> int:
+    """Return a whole number as an exact sum."""
+    return number << _FINE
+
+
+def rounded(total: int) -> float:
+    """Return the number nearest to an exact sum."""
+    return total / (1 << _FINE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,14 +43,17 @@ class Layout:
         positions[self.rows] = np.arange(len(self.rows))
         return positions
 
-    def cut(self, codes: NDArray[np.uint8]) -> Shards:
-        """Return shards of a table whose rows already lie in this layout."""
-        return Shards(
-            [
-                Shard(codes[start:stop], self.rows[start:stop], starts)
-                for (start, stop), starts in zip(self.bounds, self.starts, strict=True)
-            ]
-        )
+    def cut(self, codes: NDArray[np.uint8], load: Callable[[Int64], Any] | None = None) -> Shards:
+        """Return shards of a table whose rows already lie in this layout.
+
+        `load` makes of row numbers what a shard holds of its rows.
+        """
+        shards = []
+        for (start, stop), starts in zip(self.bounds, self.starts, strict=True):
+            rows = self.rows[start:stop]
+            state = None if load is None else load(rows)
+            shards.append(Shard(codes[start:stop], rows, starts, state))
+        return Shards(shards)
 
 
 def plan_layout(

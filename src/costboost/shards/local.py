@@ -72,6 +72,22 @@ class Shards:
         """Add up what a function returns for every shard; `n_rows` as in `call`."""
         return total(self.map(function, n_rows))
 
+    def fetch(self, read: Callable[[Shard], NDArray[Any]]) -> NDArray[Any]:
+        """Return a per-row array of all shards, in the order of the table: here only.
+
+        For outside learners, users' losses and exact quantiles, which need all rows at once.
+        """
+        parts = [read(shard) for shard in self.shards]
+        out = np.empty((self.n_rows, *parts[0].shape[1:]), dtype=parts[0].dtype)
+        for shard, part in zip(self.shards, parts, strict=True):
+            out[shard.rows] = part
+        return out
+
+    def put(self, write: Callable[[Shard, NDArray[Any]], None], values: NDArray[Any]) -> None:
+        """Give every shard its rows of an array in the order of the table: here only."""
+        for shard in self.shards:
+            write(shard, np.ascontiguousarray(values[shard.rows]))
+
     def gather(self, name: str) -> NDArray[Any]:
         """Return a per-row array of all shards, in the order of the table as it was given."""
         first = self.shards[0].data[name]

@@ -60,6 +60,22 @@ class Command(Message):
         """Nothing was answered."""
 
 
+class Largest(Message):
+    """A question whose largest answer counts."""
+
+    def reduce(self, answers: Sequence[Any]) -> Any:
+        """Return the largest, entry by entry."""
+        return largest(answers)
+
+
+class Parts(Message):
+    """A question with an answer of several parts, each of which is added up."""
+
+    def reduce(self, answers: Sequence[Any]) -> Any:
+        """Add up every part."""
+        return totals(answers)
+
+
 # --- trees
 
 
@@ -89,7 +105,7 @@ class Histogram(Message):
 
 
 @dataclass(frozen=True)
-class Expand(Message):
+class Expand(Parts):
     """Divide a node; count the rows that go left, and add them up in each of the modes."""
 
     node: int
@@ -105,10 +121,6 @@ class Expand(Message):
         sizes = shard.divide(self.node, self.left, self.feature, self.goes_left)
         lefts = (shard.left_histogram(self.node, self.left, sizes, mode) for mode in self.modes)
         return sizes[0], *lefts
-
-    def reduce(self, answers: Sequence[Any]) -> Any:
-        """Add up every part of the answers."""
-        return totals(answers)
 
 
 @dataclass(frozen=True)

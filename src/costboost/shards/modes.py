@@ -47,25 +47,23 @@ class ClassWeights:
 
 @dataclass(frozen=True)
 class Pairs:
-    """A gradient and a hessian per row, on the grid (`shard.data["pairs"]`)."""
+    """A gradient and a hessian per row, on the grid (`shard.state.pairs`)."""
 
     n_channels: int = 2
 
     def histogram(self, shard: Shard, node: int) -> Int64:
         """Return the node's sums of gradients and hessians, (d, 256, 2)."""
         hist = np.zeros((shard.codes.shape[1], 256, 2), dtype=np.int64)
-        kernels.pair_histogram(
-            shard.codes, *shard.where(node), shard.data["pairs"], hist.reshape(-1)
-        )
+        kernels.pair_histogram(shard.codes, *shard.where(node), shard.state.pairs, hist.reshape(-1))
         return hist
 
 
 @dataclass(frozen=True)
 class PackedPairs:
-    """A gradient and a hessian per row in one word (`shard.data["packed"]`), half the work.
+    """A gradient and a hessian per row in one word (`shard.state.packed`), half the work.
 
-    The word is gradient * 2**SHIFT + hessian; at most `SLOPE_BITS` and `BEND_BITS` bits, so that
-    sums of `BLOCK` rows neither carry into each other nor overflow: 8191 * 2**16 < 2**29, and
+    The word is gradient * 2**SHIFT + hessian; at most `GRADIENT_BITS` and `HESSIAN_BITS` bits, so
+    that sums of `BLOCK` rows neither carry into each other nor overflow: 8191 * 2**16 < 2**29, and
     8191 * 2**21 * 2**29 < 2**63. Same sums as `Pairs`, on a coarser grid.
     """
 
@@ -73,24 +71,23 @@ class PackedPairs:
 
     BLOCK: ClassVar[int] = 8191
     SHIFT: ClassVar[int] = 29
-    SLOPE_BITS: ClassVar[int] = 21
-    BEND_BITS: ClassVar[int] = 16
+    GRADIENT_BITS: ClassVar[int] = 21
+    HESSIAN_BITS: ClassVar[int] = 16
 
     def histogram(self, shard: Shard, node: int) -> Int64:
         """Return the node's sums of gradients and hessians, (d, 256, 2)."""
         d = shard.codes.shape[1]
         hist = np.zeros((d, 256, 2), dtype=np.int64)
-        part = shard.data.get("part")
-        if part is None:
-            part = shard.data["part"] = np.zeros(d * 256, dtype=np.int64)
-        packed = (shard.data["packed"], self.SHIFT, self.BLOCK, part)
+        if shard.state.part is None:
+            shard.state.part = np.zeros(d * 256, dtype=np.int64)
+        packed = (shard.state.packed, self.SHIFT, self.BLOCK, shard.state.part)
         kernels.packed_histogram(shard.codes, *shard.where(node), *packed, hist.reshape(-1))
         return hist
 
 
 @dataclass(frozen=True)
 class Vectors:
-    """K signed weights per row, on the grid (`shard.data["vectors"]`): relational examples.
+    """K signed weights per row, on the grid (`shard.state.vectors`): relational examples.
 
     Every node that waits to be split holds a histogram of all K classes. Where columns have few
     values, nearly all of its 256 codes would be empty: with `n_codes` only so many are kept, and
@@ -106,17 +103,17 @@ class Vectors:
             wide = np.zeros((shard.codes.shape[1], 256, self.n_channels), dtype=np.int64)
             self._fill(shard, node, wide)
             return wide
-        room = shard.data.get("wide histogram")
-        if room is None:
+        if shard.state.room is None:
             shape = (shard.codes.shape[1], 256, self.n_channels)
-            room = shard.data["wide histogram"] = np.zeros(shape, dtype=np.int64)
+            shard.state.room = np.zeros(shape, dtype=np.int64)
+        room = shard.state.room
         self._fill(shard, node, room)
         narrow = np.concatenate([room[:, : self.n_codes], room[:, MISSING:]], axis=1)
         room[:, : self.n_codes] = room[:, MISSING:] = 0
         return narrow
 
     def _fill(self, shard: Shard, node: int, hist: Int64) -> None:
-        vectors = shard.data["vectors"]
+        vectors = shard.state.vectors
         kernels.vector_histogram(shard.codes, *shard.where(node), vectors, hist.reshape(-1))
 
 

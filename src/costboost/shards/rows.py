@@ -67,13 +67,14 @@ class Shard:
         Where each segment (class) begins.
     leaves : ndarray of shape (m,), uint16
         The leaf each row reached in the tree grown last.
-    data : dict
-        Per-row arrays of the algorithm that drives the growing (weights, margins, ...).
+    state : object
+        What the algorithm that drives the growing holds of these rows (weights, margins, ...).
     """
 
     codes: NDArray[np.uint8]
     rows: Int64
     starts: Int64
+    state: Any = None
     data: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -26,6 +26,113 @@ except ImportError:
     from costboost.runtime import interpreted as cython
 
 
+# What `check_nodes` finds; `checking` puts it into words.
+SOUND = cython.declare(cython.int, 0)
+STRAY_CHILD = cython.declare(cython.int, 1)
+NOT_ONE_PARENT = cython.declare(cython.int, 2)
+OPEN_LEAF = cython.declare(cython.int, 3)
+UNKNOWN_BITS = cython.declare(cython.int, 4)
+NO_COLUMN = cython.declare(cython.int, 5)
+WRONG_KIND = cython.declare(cython.int, 6)
+NO_SUBSET = cython.declare(cython.int, 7)
+NO_CODE = cython.declare(cython.int, 8)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _fault(
+    word: cython.ulonglong,
+    n_subsets: cython.Py_ssize_t,
+    n_bins: cython.const[cython.longlong][::1],
+    is_categorical: cython.const[cython.uchar][::1],
+) -> cython.int:
+    """Say what is wrong with a node that splits, beside its children."""
+    feature: cython.Py_ssize_t = (word >> 16) & 0xFFFFFF
+    limit: cython.longlong = word & 255
+    flags: cython.uint = (word >> 8) & 255
+    if flags > 2:
+        return UNKNOWN_BITS
+    if feature >= n_bins.shape[0]:
+        return NO_COLUMN
+    if (flags == 2) != (is_categorical[feature] != 0):
+        return WRONG_KIND
+    if flags == 2:
+        return SOUND if n_subsets > 0 and limit == 0 else NO_SUBSET
+    limit -= flags
+    return SOUND if 0 <= limit < n_bins[feature] else NO_CODE
+
+
+def check_nodes(
+    words: cython.const[cython.ulonglong][::1],
+    n_subsets: cython.Py_ssize_t,
+    roots: cython.const[cython.longlong][::1],
+    n_bins: cython.const[cython.longlong][::1],
+    is_categorical: cython.const[cython.uchar][::1],
+    levels: cython.int[::1],
+    depths: cython.longlong[::1],
+    place: cython.longlong[::1],
+) -> int:
+    """Look for a node that the other functions here could not follow; return what is wrong.
+
+    Parameters
+    ----------
+    roots : int64 array of shape (T,)
+        Rising from 0, all below the number of nodes.
+    levels : int32 array of shape (n_nodes,), all -1
+        Written: how deep each node is. Children stand behind their parents, so that one pass
+        finds it, and a node that is met before anybody named it has no parent.
+    depths : int64 array of shape (T,)
+        Written: how deep each tree is.
+    place : int64 array of shape (2,)
+        Written: the tree and the node in it where something is wrong.
+    """
+    t: cython.Py_ssize_t
+    node: cython.Py_ssize_t
+    root: cython.Py_ssize_t
+    size: cython.Py_ssize_t
+    left: cython.Py_ssize_t
+    deepest: cython.longlong
+    word: cython.ulonglong
+    found: cython.int = SOUND
+    with cython.nogil:
+        for t in range(roots.shape[0]):
+            root = roots[t]
+            size = words.shape[0] - root
+            if t + 1 < roots.shape[0]:
+                size = roots[t + 1] - root
+            levels[root] = 0
+            deepest = 0
+            for node in range(size):
+                word = cython.cast(cython.ulonglong, words[root + node])
+                left = word >> 40
+                if levels[root + node] < 0:
+                    found = NOT_ONE_PARENT
+                elif left == node:
+                    # A leaf sends every code left, to itself, and is read at column 0.
+                    found = SOUND if (word & 0xFFFF) == 255 else OPEN_LEAF
+                    found = found if ((word >> 16) & 0xFFFFFF) == 0 else OPEN_LEAF
+                elif left < node or left >= size - 1:
+                    found = STRAY_CHILD
+                elif levels[root + left] >= 0 or levels[root + left + 1] >= 0:
+                    found = NOT_ONE_PARENT
+                else:
+                    found = _fault(word, n_subsets, n_bins, is_categorical)
+                    levels[root + left] = levels[root + node] + 1
+                    levels[root + left + 1] = levels[root + left]
+                if found != SOUND:
+                    place[0] = t
+                    place[1] = node
+                    break
+                if levels[root + node] > deepest:
+                    deepest = levels[root + node]
+            if found != SOUND:
+                break
+            depths[t] = deepest
+    return found
+
+
 @cython.cfunc
 @cython.inline
 @cython.nogil

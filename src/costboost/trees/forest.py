@@ -8,18 +8,19 @@ is one table per column, and its prediction takes the same time for ten rounds a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.binning.binner import Binner
+from costboost.binning.binner import Binner, restore_fields
 from costboost.binning.codes import MISSING
 from costboost.runtime.compiled import warn_if_interpreted
 from costboost.shards.messages import Command
 from costboost.shards.rows import Shard
+from costboost.trees.checking import check_forest
 from costboost.trees.grower import Tree
 from costboost.trees.walking import (
     Nodes,
@@ -63,6 +64,11 @@ class Forest:
     base : float64 array of shape (n_outputs,)
         The margins before the first tree.
 
+    Notes
+    -----
+    A forest checks its arrays whenever it is made or restored (`checking.check_forest`): kernels
+    follow them without looking.
+
     Examples
     --------
     A stump on one column, its answer -1 up to 2.5, and 1 above it and for missing values:
@@ -97,15 +103,17 @@ class Forest:
     base: Floats
 
     def __post_init__(self) -> None:
-        for name in ("words", "subsets", "roots", "depths", "values", "base"):
-            array = np.ascontiguousarray(getattr(self, name))
+        for name, array in check_forest(**self.__getstate__()).items():
             array.setflags(write=False)
             object.__setattr__(self, name, array)
 
-    def __reduce__(self) -> tuple[type[Forest], tuple[Any, ...]]:
-        # Through the constructor: unpickled arrays would be writeable.
-        trees = (self.words, self.subsets, self.roots, self.depths, self.values)
-        return type(self), (self.binner, *trees, self.base)
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __setstate__(self, state: Any) -> None:
+        # As the constructor does: whoever restores a forest, its arrays are checked and frozen.
+        restore_fields(self, state)
+        self.__post_init__()
 
     def __len__(self) -> int:
         return len(self.roots)
@@ -145,12 +153,20 @@ class Forest:
 
     def margins_of_codes(self, codes: Codes, n_threads: int = 1) -> Floats:
         """Return the margins of binned rows, (n_samples, n_outputs)."""
+        self._check_codes(codes)
         margins = np.repeat(self.base[None, :], len(codes), axis=0)
         if self._tables is None:
             self.add_trees(codes, margins, 0, len(self), n_threads)
         else:
             add_tables(self._tables, codes, margins, n_threads)
         return margins
+
+    def _check_codes(self, codes: Codes) -> None:
+        if codes.ndim != 2 or codes.shape[1] != self.binner.n_features:
+            raise ValueError(
+                f"codes have shape {codes.shape}; the trees look at {self.binner.n_features} "
+                "columns."
+            )
 
     def staged_margins(self, X: Any, n_threads: int = 1) -> Iterator[Floats]:
         """Yield the margins after each tree; a new array every time."""
@@ -169,6 +185,9 @@ class Forest:
                 f"margins have shape {margins.shape}; {len(codes)} rows and {self.n_outputs} "
                 f"outputs need {(len(codes), self.n_outputs)}."
             )
+        if not 0 <= first <= last <= len(self):
+            raise ValueError(f"There are {len(self)} trees; {first} to {last} are not among them.")
+        self._check_codes(codes)
         add_margins(self.nodes, first, last, codes, margins, n_threads)
 
     def apply(self, X: Any, n_threads: int = 1) -> Int64:

@@ -10,8 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from costboost.boosting.gradient import _gradient_kernels
-from costboost.boosting.gradient import derivatives as slopes
-from costboost.boosting.gradient.derivatives import Rows, bind_loss, mean_value, slopes_of
 from costboost.boosting.gradient.losses import (
     CostExponentialLoss,
     ExpectedCostLoss,
@@ -19,18 +17,22 @@ from costboost.boosting.gradient.losses import (
     HuberLoss,
     LogLoss,
     Loss,
+    OwnLoss,
     PinballLoss,
     SquaredLoss,
+    classes,
+    errors,
 )
+from costboost.boosting.gradient.messages import Bind
 from costboost.boosting.gradient.minimisers import (
-    best_constant,
     huber_delta,
     minimise,
     pinball_along,
     pinball_by_leaf,
     pinball_minimiser,
 )
-from costboost.shards.layout import plan_layout
+from costboost.boosting.gradient.rows import Rows
+from gradient_shards import best_constant, cut_rows
 from interpreted import load_interpreted
 from naive import gradient as naive
 
@@ -92,17 +94,17 @@ def test_values_are_the_twins(name):
     np.testing.assert_allclose(loss.value(rows.y, flat(raw), *extra), expected, rtol=1e-12)
     assert isinstance(loss, Loss)
     total = getattr(loss, "total", 0.0)
-    assert mean_value(loss, rows, raw, total) == pytest.approx(np.mean(expected), rel=1e-12)
+    assert loss.mean_value(rows, raw, total) == pytest.approx(np.mean(expected), rel=1e-12)
 
 
 @each_loss
 def test_gradients_are_differences_of_values(name):
     """Invariant 50, for all losses."""
     loss, twin, rows, raw = example(name)
-    g, h = slopes_of(loss, rows, raw)
+    g, h = loss.derivatives(rows, raw)
     for i in range(len(raw)):
         for k in range(raw.shape[1]):
-            expected = naive.slope(twin, rows.y[i], list(raw[i]), price_of(rows, i), k)
+            expected = naive.gradient(twin, rows.y[i], list(raw[i]), price_of(rows, i), k)
             assert g[i, k] == pytest.approx(expected, rel=1e-6, abs=1e-8)
     assert np.all(h >= 0.0)
 
@@ -110,26 +112,26 @@ def test_gradients_are_differences_of_values(name):
 @pytest.mark.parametrize("name", [n for n in SMOOTH if not n.startswith("expected")])
 def test_hessians_are_differences_of_gradients(name):
     loss, twin, rows, raw = example(name)
-    h = slopes_of(loss, rows, raw)[1]
+    h = loss.derivatives(rows, raw)[1]
     for i in range(len(raw)):
         for k in range(raw.shape[1]):
-            expected = naive.bend(twin, rows.y[i], list(raw[i]), price_of(rows, i), k)
+            expected = naive.hessian(twin, rows.y[i], list(raw[i]), price_of(rows, i), k)
             assert h[i, k] == pytest.approx(expected, rel=1e-4, abs=1e-6)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
-def test_the_bend_of_expected_cost_bounds_its_curvature(n_classes):
+def test_the_hessian_of_expected_cost_bounds_its_curvature(n_classes):
     """Hoppner's |(1 - 2 s) g| lies below ours, which does not vanish at s = 1/2."""
     loss, twin, rows, raw = example(f"expected-cost-{n_classes}")
-    g, h = slopes_of(loss, rows, raw)
+    g, h = loss.derivatives(rows, raw)
     for i in range(len(raw)):
         for k in range(raw.shape[1]):
-            true = naive.bend(twin, rows.y[i], list(raw[i]), price_of(rows, i), k)
+            true = naive.hessian(twin, rows.y[i], list(raw[i]), price_of(rows, i), k)
             assert h[i, k] >= abs(true) - 1e-6
     if n_classes == 2:
         s = 1 / (1 + np.exp(-raw[:, 0]))
         assert np.all(h[:, 0] >= np.abs((1 - 2 * s) * g[:, 0]))
-        at_half = slopes_of(loss, rows, np.zeros_like(raw))[1]
+        at_half = loss.derivatives(rows, np.zeros_like(raw))[1]
         assert np.all(at_half > 0.0)
 
 
@@ -152,24 +154,29 @@ def kernels(request):
     return load_interpreted("boosting.gradient._gradient_kernels")[0]
 
 
+def derive(loss, rows, raw, n_shards=1):
+    """Return the largest derivatives, and all gradients and hessians in the order of the table."""
+    with cut_rows(rows, n_shards=n_shards) as shards:
+        shards.call([Bind(loss, (0.0,) * rows.n_outputs, steps=False)])
+        shards.put(lambda shard, part: setattr(shard.state, "margins", part), raw)
+        largest = loss.measure(shards, getattr(loss, "total", 0.0))
+        gradients = shards.fetch(lambda shard: shard.state.gradients.T)
+        return largest, gradients, shards.fetch(lambda shard: shard.state.hessians.T)
+
+
 @each_loss
 @pytest.mark.parametrize("weighted", [False, True])
 def test_kernels_compute_what_the_methods_say(kernels, name, weighted, monkeypatch):
-    monkeypatch.setattr(slopes, "kernels", kernels)
+    for module in (classes, errors):
+        monkeypatch.setattr(module, "kernels", kernels)
     loss, _, rows, raw = example(name, n=61)
     if weighted:
         weights = np.random.default_rng(1).uniform(0.1, 3, size=61)
         rows = Rows(rows.y, rows.n_outputs, weights, rows.prices)
-    expected = slopes_of(loss, rows, raw)
-    layout = plan_layout(None, 61, 1, 2)
-    with layout.cut(np.zeros((61, 1), dtype=np.uint8)) as shards:
-        bound = bind_loss(loss, rows, shards)
-        bound.total = getattr(loss, "total", 0.0)
-        shards.scatter("margins", raw)
-        largest = bound.measure(shards)
-        for shard in shards.shards:
-            for found, twin in zip(("slopes", "bends"), expected, strict=True):
-                np.testing.assert_allclose(shard.data[found].T, twin[shard.rows], rtol=1e-12)
+    expected = loss.derivatives(rows, raw)
+    largest, *found = derive(loss, rows, raw, n_shards=2)
+    for part, twin in zip(found, expected, strict=True):
+        np.testing.assert_allclose(part, twin, rtol=1e-12)
     tops = np.stack([np.abs(expected[0]).max(axis=0), expected[1].max(axis=0)], axis=1)
     np.testing.assert_allclose(largest, tops, rtol=1e-12)
 
@@ -185,15 +192,11 @@ def test_prices_by_class_equal_prices_by_row(name):
         Rows(rows.y, rows.n_outputs, table=table),
         Rows(rows.y, rows.n_outputs, prices=table[rows.y]),
     ):
-        with plan_layout(None, 40, 1, 1).cut(np.zeros((40, 1), dtype=np.uint8)) as shards:
-            bound = bind_loss(loss, bundle, shards)
-            shards.scatter("margins", raw)
-            bound.measure(shards)
-            found.append(shards.shards[0].data["slopes"].copy())
+        found.append(derive(loss, bundle, raw)[1])
     np.testing.assert_array_equal(*found)
 
 
-def test_certain_rows_have_finite_slopes(kernels):
+def test_certain_rows_have_finite_gradients(kernels):
     margins = np.array([[800.0], [-800.0], [800.0], [-800.0]])
     labels = np.array([1, 1, 0, 0], dtype=np.uint8)
     one, none = np.ones(2), np.zeros(0)
@@ -201,7 +204,7 @@ def test_certain_rows_have_finite_slopes(kernels):
         g, h, top = np.zeros((1, 4)), np.zeros((1, 4)), np.zeros((1, 2))
         terms = (np.array([-1.0, 1.0]), np.zeros(2), one)
         rows = (margins, labels, True, *terms, 0.0, none)
-        kernels.binary_slopes(kind, *rows, g, h, top)
+        kernels.binary_gradients(kind, *rows, g, h, top)
         assert np.all(np.isfinite(g))
         assert np.all(np.isfinite(h))
 
@@ -218,8 +221,8 @@ def test_packed_pairs_come_apart_again(seed, n):
     np.testing.assert_array_equal(packed >> 29, wide[:, 0])
     np.testing.assert_array_equal(packed & (2**29 - 1), wide[:, 1])
     np.testing.assert_array_equal(wide[:, 0], np.trunc(g * 2.0**10 + np.copysign(0.5, g)))
-    slopes = wide[:, 0]
-    assert totals.tolist() == [np.abs(slopes).sum(), slopes.sum(), wide[:, 1].sum(), n]
+    gradients = wide[:, 0]
+    assert totals.tolist() == [np.abs(gradients).sum(), gradients.sum(), wide[:, 1].sum(), n]
 
 
 # --- minimisers ----------------------------------------------------------------------------------
@@ -290,8 +293,8 @@ def test_minimise_finds_many_minima_at_once():
     def function(v):
         # A quartic, two bowls, and an absolute value: only its sign is known.
         d = v - centres
-        slopes = np.array([d[0] ** 3, d[1], d[2], np.sign(d[3])])
-        return slopes, np.array([3 * d[0] ** 2, 1.0, 1.0, 0.0])
+        gradients = np.array([d[0] ** 3, d[1], d[2], np.sign(d[3])])
+        return gradients, np.array([3 * d[0] ** 2, 1.0, 1.0, 0.0])
 
     found = minimise(function, 4, 1e5)
     np.testing.assert_allclose(found[1:], centres[1:], rtol=1e-9)
@@ -356,4 +359,4 @@ def test_a_users_hessian_must_not_be_negative():
             return -np.ones_like(raw)
 
     with pytest.raises(ValueError, match="negative in row 0"):
-        slopes_of(Bad(), Rows(np.zeros(3)), np.zeros((3, 1)))
+        OwnLoss(Bad()).derivatives(Rows(np.zeros(3)), np.zeros((3, 1)))

@@ -29,9 +29,8 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from costboost.binning.binner import fit_binner
-from costboost.boosting.gradient import learner as slope_learners
-from costboost.boosting.gradient.derivatives import Rows, bind_loss, mean_value, slopes_of
-from costboost.boosting.gradient.learner import SlopeTree, ordered_values, set_units
+from costboost.boosting.gradient import learner as gradient_learners
+from costboost.boosting.gradient.learner import GradientTree, ordered_values
 from costboost.boosting.gradient.loop import GradientBoosting, GradientSetting
 from costboost.boosting.gradient.losses import (
     CostExponentialLoss,
@@ -42,7 +41,7 @@ from costboost.boosting.gradient.losses import (
     PinballLoss,
     SquaredLoss,
 )
-from costboost.boosting.gradient.minimisers import best_constant
+from costboost.boosting.gradient.rows import GradientRows, Rows
 from costboost.costs import Costs
 from costboost.estimators.gradient import GradientBoostClassifier, GradientBoostRegressor
 from costboost.shards import layout as layout_module
@@ -51,28 +50,27 @@ from costboost.shards.modes import PackedPairs, Pairs
 from costboost.shards.sampling import RowSample
 from costboost.trees.grower import Limits
 from costboost.trees.splits import SplitFinder
+from gradient_shards import best_constant, cut_rows
 from naive import gradient as naive
 
 
 def run(loss, rows, X, n_shards=1, *, limits=None, start=None, monotone=None, l2=0.0, **setting):
     """Boost; return the rounds and the margins in the order of the table."""
     binner = fit_binner(X)
-    layout = plan_layout(None, len(X), 1, n_shards)
     setting = GradientSetting(**{"n_rounds": 5, "l2": l2, **setting})
-    with layout.cut(binner.encode(X, positions=layout.positions)) as shards:
-        slopes = bind_loss(loss, rows, shards)
-        tree = SlopeTree(
+    with cut_rows(rows, binner.encode(X), n_shards) as shards:
+        tree = GradientTree(
             binner,
             limits or Limits(max_leaf_nodes=6),
             least_squares=setting.step == "line-search" or isinstance(loss, HuberLoss),
             l2=l2,
             monotone=monotone,
             seed=setting.seed,
-            largest_unit=set_units(shards, rows.weights),
+            heaviest=1.0 if rows.weights is None else float(rows.weights.max()),
         )
         f0 = best_constant(loss, rows) if start is None else start
-        boosting = GradientBoosting(shards, slopes, tree, setting, f0)
-        return list(boosting.rounds()), shards.gather("margins")
+        boosting = GradientBoosting(shards, loss, tree, setting, f0)
+        return list(boosting.rounds()), shards.fetch(lambda shard: shard.state.margins)
 
 
 def problem(n=120, seed=0, n_classes=2, priced=False):
@@ -109,7 +107,7 @@ def test_rounds_equal_the_naive_twin(name, l2):
         one = Rows(
             rows.y[i : i + 1], prices=None if rows.prices is None else rows.prices[i : i + 1]
         )
-        g, h = slopes_of(loss, one, np.array([[f]]))
+        g, h = loss.derivatives(one, np.array([[f]]))
         return float(g[0, 0]), float(h[0, 0])
 
     _, margins = run(loss, rows, X, l2=l2, limits=Limits(max_leaf_nodes=5, min_samples_leaf=3))
@@ -146,7 +144,7 @@ def test_every_step_lowers_the_loss(name, n_classes, step):
     values = []
     for n_rounds in range(5):
         _, margins = run(loss, rows, X, n_rounds=n_rounds, step=step, max_step=4.0)
-        values.append(mean_value(loss, rows, margins))
+        values.append(loss.mean_value(rows, margins))
     assert np.all(np.diff(values) < 0.0)
 
 
@@ -156,9 +154,7 @@ def test_regression_losses_fall(loss, step):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(150, 3))
     rows = Rows(X[:, 0] * X[:, 1] + rng.standard_t(2, size=150))
-    values = [
-        mean_value(loss, rows, run(loss, rows, X, n_rounds=t, step=step)[1]) for t in range(6)
-    ]
+    values = [loss.mean_value(rows, run(loss, rows, X, n_rounds=t, step=step)[1]) for t in range(6)]
     assert np.all(np.diff(values) < 0.0)
 
 
@@ -207,11 +203,11 @@ def test_line_search_is_the_minimiser_along_the_tree():
     direction = (margins - f0) / done[0].step
 
     def total(size):
-        return mean_value(LogLoss(), rows, f0 + size * direction)
+        return LogLoss().mean_value(rows, f0 + size * direction)
 
     assert done[0].step == pytest.approx(naive.least(total, 0, 100), rel=1e-6)
     # The direction is the least-squares fit of the pseudo-residuals: means of leaves.
-    g, _ = slopes_of(LogLoss(), rows, np.repeat(f0[None, :], len(X), axis=0))
+    g, _ = LogLoss().derivatives(rows, np.repeat(f0[None, :], len(X), axis=0))
     for members in leaf_of(direction[:, 0], X, rows.y):
         assert direction[members[0], 0] == pytest.approx(-g[members, 0].mean(), rel=1e-9)
 
@@ -229,7 +225,7 @@ def test_line_search_sees_the_b_of_cai():
     direction = (margins - f0) / done[0].step
 
     def total(size):
-        return mean_value(loss, rows, f0 + size * direction, total=size)
+        return loss.mean_value(rows, f0 + size * direction, total=size)
 
     assert done[0].step == pytest.approx(naive.least(total, 0, 100), rel=1e-6)
 
@@ -257,7 +253,7 @@ SHARDED = {name: rest for name, *rest in cases()}
 def test_shards_change_nothing(name, packed, monkeypatch):
     loss, rows, step = SHARDED[name]
     monkeypatch.setattr(layout_module, "_DEAL", 16)
-    monkeypatch.setattr(slope_learners, "PACKED_ROWS", 1 if packed else 10**9)
+    monkeypatch.setattr(gradient_learners, "PACKED_ROWS", 1 if packed else 10**9)
     X = problem(400, 6)[0]
     options = {"n_rounds": 3, "step": step, "subsample": 0.7, "max_step": 4.0, "seed": 3}
     one = run(loss, rows, X, 1, **options)[1]
@@ -269,28 +265,28 @@ def test_packed_and_wide_pairs_find_the_same_trees(monkeypatch):
     y = X[:, 0] * X[:, 1] + np.random.default_rng(0).normal(size=500)
     found = []
     for limit in (1, 10**9):
-        monkeypatch.setattr(slope_learners, "PACKED_ROWS", limit)
+        monkeypatch.setattr(gradient_learners, "PACKED_ROWS", limit)
         found.append(run(SquaredLoss(), Rows(y), X, n_rounds=10)[1])
     # The grid decides splits only: where they agree, so do the values.
     np.testing.assert_allclose(*found, rtol=1e-12)
 
 
 def test_heavy_tails_take_the_wide_grid(monkeypatch):
-    monkeypatch.setattr(slope_learners, "PACKED_ROWS", 1)
+    monkeypatch.setattr(gradient_learners, "PACKED_ROWS", 1)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 2))
     calm = X[:, 0] + 0.01 * rng.normal(size=4000)
     wild = calm.copy()
     wild[0] = 1e7
     modes = []
-    original = SlopeTree._put_on_grid
+    original = GradientTree._put_on_grid
 
     def spy(self, *args):
         mode = original(self, *args)
         modes.append(type(mode[0]).__name__)
         return mode
 
-    monkeypatch.setattr(SlopeTree, "_put_on_grid", spy)
+    monkeypatch.setattr(GradientTree, "_put_on_grid", spy)
     run(SquaredLoss(), Rows(calm), X, n_rounds=1)
     run(SquaredLoss(), Rows(wild), X, n_rounds=1)
     run(SquaredLoss(), Rows(calm + 1e7), X, n_rounds=1, start=np.zeros(1))
@@ -300,18 +296,18 @@ def test_heavy_tails_take_the_wide_grid(monkeypatch):
 @pytest.mark.parametrize("packed", [False, True])
 def test_counting_late_changes_nothing(packed, monkeypatch):
     """Leaves of at least 20 rows: counted where weights leave a doubt, or everywhere."""
-    monkeypatch.setattr(slope_learners, "PACKED_ROWS", 1 if packed else 10**9)
+    monkeypatch.setattr(gradient_learners, "PACKED_ROWS", 1 if packed else 10**9)
     X, rows = problem(600, 8)
     limits = Limits(max_leaf_nodes=12, min_samples_leaf=20)
     late = run(LogLoss(), rows, X, n_rounds=8, limits=limits)
     counted = []
-    original = slope_learners.SplitFinder
+    original = gradient_learners.SplitFinder
 
     def eager(*args, heaviest, **options):
         counted.append(heaviest)
         return original(*args, **options)
 
-    monkeypatch.setattr(slope_learners, "SplitFinder", eager)
+    monkeypatch.setattr(gradient_learners, "SplitFinder", eager)
     early = run(LogLoss(), rows, X, n_rounds=8, limits=limits)
     assert counted
     np.testing.assert_array_equal(late[1], early[1])
@@ -328,14 +324,14 @@ def test_packed_histograms_are_pair_histograms(whole):
     g = rng.choice([-(2**21), 2**21, 0, 5], size=n)
     h = rng.choice([0, 1, 2**16], size=n)
     with plan_layout(None, n, 1, 1).cut(rng.integers(0, 2, (n, 3)).astype(np.uint8)) as shards:
-        shards.scatter("pairs", np.stack([g, h], axis=1))
-        shards.scatter("packed", g * 2**PackedPairs.SHIFT + h)
         shard = shards.shards[0]
+        packed = g * 2**PackedPairs.SHIFT + h
+        shard.state = GradientRows(Rows(g), pairs=np.stack([g, h], axis=1), packed=packed)
         shard.begin(None if whole else RowSample(0.7, seed=0, number=0))
         np.testing.assert_array_equal(
             PackedPairs().histogram(shard, 0), Pairs().histogram(shard, 0)
         )
-        assert not shard.data["part"].any()
+        assert not shard.state.part.any()
 
 
 def test_constrained_splits_equal_the_naive_search():

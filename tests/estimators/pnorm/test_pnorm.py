@@ -29,7 +29,7 @@ from costboost.boosting.pnorm.methods import (
     rate_bound,
 )
 from costboost.boosting.pnorm.model import assemble_mixture
-from costboost.boosting.pnorm.rows import answer_costs
+from costboost.boosting.pnorm.rows import PNormRows, answer_costs, price_unit
 from costboost.estimators.pnorm import PNormBoostClassifier
 from costboost.shards import layout as layout_module
 from costboost.shards.layout import plan_layout
@@ -77,6 +77,18 @@ def mixture_of(rng, n, K):
     return rng.dirichlet(np.ones(K), size=n)
 
 
+def loader(y, costs, weights, K):
+    def load(rows):
+        own = costs if costs.is_constant else costs[rows]
+        return PNormRows(y[rows], own, None if weights is None else weights[rows], K)
+
+    return load
+
+
+def fetch(loop, name):
+    return loop.shards.fetch(lambda shard: getattr(shard.state, name))
+
+
 def run(X, y, C, method="lp-csb", *, p=2.0, step="harmonic", T=5, n_shards=1, weights=None, **tree):
     """The rounds and the state of the loop, with stumps unless said otherwise."""
     K = C.shape[1]
@@ -84,10 +96,11 @@ def run(X, y, C, method="lp-csb", *, p=2.0, step="harmonic", T=5, n_shards=1, we
     layout = plan_layout(None, len(y), 1, n_shards)
     costs = (Costs.of_rows(C) if len(C) == len(y) else Costs.from_matrix(C)).bind(np.arange(K))
     limits = Limits(**({"max_depth": 1} | tree))
-    with layout.cut(binner.encode(X, positions=layout.positions)) as shards:
+    codes = binner.encode(X, positions=layout.positions)
+    with layout.cut(codes, loader(y, costs, weights, K)) as shards:
         learner = RelationalTree(binner, K, limits, METHODS[method].one_label)
-        setting = MixingSetting(T, p, step)
-        loop = Mixing(shards, METHODS[method], learner, costs, y, weights, K, setting)
+        choices = (METHODS[method], learner, K, MixingSetting(T, p, step))
+        loop = Mixing(shards, *choices, weighted=weights is not None)
         return list(loop.rounds()), loop
 
 
@@ -199,7 +212,7 @@ def test_loop_equals_its_twin(name, seed, K):
     expected = naive.run(X, C, y, name)
     assert_same_rounds(found, expected)
     if found:
-        assert_allclose(loop.shards.gather("mixture"), expected[-1]["H"], rtol=1e-6, atol=1e-9)
+        assert_allclose(fetch(loop, "mixture"), expected[-1]["H"], rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("step", ["average", "bound", "search"])
@@ -234,7 +247,7 @@ def test_model_does_not_depend_on_shards(name, constant, monkeypatch):
     assert [(r.objective, r.train_cost, r.error) for r in one] == [
         (r.objective, r.train_cost, r.error) for r in many
     ]
-    assert_array_equal(loop_one.shards.gather("mixture"), loop_many.shards.gather("mixture"))
+    assert_array_equal(fetch(loop_one, "mixture"), fetch(loop_many, "mixture"))
 
 
 @pytest.mark.parametrize("name", ["lp-csb", "lp-csb-a", "gbse", "adaboost.m2"])
@@ -275,14 +288,14 @@ def test_mixtures_of_stochastic_hypotheses_sum_to_one():  # invariant 42
     X, y = problem(17, K=4)
     for name in ("gbse", "gbse-t", "lp-csb-a", "lp-csb-pa", "dse", "average-cost"):
         _, loop = run(X, y, row_costs(17, y, 4), name, T=9)
-        assert_allclose(loop.shards.gather("mixture").sum(axis=1), 1.0)
+        assert_allclose(fetch(loop, "mixture").sum(axis=1), 1.0)
 
 
 def test_rounds_at_p_one_differ_and_are_drawn_in_proportion():  # invariant 40
     X, y = problem(19, n=400, K=3)
     rounds, loop = run(X, y, row_costs(19, y, 3), "lp-csb", p=1.0, T=6, max_depth=3)
     assert len({r.error for r in rounds}) == 6
-    assert set(np.unique(loop.shards.gather("vectors"))) <= {-1, 0, 1}
+    assert set(np.unique(fetch(loop, "vectors"))) <= {-1, 0, 1}
     u = np.concatenate([uniform(round_key(1, t), np.arange(20_000)) for t in range(3)])
     assert abs(np.mean(u < 0.3) - 0.3) < 0.01
     assert abs(np.corrcoef(u[:20_000], u[20_000:40_000])[0, 1]) < 0.02
@@ -308,10 +321,10 @@ class Pool:
         self.pool, self.C = pool, C
 
     def learn(self, shards, number):
-        w = shards.gather("vectors")
+        w = shards.fetch(lambda shard: shard.state.vectors)
         best = self.pool[np.argmax(np.sum(self.pool * w, axis=(1, 2)))]
         for shard in shards.shards:
-            shard.data["answers"] = best[shard.rows].astype(np.uint8)
+            shard.state.answers = best[shard.rows].astype(np.uint8)
         return Relation(None)
 
 
@@ -324,11 +337,10 @@ def test_theorem_42_holds_for_the_mean(p, step):  # invariant 39
     C = row_costs(23, y, K)
     pool = np.eye(K)[rng.integers(0, K, (15, n))]
     layout = plan_layout(None, n, 1, 1)
-    with layout.cut(np.zeros((n, 0), dtype=np.uint8)) as shards:
-        costs = Costs.of_rows(C).bind(np.arange(K))
+    costs = Costs.of_rows(C).bind(np.arange(K))
+    with layout.cut(np.zeros((n, 0), dtype=np.uint8), loader(y, costs, None, K)) as shards:
         setting = MixingSetting(60, p, step)
-        state = (METHODS["lp-csb-a"], Pool(pool, C), costs, y, None, K, setting)
-        rounds = list(Mixing(shards, *state).rounds())
+        rounds = list(Mixing(shards, METHODS["lp-csb-a"], Pool(pool, C), K, setting).rounds())
     L = np.array([r.objective for r in rounds])
     H, least = np.full((n, K), 1 / K), 0.0
     for _ in range(400):  # Frank and Wolfe's lower bound of the infimum
@@ -361,7 +373,7 @@ def test_unrolled_mixture_is_the_last_stage():
         model = assemble_mixture(rounds, METHODS[name], loop.learner.binner, 4)
         stages = list(model.staged_scores(X))
         assert_allclose(model.scores(X), stages[-1], atol=1e-14)
-        assert_allclose(stages[-1], loop.shards.gather("mixture"), atol=1e-14)
+        assert_allclose(stages[-1], fetch(loop, "mixture"), atol=1e-14)
         base, shares = model.shares
         if name != "adaboost.m2":
             assert_allclose(base + shares.sum(), 1.0)
@@ -371,9 +383,11 @@ def test_answer_costs_aim_at_the_cheapest_answer():
     costs = Costs.from_matrix([[2.0, 1.0], [8.0, 0.5]]).bind([0, 1])
     prices = answer_costs(costs, np.array([0, 1, 0]), 2)
     assert prices.labels.tolist() == [1, 1]
-    assert (prices.excess * prices.unit).tolist() == [[1.0, 0.0], [7.5, 0.0]]
+    assert prices.excess.tolist() == [[1.0, 0.0], [7.5, 0.0]]
     assert prices.floor.tolist() == [1.0, 0.5]
-    assert 0.5 <= prices.excess.max() <= 1.0
+    scaled = prices.scaled(price_unit(prices.largest))
+    assert (scaled.excess * scaled.unit).tolist() == prices.excess.tolist()
+    assert 0.5 <= scaled.largest <= 1.0
 
 
 # -- the face -----------------------------------------------------------------------------------

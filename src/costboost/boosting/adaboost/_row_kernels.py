@@ -291,6 +291,7 @@ def outline_rows(
     d: cython.double
     last: cython.int = cython.cast(cython.int, moments.shape[0] - 1)
     half: cython.double = 0.5 * moments.shape[0]
+    beyond: cython.double = 2.0 * half + 0.5
     per_cell: cython.double = half / reach
     factored: cython.bint = f.strides[0] != 0
     with cython.nogil:
@@ -302,6 +303,10 @@ def outline_rows(
                 _margins(leaves, columns, sizes, u, k, begin, count, block)
                 for j in range(count):
                     d = block[j] * per_cell + half
+                    # Kept in range from both sides, so that no margin leads outside the cells;
+                    # NaN fails the first comparison, and goes to the first cell.
+                    d = d if d > -0.5 else -0.5
+                    d = d if d < beyond else beyond
                     cell = cython.cast(cython.int, d)
                     cell = cell if cell < last else last
                     cells[j] = cell

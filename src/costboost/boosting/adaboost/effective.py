@@ -20,6 +20,7 @@ from costboost.boosting.adaboost.normalizer import Hypothesis, RowTerms
 from costboost.boosting.adaboost.prices import Prices
 from costboost.boosting.adaboost.rules import At, Beta, Rule
 from costboost.boosting.adaboost.steps import MAX_ALPHA
+from costboost.inputs.outside import STEEPEST, read_finite
 from costboost.shards.local import Shards
 from costboost.shards.rows import Shard
 
@@ -27,6 +28,7 @@ Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 _WIDEST = 1e250  # costs further apart than this are taken to be this far apart
+_LARGEST = 1e300  # factors beyond are refused: they are multiplied by weights
 FAR = 2.0**16  # of factors: the product of two bounds is then too coarse a bound
 
 
@@ -105,8 +107,9 @@ class Terms:
         if prices.constant:
             right, wide = prices.right, prices.wrong
         at, wrong = self._at(right, classes), self._at(wide, classes, row_cost=right)
-        self._margins = np.where(own, self.rule.right(at)[:, None], -self.rule.wrong(wrong))
-        factors = self.rule.right_factor(at)[:, None], self.rule.wrong_factor(wrong)
+        exponents = self._exponents("right", at)[:, None], -self._exponents("wrong", wrong)
+        self._margins = np.where(own, *exponents)
+        factors = self._factor("right_factor", at)[:, None], self._factor("wrong_factor", wrong)
         self._factors = np.where(own, *factors)
 
     def _at(
@@ -126,6 +129,21 @@ class Terms:
         if self.setting.objective is not None:
             at = replace(at, objective=self.setting.objective(at, rows))
         return at
+
+    def _exponents(self, name: str, at: At) -> Floats:
+        """Evaluate one of the rule's exponents, checked: it may be a user's."""
+        return self._asked(name, at, -STEEPEST, STEEPEST)
+
+    def _factor(self, name: str, at: At) -> Floats:
+        """Evaluate one of the rule's weights or factors, checked: it may be a user's."""
+        return self._asked(name, at, 0.0, _LARGEST)
+
+    def _asked(self, name: str, at: At, low: float, high: float) -> Floats:
+        source = f"{name} of method={self.rule.name!r}"
+        if self.setting.beta is not None:
+            source += " with your beta"
+        answer = getattr(self.rule, name)(at)
+        return read_finite(answer, at.cost.shape, source, low=low, high=high)
 
     def _at_classes(self) -> At:
         return self._at(self.prices.right, np.arange(self.n_classes))
@@ -156,36 +174,35 @@ class Terms:
         """Return the weights before the first round, (n,), up to a constant."""
         if self.prices.constant and self.setting.objective is None:
             at = self._at_classes()
-            return np.asarray((self.rule.first(at) * self._before(at))[self.prices.labels])
+            return np.asarray((self._factor("first", at) * self._before(at))[self.prices.labels])
         at = self._at_rows()
-        return self.rule.first(at) * self._before(at)
+        return self._factor("first", at) * self._before(at)
 
     def _before(self, at: At) -> Floats:
-        return np.ones_like(at.cost) if self.rule.before is None else self.rule.before(at)
+        return np.ones_like(at.cost) if self.rule.before is None else self._factor("before", at)
 
     def handed_by_class(self) -> Floats | None:
         """Return what multiplies a class's weights for the learner, (K,), where rows are alike."""
         if self.rule.handed is None or not self.prices.constant:
             return None
-        return self.rule.handed(self._at_classes())
+        return self._factor("handed", self._at_classes())
 
     def handed_by_row(self) -> Floats:
         """Return what multiplies a row's weight for the learner, (n,)."""
-        assert self.rule.handed is not None
-        return self.rule.handed(self._at_rows())
+        return self._factor("handed", self._at_rows())
 
     def ahead_by_class(self) -> Floats:
         """Return the rule's factors before a round, (K,); ones where rows have their own."""
         if self.rule.before is None or not self.prices.constant:
             return np.ones(self.n_classes)
-        return self.rule.before(self._at_classes())
+        return self._factor("before", self._at_classes())
 
     def ahead_by_row(self) -> bool:
         """Give every shard the rule's factors before a round, if it has any."""
         if self.rule.before is None:
             return False
         if "ahead" not in self.shards.shards[0].data:
-            self.shards.scatter("ahead", self.rule.before(self._at_rows()))
+            self.shards.scatter("ahead", self._factor("before", self._at_rows()))
         return True
 
     def link_slope(self) -> float:
@@ -249,8 +266,10 @@ class Terms:
         if self.n_classes > 2:
             wide = self._at(prices.wrong[shard.rows], labels, shard.rows, own)
         right = labels[:, None] == np.arange(self.n_classes)
-        u = np.where(right, _wide(self.rule.right(at)), -_wide(self.rule.wrong(wide)))
-        f = np.where(right, _wide(self.rule.right_factor(at)), _wide(self.rule.wrong_factor(wide)))
+        exponents = self._exponents("right", at), self._exponents("wrong", wide)
+        u = np.where(right, _wide(exponents[0]), -_wide(exponents[1]))
+        factors = self._factor("right_factor", at), self._factor("wrong_factor", wide)
+        f = np.where(right, _wide(factors[0]), _wide(factors[1]))
         return u, f
 
     @property

@@ -17,6 +17,7 @@ from sklearn.base import clone
 
 from costboost.binning.binner import Binner
 from costboost.boosting.adaboost.normalizer import Hypothesis
+from costboost.inputs.outside import ask, count_rows, read_classes, read_probabilities, source_of
 from costboost.shards.grid import grid_scale
 from costboost.shards.local import Shards
 from costboost.shards.messages import Message
@@ -260,7 +261,7 @@ class OutsideLearner:
 
     def _answer(self, shards: Shards, estimator: Any) -> None:
         if self.votes == "discrete":
-            votes, sizes = np.asarray(estimator.predict(self.X), dtype=np.int64), None
+            votes, sizes = class_votes(estimator, self.X, self.n_classes), None
         else:
             margins = probability_votes(estimator, self.X, self.votes)
             votes, sizes = (margins > 0).astype(np.int64), np.abs(margins)
@@ -270,10 +271,15 @@ class OutsideLearner:
                 shard.data["sizes"] = sizes[shard.rows]
 
 
+def class_votes(estimator: Any, X: Any, n_classes: int) -> Int64:
+    """Return the class numbers that an outside classifier answers, checked."""
+    answers = ask(estimator, "predict", X)
+    return read_classes(answers, count_rows(X), n_classes, source_of(estimator, "predict"))
+
+
 def probability_votes(estimator: Any, X: Any, votes: Votes) -> Floats:
     """Return the signed votes of an outside classifier's probabilities (two classes)."""
-    proba = np.zeros((len(X) if hasattr(X, "__len__") else X.shape[0], 2))
-    proba[:, np.asarray(estimator.classes_, dtype=np.int64)] = estimator.predict_proba(X)
+    proba = read_probabilities(estimator, X, np.arange(2))
     if votes == "real":
         p = np.clip(proba, _CLIP, 1 - _CLIP)
         return np.asarray(0.5 * np.log(p[:, 1] / p[:, 0]))

@@ -16,6 +16,7 @@ from scipy.special import logit
 from costboost.boosting import _vote_kernels as kernels
 from costboost.boosting.adaboost.links import voted_proba
 from costboost.boosting.adaboost.normalizer import BLOCK, Hypothesis
+from costboost.boosting.limits import share_limits
 from costboost.costs import Costs
 from costboost.shards.grid import grid_scale, to_floats
 from costboost.shards.local import Shards
@@ -51,7 +52,10 @@ class Ledger:
             self.weight_scale = self.scale
             shards.scatter("sample weights", sample_weight)
         cheapest = decision == "cheapest"
-        self.by_expectation = not costs.is_square or (cheapest and n_classes > 2 and costs.per_row)
+        binary = n_classes == 2 and costs.is_square
+        limits = share_limits(costs) if cheapest and binary else None
+        no_limits = limits is None if binary else costs.per_row
+        self.by_expectation = not costs.is_square or (cheapest and no_limits)
         # Rows are grouped by the labels aimed at: a table by class prices them if those are y.
         same_labels = bool(np.array_equal(labels, y))
         self.by_table = costs.is_constant and costs.is_square and same_labels
@@ -68,18 +72,17 @@ class Ledger:
         self.rewards = np.zeros((0, 0))
         self.limit = np.zeros(1)
         if cheapest and not self.by_expectation:
-            self._set_limits()
+            self._set_limits(limits)
 
-    def _set_limits(self) -> None:
+    def _set_limits(self, limits: Floats | None) -> None:
         """Put AdaMEC's rule in place: rewards of K classes, or limits of the margin."""
-        if self.n_classes > 2:
+        if limits is None:
             self.rewards = -self.costs.of_labels(np.arange(self.n_classes), encoded=True)
             return
-        threshold = np.atleast_1d(self.costs.thresholds())
-        # s > threshold with s = (1 + F / A) / 2: F > A (2 threshold - 1)
-        limit = 2.0 * threshold - 1.0
-        if not self.shares:  # 1 / (1 + exp(-2 F)) > threshold
-            limit = 0.5 * logit(np.clip(threshold, 0.0, 1.0))
+        # s > its limit with s = (1 + F / A) / 2: F > A (2 limit - 1)
+        limit = 2.0 * limits - 1.0
+        if not self.shares:  # 1 / (1 + exp(-2 F)) > its limit
+            limit = 0.5 * logit(np.clip(limits, 0.0, 1.0))
         if self.costs.per_row:
             self.shards.scatter("limits", limit)
         else:
@@ -149,7 +152,7 @@ class Ledger:
         return out
 
     def _expected_cost(self, total_alpha: float) -> float:
-        """Take the slow road: actions that are not classes, or K classes with a price per row."""
+        """Take the slow road: other actions, no limits, or K classes with a price per row."""
         margins = self.shards.gather("margins")
         decided = self.costs.decide(voted_proba(margins, total_alpha, shares=self.shares))
         assert self.costs.classes is not None

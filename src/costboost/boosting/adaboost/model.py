@@ -10,9 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
-from costboost.boosting.adaboost.learner import LEAF_VALUES, Votes, probability_votes
+from costboost.boosting.adaboost.learner import (
+    LEAF_VALUES,
+    Votes,
+    class_votes,
+    probability_votes,
+)
 from costboost.boosting.adaboost.links import link, vote_shares, voted_proba
 from costboost.boosting.adaboost.loop import Round
+from costboost.inputs.outside import count_rows
 from costboost.trees.forest import Forest, ForestBuilder
 
 Floats = NDArray[np.float64]
@@ -80,7 +86,7 @@ class Ensemble:
 
     def _no_votes(self, X: Any) -> Floats:
         base = np.zeros(1 if self.n_classes == 2 else self.n_classes)
-        return np.repeat((base if self.base is None else self.base)[None, :], _n_rows(X), axis=0)
+        return np.repeat((base if self.base is None else self.base)[None, :], count_rows(X), axis=0)
 
     def _vote(self, t: int, X: Any) -> Floats:
         """Return what outside classifier t adds to the margins."""
@@ -109,7 +115,7 @@ def outside_votes(estimator: Any, X: Any, alpha: Any, votes: Votes, n_classes: i
     """Return what an outside classifier with step alpha adds to the margins of rows."""
     if votes != "discrete":
         return np.asarray(alpha * probability_votes(estimator, X, votes)[:, None])
-    answers = np.asarray(estimator.predict(X), dtype=np.int64)
+    answers = class_votes(estimator, X, n_classes)
     if n_classes == 2:
         plus, minus = np.broadcast_to(alpha, 2)  # RareBoost has one for each side
         return np.asarray(np.where(answers == 1, plus, -minus)[:, None], dtype=float)
@@ -151,7 +157,3 @@ def constant_ensemble(
         return Ensemble(n_classes, alphas, None, (), votes, discrete, base)
     forest = ForestBuilder(len(base)).build(binner, base)
     return Ensemble(n_classes, alphas, forest, (), votes, discrete)
-
-
-def _n_rows(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)

@@ -1,8 +1,8 @@
-"""The compiled loops of gradient boosting over rows: slopes, grids, sums by leaf.
+"""The compiled loops of gradient boosting over rows: gradients, grids, sums by leaf.
 
     margins     (m, J) float64   F of every row and output
     leaves      (m,) uint16      the leaf of the tree grown last that each row reached
-    slopes      (J, m) float64   dL/dF, weighted; `bends` likewise, what stands for d2L/dF2
+    gradients   (J, m) float64   dL/dF, weighted; `hessians` likewise, what stands for d2L/dF2
     terms       a, b, w0 ...     per-row numbers of a loss: one entry for every row, or one for
                                  every class (then row i reads the entry of its label), or one
 
@@ -49,30 +49,30 @@ def _add(
     return 0
 
 
-def regression_slopes(
+def regression_gradients(
     kind: cython.int,
     margins: cython.const[cython.double][:, ::1],
     targets: cython.const[cython.double][::1],
     over: cython.const[cython.double][::1],
     under: cython.const[cython.double][::1],
     weights: cython.const[cython.double][::1],
-    slopes: cython.double[:, ::1],
-    bends: cython.double[:, ::1],
+    gradients: cython.double[:, ::1],
+    hessians: cython.double[:, ::1],
     largest: cython.double[:, ::1],
 ):
-    """Write the weighted slope and bend of a loss of F - y for every row.
+    """Write the weighted gradient and hessian of a loss of F - y for every row.
 
     SQUARED has neither prices; PINBALL is `over` per unit above y and `under` per unit below it;
     HUBER is quadratic up to over[0] and linear beyond, with its true curvature. No weights means
-    that all are 1. Raises largest[0] = (|slope|, bend).
+    that all are 1. Raises largest[0] = (|gradient|, hessian).
     """
     i: cython.Py_ssize_t
     step: cython.Py_ssize_t = 1 if over.shape[0] > 1 else 0
     weighted: cython.bint = weights.shape[0] > 0
     weight: cython.double = 1.0
     gap: cython.double
-    slope: cython.double
-    bend: cython.double
+    gradient: cython.double
+    hessian: cython.double
     top: cython.double = largest[0, 0]
     most: cython.double = largest[0, 1]
     with cython.nogil:
@@ -80,24 +80,24 @@ def regression_slopes(
             if weighted:
                 weight = weights[i]
             gap = margins[i, 0] - targets[i]
-            slope = gap
-            bend = 1.0
+            gradient = gap
+            hessian = 1.0
             if kind == PINBALL:
-                slope = over[i * step] if gap > 0.0 else (-under[i * step] if gap < 0.0 else 0.0)
+                gradient = over[i * step] if gap > 0.0 else (-under[i * step] if gap < 0.0 else 0.0)
             elif kind == HUBER:
                 if gap > over[0]:
-                    slope = over[0]
-                    bend = 0.0
+                    gradient = over[0]
+                    hessian = 0.0
                 elif gap < -over[0]:
-                    slope = -over[0]
-                    bend = 0.0
-            slope *= weight
-            bend *= weight
-            slopes[0, i] = slope
-            bends[0, i] = bend
-            slope = fabs(slope)  # no branch: signs are as good as random
-            top = slope if slope > top else top
-            most = bend if bend > most else most
+                    gradient = -over[0]
+                    hessian = 0.0
+            gradient *= weight
+            hessian *= weight
+            gradients[0, i] = gradient
+            hessians[0, i] = hessian
+            gradient = fabs(gradient)  # no branch: signs are as good as random
+            top = gradient if gradient > top else top
+            most = hessian if hessian > most else most
         largest[0, 0] = top
         largest[0, 1] = most
 
@@ -111,7 +111,7 @@ def regression_values(
     weights: cython.const[cython.double][::1],
     values: cython.double[::1],
 ) -> float:
-    """Write the weighted loss of every row, as `regression_slopes` reads it; return the largest."""
+    """Write every row's weighted loss, as `regression_gradients` reads it; return the largest."""
     i: cython.Py_ssize_t
     step: cython.Py_ssize_t = 1 if over.shape[0] > 1 else 0
     gap: cython.double
@@ -144,7 +144,7 @@ def sum_values(
             _add(out, 0, 0, values[i] * scale)
 
 
-def binary_slopes(
+def binary_gradients(
     kind: cython.int,
     margins: cython.const[cython.double][:, ::1],
     labels: cython.const[cython.uchar][::1],
@@ -154,14 +154,14 @@ def binary_slopes(
     w0: cython.const[cython.double][::1],
     total: cython.double,
     weights: cython.const[cython.double][::1],
-    slopes: cython.double[:, ::1],
-    bends: cython.double[:, ::1],
+    gradients: cython.double[:, ::1],
+    hessians: cython.double[:, ::1],
     largest: cython.double[:, ::1],
 ):
-    """Write the weighted slope and bend of a loss of two classes for every row.
+    """Write the weighted gradient and hessian of a loss of two classes for every row.
 
     LOG reads no terms. EXPONENTIAL is w0 exp(-(a F + b total)). EXPECTED is a / (1 + exp(-F)),
-    a the cost of answering 1 rather than 0; its bend is |slope|, which bounds |d2L/dF2|.
+    a the cost of answering 1 rather than 0; its hessian is |gradient|, which bounds |d2L/dF2|.
     """
     i: cython.Py_ssize_t
     at: cython.Py_ssize_t
@@ -170,8 +170,8 @@ def binary_slopes(
     z: cython.double
     p: cython.double
     sign: cython.double
-    slope: cython.double
-    bend: cython.double
+    gradient: cython.double
+    hessian: cython.double
     top: cython.double = largest[0, 0]
     most: cython.double = largest[0, 1]
     with cython.nogil:
@@ -184,30 +184,30 @@ def binary_slopes(
                 sign = 1.0 - 2.0 * cython.cast(cython.double, labels[i])
                 z = -sign * margins[i, 0]
                 p = 1.0 / (1.0 + exp(z if z < STEEP else STEEP))
-                slope = sign * p
-                bend = p * (1.0 - p)
+                gradient = sign * p
+                hessian = p * (1.0 - p)
             elif kind == EXPONENTIAL:
                 z = -(a[at] * margins[i, 0] + b[at] * total)
                 z = w0[at] * exp(z if z < STEEP else STEEP)
-                slope = -a[at] * z
-                bend = a[at] * a[at] * z
+                gradient = -a[at] * z
+                hessian = a[at] * a[at] * z
             else:
                 z = fabs(margins[i, 0])
                 p = 1.0 / (1.0 + exp(z if z < STEEP else STEEP))
-                slope = a[at] * p * (1.0 - p)
-                bend = fabs(slope)
-            slope *= weight
-            bend *= weight
-            slopes[0, i] = slope
-            bends[0, i] = bend
-            slope = fabs(slope)  # no branch: signs are as good as random
-            top = slope if slope > top else top
-            most = bend if bend > most else most
+                gradient = a[at] * p * (1.0 - p)
+                hessian = fabs(gradient)
+            gradient *= weight
+            hessian *= weight
+            gradients[0, i] = gradient
+            hessians[0, i] = hessian
+            gradient = fabs(gradient)  # no branch: signs are as good as random
+            top = gradient if gradient > top else top
+            most = hessian if hessian > most else most
         largest[0, 0] = top
         largest[0, 1] = most
 
 
-def class_slopes(
+def class_gradients(
     kind: cython.int,
     margins: cython.const[cython.double][:, ::1],
     labels: cython.const[cython.uchar][::1],
@@ -217,15 +217,15 @@ def class_slopes(
     w0: cython.const[cython.double][:, ::1],
     total: cython.double,
     weights: cython.const[cython.double][::1],
-    slopes: cython.double[:, ::1],
-    bends: cython.double[:, ::1],
+    gradients: cython.double[:, ::1],
+    hessians: cython.double[:, ::1],
     largest: cython.double[:, ::1],
 ):
-    """Write the weighted slopes and bends of a loss of K classes for every row.
+    """Write the weighted gradients and hessians of a loss of K classes for every row.
 
-    LOG: p is the softmax of F; bend p (1 - p). EXPONENTIAL: sum over k != y of
+    LOG: p is the softmax of F; hessian p (1 - p). EXPONENTIAL: sum over k != y of
     w0_k exp(-(a_k (F_y - F_k) + b_k total)). EXPECTED: sum_k p_k a_k, a_k the cost of answer k;
-    bend p_k (|a_k - E| + sum_j p_j |a_j - E|), E the expected cost: twice that bounds the
+    hessian p_k (|a_k - E| + sum_j p_j |a_j - E|), E the expected cost: twice that bounds the
     curvature (by diagonal dominance), whatever its sign.
     """
     i: cython.Py_ssize_t
@@ -240,8 +240,8 @@ def class_slopes(
     z: cython.double
     mean: cython.double
     spread: cython.double
-    slope: cython.double
-    bend: cython.double
+    gradient: cython.double
+    hessian: cython.double
     with cython.nogil:
         for i in range(margins.shape[0]):
             if weighted:
@@ -256,12 +256,12 @@ def class_slopes(
                         continue
                     z = -(a[at, k] * (margins[i, y] - margins[i, k]) + b[at, k] * total)
                     z = weight * w0[at, k] * exp(z if z < STEEP else STEEP)
-                    slopes[k, i] = a[at, k] * z
-                    bends[k, i] = a[at, k] * a[at, k] * z
-                    mean += slopes[k, i]
-                    spread += bends[k, i]
-                slopes[y, i] = -mean
-                bends[y, i] = spread
+                    gradients[k, i] = a[at, k] * z
+                    hessians[k, i] = a[at, k] * a[at, k] * z
+                    mean += gradients[k, i]
+                    spread += hessians[k, i]
+                gradients[y, i] = -mean
+                hessians[y, i] = spread
             else:
                 shift = margins[i, 0]
                 for k in range(1, n_classes):
@@ -269,134 +269,136 @@ def class_slopes(
                 z = 0.0
                 for k in range(n_classes):
                     p = exp(margins[i, k] - shift)
-                    slopes[k, i] = p
+                    gradients[k, i] = p
                     z += p
                 mean = 0.0
                 for k in range(n_classes):
-                    p = slopes[k, i] / z
-                    slopes[k, i] = p
+                    p = gradients[k, i] / z
+                    gradients[k, i] = p
                     if kind == EXPECTED:
                         mean += p * a[at, k]
                 spread = 0.0
                 if kind == EXPECTED:
                     for k in range(n_classes):
                         z = a[at, k] - mean
-                        spread += slopes[k, i] * (z if z > 0.0 else -z)
+                        spread += gradients[k, i] * (z if z > 0.0 else -z)
                 for k in range(n_classes):
-                    p = slopes[k, i]
+                    p = gradients[k, i]
                     if kind == LOG:
-                        slopes[k, i] = weight * (p - 1.0 if k == y else p)
-                        bends[k, i] = weight * p * (1.0 - p)
+                        gradients[k, i] = weight * (p - 1.0 if k == y else p)
+                        hessians[k, i] = weight * p * (1.0 - p)
                     else:
                         z = a[at, k] - mean
-                        slopes[k, i] = weight * p * z
-                        bends[k, i] = weight * p * ((z if z > 0.0 else -z) + spread)
+                        gradients[k, i] = weight * p * z
+                        hessians[k, i] = weight * p * ((z if z > 0.0 else -z) + spread)
             for k in range(n_classes):
-                slope = fabs(slopes[k, i])
-                bend = bends[k, i]
-                if slope > largest[k, 0]:
-                    largest[k, 0] = slope
-                if bend > largest[k, 1]:
-                    largest[k, 1] = bend
+                gradient = fabs(gradients[k, i])
+                hessian = hessians[k, i]
+                if gradient > largest[k, 0]:
+                    largest[k, 0] = gradient
+                if hessian > largest[k, 1]:
+                    largest[k, 1] = hessian
 
 
 def pack_pairs(
-    slopes: cython.const[cython.double][::1],
-    bends: cython.const[cython.double][::1],
-    slope_scale: cython.double,
-    bend_scale: cython.double,
+    gradients: cython.const[cython.double][::1],
+    hessians: cython.const[cython.double][::1],
+    gradient_scale: cython.double,
+    hessian_scale: cython.double,
     shift: cython.int,
     packed: cython.longlong[::1],
     totals: cython.longlong[::1],
 ):
-    """Put slope and bend of every row on the grid, both in one word: slope * 2**shift + bend.
+    """Put every row's gradient * 2**shift + hessian on the grid, both in one word.
 
-    Adds to totals = (sum of |slope|, sum of slope, sum of bend, number of rows with a bend), in
-    grid units.
+    Adds to totals = (sum of |gradient|, sum of gradient, sum of hessian, number of rows with a
+    hessian), in grid units.
     """
     i: cython.Py_ssize_t
-    slope: cython.longlong
-    bend: cython.longlong
+    gradient: cython.longlong
+    hessian: cython.longlong
     unit: cython.longlong = cython.cast(cython.longlong, 1) << shift
-    slope_total: cython.longlong = 0
+    gradient_total: cython.longlong = 0
     size_total: cython.longlong = 0
-    bend_total: cython.longlong = 0
+    hessian_total: cython.longlong = 0
     alive: cython.longlong = 0
     with cython.nogil:
-        for i in range(slopes.shape[0]):
+        for i in range(gradients.shape[0]):
             # A conversion cuts towards zero: half a unit rounds on either side of it.
-            slope = cython.cast(
-                cython.longlong, slopes[i] * slope_scale + (0.5 if slopes[i] > 0.0 else -0.5)
+            gradient = cython.cast(
+                cython.longlong,
+                gradients[i] * gradient_scale + (0.5 if gradients[i] > 0.0 else -0.5),
             )
-            bend = cython.cast(cython.longlong, bends[i] * bend_scale + 0.5)
-            packed[i] = slope * unit + bend
-            size_total += slope if slope > 0 else -slope
-            slope_total += slope
-            bend_total += bend
-            alive += bends[i] > 0.0
+            hessian = cython.cast(cython.longlong, hessians[i] * hessian_scale + 0.5)
+            packed[i] = gradient * unit + hessian
+            size_total += gradient if gradient > 0 else -gradient
+            gradient_total += gradient
+            hessian_total += hessian
+            alive += hessians[i] > 0.0
         totals[0] += size_total
-        totals[1] += slope_total
-        totals[2] += bend_total
+        totals[1] += gradient_total
+        totals[2] += hessian_total
         totals[3] += alive
 
 
 def widen_pairs(
-    slopes: cython.const[cython.double][::1],
-    bends: cython.const[cython.double][::1],
-    slope_scale: cython.double,
-    bend_scale: cython.double,
+    gradients: cython.const[cython.double][::1],
+    hessians: cython.const[cython.double][::1],
+    gradient_scale: cython.double,
+    hessian_scale: cython.double,
     pairs: cython.longlong[:, ::1],
 ):
-    """Put slope and bend of every row on the grid, in a word each."""
+    """Put gradient and hessian of every row on the grid, in a word each."""
     i: cython.Py_ssize_t
     with cython.nogil:
-        for i in range(slopes.shape[0]):
+        for i in range(gradients.shape[0]):
             pairs[i, 0] = cython.cast(
-                cython.longlong, slopes[i] * slope_scale + (0.5 if slopes[i] > 0.0 else -0.5)
+                cython.longlong,
+                gradients[i] * gradient_scale + (0.5 if gradients[i] > 0.0 else -0.5),
             )
-            pairs[i, 1] = cython.cast(cython.longlong, bends[i] * bend_scale + 0.5)
+            pairs[i, 1] = cython.cast(cython.longlong, hessians[i] * hessian_scale + 0.5)
 
 
 def sum_by_leaf(
-    slopes: cython.const[cython.double][::1],
-    bends: cython.const[cython.double][::1],
+    gradients: cython.const[cython.double][::1],
+    hessians: cython.const[cython.double][::1],
     leaves: cython.const[cython.ushort][::1],
     keep: cython.const[cython.uchar][::1],
-    slope_scale: cython.double,
-    bend_scale: cython.double,
+    gradient_scale: cython.double,
+    hessian_scale: cython.double,
     out: cython.longlong[:, ::1],
 ):
-    """Add up slopes and bends exactly by leaf, (L, 4); no `keep` means that every row counts."""
+    """Add up both derivatives exactly by leaf, (L, 4); without a `keep` every row counts."""
     i: cython.Py_ssize_t
     every: cython.bint = keep.shape[0] == 0
     with cython.nogil:
-        for i in range(slopes.shape[0]):
+        for i in range(gradients.shape[0]):
             if every or keep[i]:
-                _add(out, leaves[i], 0, slopes[i] * slope_scale)
-                _add(out, leaves[i], 2, bends[i] * bend_scale)
+                _add(out, leaves[i], 0, gradients[i] * gradient_scale)
+                _add(out, leaves[i], 2, hessians[i] * hessian_scale)
 
 
 def sum_along(
-    slopes: cython.const[cython.double][:, ::1],
-    bends: cython.const[cython.double][:, ::1],
+    gradients: cython.const[cython.double][:, ::1],
+    hessians: cython.const[cython.double][:, ::1],
     steps: cython.const[cython.double][:, ::1],
     keep: cython.const[cython.uchar][::1],
-    slope_scale: cython.double,
-    bend_scale: cython.double,
+    gradient_scale: cython.double,
+    hessian_scale: cython.double,
     out: cython.longlong[:, ::1],
 ):
-    """Add up slope * step and bend * step**2 over rows and outputs exactly, into out[0]."""
+    """Add up gradient * step and hessian * step**2 over rows and outputs exactly, into out[0]."""
     i: cython.Py_ssize_t
     k: cython.Py_ssize_t
     every: cython.bint = keep.shape[0] == 0
     step: cython.double
     with cython.nogil:
-        for k in range(slopes.shape[0]):
-            for i in range(slopes.shape[1]):
+        for k in range(gradients.shape[0]):
+            for i in range(gradients.shape[1]):
                 if every or keep[i]:
                     step = steps[i, k]
-                    _add(out, 0, 0, slopes[k, i] * step * slope_scale)
-                    _add(out, 0, 2, bends[k, i] * step * step * bend_scale)
+                    _add(out, 0, 0, gradients[k, i] * step * gradient_scale)
+                    _add(out, 0, 2, hessians[k, i] * step * step * hessian_scale)
 
 
 def count_decisions(

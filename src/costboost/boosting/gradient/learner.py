@@ -1,14 +1,14 @@
-"""What is fitted to slopes: the built-in tree, or any regressor.
+"""What is fitted to gradients: the built-in tree, or any regressor.
 
-The tree searches histograms of (slope, bend) pairs on an integer grid. Both fit in one 64-bit word,
-21 bits of slope and 16 of bend below the largest row's, which halves the work; the leaf values are
-computed from full precision afterwards, so the coarse grid decides splits only.
+The tree searches histograms of (gradient, hessian) pairs on an integer grid. Both fit in one word
+of 64 bits, 21 bits of gradient and 16 of hessian below the largest row's: half the work. The leaf
+values are computed from full precision afterwards, so the coarse grid decides splits only.
 
 When the coarse grid serves: from 32,768 rows on (smaller tables are quick anyway), and if a typical
-row is not lost on it: the slopes' mean deviation (its lower bound mean |slope| - |mean slope|) and
-the mean bend are at least 1/256 of the largest. Heavy-tailed targets, a start far from all rows and
-nearly fitted classes fail this test, and take a word each: 62 bits less the logarithm of the number
-of rows.
+row is not lost on it: the gradients' mean deviation (its lower bound mean |gradient| - |mean
+gradient|) and the mean hessian are at least 1/256 of the largest. Heavy-tailed targets, a start far
+from all rows and nearly fitted classes fail this test, and take a word each: 62 bits less the
+logarithm of the number of rows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from costboost.binning.binner import Binner
-from costboost.boosting.gradient import _gradient_kernels as kernels
+from costboost.boosting.gradient.messages import Pack, Widen
+from costboost.inputs.outside import ask, count_rows, read_finite, source_of
 from costboost.shards.grid import grid_scale
 from costboost.shards.local import Shards
 from costboost.shards.modes import PackedPairs, Pairs
@@ -37,11 +38,12 @@ Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 PACKED_ROWS = 1 << 15
-_TYPICAL_SLOPE = 1 << (PackedPairs.SLOPE_BITS - 8)
-_TYPICAL_BEND = 1 << (PackedPairs.BEND_BITS - 8)
+FAR = 1e300  # answers beyond are refused: their sums would overflow
+_TYPICAL_GRADIENT = 1 << (PackedPairs.GRADIENT_BITS - 8)
+_TYPICAL_HESSIAN = 1 << (PackedPairs.HESSIAN_BITS - 8)
 # A leaf needs this share of an average row's curvature before the first round: LightGBM's and
 # scikit-learn's least hessian of 1e-3, in units that do not depend on weights and prices.
-_LEAST_BEND = 4e-3
+_LEAST_HESSIAN = 4e-3
 
 
 @dataclass(frozen=True)
@@ -52,23 +54,22 @@ class Lesson:
     estimator: Any = None
 
 
-class SlopeLearner(Protocol):
+class GradientLearner(Protocol):
     """What a round asks of a learner."""
 
     has_leaves: bool
-    largest_unit: float
 
     @property
     def deterministic(self) -> bool:
-        """Whether the same slopes give the same lesson."""
+        """Whether the same gradients give the same lesson."""
 
     def learn(
         self, shards: Shards, output: int, number: int, largest: Floats, sample: RowSample | None
     ) -> Lesson:
-        """Fit the slopes of an output; write `shard.leaves`, or `shard.data["answers"]`."""
+        """Fit the gradients of an output; rows find their leaves, or get answers."""
 
     def anchor(self, shards: Shards, output: int, largest: Floats) -> None:
-        """Take notice of the slopes before the first round, when earlier rounds are replayed."""
+        """Take notice of the gradients before the first round, when earlier rounds are replayed."""
 
     def recall(self, shards: Shards, lesson: Lesson) -> None:
         """Write what an earlier lesson says of each row."""
@@ -77,16 +78,8 @@ class SlopeLearner(Protocol):
         """Return leaf values that keep the order that constraints ask for."""
 
 
-def set_units(shards: Shards, weights: Floats | None) -> float:
-    """Give rows bends that are their weights: the fit is then by least squares; return the top."""
-    for shard in shards.shards:
-        given = shard.data.get("sample weights")
-        shard.data["unit"] = np.ones(len(shard.rows)) if given is None else given
-    return 1.0 if weights is None else float(np.max(weights))
-
-
 @dataclass
-class SlopeTree:
+class GradientTree:
     """The built-in tree.
 
     Attributes
@@ -94,14 +87,14 @@ class SlopeTree:
     binner : Binner
     limits : Limits
     least_squares : bool
-        Search by the weights of rows instead of their bends.
+        Search by the weights of rows instead of their hessians.
     l2 : float
     min_weight_leaf : float
-        The least share of the sum of bends in a leaf.
+        The least share of the sum of hessians in a leaf.
     monotone : int8 array of shape (n_features,) or None
         +1 rising, -1 falling, 0 free.
     seed : int
-    largest_unit : float
+    heaviest : float
         The largest weight of a row.
     """
 
@@ -112,33 +105,33 @@ class SlopeTree:
     min_weight_leaf: float = 0.0
     monotone: NDArray[np.int8] | None = None
     seed: int = 0
-    largest_unit: float = 1.0
+    heaviest: float = 1.0
     has_leaves: bool = field(default=True, init=False)
     _least: dict[int, float] = field(default_factory=dict, init=False)
 
     @property
     def deterministic(self) -> bool:
-        """Whether the same slopes give the same tree."""
+        """Whether the same gradients give the same tree."""
         width = self.limits.max_features
         return width is None or width >= self.binner.n_features
 
     def learn(
         self, shards: Shards, output: int, number: int, largest: Floats, sample: RowSample | None
     ) -> Lesson:
-        """Grow a tree on the slopes of one output."""
+        """Grow a tree on the gradients of one output."""
         top = self._top(largest)
-        mode, bend_scale, total = self._put_on_grid(shards, output, top)
-        finder = self._finder(shards, output, bend_scale, total / bend_scale, top[1])
+        mode, hessian_scale, total = self._put_on_grid(shards, output, top)
+        finder = self._finder(shards, output, hessian_scale, total / hessian_scale, top[1])
         draw = self._draw(number, output)
         return Lesson(Grower(shards, mode, finder, self.limits, draw).grow(sample))
 
     def anchor(self, shards: Shards, output: int, largest: Floats) -> None:
-        """Remember the least bend of a leaf, which is a share of the first round's."""
-        _, bend_scale, total = self._put_on_grid(shards, output, self._top(largest))
-        self._least[output] = _LEAST_BEND * total / bend_scale / shards.n_rows
+        """Remember the least hessian of a leaf, which is a share of the first round's."""
+        _, hessian_scale, total = self._put_on_grid(shards, output, self._top(largest))
+        self._least[output] = _LEAST_HESSIAN * total / hessian_scale / shards.n_rows
 
     def _top(self, largest: Floats) -> tuple[float, float]:
-        return float(largest[0]), self.largest_unit if self.least_squares else float(largest[1])
+        return float(largest[0]), self.heaviest if self.least_squares else float(largest[1])
 
     def recall(self, shards: Shards, lesson: Lesson) -> None:
         """Send every row down the tree of an earlier lesson."""
@@ -150,43 +143,28 @@ class SlopeTree:
         """Return leaf values that rise and fall as `monotone` says."""
         return values if self.monotone is None else ordered_values(tree, values, self.monotone)
 
-    def _bends(self, shard: Shard, output: int) -> Floats:
-        return shard.data["unit"] if self.least_squares else shard.data["bends"][output]
-
     def _put_on_grid(
         self, shards: Shards, output: int, top: tuple[float, float]
     ) -> tuple[Mode, float, int]:
-        """Choose the grid (see the head of this module); return mode, scale and sum of bends."""
+        """Choose the grid (see the head of this module); return mode, scale and sum of hessians."""
         if shards.n_rows >= PACKED_ROWS:
-            slope_scale = grid_scale(top[0], 1, PackedPairs.SLOPE_BITS + 1)
-            bend_scale = grid_scale(top[1], 1, PackedPairs.BEND_BITS + 1)
-            totals = shards.sum(lambda shard: self._pack(shard, output, slope_scale, bend_scale))
-            size, slope, bend, alive = totals.tolist()
-            if size - abs(slope) >= _TYPICAL_SLOPE * alive and bend >= _TYPICAL_BEND * alive:
-                return PackedPairs(), bend_scale, bend
-        slope_scale = grid_scale(top[0], shards.n_rows)
-        bend_scale = grid_scale(top[1], shards.n_rows)
-
-        def widen(shard: Shard) -> int:
-            pairs = shard.data.setdefault("pairs", np.empty((len(shard.rows), 2), np.int64))
-            slopes, bends = shard.data["slopes"][output], self._bends(shard, output)
-            kernels.widen_pairs(slopes, bends, slope_scale, bend_scale, pairs)
-            return int(np.sum(pairs[:, 1]))
-
-        return Pairs(), bend_scale, int(shards.sum(widen))
-
-    def _pack(self, shard: Shard, output: int, slope_scale: float, bend_scale: float) -> Int64:
-        packed = shard.data.setdefault("packed", np.empty(len(shard.rows), np.int64))
-        totals = np.zeros(4, dtype=np.int64)
-        slopes, bends = shard.data["slopes"][output], self._bends(shard, output)
-        scales = (slope_scale, bend_scale, PackedPairs.SHIFT)
-        kernels.pack_pairs(slopes, bends, *scales, packed, totals)
-        return totals
+            scales = (
+                grid_scale(top[0], 1, PackedPairs.GRADIENT_BITS + 1),
+                grid_scale(top[1], 1, PackedPairs.HESSIAN_BITS + 1),
+            )
+            (sums,) = shards.call([Pack(output, self.least_squares, scales)])
+            size, gradient, hessian, alive = sums.tolist()
+            typical = size - abs(gradient) >= _TYPICAL_GRADIENT * alive
+            if typical and hessian >= _TYPICAL_HESSIAN * alive:
+                return PackedPairs(), scales[1], hessian
+        scales = (grid_scale(top[0], shards.n_rows), grid_scale(top[1], shards.n_rows))
+        (total,) = shards.call([Widen(output, self.least_squares, scales)])
+        return Pairs(), scales[1], int(total)
 
     def _finder(
-        self, shards: Shards, output: int, bend_scale: float, total: float, top: float
+        self, shards: Shards, output: int, hessian_scale: float, total: float, top: float
     ) -> SplitFinder:
-        least = self._least.setdefault(output, _LEAST_BEND * total / shards.n_rows)
+        least = self._least.setdefault(output, _LEAST_HESSIAN * total / shards.n_rows)
         least = max(least, self.min_weight_leaf * total)
         options: dict[str, Any] = {} if self.monotone is None else {"monotone": self.monotone}
         return SplitFinder(
@@ -194,10 +172,10 @@ class SlopeTree:
             self.binner.is_categorical,
             2,
             criterion="newton",
-            l2=self.l2 * bend_scale,
-            min_weight=least * bend_scale,
+            l2=self.l2 * hessian_scale,
+            min_weight=least * hessian_scale,
             min_count=self.limits.min_samples_leaf,
-            heaviest=top * bend_scale + 1.0,  # rounding included
+            heaviest=top * hessian_scale + 1.0,  # rounding included
             **options,
         )
 
@@ -210,7 +188,7 @@ def ordered_values(tree: Tree, values: Floats, monotone: NDArray[np.int8]) -> Fl
     """Clip leaf values so that they rise (+1) or fall (-1) along the constrained columns.
 
     From the root down: at a split of a constrained column, the leaves of one side are kept below,
-    those of the other above, the middle of the two sides' means (weighted by bends); where the
+    those of the other above, the middle of the two sides' means (weighted by hessians); where the
     means are in the wrong order both sides get the middle.
     """
     values = values.copy()
@@ -239,8 +217,8 @@ def ordered_values(tree: Tree, values: Floats, monotone: NDArray[np.int8]) -> Fl
 
 
 @dataclass
-class SlopeRegressor:
-    """Any regressor: fitted to -slope / bend with weights bend, or to -slope by least squares.
+class GradientRegressor:
+    """Any regressor: fitted to Newton steps weighted by hessians, or to -gradient by least squares.
 
     Attributes
     ----------
@@ -248,7 +226,7 @@ class SlopeRegressor:
         Cloned for every output of every round.
     X : the table, in the order in which it was given
     least_squares : bool
-        Fit the slopes themselves, with the rows' weights.
+        Fit the gradients themselves, with the rows' weights.
     weights : float64 array of shape (n,) or None
     seed : int
     """
@@ -260,14 +238,14 @@ class SlopeRegressor:
     seed: int = 0
     has_leaves: bool = field(default=False, init=False)
     deterministic: bool = field(default=False, init=False)
-    largest_unit: float = field(default=1.0, init=False)
 
     def learn(
         self, shards: Shards, output: int, number: int, largest: Floats, sample: RowSample | None
     ) -> Lesson:
-        """Fit a clone to the slopes of one output."""
-        slopes, bends = (self._gather(shards, name, output) for name in ("slopes", "bends"))
-        target, weights = regression_target(slopes, bends, self.weights, self.least_squares)
+        """Fit a clone to the gradients of one output."""
+        gradients = shards.fetch(lambda shard: shard.state.gradients[output])
+        hessians = shards.fetch(lambda shard: shard.state.hessians[output])
+        target, weights = regression_target(gradients, hessians, self.weights, self.least_squares)
         estimator = clone(self.estimator)
         if "random_state" in estimator.get_params():
             draw = np.random.RandomState([self.seed, number, output])
@@ -296,27 +274,37 @@ class SlopeRegressor:
         return values
 
     def _answer(self, shards: Shards, estimator: Any) -> None:
-        shards.scatter("answers", np.asarray(estimator.predict(self.X), dtype=float).reshape(-1))
+        shards.put(_put_answers, regression_answers(estimator, self.X))
 
-    def _gather(self, shards: Shards, name: str, output: int) -> Floats:
-        out = np.empty(shards.n_rows)
-        for shard in shards.shards:
-            out[shard.rows] = shard.data[name][output]
-        return out
+
+def _put_answers(shard: Shard, values: Floats) -> None:
+    shard.state.answers = values
+
+
+def regression_answers(estimator: Any, X: Any) -> Floats:
+    """Return what a fitted regressor answers, (n,), checked; (n, 1) is one column."""
+    answers, n_rows = ask(estimator, "predict", X), count_rows(X)
+    if np.shape(answers) == (n_rows, 1):
+        answers = np.reshape(answers, n_rows)
+    return read_finite(answers, (n_rows,), source_of(estimator, "predict"), low=-FAR, high=FAR)
 
 
 def regression_target(
-    slopes: Floats, bends: Floats, weights: Floats | None, least_squares: bool
+    gradients: Floats, hessians: Floats, weights: Floats | None, least_squares: bool
 ) -> tuple[Floats, Floats | None]:
     """Return what a regressor is fitted to, and the weights of the rows.
 
-    Slopes and bends are weighted; a row without curvature has no part in a Newton fit.
+    Gradients and hessians are weighted; a row without curvature has no part in a Newton fit.
     """
     if least_squares:
         if weights is None:
-            return -slopes, None
-        return np.divide(-slopes, weights, out=np.zeros_like(slopes), where=weights > 0), weights
-    return np.divide(-slopes, bends, out=np.zeros_like(slopes), where=bends > 0.0), bends
+            return -gradients, None
+        return _divide(-gradients, weights), weights
+    return _divide(-gradients, hessians), hessians
+
+
+def _divide(gradients: Floats, by: Floats) -> Floats:
+    return np.divide(gradients, by, out=np.zeros_like(gradients), where=by > 0.0)
 
 
 def check_regressor(estimator: Any, *, weighted: bool) -> None:

@@ -1,13 +1,13 @@
 """Gradient boosting: a generator of rounds.
 
-    margins -> slopes, bends -> tree (or any regressor) -> leaf values -> step -> margins -> ...
+    margins -> derivatives -> tree (or any regressor) -> leaf values -> step -> margins -> ...
 
-Forward stagewise with a loss (Friedman 2001): in every round a learner is fitted to the slopes of
-the loss, one for each output, all from the same margins. K classes grow K trees a round rather
+Forward stagewise with a loss (Friedman 2001): in every round a learner is fitted to the loss's
+gradients, one for each output, all from the same margins. K classes grow K trees a round rather
 than one tree with vector leaves: each class then has its own splits and its own exact pair of
 sums, as in scikit-learn, LightGBM and XGBoost, and the tree engine stays as it is.
 
-How far to go is `step`: "newton" gives every leaf -sum slope / (sum bend + l2); "exact" its
+How far to go is `step`: "newton" gives every leaf -sum gradient / (sum hessian + l2); "exact" its
 minimiser (a quantile for pinball loss); "line-search" fits by least squares and takes one lambda
 for the whole round, the lecture's algorithm. All sums over rows are exact, so the model does not
 depend on shards or threads.
@@ -22,16 +22,21 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting.gradient import _gradient_kernels as kernels
-from costboost.boosting.gradient.derivatives import Slopes
-from costboost.boosting.gradient.learner import Lesson, SlopeLearner
-from costboost.boosting.gradient.losses import PinballLoss
-from costboost.boosting.gradient.minimisers import (
-    minimise,
-    pinball_along,
-    pinball_by_leaf,
-    pinball_prices,
+from costboost.boosting.gradient.learner import GradientLearner, Lesson
+from costboost.boosting.gradient.messages import (
+    Bind,
+    LeafSizes,
+    LeafSums,
+    LookAlong,
+    Move,
+    Sample,
+    SumsAlong,
+    TryLeaves,
+    TrySteps,
+    WriteSteps,
 )
+from costboost.boosting.gradient.minimisers import minimise
+from costboost.inputs.outside import check_some_weight
 from costboost.shards.grid import grid_scale, to_floats
 from costboost.shards.local import Shards
 from costboost.shards.rows import Shard
@@ -43,8 +48,7 @@ Step = Literal["newton", "exact", "line-search"]
 Stop = Literal["rounds", "flat", "leaf", "uphill"]
 
 _LONGEST = 1e6  # of a line search that never turns
-_STILL = 1e-9  # of the steepest sum of slopes: the constant is at its best
-_EVERY = np.zeros(0, dtype=np.uint8)
+_STILL = 1e-9  # of the steepest sum of gradients: the constant is at its best
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ class GradientSetting:
     step : "newton" | "exact" | "line-search"
     learning_rate : float
     l2 : float
-        Added to every leaf's sum of bends.
+        Added to every leaf's sum of hessians.
     max_step : float
         The largest value of a leaf, before `learning_rate`.
     subsample : float
@@ -100,42 +104,42 @@ class GradientRound:
 
 
 class GradientBoosting:
-    """The state of one fit: margins, slopes and bends of every row, round after round.
+    """The state of one fit: margins and derivatives of every row, round after round.
 
     Parameters
     ----------
     shards : Shards
-    slopes : Slopes
-        The loss, bound to the shards.
-    learner : SlopeLearner
+        Of `GradientRows`.
+    loss : BuiltIn
+    learner : GradientLearner
     setting : GradientSetting
     start : float64 array of shape (J,) or (n, J)
         f_0.
     tally : callable, or None
-        Says what the margins amount to on the training rows.
+        Says what the margins amount to on the training rows, given the sum of the steps.
     """
 
     def __init__(
         self,
         shards: Shards,
-        slopes: Slopes,
-        learner: SlopeLearner,
+        loss: Any,
+        learner: GradientLearner,
         setting: GradientSetting,
         start: Floats,
-        tally: Callable[[Shards], float] | None = None,
+        tally: Callable[[Shards, float], float] | None = None,
     ) -> None:
-        self.shards, self.slopes, self.learner = shards, slopes, learner
+        self.shards, self.loss, self.learner = shards, loss, learner
         self.setting, self.tally = setting, tally
-        self.n_outputs = slopes.rows.n_outputs
+        self.n_outputs = int(start.shape[-1])
         self.stop: Stop = "rounds"
-        self._farthest = 0.0
-        for shard in shards.shards:
-            first = start[shard.rows] if start.ndim == 2 else start
-            shape = (len(shard.rows), self.n_outputs)
-            shard.data["margins"] = np.array(np.broadcast_to(first, shape), dtype=float, order="C")
-            # Several outputs, or a line search: all steps are known before any is taken.
-            if self.n_outputs > 1 or self._searching or not learner.has_leaves:
-                shard.data["steps"] = np.zeros(shape)
+        self.sum_of_steps = self._farthest = 0.0
+        first = tuple(start.tolist()) if start.ndim == 1 else None
+        steps = self.n_outputs > 1 or self._searching or not learner.has_leaves
+        (tops,) = shards.call([Bind(loss, first, steps)])
+        self._heaviest, largest_w0, self._largest_size = tops.tolist()
+        check_some_weight(largest_w0)
+        if first is None:
+            shards.put(_put_margins, start)
 
     @property
     def _searching(self) -> bool:
@@ -144,7 +148,7 @@ class GradientBoosting:
     def rounds(self, first: int = 0) -> Iterator[GradientRound]:
         """Yield rounds until one cannot be taken; `stop` then says why."""
         for number in range(first, self.setting.n_rounds):
-            largest = self.slopes.measure(self.shards)
+            largest = self.loss.measure(self.shards, self.sum_of_steps)
             if not np.any(largest[:, 0] > 0.0):
                 self.stop = "flat"
                 return
@@ -170,7 +174,7 @@ class GradientBoosting:
     def replay(self, rounds: Sequence[GradientRound]) -> None:
         """Bring the margins to where they were after the given rounds."""
         if rounds:
-            largest = self.slopes.measure(self.shards)
+            largest = self.loss.measure(self.shards, self.sum_of_steps)
             for k in range(self.n_outputs):
                 self.learner.anchor(self.shards, k, largest[k])
         for done in rounds:
@@ -184,8 +188,8 @@ class GradientBoosting:
         if not (self.learner.deterministic and _is_bare(lessons)):
             return False
         for k, value in enumerate(values):
-            slope = abs(float(self._leaf_sums(k, 1, largest[k])[0][0]))
-            if value[0] != 0.0 and slope > _STILL * self.shards.n_rows * float(largest[k, 0]):
+            gradient = abs(float(self._leaf_sums(k, 1, largest[k])[0][0]))
+            if value[0] != 0.0 and gradient > _STILL * self.shards.n_rows * float(largest[k, 0]):
                 return False
         return True
 
@@ -196,11 +200,9 @@ class GradientBoosting:
         if self.setting.subsample >= 1.0:
             return None
         sample = RowSample(self.setting.subsample, self.setting.seed, number)
-        for shard in self.shards.shards:
-            shard.data["keep"] = sample.keeps(shard.rows).astype(np.uint8)
-        if not any(np.any(shard.data["keep"]) for shard in self.shards.shards):
-            for shard in self.shards.shards:
-                shard.data["keep"][:] = 1
+        (n_rows,) = self.shards.call([Sample(sample)])
+        if n_rows == 0:
+            self.shards.call([Sample(None)])
         return sample
 
     def _leaf_values(self, lesson: Lesson, k: int, largest: Floats) -> Floats:
@@ -211,8 +213,8 @@ class GradientBoosting:
         if setting.step == "exact":
             values = self._exact_values(k, n_leaves)
         else:
-            slopes, bends = self._leaf_sums(k, n_leaves, largest)
-            values = newton_values(slopes, bends, setting.l2)
+            gradients, hessians = self._leaf_sums(k, n_leaves, largest)
+            values = newton_values(gradients, hessians, setting.l2)
         units = self._units(n_leaves)
         values = np.clip(values, -setting.max_step / units, setting.max_step / units)
         self._farthest = max(self._farthest, float(np.max(units * np.abs(values))))
@@ -223,102 +225,56 @@ class GradientBoosting:
 
         1 for losses whose F has one unit for all rows. One leaf stands for all of them.
         """
-        if not self.slopes.has_prices:
+        if not self.loss.has_prices:
             return 1.0
-        n_rows = self.shards.n_rows
-        scales = (grid_scale(self._top("sizes"), n_rows), grid_scale(self._top("shares"), n_rows))
-
-        def part(shard: Shard) -> Int64:
-            out, data = np.zeros((n_leaves, 4), dtype=np.int64), shard.data
-            leaves = shard.leaves if n_leaves > 1 else np.zeros_like(shard.leaves)
-            rows = (data["sizes"], data["shares"], leaves, data.get("keep", _EVERY))
-            kernels.sum_by_leaf(*rows, *scales, out)
-            return out
-
-        sizes, shares = _to_float(self.shards.sum(part), scales)
+        scales = self._scales(self._largest_size, self._heaviest, self.shards.n_rows)
+        (sums,) = self.shards.call([LeafSizes(n_leaves, scales)])
+        sizes, shares = _to_float(sums, scales)
         return np.divide(sizes, shares, out=np.ones_like(sizes), where=sizes > 0.0)
 
-    def _top(self, name: str) -> float:
-        """Return the largest entry of a per-row array."""
-        return max(self.shards.map(lambda s: float(np.max(np.abs(s.data[name]), initial=0.0))))
-
     def _leaf_sums(self, k: int, n_leaves: int, largest: Floats) -> tuple[Floats, Floats]:
-        """Return the exact sums of slopes and bends of every leaf."""
-        unit = self._searching
-        top = self.learner.largest_unit if unit else float(largest[1])
-        n_rows = self.shards.n_rows
-        scales = (grid_scale(float(largest[0]), n_rows), grid_scale(top, n_rows))
+        """Return the exact sums of gradients and hessians of every leaf."""
+        top = self._heaviest if self._searching else float(largest[1])
+        scales = self._scales(float(largest[0]), top, self.shards.n_rows)
+        (sums,) = self.shards.call([LeafSums(k, n_leaves, self._searching, scales)])
+        return _to_float(sums, scales)
 
-        def part(shard: Shard) -> Int64:
-            out = np.zeros((n_leaves, 4), dtype=np.int64)
-            data = shard.data
-            bends = data["unit"] if unit else data["bends"][k]
-            keep = data.get("keep", _EVERY)
-            kernels.sum_by_leaf(data["slopes"][k], bends, shard.leaves, keep, *scales, out)
-            return out
-
-        return _to_float(self.shards.sum(part), scales)
+    def _scales(self, gradient: float, hessian: float, n_terms: int) -> tuple[float, float]:
+        return grid_scale(gradient, n_terms), grid_scale(hessian, n_terms)
 
     def _exact_values(self, k: int, n_leaves: int) -> Floats:
-        loss, rows, shards = self.slopes.loss, self.slopes.rows, self.shards
-        if isinstance(loss, PinballLoss):
-            gaps = np.asarray(rows.y, dtype=float) - shards.gather("margins")[:, 0]
-            return pinball_by_leaf(gaps, *self._priced(), self._gather_leaves(), n_leaves)
+        closed = self.loss.leaf_values(self.shards, n_leaves)
+        if closed is not None:
+            return np.asarray(closed)
 
         def at(values: Floats) -> tuple[Floats, Floats]:
-            for shard in shards.shards:
-                shard.data["trial"] = shard.data["margins"].copy()
-                kernels.add_by_leaf(shard.data["trial"], k, shard.leaves, values)
-            slopes, bends = self._leaf_sums(k, n_leaves, self.slopes.measure(shards, "trial")[k])
-            return slopes + self.setting.l2 * values, bends + self.setting.l2
+            self.shards.call([TryLeaves(k, values)])
+            largest = self.loss.measure(self.shards, self.sum_of_steps, "trial")
+            gradients, hessians = self._leaf_sums(k, n_leaves, largest[k])
+            return gradients + self.setting.l2 * values, hessians + self.setting.l2
 
         limit = self.setting.max_step if np.isfinite(self.setting.max_step) else 1e300
         values = minimise(at, n_leaves, np.minimum(limit / self._units(n_leaves), 1e300))
-        self.slopes.measure(shards)  # the other outputs' trees are grown at the margins
+        # The other outputs' trees are grown at the margins.
+        self.loss.measure(self.shards, self.sum_of_steps)
         return values
 
-    def _priced(self) -> tuple[Floats, Floats]:
-        """Return the prices over and under, 0 for rows that this round does not learn from."""
-        over, under = pinball_prices(self.slopes.loss, self.slopes.rows)
-        if "keep" not in self.shards.shards[0].data:
-            return over, under
-        keep = self.shards.gather("keep")
-        return over * keep, under * keep
-
-    def _gather_leaves(self) -> NDArray[np.uint16]:
-        for shard in self.shards.shards:
-            shard.data["leaves"] = shard.leaves
-        return self.shards.gather("leaves")
-
     def _write_step(self, lesson: Lesson, k: int, values: Floats) -> None:
-        """Write what the lesson adds to every row's output k, if the rows keep steps."""
-        for shard in self.shards.shards:
-            steps = shard.data.get("steps")
-            if steps is None:
-                return
-            if lesson.tree is None:
-                steps[:, k] = shard.data["answers"]
-            else:
-                steps[:, k] = values[shard.leaves]
+        """Let rows note what the lesson adds to their output k, if they keep steps."""
+        self.shards.call([WriteSteps(k, None if lesson.tree is None else values)])
 
     def _take(
         self, number: int, step: float, lessons: tuple[Lesson, ...], values: tuple[Floats, ...]
     ) -> GradientRound:
         self._move(step, values)
-        cost = np.nan if self.tally is None else self.tally(self.shards)
+        cost = np.nan
+        if self.tally is not None:
+            cost = self.tally(self.shards, self.sum_of_steps)
         return GradientRound(number, step, cost, lessons, values)
 
     def _move(self, step: float, values: tuple[Floats, ...]) -> None:
-        self.slopes.total += step
-
-        def move(shard: Shard) -> None:
-            margins, steps = shard.data["margins"], shard.data.get("steps")
-            if steps is None:
-                kernels.add_by_leaf(margins, 0, shard.leaves, values[0])
-            else:
-                kernels.add_scaled(margins, steps, step, margins)
-
-        self.shards.map(move)
+        self.sum_of_steps += step
+        self.shards.call([Move(step, values[0])])
 
     # --- lambda
 
@@ -327,68 +283,50 @@ class GradientBoosting:
 
         Where Cai's b makes the fitted direction one of ascent it is negative, and training ends.
         """
-        loss, rows = self.slopes.loss, self.slopes.rows
-        if isinstance(loss, PinballLoss):
-            gaps = np.asarray(rows.y, dtype=float) - self.shards.gather("margins")[:, 0]
-            return pinball_along(gaps, self.shards.gather("steps")[:, 0], *self._priced())
-
-        def prepare(shard: Shard) -> float:
-            shard.data["along"] = self.slopes.along(shard)
-            return float(np.max(np.abs(shard.data["along"]), initial=0.0))
-
-        longest = self.shards.map(prepare)
-        if not max(longest) > 0.0:
+        closed = self.loss.best_step(self.shards)
+        if closed is not None:
+            return float(closed)
+        (tops,) = self.shards.call([LookAlong()])
+        longest, farthest = tops.tolist()
+        if not longest > 0.0:
             return 0.0
-        total = self.slopes.total
 
         def at(size: Floats) -> tuple[Floats, Floats]:
-            self.slopes.total = total + float(size[0])
-            return self._sums_along(float(size[0]), max(longest))
+            return self._sums_along(float(size[0]), longest)
 
         # As leaves, rows move by max_step at most: expected cost would else go to certainty.
-        limit = min(_LONGEST, self.setting.max_step) / (self._longest_move() or 1.0)
-        found = float(minimise(at, 1, limit)[0])
-        self.slopes.total = total
-        return found
+        limit = min(_LONGEST, self.setting.max_step) / (self._longest_move(farthest) or 1.0)
+        return float(minimise(at, 1, limit)[0])
 
-    def _longest_move(self) -> float:
+    def _longest_move(self, farthest: float) -> float:
         """Return how far the round's steps take any row, in units of the loss."""
-        if self.slopes.has_prices and self.learner.has_leaves:
+        if self.loss.has_prices and self.learner.has_leaves:
             return self._farthest
-        return self._top("steps") * float(np.max(self._units(1)))
+        return farthest * float(np.max(self._units(1)))
 
     def _sums_along(self, size: float, longest: float) -> tuple[Floats, Floats]:
-        """Return slope and bend of the loss, as a function of lambda, exactly summed."""
+        """Return gradient and hessian of the loss, as a function of lambda, exactly summed."""
+        self.shards.call([TrySteps(size)])
+        largest = self.loss.measure(self.shards, self.sum_of_steps + size, "trial")
+        gradient, hessian = (largest.max(axis=0) * (longest, longest**2)).tolist()
+        scales = self._scales(gradient, hessian, self.shards.n_rows * self.n_outputs)
+        (sums,) = self.shards.call([SumsAlong(scales)])
+        return _to_float(sums, scales)
 
-        def try_(shard: Shard) -> None:
-            data = shard.data
-            trial = data.setdefault("trial", np.empty_like(data["margins"]))
-            kernels.add_scaled(data["margins"], data["steps"], size, trial)
 
-        self.shards.map(try_)
-        largest = self.slopes.measure(self.shards, "trial").max(axis=0) * (longest, longest**2)
-        n_terms = self.shards.n_rows * self.n_outputs
-        scales = (grid_scale(float(largest[0]), n_terms), grid_scale(float(largest[1]), n_terms))
-
-        def part(shard: Shard) -> Int64:
-            out = np.zeros((1, 4), dtype=np.int64)
-            data = shard.data
-            keep = data.get("keep", _EVERY)
-            kernels.sum_along(data["slopes"], data["bends"], data["along"], keep, *scales, out)
-            return out
-
-        return _to_float(self.shards.sum(part), scales)
+def _put_margins(shard: Shard, values: Floats) -> None:
+    shard.state.margins = values
 
 
 def _to_float(sums: Int64, scales: tuple[float, float]) -> tuple[Floats, Floats]:
-    """Turn exact sums (units, remainders) of slopes and of bends into numbers."""
+    """Turn exact sums (units, remainders) of gradients and of hessians into numbers."""
     return to_floats(sums[:, :2], scales[0]), to_floats(sums[:, 2:], scales[1])
 
 
-def newton_values(slopes: Floats, bends: Floats, l2: float) -> Floats:
-    """Return -slope / (bend + l2); 0 for a leaf without curvature."""
-    whole = bends + l2
-    return np.divide(-slopes, whole, out=np.zeros_like(slopes), where=whole > 0.0)
+def newton_values(gradients: Floats, hessians: Floats, l2: float) -> Floats:
+    """Return -gradient / (hessian + l2); 0 for a leaf without curvature."""
+    whole = hessians + l2
+    return np.divide(-gradients, whole, out=np.zeros_like(gradients), where=whole > 0.0)
 
 
 def _is_bare(lessons: Sequence[Lesson]) -> bool:

@@ -1,7 +1,7 @@
 """Minimisers of a loss: one constant for all rows, one for every leaf, one step for a whole tree.
 
 Pinball loss (and absolute, a case of it) has its minimiser at one of the residuals, a weighted
-quantile. All others are found by Newton's method kept inside a bracket, on the sign of the slope.
+quantile. All others are found by Newton's method kept inside a bracket, by the gradient's sign.
 """
 
 from __future__ import annotations
@@ -14,30 +14,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting.gradient.derivatives import Rows, class_terms, slopes_of
-from costboost.boosting.gradient.losses import (
-    CostExponentialLoss,
-    ExpectedCostLoss,
-    ExponentialLoss,
-    LogLoss,
-    PinballLoss,
-    SquaredLoss,
-)
-
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 # The half log of odds of one ulp: where a constant that ought to be infinite ends.
 FARTHEST = 0.5 * math.log((1 - 2.0**-52) / 2.0**-52)
 _TOLERANCE = 1e-13
-_PASSES = 100
+PASSES = 100
 
 
 def pinball_minimiser(residuals: Floats, over: Floats, under: Floats) -> float:
     """Return the v that minimises sum over (v - r)+ + under (r - v)+; halfway between two.
 
-    The slope at v is the `over` of the residuals below less the `under` of those above: the first
-    residual where it stops being negative, and if it is 0 from there on to the next, the middle.
+    The gradient at v is the `over` of the residuals below less the `under` of those above: the
+    first residual where it stops being negative, and if it is 0 from there on to the next, the
+    middle.
 
     Examples
     --------
@@ -55,10 +46,10 @@ def pinball_minimiser(residuals: Floats, over: Floats, under: Floats) -> float:
     scale = math.ldexp(scale, -math.frexp(2.0 * len(r))[1])
     above = np.rint(under[order] * scale).astype(np.int64)
     below = np.rint(over[order] * scale).astype(np.int64)
-    slope = np.cumsum(above + below) - above.sum()
-    first = int(np.searchsorted(slope, 0, side="left"))
+    gradient = np.cumsum(above + below) - above.sum()
+    first = int(np.searchsorted(gradient, 0, side="left"))
     first = min(first, len(r) - 1)
-    last = min(int(np.searchsorted(slope, 0, side="right")), len(r) - 1)
+    last = min(int(np.searchsorted(gradient, 0, side="right")), len(r) - 1)
     return float(0.5 * r[first] + 0.5 * r[last])
 
 
@@ -115,23 +106,23 @@ class Bracket:
         self._reach = np.ones_like(self.at)
         self._steepest = np.full_like(self.at, np.inf)
 
-    def update(self, slopes: Floats, bends: Floats) -> None:
-        """Take the slope and bend at `at`; move on where it is not yet the answer."""
-        at, falling = self.at, slopes < 0.0
+    def update(self, gradients: Floats, hessians: Floats) -> None:
+        """Take the gradient and hessian at `at`; move on where it is not yet the answer."""
+        at, falling = self.at, gradients < 0.0
         # At an end, a function that still falls outwards has its minimum there.
-        ended = ((at >= self.limit) & falling) | ((at <= -self.limit) & (slopes > 0.0))
+        ended = ((at >= self.limit) & falling) | ((at <= -self.limit) & (gradients > 0.0))
         self.low = np.where(falling, np.maximum(self.low, at), self.low)
-        self.high = np.where(slopes > 0.0, np.minimum(self.high, at), self.high)
+        self.high = np.where(gradients > 0.0, np.minimum(self.high, at), self.high)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            newton = at - slopes / bends
+            newton = at - gradients / hessians
         close = np.abs(newton - at) <= _TOLERANCE * np.maximum(1e-3, np.abs(at))
-        # Newton's method is left where it goes astray, or does not halve the slope.
+        # Newton's method is left where it goes astray, or does not halve the gradient.
         steps = np.isfinite(newton) & (newton > self.low) & (newton < self.high)
-        steps &= np.abs(slopes) <= 0.5 * self._steepest
-        self._steepest = np.abs(slopes)
+        steps &= np.abs(gradients) <= 0.5 * self._steepest
+        self._steepest = np.abs(gradients)
         following = np.where(steps, newton, self._without_newton(falling, ~steps))
         shut = np.abs(following - at) <= _TOLERANCE * np.maximum(1e-3, np.abs(at))
-        finished = (slopes == 0.0) | ended | close | shut
+        finished = (gradients == 0.0) | ended | close | shut
         self.at = np.where(self.done | finished, at, following)
         self.done |= finished
 
@@ -147,130 +138,13 @@ class Bracket:
 def minimise(
     function: Callable[[Floats], tuple[Floats, Floats]], n_leaves: int, limit: Any
 ) -> Floats:
-    """Return the minimisers of L convex functions, given their slopes and bends at L places."""
+    """Return the minimisers of L convex functions, given their derivatives at L places."""
     bracket = Bracket(np.zeros(n_leaves), limit)
-    for _ in range(_PASSES):
+    for _ in range(PASSES):
         bracket.update(*function(bracket.at))
         if bracket.done.all():
             break
     return bracket.at
-
-
-# --- the best constant, f_0
-
-
-def best_constant(loss: Any, rows: Rows) -> Floats:
-    """Return f_0, (J,): the constant of least loss.
-
-    The mean, a quantile, the (half) log odds, or else the solution of Newton's method. Expected
-    cost is linear in the probabilities and has no best constant but certainty, where every slope
-    vanishes: there f_0 = 0, where they are steepest.
-    """
-    if isinstance(loss, ExpectedCostLoss):
-        return np.zeros(rows.n_outputs)
-    if isinstance(loss, SquaredLoss):
-        return np.array([_mean(np.asarray(rows.y, dtype=float), rows.weights)])
-    if isinstance(loss, PinballLoss):
-        over, under = pinball_prices(loss, rows)
-        return np.array([pinball_minimiser(np.asarray(rows.y, dtype=float), over, under)])
-    if isinstance(loss, LogLoss | ExponentialLoss):
-        return _log_shares(rows) / loss.odds
-    return _by_newton(loss, rows)
-
-
-def pinball_prices(loss: PinballLoss, rows: Rows) -> tuple[Floats, Floats]:
-    """Return the weighted prices over and under of every row."""
-    weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
-    if rows.prices is None:
-        return weights * loss.over, weights * loss.under
-    return weights * rows.prices[:, 0], weights * rows.prices[:, 1]
-
-
-def _mean(values: Floats, weights: Floats | None) -> float:
-    if weights is None:
-        return math.fsum(values.tolist()) / len(values)
-    return math.fsum((values * weights).tolist()) / math.fsum(weights.tolist())
-
-
-def _log_shares(rows: Rows) -> Floats:
-    """Return the log odds of class 1, or the centred logs of every class's share."""
-    n_classes = 2 if rows.n_outputs == 1 else rows.n_outputs
-    weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
-    parts = [math.fsum(weights[rows.y == k].tolist()) for k in range(n_classes)]
-    # A class without rows: as likely as one ulp.
-    shares = np.maximum(np.array(parts) / math.fsum(parts), 2.0**-52)
-    if rows.n_outputs == 1:
-        return np.array([math.log(parts[1] / parts[0])]) if min(parts) > 0 else _odds(shares)
-    logs = np.log(shares)
-    return np.asarray(logs - math.fsum(logs.tolist()) / n_classes)
-
-
-def _odds(shares: Floats) -> Floats:
-    return np.array([math.log(shares[1] / shares[0])])
-
-
-def _by_newton(loss: Any, rows: Rows) -> Floats:
-    """Minimise over one output after the other until none moves."""
-    compact = _compact(loss, rows)
-    classes = isinstance(loss, CostExponentialLoss) or rows.n_outputs > 1
-    limit = FARTHEST / _unit(loss, rows) if classes else 1e300
-    f0 = np.zeros(rows.n_outputs)
-    for _ in range(_PASSES):
-        before = f0.copy()
-        for k in range(rows.n_outputs):
-            f0[k] = minimise(_one_output(compact, f0, k), 1, limit)[0]
-        if rows.n_outputs > 1:
-            f0 -= f0.mean()  # only differences count
-        if np.max(np.abs(f0 - before)) <= 1e-12 * max(1.0, float(np.max(np.abs(f0)))):
-            break
-    return f0
-
-
-def _unit(loss: Any, rows: Rows) -> float:
-    """Return the mean |a| of Cai's objective: F is in units of its inverse. 1 for other losses."""
-    if not isinstance(loss, CostExponentialLoss):
-        return 1.0
-    terms, by_class = class_terms(loss, rows)
-    sizes = np.abs(terms.a) if terms.a.ndim == 1 else np.abs(terms.a).max(axis=1)
-    return _mean(sizes[rows.y] if by_class else sizes, rows.weights) or 1.0
-
-
-def _one_output(
-    compact: Callable[[Floats], tuple[Floats, Floats]], f0: Floats, k: int
-) -> Callable[[Floats], tuple[Floats, Floats]]:
-    """Return the exact sums of slopes and bends as functions of output k alone."""
-
-    def at(value: Floats) -> tuple[Floats, Floats]:
-        place = f0.copy()
-        place[k] = value[0]
-        slopes, bends = compact(place)
-        return _total(slopes[:, k]), _total(bends[:, k])
-
-    return at
-
-
-def _total(values: Floats) -> Floats:
-    return np.array([math.fsum(values.tolist())])
-
-
-def _compact(loss: Any, rows: Rows) -> Callable[[Floats], tuple[Floats, Floats]]:
-    """Return slopes and bends at a constant; rows of one class are one row where they are alike."""
-    if not isinstance(loss, CostExponentialLoss):
-        return lambda f0: slopes_of(loss, rows, np.repeat(f0[None, :], len(rows.y), axis=0))
-    terms, by_class = class_terms(loss, rows)
-    weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
-    if by_class:
-        n_classes = len(terms.a)
-        weights = np.array([math.fsum(weights[rows.y == k].tolist()) for k in range(n_classes)])
-
-    def at(f0: Floats) -> tuple[Floats, Floats]:
-        raw = np.repeat(f0[None, :], len(weights), axis=0)
-        flat = raw[:, 0] if rows.n_outputs == 1 else raw
-        parts = (terms.gradient(flat), terms.hessian(flat))
-        slopes, bends = (part.reshape(raw.shape) * weights[:, None] for part in parts)
-        return slopes, bends
-
-    return at
 
 
 def huber_delta(y: Floats, weights: Floats | None, level: float = 0.9) -> float:

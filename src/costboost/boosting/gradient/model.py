@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
+from costboost.boosting.gradient.learner import regression_answers
 from costboost.boosting.gradient.loop import GradientRound
+from costboost.inputs.outside import count_rows, read_probabilities
 from costboost.trees.forest import Forest, ForestBuilder
 
 Floats = NDArray[np.float64]
@@ -36,9 +38,9 @@ class Init:
     def margins(self, X: Any) -> Floats:
         """Return f_0 of every row, (n, J)."""
         if self.odds is None:
-            answers = np.asarray(self.model.predict(X), dtype=float)
-            return answers.reshape(-1, 1)
-        proba = np.clip(np.asarray(self.model.predict_proba(X), dtype=float), _CLIP, 1 - _CLIP)
+            return regression_answers(self.model, X).reshape(-1, 1)
+        classes = np.arange(len(self.model.classes_))
+        proba = np.clip(read_probabilities(self.model, X, classes), _CLIP, 1 - _CLIP)
         logs = np.log(proba) / self.odds
         if proba.shape[1] == 2:
             return np.asarray(logs[:, 1:] - logs[:, :1])
@@ -79,8 +81,7 @@ class GradientEnsemble:
         """Return f_0 of every row, (n, J)."""
         if self.init is not None:
             return self.init.margins(X) + self.start
-        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        return np.repeat(self.start[None, :], n_rows, axis=0)
+        return np.repeat(self.start[None, :], count_rows(X), axis=0)
 
     def margins(self, X: Any, n_threads: int = 1) -> Floats:
         """Return F of every row, (n, J)."""
@@ -114,8 +115,8 @@ class GradientEnsemble:
             yield margins.copy()
 
     def _answers(self, t: int, X: Any) -> Floats:
-        parts = [np.asarray(model.predict(X), dtype=float) for model in self.estimators[t]]
-        return np.asarray(self.steps[t] * np.column_stack([part.reshape(-1) for part in parts]))
+        parts = [regression_answers(model, X) for model in self.estimators[t]]
+        return np.asarray(self.steps[t] * np.column_stack(parts))
 
 
 def assemble_gradient(

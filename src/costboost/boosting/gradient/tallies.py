@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from costboost.boosting import _vote_kernels
 from costboost.boosting.gradient import _gradient_kernels as kernels
-from costboost.boosting.gradient.derivatives import NONE, RegressionSlopes, Slopes, mean_value
+from costboost.boosting.gradient.messages import SumValues, WeightedSum, WriteValues
+from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.limits import share_limits
 from costboost.costs import Costs
-from costboost.shards.grid import grid_scale, to_floats
+from costboost.shards.grid import grid_scale, rounded, to_floats
 from costboost.shards.local import Shards
 from costboost.shards.rows import Shard
 
@@ -22,27 +24,22 @@ Int64 = NDArray[np.int64]
 _NO_DECISIONS = np.zeros(0, dtype=np.uint8)
 
 
-def loss_tally(slopes: Slopes) -> Callable[[Shards], float]:
+def loss_tally(loss: Any, rows: Rows) -> Callable[[Shards, float], float]:
     """Return the function that gives the mean loss of the training rows."""
-    if not isinstance(slopes, RegressionSlopes):
-        return lambda shards: mean_value(
-            slopes.loss, slopes.rows, shards.gather("margins"), slopes.total
-        )
-    weights = slopes.rows.weights
-    total = float(len(slopes.rows.y)) if weights is None else float(np.sum(weights))
+    if loss.bind(rows) is None:  # a user's loss, asked for all rows at once
+        return lambda shards, total: loss.mean_value(rows, shards.fetch(_margins), total)
 
-    def tally(shards: Shards) -> float:
-        largest = max(shards.map(slopes.write_values))
+    def tally(shards: Shards, total: float) -> float:
+        (largest,) = shards.call([WriteValues()])
         scale = grid_scale(largest, shards.n_rows)
-
-        def part(shard: Shard) -> Int64:
-            out = np.zeros((1, 2), dtype=np.int64)
-            kernels.sum_values(shard.data["slopes"][0], scale, out)
-            return out
-
-        return float(to_floats(shards.sum(part), scale, total)[0])
+        values, sums = shards.call([SumValues(scale), WeightedSum()])
+        return float(to_floats(values, scale, rounded(sums[1]))[0])
 
     return tally
+
+
+def _margins(shard: Shard) -> Floats:
+    return np.asarray(shard.state.margins)
 
 
 class CostTally:
@@ -80,7 +77,10 @@ class CostTally:
         if weights is not None:
             self.scale = grid_scale(float(np.max(weights)), len(y))
         cheapest = odds is not None
-        self.slowly = cheapest and (not costs.is_square or (n_classes > 2 and costs.per_row))
+        binary = n_classes == 2 and costs.is_square
+        shares = share_limits(costs) if cheapest and binary else None
+        no_limits = shares is None if binary else costs.per_row
+        self.slowly = cheapest and (not costs.is_square or no_limits)
         self.table = None
         if costs.is_constant and costs.is_square:
             self.table = costs.of_labels(np.arange(n_classes), encoded=True)
@@ -90,22 +90,21 @@ class CostTally:
             shards.scatter("paid", prices / self.unit)
         self.limits = np.zeros(1)
         self._per_row = False
-        if cheapest and n_classes == 2 and not self.slowly:
-            self._set_limits(shards)
+        if shares is not None:
+            self._set_limits(shards, np.clip(shares, 0.0, 1.0))
 
-    def _set_limits(self, shards: Shards) -> None:
-        """P > threshold if and only if F > logit(threshold) / odds."""
+    def _set_limits(self, shards: Shards, shares: Floats) -> None:
+        """P > its limit if and only if F > logit(limit) / odds."""
         assert self.odds is not None
         with np.errstate(divide="ignore"):
-            thresholds = np.atleast_1d(np.asarray(self.costs.thresholds(), dtype=float))
-            limits = (np.log(thresholds) - np.log1p(-thresholds)) / self.odds
+            limits = (np.log(shares) - np.log1p(-shares)) / self.odds
         self._per_row = self.costs.per_row
         if self._per_row:
             shards.scatter("limits", limits)
         else:
             self.limits = limits[:1]
 
-    def __call__(self, shards: Shards) -> float:
+    def __call__(self, shards: Shards, total: float) -> float:
         """Return what the decisions by the shards' margins cost in all."""
         if self.slowly:
             return self._by_expectation(shards)
@@ -118,7 +117,7 @@ class CostTally:
         def price(shard: Shard) -> Int64:
             out = np.zeros((1, 2), dtype=np.int64)
             data = shard.data
-            rows = (data["decisions"], data["paid"], data.get("sample weights", NONE))
+            rows = (data["decisions"], data["paid"], shard.state.weights)
             _vote_kernels.price_decisions(*rows, scale, out)
             return out
 
@@ -130,20 +129,20 @@ class CostTally:
         if self.table is None:
             decisions = data.setdefault("decisions", np.zeros(len(shard.rows), np.uint8))
         confusion = np.zeros((self.n_classes, self.n_classes), dtype=np.int64)
-        weights = (data.get("sample weights", NONE), self.scale)
+        weights = (shard.state.weights, self.scale)
         if self.n_classes == 2:
             limits = data["limits"] if self._per_row else self.limits
-            rows = (data["margins"], data["truth"])
+            rows = (shard.state.margins, data["truth"])
             kernels.count_decisions(*rows, limits, *weights, decisions, confusion)
             return confusion
         prices = np.zeros((0, 0)) if self.odds is None or self.table is None else self.table
         how = (self.odds or 1.0, prices, *weights, np.zeros(self.n_classes))
-        kernels.count_choices(data["margins"], data["truth"], *how, decisions, confusion)
+        kernels.count_choices(shard.state.margins, data["truth"], *how, decisions, confusion)
         return confusion
 
     def _by_expectation(self, shards: Shards) -> float:
-        """Take the slow road: actions that are not classes, or K classes with prices per row."""
-        margins = shards.gather("margins")
+        """Take the slow road: other actions, no limits, or K classes with prices per row."""
+        margins = shards.fetch(_margins)
         proba = self.proba(margins[:, 0] if self.n_classes == 2 else margins)
         decided: Any = self.costs.decide(proba)
         assert self.costs.classes is not None

@@ -1,9 +1,9 @@
 """Learners of relational examples: the built-in tree, or any scikit-learn classifier.
 
-Examples lie in `shard.data["vectors"]`, (m, K) int32 on a grid: +w where the pair (row, class) has
+Examples are `vectors`, (m, K) int32 on a grid: +w where the pair (row, class) has
 label 1, -w where it has label 0 (see `pnorm.py`). A learner answers with a `Relation`: which of the
 K classes each leaf says 1 for, with the leaf of every row in `shard.leaves`; or, row by row, in
-`shard.data["answers"]`.
+answers by row.
 
 The authors gave their learner the table K times, once for each class, with the class as a column.
 The built-in tree reads the table once. A split on x serves all classes, and every leaf ends in a
@@ -29,6 +29,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from costboost.binning.binner import Binner
 from costboost.binning.codes import MISSING
+from costboost.inputs.outside import ask, read_classes, source_of
 from costboost.shards.local import Shards
 from costboost.shards.modes import Vectors
 from costboost.shards.rows import Shard
@@ -52,7 +53,7 @@ class Relation:
     Attributes
     ----------
     answers : uint8 array of shape (L, K), or None
-        What each leaf says of each class; None: row by row, in `shard.data["answers"]`.
+        What each leaf says of each class; None: row by row, where the rows are.
     tree : Tree or None
     estimator : fitted classifier or None
     reward : int or None
@@ -69,7 +70,7 @@ class RelationalLearner(Protocol):
     """What a round asks of a learner."""
 
     def learn(self, shards: Shards, number: int) -> Relation:
-        """Learn from `shard.data["vectors"]`; write every row's leaf or answers."""
+        """Learn from the signed weights; rows find their leaves, or get answers."""
 
     def recall(self, shards: Shards, relation: Relation) -> None:
         """Write again what an earlier hypothesis says of every row."""
@@ -186,7 +187,7 @@ class OutsideRelation:
 
     def learn(self, shards: Shards, number: int) -> Relation:
         """Fit a clone on the relational examples."""
-        vectors = shards.gather("vectors").astype(np.int64)
+        vectors = shards.fetch(lambda shard: shard.state.vectors).astype(np.int64)
         if self.kind == "classes":
             vectors -= vectors.min(axis=1, keepdims=True)
         rng = np.random.RandomState([self.seed, number])
@@ -221,23 +222,28 @@ class OutsideRelation:
     def recall(self, shards: Shards, relation: Relation) -> None:
         """Ask the classifier of an earlier round again."""
         answers = outside_answers(relation.estimator, self.X, self.n_classes, self.kind)
-        for shard in shards.shards:
-            shard.data["answers"] = answers[shard.rows]
+        shards.put(_put_answers, answers)
+
+
+def _put_answers(shard: Shard, answers: Bits) -> None:
+    shard.state.answers = answers
 
 
 def outside_answers(estimator: Any, X: Any, n_classes: int, kind: str) -> Bits:
     """Return what a fitted classifier says of every pair (row, class), (n, K)."""
     n_rows = X.shape[0]
     answers = np.zeros((n_rows, n_classes), dtype=np.uint8)
+    source = source_of(estimator, "predict")
     if kind == "classes":
-        answers[np.arange(n_rows), np.asarray(estimator.predict(X), dtype=np.int64)] = 1
+        said = read_classes(ask(estimator, "predict", X), n_rows, n_classes, source)
+        answers[np.arange(n_rows), said] = 1
         return answers
     step = max(1, _PAIRS // n_classes)
     for start in range(0, n_rows, step):
         rows = np.repeat(np.arange(start, min(start + step, n_rows)), n_classes)
         classes = np.tile(np.arange(n_classes), len(rows) // n_classes)
-        said = estimator.predict(expand(X, rows, classes, n_classes))
-        answers[rows, classes] = np.asarray(said, dtype=np.uint8)
+        said = ask(estimator, "predict", expand(X, rows, classes, n_classes))
+        answers[rows, classes] = read_classes(said, len(rows), 2, source)
     return answers
 
 
@@ -259,10 +265,3 @@ def expand(X: Any, rows: Int64, classes: Int64 | None, n_classes: int) -> Any:
     if sp.issparse(table):
         return sp.hstack([table, sp.csr_array(named)], format="csr")
     return np.hstack([table, named])
-
-
-def row_answers(shard: Shard, relation: Relation, rows: slice) -> Bits:
-    """Return what a hypothesis says of some rows of a shard, (m, K)."""
-    if relation.answers is None:
-        return np.asarray(shard.data["answers"][rows])
-    return np.asarray(relation.answers[shard.leaves[rows]])

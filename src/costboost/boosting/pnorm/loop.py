@@ -3,8 +3,7 @@
     H, C -> signed weights -> learner -> h -> alpha -> H <- (1 - alpha) H + alpha h -> ...
 
 Every row holds K numbers of H, K of its costs unless they are constant, and K signed weights of
-four bytes. Steps follow from exact sums (`priced_rows.py`), so the model does not depend on the
-shards.
+four bytes. Steps follow from exact sums, so the model does not depend on the shards.
 """
 
 from __future__ import annotations
@@ -13,29 +12,36 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from costboost.boosting.adaboost import steps
-from costboost.boosting.adaboost.normalizer import TINY
-from costboost.boosting.pnorm.learner import Relation, RelationalLearner, row_answers
-from costboost.boosting.pnorm.methods import (
-    Method,
-    Rows,
-    lipschitz,
-    make_stochastic,
-    norm_weights,
-    power,
+from costboost.boosting.pnorm.learner import Relation, RelationalLearner
+from costboost.boosting.pnorm.messages import (
+    Bind,
+    DistanceSum,
+    FloorSum,
+    LargestFloor,
+    LargestSigned,
+    Mix,
+    ObjectiveSum,
+    PaidSum,
+    Price,
+    Rescale,
+    Reward,
+    Reweigh,
+    SetVectors,
+    SlopeSum,
+    Sum,
+    WeightFacts,
 )
-from costboost.boosting.pnorm.rows import PricedRows
-from costboost.costs import Costs
-from costboost.shards.grid import grid_scale
+from costboost.boosting.pnorm.methods import Method, lipschitz
+from costboost.boosting.pnorm.rows import price_unit
+from costboost.shards.grid import grid_scale, rounded
 from costboost.shards.local import Shards
-from costboost.shards.rows import Shard
-from costboost.shards.sampling import round_key, uniform
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -43,6 +49,8 @@ Stop = Literal["rounds", "alpha", "perfect"]
 Step = Literal["harmonic", "average", "bound", "search"]
 
 _VECTOR_BITS = 24  # of the largest signed weight of a row
+_COPIES = 1 << 6  # weights up to here that are whole numbers stand for copies of rows
+_EXACT = 53  # bits: float64 sums of whole numbers below 2**53 are exact in any order
 
 
 @dataclass(frozen=True)
@@ -90,16 +98,13 @@ class Mixing:
     Parameters
     ----------
     shards : Shards
-        Rows in any grouping.
+        Of `PNormRows`, in any grouping.
     method : Method
     learner : RelationalLearner
-    costs : Costs
-        Bound costs in the user's units, square.
-    y : int64 array of shape (n,)
-        The true labels, encoded.
-    sample_weight : float64 array of shape (n,) or None
     n_classes : int
     setting : MixingSetting
+    weighted : bool
+        Whether rows have weights.
     """
 
     def __init__(
@@ -107,65 +112,62 @@ class Mixing:
         shards: Shards,
         method: Method,
         learner: RelationalLearner,
-        costs: Costs,
-        y: Int64,
-        sample_weight: Floats | None,
         n_classes: int,
         setting: MixingSetting,
+        *,
+        weighted: bool = False,
     ) -> None:
         self.shards, self.method, self.learner, self.setting = shards, method, learner, setting
         self.n_classes = n_classes
         self.stop: Stop = "rounds"
         self.total_alpha = 0.0
-        self._priced = PricedRows(shards, costs, y, sample_weight, n_classes)
-        self._set_rows()
-
-    @property
-    def largest_cost(self) -> float:
-        """The largest cost of an answer over the cheapest, in the user's units."""
-        return self._priced.largest_cost * self._priced.unit
+        (self.largest_cost,) = shards.call([Price()])  # over the cheapest, in the user's units
+        self._unit = price_unit(self.largest_cost)
+        exponent, copies = self._weigh() if weighted else (0, 1)
+        start = 0.0 if method.adaptive else 1.0 / n_classes
+        (total,) = shards.call([Bind(self._unit, exponent, copies, start, method.adaptive)])
+        self._total_weight = rounded(total)
+        self._floor = self._total_floor()
 
     # --- before the first round
 
-    def _set_rows(self) -> None:
-        """Put H_0, and AdaBoost.M2's first D, in place."""
-        shape = self.n_classes
-        start = 0.0 if self.method.adaptive else 1.0 / shape
-        for shard in self.shards.shards:
-            m = len(shard.rows)
-            shard.data["mixture"] = np.full((m, shape), start)
-            shard.data["vectors"] = np.empty((m, shape), dtype=np.int32)
-        if self.method.adaptive:
-            self._set_mislabel()
+    def _weigh(self) -> tuple[int, int]:
+        """Hold weights so that a weight of 2 is a row given twice, in every sum.
 
-    def _set_mislabel(self) -> None:
-        """Start from mislabel weights proportional to cost (Lozano and Abe, section 5)."""
-        priced = self._priced
-        for shard in self.shards.shards:
-            shard.data["mislabel"] = np.empty((len(shard.rows), self.n_classes))
-            for rows in self._priced.blocks(shard):
-                excess, weights = priced.excess(shard, rows), priced.weights(shard, rows)
-                if weights is not None and not priced.copies:
-                    excess = excess * weights
-                shard.data["mislabel"][rows] = excess
+        Divided by a power of two they are small whole numbers, if they can be.
+        """
+        (facts,) = self.shards.call([WeightFacts()])
+        heaviest, finest = float(facts[0]), -int(facts[1])
+        top = int(np.frexp(heaviest)[1])
+        copies = int(math.ldexp(heaviest, -finest)) if finest >= top - 7 else _COPIES + 1
+        exponent = finest if copies <= _COPIES else top
+        self._heaviest = math.ldexp(heaviest, -exponent)
+        self._weight_unit = heaviest / self._heaviest
+        return exponent, copies if copies <= _COPIES else 0
 
-    # --- the arrays of some rows
+    _heaviest = 1.0
+    _weight_unit = 1.0
 
-    def _rows(self, shard: Shard, rows: slice) -> Rows:
-        name = "mislabel" if self.method.adaptive else "mixture"
-        return Rows(
-            shard.data[name][rows],
-            self._priced.excess(shard, rows),
-            self._priced.labels(shard, rows),
-            self.setting.p,
-        )
+    def _sum(self, kind: type[Sum], bound: float, **what: Any) -> float:
+        """Return the weighted sum over all rows of terms of size at most `bound`, exactly."""
+        n_terms = self.shards.n_rows * self.n_classes
+        scale = grid_scale(bound * self._heaviest, n_terms, _EXACT)
+        fine = grid_scale(1.0, n_terms, _EXACT)
+        (sums,) = self.shards.call([kind(scale, fine, **what)])
+        units, rest = sums.tolist()
+        return float((units + rest / fine) / scale)
 
-    def _hypothesis(self, shard: Shard, relation: Relation, rows: slice) -> Floats:
-        """Return what the hypothesis adds to the mixture: h, or its stochastic version."""
-        answers = row_answers(shard, relation, rows)
-        if self.method.answers == "stochastic":
-            return make_stochastic(answers)
-        return answers.astype(np.float64)
+    def _total_floor(self) -> float:
+        """Return what the cheapest answers cost, over all rows."""
+        (bound,) = self.shards.call([LargestFloor()])
+        return self._sum(FloorSum, bound) if bound > 0.0 else 0.0
+
+    def _said(self, relation: Relation) -> dict[str, Any]:
+        """Return what messages say of a hypothesis."""
+        return {
+            "answers": relation.answers,
+            "stochastic": self.method.answers == "stochastic",
+        }
 
     # --- the rounds
 
@@ -195,7 +197,9 @@ class Mixing:
             self._take(done.number, done.alpha, done.error, done.relation)
 
     def _take(self, number: int, alpha: float, error: float, relation: Relation) -> MixingRound:
-        self._mix(relation, alpha)
+        self.total_alpha += alpha
+        keep = 1.0 if self.method.adaptive else 1.0 - alpha
+        self.shards.call([Mix(**self._said(relation), keep=keep, alpha=alpha)])
         if self.method.adaptive:
             self._reweigh(relation, math.exp(-alpha))
         objective, cost = self._account()
@@ -203,66 +207,27 @@ class Mixing:
 
     # --- signed weights
 
-    def _signed(self, shard: Shard, rows: slice) -> Floats:
-        """Return the signed weights of some rows; copies of rows are not in them."""
-        signed = self.method.examples(self._rows(shard, rows))
-        weights, copies = self._priced.weights(shard, rows), self._priced.copies
-        if weights is None or (self.method.adaptive and not copies):
-            return signed  # AdaBoost.M2's D holds them
-        return signed * (weights > 0 if copies else weights)
-
     def _set_vectors(self, number: int) -> tuple[int, int]:
         """Put the signed weights on the grid; return the sums of the positive and of all."""
-        largest = max(self.shards.map(self._largest_signed))
+        method, p = self.method, self.setting.p
+        (largest,) = self.shards.call([LargestSigned(method, p)])
         if not largest > 0.0:
             return 0, 0
-        repeats, priced = self.method.repeats(self.setting.p), self._priced
-        # The same grid with copies as without: 24 bits and 6 for them fit in the four bytes.
-        scale = grid_scale(largest, 1, _VECTOR_BITS + 1)
-
-        def write(shard: Shard) -> Int64:
-            sums = np.zeros(2, dtype=np.int64)
-            for rows in self._priced.blocks(shard):
-                signed, weights = self._signed(shard, rows), priced.weights(shard, rows)
-                if repeats:
-                    vectors = self._drawn(shard, rows, signed / largest, number)
-                else:
-                    vectors = np.rint(signed * scale).astype(np.int32)
-                if weights is not None and priced.copies:
-                    vectors *= weights.astype(np.int32)
-                shard.data["vectors"][rows] = vectors
-                sums += (
-                    np.sum(np.maximum(vectors, 0), dtype=np.int64),
-                    np.sum(vectors, dtype=np.int64),
-                )
-            return sums
-
-        positive, net = self.shards.sum(write).tolist()
+        if method.repeats(p):
+            message = SetVectors(method, p, largest, (self.setting.seed, number + 1))
+        else:
+            # The same grid with copies as without: 24 bits and 6 for them fit in the four bytes.
+            message = SetVectors(method, p, grid_scale(largest, 1, _VECTOR_BITS + 1), None)
+        (sums,) = self.shards.call([message])
+        positive, net = sums.tolist()
         return positive, 2 * positive - net
-
-    def _largest_signed(self, shard: Shard) -> float:
-        parts = (np.max(np.abs(self._signed(shard, rows))) for rows in self._priced.blocks(shard))
-        return float(max(parts, default=0.0))
-
-    def _drawn(self, shard: Shard, rows: slice, share: Floats, number: int) -> NDArray[np.int32]:
-        """Draw examples in proportion to their weight, by rejection (Zadrozny et al. 2003)."""
-        numbers = shard.rows[rows, None] * self.n_classes + np.arange(self.n_classes)
-        accepted = uniform(round_key(self.setting.seed, number + 1), numbers) < np.abs(share)
-        return np.asarray(np.sign(share) * accepted, dtype=np.int32)
 
     def _reward(self, relation: Relation) -> int:
         """Return sum v h, on the grid."""
         if relation.reward is not None:
             return relation.reward
-
-        def part(shard: Shard) -> int:
-            blocks = (
-                shard.data["vectors"][rows] * row_answers(shard, relation, rows)
-                for rows in self._priced.blocks(shard)
-            )
-            return sum(int(np.sum(block, dtype=np.int64)) for block in blocks)
-
-        return int(self.shards.sum(part))
+        (reward,) = self.shards.call([Reward(relation.answers)])
+        return int(reward)
 
     # --- steps
 
@@ -280,13 +245,9 @@ class Mixing:
 
     def _bound_step(self, relation: Relation) -> float:
         """Return Eq. 10's alpha, with means over rows in place of sums."""
-
-        def change(shard: Shard, rows: slice) -> Floats:
-            mixture = shard.data["mixture"][rows]
-            return np.asarray((self._hypothesis(shard, relation, rows) - mixture) ** 2)
-
-        distance = self._priced.sum(change, 1.0)
-        curvature = lipschitz(self._priced.largest_cost, self.setting.p) * distance
+        distance = self._sum(DistanceSum, 1.0, **self._said(relation))
+        largest = self.largest_cost / self._unit
+        curvature = lipschitz(largest, self.setting.p) * distance
         slope = self._slope(relation, 0.0)
         return min(-slope / curvature, 1.0) if curvature > 0.0 else 0.0
 
@@ -302,75 +263,27 @@ class Mixing:
         return float(brentq(slope, 0.0, 1.0, xtol=1e-14))
 
     def _slope(self, relation: Relation, alpha: float) -> float:
-        """Return the derivative in alpha of the objective at (1 - alpha) H + alpha h, times n.
-
-        For relational hypotheses the objective counts answers to y* as the pseudo-loss does:
-        L(H) + p sum w (1 - H(y*|x)), with w of this round. Its gradient is what the learner saw;
-        L alone would be least for a hypothesis that answers 0 everywhere.
-        """
-        p = self.setting.p
-        pseudo = self.method.answers == "relational"
-
-        def terms(shard: Shard, rows: slice) -> Floats:
-            seen = self._rows(shard, rows)
-            change = self._hypothesis(shard, relation, rows) - seen.mixture
-            ahead = np.maximum(seen.mixture + alpha * change, 0.0)
-            slopes = p * power(ahead, p - 1.0) * seen.costs * change
-            if pseudo:
-                own = np.arange(len(change)), seen.labels
-                slopes[own] -= p * norm_weights(seen).sum(axis=1) * change[own]
-            return np.asarray(slopes)
-
-        return self._priced.sum(terms, p * self.n_classes)
+        """Return the derivative in alpha of the objective at (1 - alpha) H + alpha h, times n."""
+        p, method = self.setting.p, self.method
+        return self._sum(
+            SlopeSum,
+            p * self.n_classes,
+            **self._said(relation),
+            pseudo=method.answers == "relational",
+            adaptive=method.adaptive,
+            p=p,
+            alpha=alpha,
+        )
 
     # --- after the step is known
 
-    def _mix(self, relation: Relation, alpha: float) -> None:
-        keep = 1.0 if self.method.adaptive else 1.0 - alpha
-        self.total_alpha += alpha
-
-        def mix(shard: Shard) -> None:
-            for rows in self._priced.blocks(shard):
-                mixture = shard.data["mixture"][rows]
-                mixture *= keep
-                mixture += alpha * self._hypothesis(shard, relation, rows)
-
-        self.shards.map(mix)
-
     def _reweigh(self, relation: Relation, beta: float) -> None:
-        """AdaBoost.M2: D <- D beta^(1/2 (1 + h(x, y*) - h(x, y)))."""
-        factors = np.array([1.0, math.sqrt(beta), beta])
-
-        def reweigh(shard: Shard) -> float:
-            largest = 0.0
-            for rows in self._priced.blocks(shard):
-                said = row_answers(shard, relation, rows).astype(np.int64)
-                own = said[np.arange(len(said)), self._priced.labels(shard, rows)]
-                weights = shard.data["mislabel"][rows]
-                alive = weights > 0.0
-                weights *= factors[1 + own[:, None] - said]
-                np.maximum(weights, TINY, out=weights, where=alive)
-                largest = max(largest, float(np.max(weights)))
-            return largest
-
-        largest = max(self.shards.map(reweigh))
-        exponent = int(np.frexp(largest)[1])
-
-        def rescale(shard: Shard) -> None:
-            np.ldexp(shard.data["mislabel"], -exponent, out=shard.data["mislabel"])
-
-        self.shards.map(rescale)
+        (largest,) = self.shards.call([Reweigh(relation.answers, beta)])
+        self.shards.call([Rescale(int(np.frexp(largest)[1]))])
 
     def _account(self) -> tuple[float, float]:
         """Return the objective, the mean over rows, and the cost of all decisions."""
-        priced, p = self._priced, self.setting.p
         share = 1.0 / self.total_alpha if self.method.adaptive else 1.0
-
-        def terms(shard: Shard, rows: slice) -> Floats:
-            return power(shard.data["mixture"][rows] * share, p) * priced.excess(shard, rows)
-
-        def decide(shard: Shard, rows: slice) -> Int64:
-            return np.asarray(np.argmax(shard.data["mixture"][rows], axis=1))
-
-        objective = priced.sum(terms, 1.0) * priced.unit / priced.total_weight
-        return objective, priced.total_cost(decide)
+        total = self._sum(ObjectiveSum, 1.0, p=self.setting.p, share=share)
+        paid = self._sum(PaidSum, 1.0) * self._unit + self._floor
+        return total * self._unit / self._total_weight, paid * self._weight_unit

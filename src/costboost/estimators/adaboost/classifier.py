@@ -23,6 +23,7 @@ from costboost.decisions import CostDecisionMixin, StagedDecisionsMixin
 from costboost.estimators.adaboost.plan import Plan, settle
 from costboost.estimators.adaboost.recipe import train_in_step
 from costboost.estimators.adaboost.trainer import Trainer
+from costboost.fitting.atomic import all_at_once
 from costboost.fitting.trainer import read_eval_set, train_models
 from costboost.fitting.warm import continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
@@ -115,7 +116,8 @@ class CostBoostClassifier(
         "auto" calibrates the recipe by "bias-corrected" (a temperature and a bias; more than two
         classes by "temperature"), "adamec", "cgada" and "asymada" by "sigmoid", as their authors
         advise, and leaves the other methods as published. With calibration **every** method
-        decides by the cheapest expected cost, and new prices need no new model.
+        decides by the cheapest expected cost, and new prices need no new model. Methods that train
+        on costs refuse "temperature", which has no bias to undo them.
     cv : int, float, splitter or iterable, default=5
         Rows to calibrate on: folds, or a held-out share (0.5 is Nikolaou et al.'s protocol).
     ensemble : bool, default=True
@@ -250,6 +252,7 @@ class CostBoostClassifier(
             setattr(tags.input_tags, kind, learner is None or getattr(learner, kind))
         return tags
 
+    @all_at_once
     @with_callbacks
     def fit(
         self,
@@ -270,9 +273,13 @@ class CostBoostClassifier(
         sample_weight : array-like of shape (n_samples,), default=None
             Rows of weight 0 are as good as absent.
         costs : None, dict, array-like of shape (K, K) or Costs, default=None
-            What each mistake costs, constant or per row; overrides the constructor's.
+            What each mistake costs, constant or per row; overrides the constructor's. The default,
+            "adaboost" and "adamec" do not train on costs: these change none of their
+            probabilities, only their decisions, and only where ``predict`` is given no costs of
+            its own. The other methods learn from them.
         groups : array-like of shape (n_samples,), default=None
-            Rows of one group are never both trained and calibrated on.
+            Rows of one group are never both trained and calibrated on. Without groups, copies of
+            a row are not.
         eval_set : tuple (X, y) or (X, y, costs), default=None
             Held-out rows for early stopping of a named method, in place of
             `validation_fraction`.

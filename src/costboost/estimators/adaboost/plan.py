@@ -13,8 +13,14 @@ from costboost.boosting.adaboost.effective import Setting
 from costboost.boosting.adaboost.rules import OBJECTIVES, RULES, At, Rule
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
-from costboost.fitting.parameters import check_training, read_limits, total_rounds
+from costboost.fitting.parameters import (
+    check_training,
+    check_unbiased,
+    read_limits,
+    total_rounds,
+)
 from costboost.inputs.checks import check_choice, check_number, count_threads, fit_seed
+from costboost.inputs.outside import read_finite, read_objective
 from costboost.trees.grower import Limits
 
 Floats = NDArray[np.float64]
@@ -192,6 +198,8 @@ def _check_combination(params: Any, rule: Rule, costs: Costs, n_classes: int) ->
             f"method={rule.name!r} trains on the cost of wrong classes, but the costs have other "
             f"actions, {_names(costs.actions)}. Use method='adamec' or MinimumCostClassifier."
         )
+    method = f"method={rule.name!r}"
+    check_unbiased(params.calibration, method, on_costs=rule.trains_on_costs)
     if params.votes in ("real", "gentle") and rule.name not in (
         "adaboost",
         "adamec",
@@ -241,10 +249,8 @@ def _checked_beta(beta: Any) -> Any:
     if beta is None:
         return None
     grid = np.linspace(0.0, 1.0, 101)
-    right = np.asarray(beta(np.ones_like(grid), grid), dtype=float)
-    wrong = np.asarray(beta(-np.ones_like(grid), grid), dtype=float)
-    if right.shape != grid.shape or wrong.shape != grid.shape:
-        raise ValueError("beta(sign, c) must return one value for each of the costs c.")
+    right = read_finite(beta(np.ones_like(grid), grid), grid.shape, "beta(1, c)")
+    wrong = read_finite(beta(-np.ones_like(grid), grid), grid.shape, "beta(-1, c)")
     if not (np.all(right >= 0.0) and np.all(wrong >= right)):
         raise ValueError("beta must satisfy beta(-1, c) >= beta(1, c) >= 0 for c in [0, 1].")
     if np.any(np.diff(wrong) < 0.0) or np.any(np.diff(right) > 0.0):
@@ -259,8 +265,8 @@ def _objective(objective: Any, n_rows: int) -> Any:
         named = OBJECTIVES[objective]
         return lambda at, rows: named(at)
     if callable(objective):
-        return lambda at, rows: _as_triple(objective(at), at.cost.shape)
-    arrays = _as_triple(objective, (n_rows,))
+        return lambda at, rows: read_objective(objective(at), at.cost.shape)
+    arrays = read_objective(objective, (n_rows,))
     return _RowObjective(arrays)
 
 
@@ -273,15 +279,3 @@ class _RowObjective:
     def __call__(self, at: At, rows: Any) -> tuple[Floats, Floats, Floats]:
         a, b, w0 = self.arrays
         return a[rows], b[rows], w0[rows]
-
-
-def _as_triple(value: Any, shape: tuple[int, ...]) -> tuple[Floats, Floats, Floats]:
-    try:
-        a, b, w0 = (np.broadcast_to(np.asarray(part, dtype=float), shape) for part in value)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"objective must be a name, a function, or (a, b, w0) of {shape[0]} rows each."
-        ) from error
-    if not (np.isfinite(a).all() and np.isfinite(b).all() and np.all(w0 >= 0) and w0.any()):
-        raise ValueError("objective (a, b, w0) must be finite, with w0 >= 0 and not all zero.")
-    return a, b, w0

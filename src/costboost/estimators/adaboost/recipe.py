@@ -188,7 +188,12 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> 
     """
     plan = trainer.plan
     splits = calibration_splits(
-        trainer.y, cv, groups=groups, sample_weight=trainer.weights, random_state=plan.seed
+        trainer.y,
+        cv,
+        groups=groups,
+        copies=trainer.copies_for(cv, groups),
+        sample_weight=trainer.weights,
+        random_state=plan.seed,
     )
     with ExitStack() as stack:
         folds = [

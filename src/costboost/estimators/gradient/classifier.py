@@ -9,11 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from costboost.boosting.gradient.losses import flat
 from costboost.decisions import CostDecisionMixin, StagedDecisionsMixin
 from costboost.estimators.gradient.base import _GradientBoost
 from costboost.estimators.gradient.plan import settle_classification
 from costboost.estimators.gradient.trainer import GradientTrainer
-from costboost.estimators.gradient.watching import choices_of, proba_of
+from costboost.estimators.gradient.watching import choices_of
+from costboost.fitting.atomic import all_at_once
 from costboost.fitting.trainer import read_eval_set
 from costboost.inputs.callbacks import RoundCallbacks, with_callbacks
 from costboost.inputs.checks import check_table
@@ -84,7 +86,8 @@ class GradientBoostClassifier(
         Constant costs; ``fit`` may override them, and takes costs per row.
     calibration : str or None, default=None
         "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", "bias-corrected": map scores
-        to natural probabilities on rows that were not trained on.
+        to natural probabilities on rows that were not trained on. Losses that train on costs
+        refuse "temperature", which has no bias to undo them.
     cv : int, float, splitter or iterable, default=5
         Rows to calibrate on: folds, or a held-out share.
     ensemble : bool, default=True
@@ -215,6 +218,7 @@ class GradientBoostClassifier(
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @all_at_once
     @with_callbacks
     def fit(
         self,
@@ -235,9 +239,12 @@ class GradientBoostClassifier(
         sample_weight : array-like of shape (n_samples,), default=None
             Rows of weight 0 are as good as absent.
         costs : None, dict, array-like of shape (K, K) or Costs, default=None
-            What each mistake costs, constant or per row; overrides the constructor's.
+            What each mistake costs, constant or per row; overrides the constructor's. "log" and
+            "exponential" loss do not train on costs: these change none of their probabilities,
+            only their decisions, and only where ``predict`` is given no costs of its own.
         groups : array-like of shape (n_samples,), default=None
-            Rows of one group are never both trained and calibrated on.
+            Rows of one group are never both trained and calibrated on. Without groups, copies of
+            a row are not.
         eval_set : tuple (X, y) or (X, y, costs), default=None
             Held-out rows for early stopping, in place of `validation_fraction`.
 
@@ -294,7 +301,7 @@ class GradientBoostClassifier(
     def _proba(self, margins: list[Floats]) -> Floats:
         if self._scores is not None:
             return self._calibrated(margins)
-        return proba_of(self._loss, margins[0])
+        return np.asarray(self._loss.proba(flat(margins[0])))
 
     # --- decisions
 

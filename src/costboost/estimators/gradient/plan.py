@@ -14,17 +14,23 @@ from costboost.boosting.gradient.losses import (
     NAMED,
     REGRESSION_LOSSES,
     CostExponentialLoss,
-    ExpectedCostLoss,
     HuberLoss,
     Loss,
+    OwnLoss,
     PinballLoss,
     SquaredLoss,
 )
 from costboost.boosting.gradient.minimisers import huber_delta
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
-from costboost.fitting.parameters import check_training, read_limits, total_rounds
+from costboost.fitting.parameters import (
+    check_training,
+    check_unbiased,
+    read_limits,
+    total_rounds,
+)
 from costboost.inputs.checks import check_choice, check_number, count_threads, fit_seed
+from costboost.inputs.outside import read_objective
 from costboost.trees.grower import Limits
 
 Floats = NDArray[np.float64]
@@ -84,8 +90,7 @@ class GradientPlan:
 def settle_regression(params: Any, X: Any, y: Floats, weights: Floats | None) -> GradientPlan:
     """Check the parameters of a regressor against each other and the data."""
     loss = regression_loss(params, y, weights)
-    smooth = not isinstance(loss, PinballLoss | HuberLoss)
-    return _settle(params, X, loss, 0, odds=None, smooth=smooth, max_step=np.inf)
+    return _settle(params, X, loss, 0, odds=None, max_step=np.inf)
 
 
 def regression_loss(params: Any, y: Floats, weights: Floats | None) -> Any:
@@ -116,7 +121,8 @@ def settle_classification(
     if n_classes > MAX_CLASSES:
         raise ValueError(f"y has {n_classes} classes; at most {MAX_CLASSES} are supported.")
     loss, objective = _classification_loss(params, len(y), n_classes)
-    priced = bool(getattr(loss, "uses_costs", False))
+    priced = loss.uses_costs
+    check_unbiased(params.calibration, f"loss={params.loss!r}", on_costs=priced)
     if priced and objective is None and not costs.is_square:
         raise ValueError(
             f"loss={params.loss!r} trains on the cost of wrong classes, but the costs have other "
@@ -132,14 +138,13 @@ def settle_classification(
     max_step = np.inf
     if params.max_step is not None:
         check_number("max_step", params.max_step, low=0.0, open_low=True)
-        max_step = float(params.max_step) / float(getattr(loss, "odds", 1.0))
+        max_step = float(params.max_step) / loss.odds
     return _settle(
         params,
         X,
         loss,
         n_classes,
-        odds=None if priced else float(getattr(loss, "odds", 1.0)),
-        smooth=True,
+        odds=None if priced else loss.odds,
         max_step=max_step,
         objective=objective,
     )
@@ -162,19 +167,7 @@ def _classification_loss(
         return CostExponentialLoss(objective), None
     if n_classes > 2:
         raise ValueError("objective=(a, b, w0) by row is defined for two classes; give a function.")
-    return CostExponentialLoss(), _as_triple(objective, n_rows)
-
-
-def _as_triple(value: Any, n_rows: int) -> tuple[Floats, Floats, Floats]:
-    try:
-        a, b, w0 = (np.broadcast_to(np.asarray(part, dtype=float), n_rows) for part in value)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"objective must be one of {list(NAMED)}, a function, or (a, b, w0) of {n_rows} rows."
-        ) from error
-    if not (np.isfinite(a).all() and np.isfinite(b).all() and np.all(w0 >= 0) and w0.any()):
-        raise ValueError("objective (a, b, w0) must be finite, with w0 >= 0 and not all zero.")
-    return a, b, w0
+    return CostExponentialLoss(), read_objective(objective, (n_rows,))
 
 
 def _own_loss(loss: Any) -> Any:
@@ -183,7 +176,7 @@ def _own_loss(loss: Any) -> Any:
             f"loss={loss!r} is neither a name nor an object with the methods value, gradient and "
             "hessian; see costboost.boosting.gradient.losses.Loss."
         )
-    return loss
+    return OwnLoss(loss)
 
 
 def _settle(
@@ -193,7 +186,6 @@ def _settle(
     n_classes: int,
     *,
     odds: float | None,
-    smooth: bool,
     max_step: float,
     objective: tuple[Floats, Floats, Floats] | None = None,
 ) -> GradientPlan:
@@ -205,7 +197,7 @@ def _settle(
         odds=odds,
         setting=GradientSetting(
             n_rounds=params.n_estimators,
-            step=_step(params, loss, smooth),
+            step=_step(params, loss),
             learning_rate=float(params.learning_rate),
             l2=float(params.l2_regularization),
             max_step=max_step,
@@ -231,23 +223,23 @@ def _settle(
     )
 
 
-def _step(params: Any, loss: Any, smooth: bool) -> Any:
+def _step(params: Any, loss: Any) -> Any:
     check_choice("step", params.step, STEPS)
     if params.step == "auto":
         if params.estimator is not None:
             return "line-search"
-        return "newton" if smooth else "exact"
+        return "newton" if loss.smooth else "exact"
     if params.step == "exact" and params.estimator is not None:
         raise ValueError(
             'step="exact" sets the leaves of the built-in tree; with estimator= use "line-search" '
             'or "newton".'
         )
-    if params.step == "exact" and isinstance(loss, ExpectedCostLoss):
+    if params.step == "exact" and loss.endless:
         raise ValueError(
             "The expected cost of a leaf is least at certainty, F = +-infinity: use "
             'step="newton" or "line-search".'
         )
-    if params.step == "newton" and not smooth:
+    if params.step == "newton" and not loss.smooth:
         raise ValueError(
             f'loss={params.loss!r} has no curvature for Newton steps: use step="exact" or '
             '"line-search".'

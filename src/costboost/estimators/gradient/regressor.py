@@ -14,14 +14,14 @@ from sklearn.utils.validation import (
     check_consistent_length,
 )
 
-from costboost.boosting.gradient.losses import PinballLoss
 from costboost.estimators.gradient.base import _GradientBoost
 from costboost.estimators.gradient.plan import GradientPlan, settle_regression
 from costboost.estimators.gradient.trainer import GradientTrainer
+from costboost.fitting.atomic import all_at_once
 from costboost.fitting.trainer import read_eval_set
 from costboost.inputs.arrays import read_numbers, read_weights
 from costboost.inputs.callbacks import RoundCallbacks, with_callbacks
-from costboost.inputs.checks import check_table
+from costboost.inputs.checks import check_table, refuse_masked
 
 Floats = NDArray[np.float64]
 
@@ -180,6 +180,7 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @all_at_once
     @with_callbacks
     def fit(
         self,
@@ -210,6 +211,7 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
         self
         """
         X = check_table(self, X, y, reset=True)
+        refuse_masked(y)
         target = np.asarray(_check_y(column_or_1d(y, warn=True), y_numeric=True), dtype=float)
         check_consistent_length(X, target)
         weights = None if sample_weight is None else read_weights(sample_weight, len(target))
@@ -229,7 +231,7 @@ class GradientBoostRegressor(RegressorMixin, _GradientBoost):  # type: ignore[mi
         """Return prices per row, (n, 2), if any were given."""
         if over is None and under is None:
             return None
-        if not isinstance(plan.loss, PinballLoss) or self.loss == "absolute":
+        if not plan.loss.takes_prices or self.loss == "absolute":
             raise ValueError(f'over and under are prices of loss="pinball", not of {self.loss!r}.')
         given = (self.over if over is None else over, self.under if under is None else under)
         columns = [

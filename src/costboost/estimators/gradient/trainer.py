@@ -11,22 +11,20 @@ from sklearn.base import clone
 from sklearn.utils.validation import _check_y, has_fit_parameter
 
 from costboost.binning.binner import Binner
-from costboost.boosting.gradient.derivatives import Rows, bind_loss
 from costboost.boosting.gradient.learner import (
-    SlopeLearner,
-    SlopeRegressor,
-    SlopeTree,
+    GradientLearner,
+    GradientRegressor,
+    GradientTree,
     check_regressor,
-    set_units,
 )
 from costboost.boosting.gradient.loop import GradientBoosting, GradientRound
-from costboost.boosting.gradient.losses import CostExponentialLoss, HuberLoss
-from costboost.boosting.gradient.minimisers import best_constant
+from costboost.boosting.gradient.messages import LargestCost
 from costboost.boosting.gradient.model import GradientEnsemble, Init, assemble_gradient
+from costboost.boosting.gradient.rows import GradientRows, Rows
 from costboost.boosting.gradient.tallies import CostTally, loss_tally
 from costboost.costs import Costs, as_costs
 from costboost.estimators.gradient.plan import GradientPlan
-from costboost.estimators.gradient.watching import Judge, Watched, proba_of
+from costboost.estimators.gradient.watching import Judge, Watched
 from costboost.fitting.trainer import TableTrainer
 from costboost.inputs.arrays import encode, read_numbers
 from costboost.shards.layout import plan_layout, sensible_shards
@@ -100,16 +98,17 @@ class GradientTrainer(TableTrainer):
             watched = self._watch_rows(apart)
         whole = None if len(chosen) == len(self.y) else chosen
         table = self._rows(chosen)
-        loss = fitted_loss(plan.loss, table)
-        start, init = self._start(loss, table, whole, previous)
         layout = plan_layout(None, len(chosen), 1, self._n_shards(len(chosen)))
-        with layout.cut(self._arranged(layout, whole)) as shards:
-            slopes = bind_loss(loss, table, shards)
-            learner = self._learner(shards, table, whole)
+        codes = self._arranged(layout, whole)
+        with layout.cut(codes, lambda rows: GradientRows(table.take(rows))) as shards:
+            (largest,) = shards.call([LargestCost(plan.loss)])
+            loss = plan.loss.scaled(largest)
+            start, init = self._start(loss, shards, table, whole, previous)
+            learner = self._learner(table, whole)
             setting = replace(plan.setting, n_rounds=self.n_rounds)
             offsets = start if init is None else init.margins(self.table_of(whole)) + start
-            tally = self._tally(slopes, shards, table, chosen)
-            boosting = GradientBoosting(shards, slopes, learner, setting, offsets, tally)
+            tally = self._tally(loss, shards, table, chosen)
+            boosting = GradientBoosting(shards, loss, learner, setting, offsets, tally)
             history = self._history(boosting, watched, start, init, previous)
         self.histories.append(history)
         return assemble_gradient(history.rounds, self.binner, start, init)
@@ -124,7 +123,7 @@ class GradientTrainer(TableTrainer):
             prices = None if self.prices is None else self.prices[chosen]
             return Rows(y, 1, weights, prices=prices)
         rows = Rows(y, plan.n_outputs, weights)
-        if not getattr(plan.loss, "uses_costs", False):
+        if not plan.loss.uses_costs:
             return rows
         if plan.objective is not None:
             a, b, w0 = plan.objective
@@ -139,6 +138,7 @@ class GradientTrainer(TableTrainer):
     def _start(
         self,
         loss: Any,
+        shards: Shards,
         table: Rows,
         whole: Int64 | None,
         previous: tuple[GradientEnsemble, list[GradientRound]] | None,
@@ -148,7 +148,7 @@ class GradientTrainer(TableTrainer):
         if previous is not None:
             return previous[0].start, previous[0].init
         if plan.init is None:
-            return best_constant(loss, table), None
+            return loss.constant(shards, plan.n_outputs), None
         zero = np.zeros(plan.n_outputs)
         if isinstance(plan.init, str):
             return zero, None
@@ -164,7 +164,7 @@ class GradientTrainer(TableTrainer):
         model.fit(self.table_of(whole), table.y, **extra)
         odds = None
         if plan.n_classes:
-            odds = float(getattr(loss, "odds", 1.0))
+            odds = loss.odds
             if len(model.classes_) != plan.n_classes:
                 raise ValueError(
                     f"init={type(model).__name__} knows {len(model.classes_)} of the "
@@ -176,15 +176,15 @@ class GradientTrainer(TableTrainer):
         n_features = 0 if self.binner is None else self.binner.n_features
         return sensible_shards(n_rows, n_features, self.plan.n_threads)
 
-    def _learner(self, shards: Shards, table: Rows, rows: Int64 | None) -> SlopeLearner:
+    def _learner(self, table: Rows, rows: Int64 | None) -> GradientLearner:
         plan, setting = self.plan, self.plan.setting
         searching = setting.step == "line-search"
         if self.binner is None:
             check_regressor(plan.estimator, weighted=not searching or table.weights is not None)
             taught = (self.table_of(rows), searching, table.weights)
-            return SlopeRegressor(plan.estimator, *taught, seed=setting.seed)
-        least_squares = searching or isinstance(plan.loss, HuberLoss)
-        return SlopeTree(
+            return GradientRegressor(plan.estimator, *taught, seed=setting.seed)
+        least_squares = searching or plan.loss.least_squares
+        return GradientTree(
             self.binner,
             plan.limits,
             least_squares=least_squares,
@@ -192,12 +192,12 @@ class GradientTrainer(TableTrainer):
             min_weight_leaf=plan.min_weight_leaf,
             monotone=plan.monotone,
             seed=setting.seed,
-            largest_unit=set_units(shards, table.weights) if least_squares else 1.0,
+            heaviest=1.0 if table.weights is None else float(np.max(table.weights)),
         )
 
-    def _tally(self, slopes: Any, shards: Shards, table: Rows, chosen: Int64) -> Any:
+    def _tally(self, loss: Any, shards: Shards, table: Rows, chosen: Int64) -> Any:
         if self.costs is None:
-            return loss_tally(slopes)
+            return loss_tally(loss, table)
         plan = self.plan
         tally = CostTally(
             shards,
@@ -205,13 +205,13 @@ class GradientTrainer(TableTrainer):
             table.y,
             table.weights,
             plan.odds,
-            lambda raw: proba_of(plan.loss, raw.reshape(len(raw), -1)),
+            plan.loss.proba,
             plan.n_classes,
         )
         if self.weights is None or table.weights is not None:
             return tally
         common = float(self.weights[chosen[0]])
-        return lambda shards: common * tally(shards)
+        return lambda shards, total: common * tally(shards, total)
 
     def _history(
         self,
@@ -270,16 +270,6 @@ class GradientTrainer(TableTrainer):
         else:
             margins = model.margins_of_codes(self.codes_of(rows), X, self.plan.n_threads)
         return margins[:, 0] if margins.shape[1] == 1 else margins
-
-
-def fitted_loss(loss: Any, rows: Rows) -> Any:
-    """Return the loss with what it takes from the rows: the cost-exponential's largest cost."""
-    if not isinstance(loss, CostExponentialLoss) or rows.objective is not None:
-        return loss
-    paid = rows.table if rows.table is not None else rows.prices
-    assert paid is not None
-    largest = float(np.max(paid - paid.min(axis=1, keepdims=True)))
-    return replace(loss, scale=1.0 / largest if largest > 0.0 else 1.0)
 
 
 def _check_constraints(monotone: NDArray[np.int8] | None, binner: Binner) -> None:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
-from costboost.boosting.gradient.derivatives import Rows, mean_value
 from costboost.boosting.gradient.loop import GradientRound
-from costboost.boosting.gradient.losses import LogLoss
+from costboost.boosting.gradient.losses import flat
 from costboost.boosting.gradient.model import GradientEnsemble, Init, add_round
+from costboost.boosting.gradient.rows import Rows
 from costboost.costs import Costs
 from costboost.estimators.gradient.plan import GradientPlan
 from costboost.trees.forest import ForestBuilder
@@ -20,13 +20,6 @@ from costboost.trees.forest import ForestBuilder
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 Codes = NDArray[np.uint8]
-
-
-def proba_of(loss: Any, margins: Floats) -> Floats:
-    """Return class probabilities of margins (n, J) by the loss's link."""
-    raw = margins[:, 0] if margins.shape[1] == 1 else margins
-    link = getattr(loss, "proba", None)
-    return np.asarray(LogLoss().proba(raw) if link is None else link(raw), dtype=float)
 
 
 def choices_of(margins: Floats) -> Int64:
@@ -89,12 +82,12 @@ class Judge:
         watched, plan = self.watched, self.plan
         if watched.costs is None:
             rows = Rows(watched.y, 1, watched.weights, prices=watched.prices)
-            return mean_value(plan.loss, rows, self.margins)
+            return float(plan.loss.mean_value(rows, self.margins))
         classes = watched.costs.classes
         assert classes is not None
         if plan.odds is None:
             decided = classes[choices_of(self.margins)]
         else:
-            decided = watched.costs.decide(proba_of(plan.loss, self.margins))
+            decided = watched.costs.decide(plan.loss.proba(flat(self.margins)))
         paid = watched.costs.of_decisions(classes[watched.y], decided)
         return float(np.average(paid, weights=watched.weights))

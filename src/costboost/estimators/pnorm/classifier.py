@@ -15,6 +15,7 @@ from costboost.boosting.pnorm.model import Mixture, normalised
 from costboost.decisions import CostDecisionMixin, StagedDecisionsMixin
 from costboost.estimators.pnorm.plan import settle
 from costboost.estimators.pnorm.trainer import PNormTrainer
+from costboost.fitting.atomic import all_at_once
 from costboost.fitting.trainer import read_eval_set, train_models
 from costboost.fitting.warm import continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
@@ -86,9 +87,9 @@ class PNormBoostClassifier(
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
         Constant costs; ``fit`` may override them, and takes costs per row.
     calibration : str or None, default=None
-        "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", "bias-corrected", or None:
-        the published argmax of H. With calibration decisions are the cheapest by expected cost,
-        and new prices need no new model.
+        "sigmoid", "sigmoid-brier", "beta", "isotonic", "bias-corrected", or None: the published
+        argmax of H. With calibration decisions are the cheapest by expected cost, and new prices
+        need no new model. ("temperature" has no bias to undo the costs that H contains.)
     cv : int, float, splitter or iterable, default=5
         Rows to calibrate on: folds, or a held-out share.
     ensemble : bool, default=True
@@ -231,6 +232,7 @@ class PNormBoostClassifier(
         tags.input_tags.string = inner is None
         return tags
 
+    @all_at_once
     @with_callbacks
     def fit(
         self,
@@ -254,7 +256,8 @@ class PNormBoostClassifier(
             What each mistake costs, constant or per row; overrides the constructor's.
             `Costs.of_rows` of shape (n_samples, K) gives the price of every answer.
         groups : array-like of shape (n_samples,), default=None
-            Rows of one group are never both trained and calibrated on.
+            Rows of one group are never both trained and calibrated on. Without groups, copies of
+            a row are not.
         eval_set : tuple (X, y) or (X, y, costs), default=None
             Held-out rows for early stopping, in place of `validation_fraction`.
 

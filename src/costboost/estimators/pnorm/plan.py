@@ -9,7 +9,12 @@ from costboost.boosting.pnorm.loop import MixingSetting
 from costboost.boosting.pnorm.methods import METHODS, Method
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
-from costboost.fitting.parameters import check_training, read_limits, total_rounds
+from costboost.fitting.parameters import (
+    check_training,
+    check_unbiased,
+    read_limits,
+    total_rounds,
+)
 from costboost.inputs.checks import check_choice, check_number, count_threads, fit_seed
 from costboost.trees.grower import Limits
 
@@ -99,6 +104,7 @@ def _check_parameters(params: Any) -> None:
     check_choice("method", params.method, tuple(METHODS))
     check_choice("step", params.step, STEPS)
     check_choice("calibration", params.calibration, tuple(CALIBRATORS))
+    check_unbiased(params.calibration, f"method={params.method!r}", on_costs=True)
     check_number("p", params.p, low=1.0)
 
 

@@ -26,6 +26,7 @@ from costboost.boosting.pnorm.model import (
     one_tree,
     outside_kind,
 )
+from costboost.boosting.pnorm.rows import PNormRows
 from costboost.costs import Costs
 from costboost.estimators.adaboost.trainer import Trainer
 from costboost.estimators.pnorm.plan import PNormPlan, leaf_rows
@@ -66,11 +67,12 @@ class PNormTrainer(Trainer):
         y, costs = (self.y, self.costs) if whole else (self.y[used], self.costs[used])
         weights = self.weights if whole or self.weights is None else self.weights[used]
         layout = self._plan_layout(len(used))
-        with layout.cut(self._arranged(layout, None if whole else used)) as shards:
+        codes = self._arranged(layout, None if whole else used)
+        with layout.cut(codes, lambda rows: load_rows(rows, y, costs, weights, plan)) as shards:
             learner = self._relational_learner(None if whole else used)
             setting = replace(plan.setting, n_rounds=self.n_rounds)
-            state = (plan.method, learner, costs, y, weights, plan.n_classes, setting)
-            mixing = Mixing(shards, *state)
+            choices = (plan.method, learner, plan.n_classes, setting)
+            mixing = Mixing(shards, *choices, weighted=weights is not None)
             mixing.replay(previous or [])
             history = self._take_rounds(mixing, watched, previous or [])
         self.histories.append(history)
@@ -159,6 +161,16 @@ class PNormTrainer(Trainer):
         found = np.array([done.objective for done in history.rounds])
         rate = rate_bound(history.largest_cost, self.plan.setting.p, len(found))
         return np.asarray(np.min(found, initial=np.inf) + rate)
+
+
+def load_rows(
+    rows: Int64, y: Int64, costs: Costs, weights: Floats | None, plan: PNormPlan
+) -> PNormRows:
+    """Return what a shard holds of some rows; class numbers take a byte each, if they can."""
+    kind = np.uint8 if plan.n_classes <= 256 else np.uint32
+    labels = np.ascontiguousarray(y[rows], dtype=kind)
+    own = costs if costs.is_constant else costs[rows]
+    return PNormRows(labels, own, None if weights is None else weights[rows], plan.n_classes)
 
 
 class _Judge:

@@ -18,7 +18,9 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from costboost.costs import Costs
 from costboost.decisions import CostDecisionMixin
+from costboost.inputs.arrays import encode, without_mask
 from costboost.inputs.checks import check_jobs, check_not_empty
+from costboost.inputs.outside import read_probabilities, source_of
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -60,11 +62,17 @@ def fit_clone(estimator: Any, X: Any, labels: NDArray[Any], seed: int, weights: 
 def shares_of(model: Any, X: Any, classes: NDArray[Any], *, votes: bool) -> Floats:
     """Return probabilities, or votes, for all classes, also those that a model has not seen."""
     if votes:
-        answers = np.searchsorted(classes, model.predict(X))
+        answers = encode(classes, model.predict(X), source_of(model, "predict"))
         return np.asarray(answers[:, None] == np.arange(len(classes)), dtype=np.float64)
-    shares = np.zeros((_num_samples(X), len(classes)))
-    shares[:, np.searchsorted(classes, model.classes_)] = model.predict_proba(X)
-    return shares
+    return read_probabilities(model, X, classes)
+
+
+def copy_features(wrapper: Any, model: Any) -> None:
+    """Take over what a model knows of its columns; forget what the last one knew."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        vars(wrapper).pop(name, None)
+        if hasattr(model, name):
+            setattr(wrapper, name, getattr(model, name))
 
 
 def estimator_has(name: str) -> Callable[[Any], bool]:
@@ -96,7 +104,7 @@ class CostTrained(
         """Check what ``fit`` was given; return X, class numbers, weights and bound costs."""
         check_not_empty(X)
         check_jobs(self.n_jobs)
-        (X,) = indexable(X)
+        (X,) = indexable(without_mask(X))
         codes, weights, bound = self._read_rows(X, y, sample_weight, costs)
         if not bound.is_square:
             raise ValueError(
@@ -105,12 +113,8 @@ class CostTrained(
             )
         return X, codes, weights, bound
 
-    def _copy_features(self, model: Any) -> None:
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(model, name):
-                setattr(self, name, getattr(model, name))
-
     def _decision_proba(self, X: Any, costs: Any) -> Floats:
+        check_is_fitted(self)
         raise ValueError(
             f"{type(self).__name__} was trained on costs, which its answers contain, so it cannot "
             "price decisions. Fit it on the new costs, or use MinimumCostClassifier, whose "
@@ -133,7 +137,7 @@ class CostTrained(
         check_is_fitted(self)
         if costs is not None:
             self._decision_proba(X, costs)
-        return self._answers(X)
+        return self._answers(without_mask(X))
 
     def score(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, costs: Any = None

@@ -13,7 +13,9 @@ from sklearn.utils import (
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from costboost.estimators.wrappers.base import CostTrained, fit_clone, shares_of
+from costboost.estimators.wrappers.base import CostTrained, copy_features, fit_clone, shares_of
+from costboost.fitting.atomic import all_at_once
+from costboost.inputs.arrays import without_mask
 from costboost.inputs.checks import check_number
 
 Floats = NDArray[np.float64]
@@ -126,6 +128,7 @@ class CostingClassifier(CostTrained):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @all_at_once
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, costs: Any = None
     ) -> Self:
@@ -163,7 +166,7 @@ class CostingClassifier(CostTrained):
             delayed(fit_clone)(self.estimator, _safe_indexing(X, rows), labels[rows], seed)
             for rows, seed in jobs
         )
-        self._copy_features(self.estimators_[0])
+        copy_features(self, self.estimators_[0])
         return self
 
     def predict_proba(self, X: Any) -> Floats:
@@ -173,6 +176,7 @@ class CostingClassifier(CostTrained):
         """
         check_is_fitted(self)
         votes = not hasattr(self.estimator, "predict_proba")
+        X = without_mask(X)
         parts = [shares_of(model, X, self.classes_, votes=votes) for model in self.estimators_]
         return np.asarray(np.mean(parts, axis=0))
 

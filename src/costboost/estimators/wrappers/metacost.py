@@ -14,7 +14,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from costboost.estimators.wrappers.base import CostTrained, estimator_has, fit_clone, shares_of
+from costboost.estimators.wrappers.base import (
+    CostTrained,
+    copy_features,
+    estimator_has,
+    fit_clone,
+    shares_of,
+)
+from costboost.fitting.atomic import all_at_once
+from costboost.inputs.arrays import without_mask
 from costboost.inputs.checks import check_choice, check_number
 
 Floats = NDArray[np.float64]
@@ -99,6 +107,7 @@ class MetaCostClassifier(CostTrained):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @all_at_once
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, costs: Any = None
     ) -> Self:
@@ -126,7 +135,7 @@ class MetaCostClassifier(CostTrained):
         relabelled = self.classes_[bound.decide(proba, encoded=True)]
         self.estimator_ = self._fit_last(X, relabelled, weights, rng)
         self.labels_ = relabelled
-        self._copy_features(self.estimator_)
+        copy_features(self, self.estimator_)
         return self
 
     def _fit_last(
@@ -181,7 +190,7 @@ class MetaCostClassifier(CostTrained):
     def predict_proba(self, X: Any) -> Floats:
         """Return the probabilities of the new labels, (n_samples, K); they contain the costs."""
         check_is_fitted(self)
-        return shares_of(self.estimator_, X, self.classes_, votes=False)
+        return shares_of(self.estimator_, without_mask(X), self.classes_, votes=False)
 
 
 def _bag(

@@ -21,17 +21,23 @@ from costboost.calibration import (
     ClassCalibration,
     calibrate_fitted,
     calibrate_folds,
+    keeps_copies,
 )
 from costboost.costs import Costs
 from costboost.decisions.mixin import CostDecisionMixin
-from costboost.inputs.arrays import read_weights
+from costboost.estimators.wrappers.base import copy_features
+from costboost.fitting.atomic import all_at_once
+from costboost.fitting.copies import read_copies
+from costboost.inputs.arrays import encode, read_weights, without_mask
 from costboost.inputs.checks import (
     check_choice,
     check_jobs,
     check_not_empty,
+    check_weighted_classes,
     read_targets,
     warn_caller,
 )
+from costboost.inputs.outside import ask, count_rows, read_finite, read_probabilities, source_of
 
 Floats = NDArray[np.float64]
 
@@ -41,8 +47,13 @@ def _scores(model: Any, X: Any, classes: NDArray[Any], response: str) -> Floats:
 
     Its calibrator then finds a constant, and predicts the share of that class.
     """
-    values = np.asarray(getattr(model, response)(X), dtype=np.float64)
-    seen = np.searchsorted(classes, model.classes_)
+    if response == "predict_proba":
+        return read_probabilities(model, X, classes)
+    source, n_rows = source_of(model, response), count_rows(X)
+    seen = encode(classes, model.classes_, f"{type(model).__name__}.classes_")
+    answer = ask(model, response, X)
+    shape = (n_rows, len(seen)) if np.ndim(answer) > 1 else (n_rows,)
+    values = read_finite(answer, shape, source)
     if len(seen) == len(classes):
         return values
     if values.ndim == 1:
@@ -192,6 +203,7 @@ class MinimumCostClassifier(
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @all_at_once
     def fit(
         self,
         X: Any,
@@ -213,7 +225,8 @@ class MinimumCostClassifier(
             they are per row, ``predict`` uses their mean and says so. They change no probability
             (unless, with metadata routing, the estimator itself requests costs).
         groups : array-like of shape (n_samples,), default=None
-            Rows of one group are never both trained on and calibrated on.
+            Rows of one group are never both trained on and calibrated on. Without groups, copies
+            of a row are not, where the table can be compared.
         **fit_params : dict
             Passed to the estimator's ``fit``, cut by rows.
 
@@ -225,9 +238,11 @@ class MinimumCostClassifier(
         check_jobs(self.n_jobs)
         check_choice("calibration", self.calibration, tuple(CALIBRATORS))
         check_choice("ensemble", self.ensemble, (True, False))
-        X, y = indexable(X, y)
+        X, y = indexable(without_mask(X), y)
         labels = read_targets(X, y)
         weights = None if sample_weight is None else read_weights(sample_weight, len(labels))
+        if len(np.unique(labels)) > 1:
+            check_weighted_classes(labels, weights)
         self._response, margins = self._read_response()
         prefit = self._is_prefit()
         self.classes_ = self.estimator.classes_ if prefit else np.unique(labels)
@@ -255,12 +270,13 @@ class MinimumCostClassifier(
                 labels,
                 self.cv,
                 groups=groups,
+                copies=read_copies(X, weights) if keeps_copies(self.cv, groups) else None,
                 ensemble=self.ensemble,
                 random_state=self.random_state,
                 n_jobs=self.n_jobs,
                 **settings,
             )
-        self._copy_features()
+        copy_features(self, self.calibration_.models[0])
         return self
 
     def _is_prefit(self) -> bool:
@@ -306,15 +322,10 @@ class MinimumCostClassifier(
             )
         return fit_params
 
-    def _copy_features(self) -> None:
-        model = self.calibration_.models[0]
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(model, name):
-                setattr(self, name, getattr(model, name))
-
     def predict_proba(self, X: Any) -> Floats:
         """Return calibrated class probabilities, ``(n_samples, K)``; costs play no part in them."""
         check_is_fitted(self)
+        X = without_mask(X)
         return self.calibration_.predict_proba(
             lambda model: _scores(model, X, self.classes_, self._response)
         )

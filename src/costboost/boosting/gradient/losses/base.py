@@ -1,0 +1,304 @@
+"""What a loss is: to its readers, to users who bring one, and to the rounds.
+
+    value(y, raw)      what each row loses, (n,)
+    gradient(y, raw)   its first derivative in `raw`, of the shape of `raw`
+    hessian(y, raw)    what stands for the second derivative: at least 0, of the same shape
+
+`raw` is F, the sum of all trees: (n,) for regression and for two classes, (n, K) for K classes. `y`
+holds numbers, or class numbers 0 .. K - 1. A loss that sets ``uses_costs = True`` gets a third
+argument, `prices`: what each answer costs on each row given its truth, (n, K).
+
+A built-in loss (`BuiltIn`) has these methods for reading, in NumPy, and `bind`, which makes of rows
+what the same formulas read when they run compiled. A user's loss has the three methods, and is
+asked for all rows at once (`OwnLoss`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, softmax
+
+from costboost.boosting.gradient.messages import Derive, SumsAtConstant, put_derivatives
+from costboost.boosting.gradient.minimisers import FARTHEST, PASSES, minimise
+from costboost.boosting.gradient.rows import Rows, Terms
+from costboost.inputs.outside import read_finite, source_of
+from costboost.shards.grid import rounded
+from costboost.shards.local import Shards
+
+Floats = NDArray[np.float64]
+Array = NDArray[Any]
+
+FAR = 1e300  # answers of a loss beyond are refused: their sums would overflow
+
+
+@runtime_checkable
+class Loss(Protocol):
+    """What gradient boosting asks of a loss: three methods.
+
+    Two attributes are optional: ``uses_costs = True`` adds the argument `prices`, and a method
+    ``proba(raw)`` returns class probabilities, (n, K), where they are not the logistic function
+    (the softmax) of `raw`.
+
+    Examples
+    --------
+    A loss of one's own: the logarithm of cosh, nearly squared near 0 and nearly absolute far away.
+
+    >>> import numpy as np
+    >>> class LogCosh:
+    ...     def value(self, y, raw):
+    ...         return np.logaddexp(raw - y, y - raw) - np.log(2)
+    ...     def gradient(self, y, raw):
+    ...         return np.tanh(raw - y)
+    ...     def hessian(self, y, raw):
+    ...         return 1 - np.tanh(raw - y) ** 2
+    >>> from costboost import GradientBoostRegressor
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = GradientBoostRegressor(loss=LogCosh(), n_estimators=20).fit(X, y / 50)
+    >>> bool(model.score(X, y / 50) > 0.5)
+    True
+    """
+
+    def value(self, y: Any, raw: Any, /) -> Any:
+        """Return what each row loses, (n,)."""
+
+    def gradient(self, y: Any, raw: Any, /) -> Any:
+        """Return the derivative of the value, of the shape of `raw`."""
+
+    def hessian(self, y: Any, raw: Any, /) -> Any:
+        """Return the second derivative, or what stands for it; not negative."""
+
+
+class BuiltIn:
+    """What the rounds ask of a loss; a built-in one says what differs.
+
+    Attributes
+    ----------
+    kind : str
+        Its name in the estimators.
+    uses_costs : bool
+        Whether its methods take prices, so that F contains costs.
+    odds : float
+        F times this is the log odds, or the softmax's input.
+    smooth : bool
+        Whether hessians are those of the loss, so that Newton steps are its own.
+    least_squares : bool
+        Whether splits are searched by the weights of rows instead of their hessians.
+    endless : bool
+        Whether the loss of a leaf is least at infinity.
+    takes_prices : bool
+        Whether a regression may have prices over and under for every row.
+    has_prices : bool
+        Whether prices stand in its exponent, so that F is in units of 1 / price.
+    """
+
+    kind: ClassVar[str]
+    uses_costs: ClassVar[bool] = False
+    odds: ClassVar[float] = 1.0
+    smooth: ClassVar[bool] = True
+    least_squares: ClassVar[bool] = False
+    endless: ClassVar[bool] = False
+    takes_prices: ClassVar[bool] = False
+    has_prices: ClassVar[bool] = False
+
+    # --- for the rounds
+
+    def bind(self, rows: Rows) -> Terms | None:
+        """Return the loss at some rows; None where it is asked for all rows at once."""
+        raise TypeError(f"{type(self).__name__} must say how to bind rows.")
+
+    def largest_cost(self, rows: Rows) -> float:
+        """Return what must be known of all rows before any is bound."""
+        return 0.0
+
+    def scaled(self, largest: float) -> Any:
+        """Return the loss that knows it."""
+        return self
+
+    def measure(self, shards: Shards, total: float, where: str = "margins") -> Floats:
+        """Write derivatives at some margins; return the largest of both, (J, 2).
+
+        `total` is the sum of the steps so far.
+        """
+        (largest,) = shards.call([Derive(where, total)])
+        return np.asarray(largest)
+
+    def constant(self, shards: Shards, n_outputs: int) -> Floats:
+        """Return f_0, (J,): the constant of least loss, by Newton's method."""
+        return newton_constant(self._sums_at(shards), n_outputs, self._limit(shards, n_outputs))
+
+    def _limit(self, shards: Shards, n_outputs: int) -> float:
+        """Return how far a constant may lie."""
+        return FARTHEST if n_outputs > 1 else FAR
+
+    def _sums_at(self, shards: Shards) -> Callable[[Floats, int], tuple[float, float]]:
+        def at(f0: Floats, output: int) -> tuple[float, float]:
+            (sums,) = shards.call([SumsAtConstant(self, tuple(f0.tolist()), output)])
+            return rounded(sums[0]), rounded(sums[1])
+
+        return at
+
+    def leaf_values(self, shards: Shards, n_leaves: int) -> Floats | None:
+        """Return the minimiser of every leaf where there is a way but Newton's, (L,)."""
+        return None
+
+    def best_step(self, shards: Shards) -> float | None:
+        """Return the lambda of least loss along the steps where there is a way but Newton's."""
+        return None
+
+    # --- for readers, held-out rows and constants
+
+    def _extra(self, rows: Rows) -> tuple[Any, ...]:
+        """Return what the three methods take beside y and F."""
+        return (rows.paid,) if self.uses_costs else ()
+
+    def _ask(self, name: str, rows: Rows, raw: Floats) -> Any:
+        return getattr(self, name)(rows.y, raw, *self._extra(rows))
+
+    def derivatives(self, rows: Rows, margins: Floats) -> tuple[Floats, Floats]:
+        """Return weighted gradients and hessians of rows, (n, J), by the loss's own methods."""
+        raw = flat(margins)
+        parts = (self._ask(name, rows, raw) for name in ("gradient", "hessian"))
+        gradients, hessians = (part.reshape(margins.shape) for part in parts)
+        if rows.weights is None:
+            return gradients, hessians
+        return gradients * rows.weights[:, None], hessians * rows.weights[:, None]
+
+    def mean_value(self, rows: Rows, margins: Floats, total: float = 0.0) -> float:
+        """Return the weighted mean of the loss; `total` is the sum of the steps so far."""
+        return float(np.average(self._ask("value", rows, flat(margins)), weights=rows.weights))
+
+
+@dataclass(frozen=True)
+class OwnLoss(BuiltIn):
+    """A user's loss, asked for all rows in the order of the table; what it says is checked."""
+
+    loss: Any
+
+    kind: ClassVar[str] = "own"
+
+    @property
+    def uses_costs(self) -> bool:  # type: ignore[override]
+        """Whether it takes prices."""
+        return bool(getattr(self.loss, "uses_costs", False))
+
+    @property
+    def odds(self) -> float:  # type: ignore[override]
+        """F times this is the log odds."""
+        return float(getattr(self.loss, "odds", 1.0))
+
+    def bind(self, rows: Rows) -> Terms | None:
+        """Bind nothing: the loss sees all rows at once."""
+        return None
+
+    def measure(self, shards: Shards, total: float, where: str = "margins") -> Floats:
+        """Write derivatives at some margins; return the largest of both, (J, 2)."""
+        margins = shards.fetch(lambda shard: getattr(shard.state, where))
+        gradients, hessians = self.derivatives(_given(shards), margins)
+        shards.put(put_derivatives, np.stack([gradients, hessians], axis=-1))
+        return np.stack([np.abs(gradients).max(axis=0), hessians.max(axis=0)], axis=1)
+
+    def _sums_at(self, shards: Shards) -> Callable[[Floats, int], tuple[float, float]]:
+        rows = _given(shards)
+
+        def at(f0: Floats, output: int) -> tuple[float, float]:
+            everywhere = np.repeat(f0[None, :], len(rows.y), axis=0)
+            parts = self.derivatives(rows, everywhere)
+            gradient, hessian = (math.fsum(part[:, output].tolist()) for part in parts)
+            return gradient, hessian
+
+        return at
+
+    def _ask(self, name: str, rows: Rows, raw: Floats) -> Any:
+        answer = getattr(self.loss, name)(rows.y, raw, *self._extra(rows))
+        shape = (len(raw),) if name == "value" else raw.shape
+        found = read_finite(answer, shape, source_of(self.loss, name), low=-FAR, high=FAR)
+        if name == "hessian" and found.min(initial=0.0) < 0.0:
+            raise ValueError(
+                f"{type(self.loss).__name__}.hessian is negative in row "
+                f"{int(np.argmin(found)) // rows.n_outputs}: return a positive bound instead, such "
+                "as its absolute value."
+            )
+        return found
+
+    def proba(self, raw: Floats) -> Floats:
+        """Return class probabilities by the loss's own link, or the logistic one."""
+        link = getattr(self.loss, "proba", None)
+        if link is None:
+            return logistic(raw)
+        shape = (len(raw), 2 if raw.ndim == 1 else raw.shape[1])
+        return read_finite(
+            link(raw), shape, source_of(self.loss, "proba"), low=0.0, high=1.0 + 1e-6
+        )
+
+
+def _given(shards: Shards) -> Rows:
+    """Return all rows in the order of the table."""
+    first = shards.shards[0].state.given
+
+    def whole(name: str) -> Any:
+        if getattr(first, name) is None:
+            return None
+        return shards.fetch(lambda shard: np.asarray(getattr(shard.state.given, name)))
+
+    weights, prices = whole("weights"), whole("prices")
+    return Rows(whole("y"), first.n_outputs, weights, prices, first.table)
+
+
+def newton_constant(
+    sums_at: Callable[[Floats, int], tuple[float, float]], n_outputs: int, limit: float
+) -> Floats:
+    """Minimise over one output after the other until none moves."""
+    f0 = np.zeros(n_outputs)
+    for _ in range(PASSES):
+        before = f0.copy()
+        for k in range(n_outputs):
+            f0[k] = _minimise_output(sums_at, f0, k, limit)
+        if n_outputs > 1:
+            f0 -= f0.mean()  # only differences count
+        if np.max(np.abs(f0 - before)) <= 1e-12 * max(1.0, float(np.max(np.abs(f0)))):
+            break
+    return f0
+
+
+def _minimise_output(
+    sums_at: Callable[[Floats, int], tuple[float, float]], f0: Floats, output: int, limit: float
+) -> float:
+    def at(value: Floats) -> tuple[Floats, Floats]:
+        place = f0.copy()
+        place[output] = value[0]
+        gradient, hessian = sums_at(place, output)
+        return np.array([gradient]), np.array([hessian])
+
+    return float(minimise(at, 1, limit)[0])
+
+
+def flat(margins: Floats) -> Floats:
+    """Return F as losses take it: (n,) if there is one output."""
+    return margins[:, 0] if margins.shape[1] == 1 else margins
+
+
+def signs(y: Array) -> Floats:
+    """Return +1 for class 1, -1 for class 0."""
+    return np.where(np.asarray(y) == 1, 1.0, -1.0)
+
+
+def one_hot(y: Array, n_classes: int) -> Floats:
+    """Return (n, K): 1 at every row's class."""
+    return np.asarray(np.asarray(y)[:, None] == np.arange(n_classes), dtype=float)
+
+
+def two_columns(log_odds: Floats) -> Floats:
+    """Return the probabilities of both classes, (n, 2)."""
+    return np.column_stack([expit(-log_odds), expit(log_odds)])
+
+
+def logistic(raw: Floats) -> Floats:
+    """Return class probabilities, (n, K), of log odds (n,) or the softmax's input (n, K)."""
+    return two_columns(raw) if raw.ndim == 1 else np.asarray(softmax(raw, axis=1))

@@ -1,0 +1,99 @@
+"""What the losses of classes share: numbers by class or by row, and one pair of kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.boosting.gradient import _gradient_kernels as kernels
+from costboost.boosting.gradient.rows import Rows
+
+Floats = NDArray[np.float64]
+
+# The kernels' numbers, in the order in which they declare them.
+LOG, EXPONENTIAL, EXPECTED = range(3, 6)
+
+
+@dataclass(frozen=True)
+class ClassTerms:
+    """A loss of classes at some rows.
+
+    Attributes
+    ----------
+    number : int
+        The loss's, in the kernels.
+    labels : uint8 array of shape (m,)
+        What each row aims at.
+    by_class : bool
+        Whether the entries of a, b, w0 are those of classes, or of rows.
+    a, b, w0 : float64 arrays of shape (n,) for two classes, (n, K) for K
+    weights : float64 array of shape (m,) or (0,)
+    """
+
+    number: int
+    labels: NDArray[np.uint8]
+    by_class: bool
+    a: Floats
+    b: Floats
+    w0: Floats
+    weights: Floats
+
+    @classmethod
+    def of(
+        cls,
+        number: int,
+        rows: Rows,
+        labels: NDArray[Any],
+        terms: tuple[Floats, Floats, Floats],
+        by_class: bool,
+    ) -> ClassTerms:
+        """Bind rows."""
+        weights = np.zeros(0) if rows.weights is None else rows.weights
+        return cls(number, np.asarray(labels).astype(np.uint8), by_class, *terms, weights)
+
+    @classmethod
+    def plain(cls, number: int, rows: Rows, sign: float = 0.0) -> ClassTerms:
+        """Bind rows to a loss without prices; for two classes a is -sign and sign."""
+        one = rows.n_outputs == 1
+        shape = (2,) if one else (rows.n_outputs, rows.n_outputs)
+        a = np.array([-sign, sign]) if one else np.full(shape, sign)
+        return cls.of(number, rows, rows.y, (a, np.zeros(shape), np.ones(shape)), by_class=True)
+
+    @property
+    def sizes(self) -> Floats:
+        """|a| of every row, of K classes the largest, (m,)."""
+        sizes = np.abs(self.a) if self.a.ndim == 1 else np.abs(self.a).max(axis=1)
+        return sizes[self.labels] if self.by_class else sizes
+
+    @property
+    def largest_w0(self) -> float:
+        """The largest weight that the loss gives a row."""
+        return float(np.max(self.w0, initial=0.0))
+
+    def derive(self, margins: Floats, total: float, gradients: Floats, hessians: Floats) -> Floats:
+        """Write derivatives; return the largest of both, (J, 2)."""
+        largest = np.zeros((margins.shape[1], 2))
+        kernel = kernels.binary_gradients if margins.shape[1] == 1 else kernels.class_gradients
+        numbers = (self.labels, self.by_class, self.a, self.b, self.w0, total, self.weights)
+        kernel(self.number, margins, *numbers, gradients, hessians, largest)
+        return largest
+
+    def along(self, steps: Floats) -> Floats:
+        """Return what multiplies gradients when all steps are taken at once, (m, J).
+
+        That is the steps themselves, but for b: w0 exp(-(a (F + l f) + b (A + l))) falls with l
+        as if f were f + b / a.
+        """
+        if not np.any(self.b):
+            return steps
+        a, b = (self.a[self.labels], self.b[self.labels]) if self.by_class else (self.a, self.b)
+        extra = np.divide(b, a, out=np.zeros_like(a), where=a != 0.0)
+        if steps.shape[1] == 1:
+            return np.asarray(steps + extra[:, None])
+        rows = np.arange(len(self.labels))
+        steps = steps - steps[rows, self.labels][:, None] - extra
+        steps[rows, self.labels] = 0.0
+        return np.ascontiguousarray(steps)

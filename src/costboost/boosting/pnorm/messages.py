@@ -1,0 +1,328 @@
+"""What the L_p family asks of those who hold rows.
+
+Sums of real terms are exact: a term is cut into whole grid units and a remainder on a finer grid,
+and float64 sums of whole numbers below 2**53 do not depend on their order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.boosting.pnorm.methods import Method, norm_weights, power
+from costboost.boosting.pnorm.rows import Bits, PNormRows, mixed_in, said
+from costboost.shards.grid import exact_count, exact_sum
+from costboost.shards.messages import Command, Largest, Message
+from costboost.shards.rows import Shard
+from costboost.shards.sampling import round_key, uniform
+
+Floats = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+TINY = 1e-280  # mislabel weights are held above this: no denormals, and a way back
+
+
+# --- before the first round
+
+
+@dataclass(frozen=True)
+class Price(Largest):
+    """Work out what answers cost; tell the largest, in the user's units."""
+
+    changes = True
+
+    def answer(self, shard: Shard) -> float:
+        """Return the largest."""
+        price: float = shard.state.price()
+        return price
+
+
+@dataclass(frozen=True)
+class WeightFacts(Largest):
+    """Tell the largest weight, and minus the least power of two that some weight needs, (2,)."""
+
+    def answer(self, shard: Shard) -> Floats:
+        """Return both."""
+        weights = shard.state.weights
+        alive = weights[weights > 0.0]
+        if not len(alive):
+            return np.array([0.0, -np.inf])
+        mantissas, exponents = np.frexp(alive)
+        whole = (mantissas * 2.0**53).astype(np.int64)
+        last = np.frexp((whole & -whole).astype(float))[1] - 1  # the lowest bit that is set
+        return np.array([np.max(alive), -float(np.min(exponents - 53 + last))])
+
+
+@dataclass(frozen=True)
+class Bind(Message):
+    """Set the units of prices and weights, and H_0; add up the weights without rounding.
+
+    AdaBoost.M2 starts from mislabel weights proportional to cost (Lozano and Abe, section 5).
+    """
+
+    unit: float
+    exponent: int
+    copies: int
+    start: float
+    adaptive: bool
+
+    changes = True
+
+    def answer(self, shard: Shard) -> int:
+        """Prepare the rows; return the sum of the weights."""
+        state: PNormRows = shard.state
+        shape = (len(state.y), state.n_classes)
+        state.prices, state.copies = state.prices.scaled(self.unit), self.copies
+        state.mixture = np.full(shape, self.start)
+        state.vectors = np.empty(shape, dtype=np.int32)
+        total = exact_count(len(state.y))
+        if state.weights is not None:
+            state.weights = np.ldexp(state.weights, -self.exponent)
+            total = exact_sum(state.weights)
+        if self.adaptive:
+            state.mislabel = np.empty(shape)
+            for rows in state.blocks():
+                excess, weights = state.excess(rows), state.weights_of(rows)
+                if weights is not None and not self.copies:
+                    excess = excess * weights
+                state.mislabel[rows] = excess
+        return total
+
+
+@dataclass(frozen=True)
+class LargestFloor(Largest):
+    """Tell the largest cost of a cheapest answer, in the user's units."""
+
+    def answer(self, shard: Shard) -> float:
+        """Return the largest."""
+        return float(np.max(np.abs(shard.state.prices.floor), initial=0.0))
+
+
+# --- exact sums
+
+
+@dataclass(frozen=True)
+class Sum(Message):
+    """Add up terms of rows, times their weights, exactly, (2,): units and remainders."""
+
+    scale: float
+    fine: float
+
+    def terms(self, shard: Shard, rows: slice) -> Floats:
+        """Return the terms of some rows, (m, any)."""
+        raise TypeError(f"{type(self).__name__} must say what it adds up.")
+
+    def answer(self, shard: Shard) -> Floats:
+        """Return the sums."""
+        state, sums = shard.state, np.zeros(2)
+        for rows in state.blocks():
+            weights, scaled = state.weights_of(rows), self.terms(shard, rows) * self.scale
+            scaled = scaled if weights is None else scaled * weights
+            units = np.floor(scaled)
+            sums += np.sum(units), np.sum(np.rint((scaled - units) * self.fine))
+        return sums
+
+
+@dataclass(frozen=True)
+class FloorSum(Sum):
+    """What the cheapest answers cost."""
+
+    def terms(self, shard: Shard, rows: slice) -> Floats:
+        """Return what the cheapest answers cost."""
+        floor: Floats = shard.state.floor(rows)
+        return floor
+
+
+@dataclass(frozen=True)
+class PaidSum(Sum):
+    """What decisions cost over the cheapest answers."""
+
+    def terms(self, shard: Shard, rows: slice) -> Floats:
+        """Return what the decisions by the mixture cost."""
+        state = shard.state
+        decided = np.argmax(state.mixture[rows], axis=1)
+        return np.take_along_axis(state.excess(rows), decided[:, None], axis=1)
+
+
+@dataclass(frozen=True)
+class ObjectiveSum(Sum):
+    """The p-norm functional of the mixture, each row's brought to sum `share`."""
+
+    p: float
+    share: float
+
+    def terms(self, shard: Shard, rows: slice) -> Floats:
+        """Return H^p C."""
+        state = shard.state
+        return np.asarray(power(state.mixture[rows] * self.share, self.p) * state.excess(rows))
+
+
+@dataclass(frozen=True)
+class DistanceSum(Sum):
+    """The squared distance between a hypothesis and the mixture."""
+
+    answers: Bits | None
+    stochastic: bool
+
+    def terms(self, shard: Shard, rows: slice) -> Floats:
+        """Return (h - H)^2."""
+        answers = said(self.answers, shard.state, shard.leaves, rows)
+        added = mixed_in(answers, stochastic=self.stochastic)
+        return np.asarray((added - shard.state.mixture[rows]) ** 2)
+
+
+@dataclass(frozen=True)
+class SlopeSum(Sum):
+    """The derivative in alpha of the objective at (1 - alpha) H + alpha h.
+
+    For relational hypotheses the objective counts answers to y* as the pseudo-loss does:
+    L(H) + p sum w (1 - H(y*|x)), with w of this round. Its gradient is what the learner saw; L
+    alone would be least for a hypothesis that answers 0 everywhere.
+    """
+
+    answers: Bits | None
+    stochastic: bool
+    pseudo: bool
+    adaptive: bool
+    p: float
+    alpha: float
+
+    def terms(self, shard: Shard, rows: slice) -> Floats:
+        """Return the derivative at some rows."""
+        p, state = self.p, shard.state
+        seen = state.seen(rows, p, adaptive=self.adaptive)
+        answers = said(self.answers, state, shard.leaves, rows)
+        change = mixed_in(answers, stochastic=self.stochastic) - seen.mixture
+        ahead = np.maximum(seen.mixture + self.alpha * change, 0.0)
+        slopes = p * power(ahead, p - 1.0) * seen.costs * change
+        if self.pseudo:
+            own = np.arange(len(change)), seen.labels
+            slopes[own] -= p * norm_weights(seen).sum(axis=1) * change[own]
+        return np.asarray(slopes)
+
+
+# --- one round
+
+
+@dataclass(frozen=True)
+class LargestSigned(Largest):
+    """Tell the largest signed weight."""
+
+    method: Method
+    p: float
+
+    def answer(self, shard: Shard) -> float:
+        """Return its size."""
+        state = shard.state
+        parts = (np.max(np.abs(state.signed(rows, self.method, self.p))) for rows in state.blocks())
+        return float(max(parts, default=0.0))
+
+
+@dataclass(frozen=True)
+class SetVectors(Message):
+    """Put the signed weights on the grid, or draw examples in proportion to them.
+
+    Drawn by rejection (Zadrozny et al. 2003), for a (seed, round) `draw` with weights in units of
+    the `scale`-th part. The answer adds up the positive ones, and all, (2,).
+    """
+
+    method: Method
+    p: float
+    scale: float
+    draw: tuple[int, int] | None
+
+    changes = True
+
+    def answer(self, shard: Shard) -> Int64:
+        """Return the sums of the positive ones and of all."""
+        state, sums = shard.state, np.zeros(2, dtype=np.int64)
+        for rows in state.blocks():
+            signed, weights = state.signed(rows, self.method, self.p), state.weights_of(rows)
+            if self.draw is None:
+                vectors = np.rint(signed * self.scale).astype(np.int32)
+            else:
+                vectors = self._drawn(shard, rows, signed / self.scale)
+            if weights is not None and state.copies:
+                vectors *= weights.astype(np.int32)
+            state.vectors[rows] = vectors
+            positive = np.sum(np.maximum(vectors, 0), dtype=np.int64)
+            sums += positive, np.sum(vectors, dtype=np.int64)
+        return sums
+
+    def _drawn(self, shard: Shard, rows: slice, share: Floats) -> NDArray[np.int32]:
+        assert self.draw is not None
+        n_classes = shard.state.n_classes
+        numbers = shard.rows[rows, None] * n_classes + np.arange(n_classes)
+        accepted = uniform(round_key(*self.draw), numbers) < np.abs(share)
+        return np.asarray(np.sign(share) * accepted, dtype=np.int32)
+
+
+@dataclass(frozen=True)
+class Reward(Message):
+    """Add up v h, on the grid."""
+
+    answers: Bits | None
+
+    def answer(self, shard: Shard) -> int:
+        """Return the sum."""
+        state = shard.state
+        blocks = (
+            state.vectors[rows] * said(self.answers, state, shard.leaves, rows)
+            for rows in state.blocks()
+        )
+        return sum(int(np.sum(block, dtype=np.int64)) for block in blocks)
+
+
+@dataclass(frozen=True)
+class Mix(Command):
+    """Change the mixture: H <- keep H + alpha h."""
+
+    answers: Bits | None
+    stochastic: bool
+    keep: float
+    alpha: float
+
+    def answer(self, shard: Shard) -> None:
+        """Mix."""
+        for rows in shard.state.blocks():
+            mixture = shard.state.mixture[rows]
+            answers = said(self.answers, shard.state, shard.leaves, rows)
+            mixture *= self.keep
+            mixture += self.alpha * mixed_in(answers, stochastic=self.stochastic)
+
+
+@dataclass(frozen=True)
+class Reweigh(Largest):
+    """AdaBoost.M2: D <- D beta^(1/2 (1 + h(x, y*) - h(x, y))); tell the largest D."""
+
+    answers: Bits | None
+    beta: float
+
+    changes = True
+
+    def answer(self, shard: Shard) -> float:
+        """Return the largest."""
+        state, top = shard.state, 0.0
+        factors = np.array([1.0, np.sqrt(self.beta), self.beta])
+        for rows in state.blocks():
+            answers = said(self.answers, state, shard.leaves, rows).astype(np.int64)
+            own = answers[np.arange(len(answers)), state.labels(rows)]
+            weights = state.mislabel[rows]
+            alive = weights > 0.0
+            weights *= factors[1 + own[:, None] - answers]
+            np.maximum(weights, TINY, out=weights, where=alive)
+            top = max(top, float(np.max(weights)))
+        return top
+
+
+@dataclass(frozen=True)
+class Rescale(Command):
+    """Divide D by a power of two."""
+
+    exponent: int
+
+    def answer(self, shard: Shard) -> None:
+        """Divide."""
+        np.ldexp(shard.state.mislabel, -self.exponent, out=shard.state.mislabel)

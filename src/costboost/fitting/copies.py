@@ -1,0 +1,196 @@
+"""Which rows of a table are copies of each other.
+
+Oversampling and joins repeat rows. A model that is judged on copies of rows it was trained on looks
+better than it is, so folds keep copies together. `find_copies` gives every row the number of its
+*set* of equal rows, `read_copies` finds them once for a fit and tells of many. Sets are numbered in
+the order of their first rows::
+
+    row     0    1    2    3    4
+    table   a    b    a    c    b
+    set     0    1    0    2    1
+
+Rows are compared by a hash of 64 bits: of a million different rows two have the same with a chance
+of 3e-8, and then they only stay together in a fold.
+
+Equal rows need not be copies. Two yes-or-no columns have four different rows, however many are
+drawn, and each of them is new evidence. So rows count as copies only where equal pairs are far more
+frequent than they would be if columns were drawn independently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
+
+from costboost.binning.columns import SparseTable, Table
+from costboost.binning.reading import read_table
+from costboost.calibration import numbered
+from costboost.inputs.checks import warn_caller
+from costboost.shards.sampling import mix, round_key
+
+__all__ = ["find_copies", "read_copies"]
+
+Floats = NDArray[np.float64]
+Hashes = NDArray[np.uint64]
+Int64 = NDArray[np.int64]
+
+BLOCK = 8192  # rows that are hashed at once: a column of them stays in the cache
+TOLD = 0.1  # the share of copies from which on they are told of
+SURPRISE = 10.0  # so many times the equal pairs that chance would give are copies
+
+
+def read_copies(X: Any, weights: Floats | None = None) -> Int64 | None:
+    """Return the number of each row's set of copies, or None where there are none; tell of many.
+
+    Rows of weight 0 are as good as absent, and are copies of nothing. A table that cannot be
+    compared (an outside learner may take anything) has no copies either.
+    """
+    here = None if weights is None or np.all(weights > 0.0) else np.flatnonzero(weights > 0.0)
+    try:
+        found = find_copies(X if here is None else _safe_indexing(X, here))
+    except (TypeError, ValueError):
+        return None
+    if found is None:
+        return None
+    _tell(found)
+    if here is None:
+        return found
+    assert weights is not None
+    sets: Int64 = found.max() + 1 + np.arange(len(weights))
+    sets[here] = found
+    return sets
+
+
+def _tell(sets: Int64) -> None:
+    share = 1.0 - (int(sets.max()) + 1) / len(sets)
+    if share >= TOLD:
+        warn_caller(
+            f"{share:.0%} of the rows are copies of other rows. Copies stay together where rows "
+            "are set apart (to calibrate, or to stop early), so that no model is judged on rows "
+            "that it was trained on; in training each of them counts. Give every row once with a "
+            "sample_weight, or groups= of rows that belong together."
+        )
+
+
+def find_copies(X: Any) -> Int64 | None:
+    """Return the number of each row's set of equal rows, or None where no row has copies.
+
+    Missing values are equal to each other, and -0.0 to 0.0.
+
+    Parameters
+    ----------
+    X : array-like, DataFrame, sparse matrix or Table of shape (n_samples, n_features)
+
+    Returns
+    -------
+    int64 array of shape (n_samples,), or None
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(100, 5))
+    >>> find_copies(X) is None
+    True
+    >>> find_copies(X[[0, 1, 0, 2, 1]]).tolist()
+    [0, 1, 0, 2, 1]
+    """
+    table = read_table(X)
+    hashes = _hash_rows(table)
+    ordered = np.sort(hashes)
+    if not np.any(ordered[1:] == ordered[:-1]):
+        return None
+    sets = numbered(hashes)
+    return sets if _surprising(table, np.bincount(sets)) else None
+
+
+# --- hashes: the sum over columns of a mixture of the value and the column's own key
+
+
+def _hash_rows(table: Table) -> Hashes:
+    if isinstance(table, SparseTable):
+        return _hash_stored(table)
+    hashes = np.zeros(table.n_rows, dtype=np.uint64)
+    for j, part, bits in _columns_of(table):
+        hashes[part] += mix(round_key(0, j + 1), bits)
+    return hashes
+
+
+def _columns_of(table: Table) -> Iterator[tuple[int, slice, Hashes]]:
+    """Yield columns as bits: of numbers in blocks of rows, of categories as a whole."""
+    numeric = [j for j in range(table.n_columns) if not table.has_keys(j)]
+    # Blocks of a frame are new objects, which cost more than they save.
+    step = BLOCK if table.names is None else max(table.n_rows, 1)
+    for start in range(0, table.n_rows, step):
+        part = slice(start, min(start + step, table.n_rows))
+        for j in numeric:
+            yield j, part, _bits(table.numbers(j, part.start, part.stop))
+    for j in set(range(table.n_columns)) - set(numeric):
+        yield j, slice(None), table.keys(j, 0, table.n_rows)[0].astype(np.uint64)
+
+
+def _hash_stored(table: SparseTable) -> Hashes:
+    rows, columns, bits = _stored(table)
+    hashes = np.zeros(table.n_rows, dtype=np.uint64)
+    np.add.at(hashes, rows, mix(0, bits ^ mix(1, columns)))
+    return hashes
+
+
+def _stored(table: SparseTable) -> tuple[Int64, Int64, Hashes]:
+    """Return row, column and bits of the stored values other than 0: a stored 0 is as none."""
+    csc = table.csc
+    kept = csc.data != 0
+    columns = np.repeat(np.arange(table.n_columns), np.diff(csc.indptr))
+    return csc.indices[kept], columns[kept], _bits(csc.data[kept])
+
+
+def _bits(values: NDArray[Any]) -> Hashes:
+    """Return float64 numbers as bits, equal where the numbers are."""
+    numbers = values.astype(np.float64) + 0.0  # -0.0 becomes 0.0
+    numbers[np.isnan(numbers)] = np.nan
+    return numbers.view(np.uint64)
+
+
+# --- chance
+
+
+def _surprising(table: Table, sizes: Int64) -> bool:
+    """Whether equal pairs are far more than independent columns would give.
+
+    A pair agrees in column j with the chance sum_v p_v^2, and in all with the product of these.
+    """
+    n = table.n_rows
+    found = float(np.sum(sizes * (sizes - 1.0))) / 2.0
+    expected = n * (n - 1.0) / 2.0
+    for agreement in _agreements(table):
+        expected *= agreement
+        if expected * SURPRISE < found:
+            return True
+    return False
+
+
+def _agreements(table: Table) -> Iterator[float]:
+    """Yield the chance that two different rows agree in a column, for one column after another."""
+    n = table.n_rows
+    if isinstance(table, SparseTable):
+        yield from (_stored_pairs(table) / (n * (n - 1.0))).tolist()
+        return
+    for j in range(table.n_columns):
+        values = table.keys(j, 0, n)[0] if table.has_keys(j) else _bits(table.numbers(j, 0, n))
+        counts = np.unique(values, return_counts=True)[1]
+        yield float(np.sum(counts * (counts - 1.0))) / (n * (n - 1.0))
+
+
+def _stored_pairs(table: SparseTable) -> Floats:
+    """Return for every column how many ordered pairs of rows agree in it; most in their zeros."""
+    _, columns, bits = _stored(table)
+    order = np.lexsort((bits, columns))
+    columns, bits = columns[order], bits[order]
+    new = np.append(True, (columns[1:] != columns[:-1]) | (bits[1:] != bits[:-1]))[: len(bits)]
+    starts = np.flatnonzero(new)
+    counts = np.diff(np.append(starts, len(bits)))
+    zeros = table.n_rows - np.bincount(columns, minlength=table.n_columns)
+    pairs = np.bincount(columns[starts], counts * (counts - 1.0), minlength=table.n_columns)
+    return np.asarray(pairs + zeros * (zeros - 1.0))

@@ -1,0 +1,60 @@
+"""What a saved model of this library is made of: types for ``skops.io.load`` to trust.
+
+skops, and MLflow by default, write models as data, and build an object of a type that they do not
+know only if the reader names that type. These are ours, by name; a model around other estimators
+needs theirs too.
+
+>>> "costboost.costs.costs.Costs" in TRUSTED_TYPES
+True
+"""
+
+from __future__ import annotations
+
+__all__ = ["TRUSTED_TYPES"]
+
+TRUSTED_TYPES: list[str] = [
+    # estimators
+    "costboost.estimators.adaboost.classifier.CostBoostClassifier",
+    "costboost.estimators.gradient.classifier.GradientBoostClassifier",
+    "costboost.estimators.gradient.regressor.GradientBoostRegressor",
+    "costboost.estimators.pnorm.classifier.PNormBoostClassifier",
+    "costboost.estimators.wrappers.base._Constant",
+    "costboost.estimators.wrappers.costing.CostingClassifier",
+    "costboost.estimators.wrappers.metacost.MetaCostClassifier",
+    "costboost.estimators.wrappers.minimum_cost.MinimumCostClassifier",
+    # what they were given
+    "costboost.costs.costs.Costs",
+    "costboost.boosting.gradient.losses.CostExponentialLoss",
+    "costboost.boosting.gradient.losses.ExpectedCostLoss",
+    "costboost.boosting.gradient.losses.ExponentialLoss",
+    "costboost.boosting.gradient.losses.HuberLoss",
+    "costboost.boosting.gradient.losses.LogLoss",
+    "costboost.boosting.gradient.losses.PinballLoss",
+    "costboost.boosting.gradient.losses.SquaredLoss",
+    # what they learnt
+    "costboost.binning.binner.Binner",
+    "costboost.boosting.adaboost.model.Ensemble",
+    "costboost.boosting.gradient.model.GradientEnsemble",
+    "costboost.boosting.gradient.model.Init",
+    "costboost.boosting.pnorm.model.Mixture",
+    "costboost.trees.forest.Forest",
+    # what a warm start continues from
+    "costboost.fitting.warm.Progress",
+    "costboost.boosting.adaboost.learner.Lesson",
+    "costboost.boosting.adaboost.loop.Round",
+    "costboost.boosting.adaboost.normalizer.Hypothesis",
+    "costboost.boosting.gradient.learner.Lesson",
+    "costboost.boosting.gradient.loop.GradientRound",
+    "costboost.boosting.pnorm.learner.Relation",
+    "costboost.boosting.pnorm.loop.MixingRound",
+    "costboost.trees.grower.Tree",
+    # calibration
+    "costboost.calibration._calibrators.Beta",
+    "costboost.calibration._calibrators.BiasCorrected",
+    "costboost.calibration._calibrators.Isotonic",
+    "costboost.calibration._calibrators.Sigmoid",
+    "costboost.calibration._calibrators.SigmoidBrier",
+    "costboost.calibration._calibrators.Temperature",
+    "costboost.calibration._classes.ClassCalibration",
+    "costboost.calibration._fitting.CalibratedScores",
+]

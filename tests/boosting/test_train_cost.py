@@ -1,0 +1,120 @@
+"""`train_cost_` is what the own decisions of a model cost on its training rows."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from costboost import (
+    CostBoostClassifier,
+    Costs,
+    GradientBoostClassifier,
+    PNormBoostClassifier,
+)
+from costboost.boosting.limits import share_limits
+from costboost.metrics import total_cost
+
+N = 200
+MODELS = {
+    "adaboost": CostBoostClassifier("adaboost", 6, max_depth=2, random_state=0),
+    "adamec": CostBoostClassifier("adamec", 6, max_depth=2, calibration=None, random_state=0),
+    "cgada": CostBoostClassifier("cgada", 6, calibration=None, random_state=0),
+    "csb2": CostBoostClassifier("csb2", 6, max_depth=2, random_state=0),
+    "log": GradientBoostClassifier(n_estimators=6, random_state=0),
+    "exponential": GradientBoostClassifier("exponential", n_estimators=6, random_state=0),
+    "expected-cost": GradientBoostClassifier("expected-cost", n_estimators=6, random_state=0),
+    "lp-csb": PNormBoostClassifier(n_estimators=6, random_state=0),
+    "lp-csb-a": PNormBoostClassifier(method="lp-csb-a", n_estimators=6, random_state=0),
+}
+PRICED = ("adamec", "log", "exponential")  # decide by the costs they are given
+
+
+def rows(n_classes):
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(N, 4)), 1)
+    noisy = X[:, 0] + X[:, 1] + rng.normal(size=N)
+    return X, np.digitize(noisy, [0.0] if n_classes == 2 else [-0.7, 0.7])
+
+
+def matrix_of(seed, n_classes, per_row):
+    """Return C[true, predicted]: small whole numbers, decades, heavy tails, or right ones free."""
+    rng = np.random.default_rng(seed)
+    shape = (N, n_classes, n_classes) if per_row else (n_classes, n_classes)
+    right = np.eye(n_classes, dtype=bool)
+    return [
+        lambda: rng.integers(0, 4, shape).astype(float),
+        lambda: 10.0 ** rng.uniform(-6, 6, shape),
+        lambda: rng.lognormal(0, 2, shape),
+        lambda: np.where(right, 0.0, 10.0 ** rng.uniform(-4, 4, shape)),
+    ][seed % 4]()
+
+
+def costs_of(C, positive):
+    """Return the same prices, told for one positive class or the other."""
+    if positive is None:
+        return Costs.from_matrix(C)
+    p, n = positive, 1 - positive
+    return Costs(
+        fp=C[..., n, p], fn=C[..., p, n], tp=C[..., p, p], tn=C[..., n, n], positive=positive
+    )
+
+
+def assert_cost_is_own(name, X, y, costs, weights=None):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*(could not take|took no step)")
+        model = MODELS[name].fit(X, y, sample_weight=weights, costs=costs)
+    stages = model.staged_predict(X, costs=costs) if name in PRICED else model.staged_predict(X)
+    own = [total_cost(y, decided, costs=costs, sample_weight=weights) for decided in stages]
+    largest = np.abs(np.asarray(costs)).max()
+    np.testing.assert_allclose(
+        model.train_cost_, own[: len(model.train_cost_)], rtol=1e-9, atol=1e-9 * largest
+    )
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(("n_classes", "positive"), [(2, 0), (2, 1), (3, None)])
+@pytest.mark.parametrize("per_row", [False, True])
+def test_train_cost_is_what_the_models_own_decisions_cost(name, n_classes, positive, per_row):
+    X, y = rows(n_classes)
+    for seed in range(8):
+        weights = None if seed % 3 else np.random.default_rng(seed).integers(1, 5, N).astype(float)
+        costs = costs_of(matrix_of(seed, n_classes, per_row), positive)
+        assert_cost_is_own(name, X, y, costs, weights)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "prices",
+    [
+        {"fp": 8, "tp": 8, "fn": np.linspace(1, 100, N)},  # dearer to act than some are worth
+        {"fp": 1, "fn": 5, "tn": 3},  # the threshold is below 0
+        {"fp": 5, "fn": 1, "tp": 3},  # and above 1
+        {"fp": 1, "fn": 2, "tp": 4, "tn": 3},  # both wrong answers are cheaper
+        {"fp": 2, "fn": 3, "tp": 3, "tn": 2},  # nothing depends on the answer
+        {"fp": 0, "fn": 1},
+        {"fp": 1, "fn": 0},
+        {"fp": 1, "fn": 1},
+        {"fp": 1, "fn": 2, "tp": -4, "benefits": True},
+    ],
+)
+@pytest.mark.parametrize("positive", [0, 1])
+def test_train_cost_where_a_threshold_is_outside_or_equal(name, prices, positive):
+    X, y = rows(2)
+    assert_cost_is_own(name, X, y, Costs(**prices, positive=positive))
+
+
+@pytest.mark.parametrize("positive", [0, 1])
+def test_limits_decide_as_costs_do(positive):
+    p = np.concatenate([[0.0, 1.0, 0.5, 0.25, 0.75], np.random.default_rng(0).uniform(size=500)])
+    proba = np.column_stack([1 - p, p])
+    seen = 0
+    for seed in range(200):
+        C = np.random.default_rng(seed).integers(0, 4, (2, 2)).astype(float)
+        costs = costs_of(C, positive).bind([0, 1])
+        limits = share_limits(costs)
+        wrong_is_right = C[0, 1] < C[0, 0] and C[1, 0] < C[1, 1]
+        assert (limits is None) == wrong_is_right
+        if limits is not None:
+            seen += 1
+            np.testing.assert_array_equal(p > limits[0], costs.decide(proba) == 1)
+    assert seen > 100

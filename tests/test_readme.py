@@ -1,0 +1,35 @@
+"""The first example of the README runs as typed, and what is said beside it holds."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from costboost import CostBoostClassifier, Costs
+from costboost.datasets import make_card_fraud
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def test_the_first_example_runs_as_typed():
+    code = re.search(r"```python\n(.*?)```", README.read_text(), re.DOTALL).group(1)
+    names = {}
+    exec(code, names)
+    model, X_new, costs = names["model"], names["X_new"], names["costs"]
+    y_new = names["payments"].y[3000:]
+    nothing_done = costs.total(y_new, np.zeros(3000, dtype=int))
+    assert costs.total(y_new, model.predict(X_new, costs=costs)) < nothing_done
+    assert model.expected_cost(X_new, costs=costs).shape == (3000, 2)
+
+
+def test_costs_change_decisions_of_the_default_and_no_probability():
+    data = make_card_fraud(1500)
+    model = CostBoostClassifier(n_estimators=30, cv=2, random_state=0)
+    plain, decided = [], []
+    for costs in (None, Costs(fp=1, fn=50), Costs(fp=8, tp=8, fn=data.amount)):
+        model.fit(data.X, data.y, costs=costs)
+        plain.append(model.predict_proba(data.X))
+        decided.append(model.predict(data.X, costs=model.costs_).sum())
+    np.testing.assert_array_equal(plain[0], plain[1])
+    np.testing.assert_array_equal(plain[0], plain[2])
+    assert decided[0] < decided[1]
