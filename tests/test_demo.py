@@ -136,7 +136,7 @@ def test_without_matplotlib_the_story_goes_on(monkeypatch, capsys, tmp_path):
 
 
 def test_what_to_type_next_runs():
-    code = "\n".join(re.findall(r"^  ((?:from|data|model).*)$", demo.NEXT, flags=re.M))
+    code = "\n".join(re.findall(r"^  ((?:from|data|costs|model).*)$", demo.NEXT, flags=re.M))
     assert code.count("\n") >= 5
     names = {}
     exec(code.replace("make_card_fraud()", "make_card_fraud(1500)"), names)

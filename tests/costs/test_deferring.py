@@ -9,7 +9,7 @@ from costboost.metrics import mean_cost
 
 @pytest.mark.parametrize("classes", [[0, 1], ["no", "yes"], [False, True]])
 def test_deferring_is_cheapest_where_every_decision_is_dear(classes):
-    costs = Costs(fp=10, fn=40).bind(classes)
+    costs = Costs(fp=10, fn=40, positive=classes[1]).bind(classes)
     p = np.linspace(0, 1, 101)
     proba = np.column_stack([1 - p, p])
     expected = costs.expected(proba)
@@ -53,7 +53,7 @@ def test_what_cannot_defer_says_why():
         Costs(fp=1, fn=2).with_defer(1)
     with pytest.raises(ValueError, match="bind"):
         Costs.of_rows([[0, 1], [2, 0]]).bind([0, 1]).with_defer(1)
-    bound = Costs(fp=1, fn=2).bind(["defer", "go"])
+    bound = Costs(fp=1, fn=2, positive="go").bind(["defer", "go"])
     with pytest.raises(ValueError, match="there already"):
         bound.with_defer(1)
     with pytest.raises(ValueError, match="negative"):

@@ -52,7 +52,9 @@ def test_an_explanation_says_what_the_model_does():
                 list(seen.probabilities.values()), model.predict_proba(row)[0], rtol=1e-12
             )
             np.testing.assert_allclose(
-                list(seen.expected_cost.values()), model.expected_cost(row, costs)[0], rtol=1e-12
+                list(seen.expected_cost.values()),
+                np.asarray(model.expected_cost(row, costs))[0],
+                rtol=1e-12,
             )
             assert seen.total == pytest.approx(model.decision_function(row)[0], abs=1e-9)
             assert seen.base + sum(p.added for p in seen.parts) == pytest.approx(seen.total)
@@ -128,7 +130,9 @@ def test_three_actions_and_prices_per_row():
         one = model.explain(X.iloc[[i]], costs=rows[[i]])
         assert one.decision == model.predict(X, costs=rows)[i]
         np.testing.assert_allclose(
-            list(one.expected_cost.values()), model.expected_cost(X, rows)[i], rtol=1e-12
+            list(one.expected_cost.values()),
+            np.asarray(model.expected_cost(X, rows))[i],
+            rtol=1e-12,
         )
 
 

@@ -184,7 +184,7 @@ def test_weighted_scores_do_not_overflow(make):
         ({"fp": -1, "fn": 1}, "negative"),
         ({"fp": 1e-310, "fn": 1}, "between 0 and 1e-305"),
         ({"fp": 1e301, "fn": 1}, "beyond 1e\\+300"),
-        ({"fp": np.ones(N + 1), "fn": 1}, "61 rows, but the data have 60"),
+        ({"fp": np.ones(N + 1), "fn": 1}, "61 rows, but X has 60"),
         (np.ones((3, 3)), "3 classes"),
         (np.ones((N, 2)), r"shape \(60, 2\)"),
         ({"fp": 1, "fn": 1, "positive": "z"}, "positive='z'"),

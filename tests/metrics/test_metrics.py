@@ -443,6 +443,7 @@ def test_curve_area_refuses_what_is_no_curve():
 
 
 @QUICK
+@pytest.mark.filterwarnings("ignore:In these costs the right answer")
 @given(priced_rows())
 def test_cost_by_threshold_equals_the_naive_twin(case):
     y, p, _, w, given_costs = case

@@ -269,12 +269,12 @@ def test_the_savings_axis_says_what_rows_were_ranked_by(scores):
 
 def test_reliability_says_nothing_of_costs_that_it_does_not_use(rows):
     X, y = rows[:2]
-    costs = Costs(fp=1, fn=np.linspace(1, 9, len(y)))
+    costs = Costs(fp=1, fn=np.linspace(1, 9, len(y)), positive="bad")
     fitted = MinimumCostClassifier(GaussianNB(), random_state=0).fit(X, y, costs=costs)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         display = ReliabilityDisplay.from_estimator(fitted, X, y)
-    by_hand = ReliabilityDisplay.from_predictions(y, fitted.predict_proba(X)[:, 1])
+    by_hand = ReliabilityDisplay.from_predictions(y, fitted.predict_proba(X)[:, 0], pos_label="bad")
     assert display.brier == by_hand.brier
     with pytest.warns(UserWarning, match="drawn without costs"):
         SavingsCurveDisplay.from_estimator(fitted, X, y)
@@ -796,7 +796,8 @@ def test_without_matplotlib_the_error_names_the_extra(monkeypatch, scores):
 
 
 def test_every_public_picture_is_tested_here():
-    elsewhere = {plots.PolicyDisplay, plots.CapacityDisplay, plots.CoverageDisplay}
+    names = ("Policy", "Capacity", "Coverage", "Decision", "Contributions")
+    elsewhere = {getattr(plots, f"{name}Display") for name in names}
     tested = {*BINARY, TrainingCostDisplay, CriticalDifferenceDisplay, *elsewhere}
     assert {getattr(plots, name) for name in plots.__all__} == tested
     assert all(CURVE not in name for name in plots.__all__)

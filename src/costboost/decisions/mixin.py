@@ -60,7 +60,8 @@ def fit_costs(
             "such as Costs(fp=8, fn='amount')."
         )
     bound = as_costs(held if given is None else given, classes, n_samples, X)
-    if not bound.contain_truth and bound.largest == 0.0:
+    # Rows of a single class have no wrong answer; that is for whoever trains to refuse.
+    if not bound.contain_truth and bound.largest == 0.0 and len(np.asarray(classes)) > 1:
         raise ValueError(
             f"Every cost of these rows is zero, so there is nothing to minimise: {bound!r}. Check "
             "the column that the costs read."

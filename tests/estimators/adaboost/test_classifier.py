@@ -265,7 +265,7 @@ def test_labels_of_any_type():
     X, y = problem()
     plain_labels = plain("cgada").fit(X, y, costs=Costs(fp=1, fn=3))
     for labels in (np.array(["no", "yes"]), np.array([False, True]), np.array([-1, 1])):
-        model = plain("cgada").fit(X, labels[y], costs=Costs(fp=1, fn=3))
+        model = plain("cgada").fit(X, labels[y], costs=Costs(fp=1, fn=3, positive=labels[1]))
         assert_array_equal(model.classes_, labels)
         assert_array_equal(model.predict(X), labels[plain_labels.predict(X)])
     turned = plain("cgada").fit(X, y, costs=Costs(fp=3, fn=1, positive=0))

@@ -655,7 +655,7 @@ def test_constraints_by_name_and_their_errors():
     for given, message in (
         ({"z": 1}, "'z', which X does not have"),
         ([1, 0], "each of the 3 columns"),
-        ({"b": 2}, "monotonic_cst is .*2.* for column 'b'"),
+        ({"b": 2}, "monotonic_cst says 2 of column 'b'"),
         ([0, 0, 1], "constrains column 'c', whose categories have no order"),
     ):
         with pytest.raises(ValueError, match=message):

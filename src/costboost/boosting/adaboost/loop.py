@@ -306,6 +306,11 @@ class Boosting:
     def _values(self, hypothesis: Hypothesis, alpha: float) -> Floats:
         """Return what each leaf adds to the margins, (L, n_outputs)."""
         size = alpha * hypothesis.sizes
+        if not np.all(np.abs(size) <= steps.LONGEST):
+            raise ValueError(
+                f"method={self.rule.name!r} asks for a step of {alpha:g}, beyond what margins can "
+                "hold: the exponents of its objective or beta are too small. Scale them up."
+            )
         if self.n_classes == 2:
             return np.asarray(np.where(hypothesis.votes == 1, size, -size)[:, None])
         values = np.zeros((len(size), self.n_classes))

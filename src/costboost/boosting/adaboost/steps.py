@@ -21,6 +21,8 @@ from costboost.boosting.adaboost.tails import Tails
 MAX_ALPHA = 0.5 * math.log((1 - 2.0**-52) / 2.0**-52)
 # A learner that comes back right after its own step has E[u] = 0, but for rounding: no step.
 NEGLIGIBLE = 1e-12
+# Steps beyond are refused: margins are sums of them.
+LONGEST = 1e300
 TOLERANCE = 1e-13
 # Newton's method doubles the digits: after a step this short, relatively, there is nothing to gain.
 CLOSE = 1e-7
@@ -108,5 +110,7 @@ def _far_minimiser(tails: Tails, near: float) -> Step:
     low, high = 0.0, near
     while forward(high) > 0.0:
         low, high = high, 8.0 * high
+        if high > LONGEST:
+            return Step(sign * high, endless=False)
     alpha = brentq(forward, low, high, xtol=TOLERANCE * high, rtol=8.0 * 2.0**-52)
     return Step(sign * float(alpha), endless=False)

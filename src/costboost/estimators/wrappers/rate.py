@@ -163,7 +163,7 @@ class RateClassifier(
         ndarray of shape (n_samples,)
         """
         proba = self.predict_proba(X)
-        return self._cheapest(self._decision_costs(costs, len(proba)), proba)
+        return self._cheapest(self._decision_costs(costs, X), proba)
 
     def _cheapest(self, costs: Costs, proba: Floats) -> NDArray[Any]:
         if not any(self.action_prices_.values()):
