@@ -3,10 +3,13 @@
 import importlib.util
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import costboost
+
+TREE_KERNELS = ("shards._tree_kernels", "trees._split_kernels", "trees._forest_kernels")
 
 
 def load_interpreted(*names, hide_cython=True):
@@ -23,3 +26,9 @@ def load_interpreted(*names, hide_cython=True):
             spec.loader.exec_module(module)
             modules.append(module)
     return modules
+
+
+def tree_kernels(*, hide_cython):
+    """Load the kernels of the trees as plain Python, with or without Cython's module at hand."""
+    modules = load_interpreted(*TREE_KERNELS, hide_cython=hide_cython)
+    return SimpleNamespace(**dict(zip(("tree", "split", "forest"), modules, strict=True)))

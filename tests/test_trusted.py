@@ -38,7 +38,7 @@ COSTS = {
     "actions": Costs.from_matrix(
         [[0, 1, 6], [30, 2, 0]], classes=["good", "bad"], actions=["yes", "ask", "no"]
     ),
-    "objects": Costs(fp=1, fn=5).bind(np.array(["a", "b"], dtype=object)),
+    "objects": Costs(fp=1, fn=5, positive="b").bind(np.array(["a", "b"], dtype=object)),
     "booleans": Costs(fp=1, fn=5).bind([False, True]),
     "prices": Costs.of_rows([1.0, 20.0, 3.0]),
     "answers": Costs.of_rows(np.arange(6.0).reshape(2, 3), classes=[4, 5, 6]),

@@ -7,10 +7,10 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
-from deploy_cases import NAMES, odd_rows, refused
 
 import costboost as cb
 from costboost.deploy import to_c
+from deploy_cases import NAMES, odd_rows, refused
 from zoo import fitted, frame, quiet_fit, table
 
 COMPILER = shutil.which("gcc") or shutil.which("cc")

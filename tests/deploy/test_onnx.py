@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from deploy_cases import NAMES, odd_rows, refused
 
 import costboost as cb
 from costboost.deploy import to_onnx
+from deploy_cases import NAMES, odd_rows, refused
 from zoo import fitted, frame, quiet_fit, table
 
 pytest.importorskip("onnx")

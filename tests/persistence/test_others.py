@@ -8,9 +8,9 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from test_files import assert_same, said
 
 import costboost as cb
+from same import assert_same, said
 from zoo import MAKERS, fitted, frame, quiet_fit, table
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -14,7 +14,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_kernels import interpreted
 
 from costboost.binning.binner import fit_binner
 from costboost.shards.layout import plan_layout
@@ -23,6 +22,7 @@ from costboost.trees import walking
 from costboost.trees.forest import ForestBuilder, encode_once
 from costboost.trees.grower import Grower, Limits, Tree, add_up_leaves
 from costboost.trees.splits import SplitFinder
+from interpreted import tree_kernels
 from naive import trees as naive
 
 seeds = st.integers(0, 2**32)
@@ -423,7 +423,7 @@ def test_interpreted_kernels_predict_the_same(monkeypatch, hide_cython, max_dept
         pytest.importorskip("cython")
     case = Case(8, max_depth=max_depth, numeric=numeric)
     expected, leaves = case.forest.margins(case.X), case.forest.apply(case.X)
-    monkeypatch.setattr(walking, "kernels", interpreted(hide_cython=hide_cython).forest)
+    monkeypatch.setattr(walking, "kernels", tree_kernels(hide_cython=hide_cython).forest)
     forest = case.forest
     np.testing.assert_array_equal(forest.margins(case.X), expected)
     np.testing.assert_array_equal(forest.apply(case.X), leaves)

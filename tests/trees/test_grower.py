@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_kernels import interpreted
 
 from costboost.shards import modes as modes_module
 from costboost.shards import rows as rows_module
@@ -22,6 +21,7 @@ from costboost.trees import grower as grower_module
 from costboost.trees import splits as splits_module
 from costboost.trees.grower import Grower, Limits
 from costboost.trees.splits import SplitFinder
+from interpreted import tree_kernels
 from naive import trees as naive
 
 
@@ -348,7 +348,7 @@ def test_interpreted_kernels_grow_the_same_tree(monkeypatch, mode, hide_cython):
     rules = naive.Rules(problem.criterion, max_leaf_nodes=6, min_samples_leaf=2)
     keep = Kept(np.arange(700) % 5 > 0)
     expected = [problem.grow(rules), problem.grow(rules, keep=keep)]
-    slow = interpreted(hide_cython=hide_cython)
+    slow = tree_kernels(hide_cython=hide_cython)
     monkeypatch.setattr(rows_module, "kernels", slow.tree)
     monkeypatch.setattr(modes_module, "kernels", slow.tree)
     monkeypatch.setattr(splits_module, "kernels", slow.split)

@@ -21,19 +21,12 @@ from costboost.shards.modes import PackedPairs
 from costboost.shards.rows import Shard
 from costboost.trees import _forest_kernels, _split_kernels, splits
 from costboost.trees.splits import CRITERIA, SplitFinder
-from interpreted import load_interpreted
+from interpreted import tree_kernels
 from naive import trees as naive
 
-NAMES = ("shards._tree_kernels", "trees._split_kernels", "trees._forest_kernels")
 INSTALLED = SimpleNamespace(tree=_tree_kernels, split=_split_kernels, forest=_forest_kernels)
 CLASS_CRITERIA = ("gini", "entropy", "error")
 few = settings(max_examples=30, deadline=None)
-
-
-def interpreted(*, hide_cython):
-    """Load the kernels' sources as plain Python, with or without Cython's module at hand."""
-    modules = load_interpreted(*NAMES, hide_cython=hide_cython)
-    return SimpleNamespace(**dict(zip(("tree", "split", "forest"), modules, strict=True)))
 
 
 @pytest.fixture(scope="module", params=["installed", "interpreted", "without-cython"])
@@ -42,7 +35,7 @@ def kernels(request):
         return INSTALLED
     if request.param == "interpreted":
         pytest.importorskip("cython")
-    return interpreted(hide_cython=request.param == "without-cython")
+    return tree_kernels(hide_cython=request.param == "without-cython")
 
 
 @contextmanager
@@ -58,7 +51,7 @@ def using(kernels):
 def test_interpreted_kernels_are_not_compiled():
     from costboost.runtime import interpreted as _interpreted
 
-    without = interpreted(hide_cython=True)
+    without = tree_kernels(hide_cython=True)
     assert not without.tree.is_compiled()
     assert without.tree.cython is _interpreted
     assert without.split.cython is _interpreted
