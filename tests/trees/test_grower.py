@@ -119,7 +119,6 @@ class Problem:
         for shard in cut.shards:
             values = np.ascontiguousarray(self.data[shard.rows])
             shard.state = SimpleNamespace(part=None, **{self.name: values})
-            shard.data[self.name] = values
         return cut
 
     def grow(self, rules, *, parts=None, keep=None, draw=None):
@@ -136,9 +135,7 @@ class Problem:
         limits = Limits(rules.max_depth, rules.max_leaf_nodes, rules.min_samples_leaf)
         with self.shards(parts) as cut:
             tree = Grower(cut, self.mode, finder, limits, draw).grow(keep)
-            for shard in cut.shards:
-                shard.data["leaves"] = shard.leaves
-            return tree, cut.gather("leaves")
+            return tree, cut.fetch(lambda shard: shard.leaves)
 
 
 def assert_equals_twin(tree, twin):

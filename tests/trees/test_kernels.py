@@ -720,14 +720,14 @@ def test_plan_layout(n_rows, n_segments, n_shards, deal, labelled, seed):
             assert (np.diff(part) > 0).all()
 
 
-def test_cut_gather_and_scatter():
+def test_rows_are_put_and_fetched_in_the_order_of_the_table():
     layout = plan_layout(np.array([1, 0, 1, 0, 0]), 5, 2, 1)
     codes = np.arange(10, dtype=np.uint8).reshape(5, 2)
-    cut = layout.cut(codes[layout.rows])
+    cut = layout.cut(codes[layout.rows], lambda rows: SimpleNamespace(weights=None))
     np.testing.assert_array_equal(cut.shards[0].codes[:, 0] // 2, [1, 3, 4, 0, 2])
-    cut.scatter("weights", np.arange(5.0))
-    np.testing.assert_array_equal(cut.shards[0].data["weights"], [1, 3, 4, 0, 2])
-    np.testing.assert_array_equal(cut.gather("weights"), np.arange(5.0))
+    cut.put(lambda shard, part: setattr(shard.state, "weights", part), np.arange(5.0))
+    np.testing.assert_array_equal(cut.shards[0].state.weights, [1, 3, 4, 0, 2])
+    np.testing.assert_array_equal(cut.fetch(lambda shard: shard.state.weights), np.arange(5.0))
 
 
 @given(st.integers(1, 10**8), st.integers(1, 1000), st.integers(1, 64))

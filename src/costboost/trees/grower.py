@@ -146,6 +146,7 @@ class Grower:
 
     Examples
     --------
+    >>> from types import SimpleNamespace
     >>> from costboost.shards.grid import grid_scale
     >>> from costboost.shards.layout import plan_layout
     >>> from costboost.shards.modes import ClassWeights
@@ -155,8 +156,8 @@ class Grower:
     >>> n_bins, numeric = np.array([4, 2]), np.zeros(2, dtype=bool)
     >>> finder = SplitFinder(n_bins, numeric, n_channels=2, criterion="gini")
     >>> mode = ClassWeights((grid_scale(1.0, n_rows=4),) * 2)
-    >>> with layout.cut(codes[layout.rows]) as shards:
-    ...     shards.scatter("weights", np.ones(4))
+    >>> load = lambda rows: SimpleNamespace(weights=np.ones(len(rows)))
+    >>> with layout.cut(codes[layout.rows], load) as shards:
     ...     tree = Grower(shards, mode, finder, Limits(max_depth=1)).grow()
     >>> tree.feature.tolist(), tree.threshold.tolist(), tree.left.tolist()
     ([0, -1, -1], [1, -1, -1], [1, -1, -1])

@@ -121,8 +121,9 @@ def training_cost(
 ) -> float:
     """Return what the calibrated decisions on the rows trained on cost altogether."""
     proba = calibration.predict(model.scores(margins, model.total_alpha))
-    decided = boosting.costs.decide(proba, encoded=True)
-    return boosting.costs.total(boosting.y, decided, boosting.sample_weight, encoded=True)
+    given = boosting.given
+    decided = given.costs.decide(proba, encoded=True)
+    return given.costs.total(given.y, decided, given.weights, encoded=True)
 
 
 class Race:
@@ -177,9 +178,7 @@ class Race:
                 fold.boosting,
                 fold.model(n_rounds),
                 # An interrupted round may be in the margins of the loop, but not in the model.
-                fold.walk_training_rows(n_rounds)
-                if self.interrupted
-                else fold.boosting.shards.gather("margins"),
+                fold.walk_training_rows(n_rounds) if self.interrupted else fold.boosting.margins(),
                 fitted,
             )
             for fold in self.folds
@@ -318,7 +317,7 @@ def _train_alike(
         if trainer.observer is not None:
             trainer.observer(done, None)
         if len(seen) % STEP == 0 or len(seen) == n_rounds:
-            margins = boosting.shards.gather("margins")
+            margins = boosting.margins()
             costs.append(training_cost(boosting, trainer.assemble(seen), margins, calibration))
         return False
 
