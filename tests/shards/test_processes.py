@@ -172,7 +172,7 @@ def test_messages_of_rare_occasions(workers):
     """Prices that cancel, or differ by many powers of ten, ask for these."""
     given = Given(y, Costs(fp=1, fn=AMOUNT).bind([0, 1], len(y)), None, 2, y)
     plan, hypothesis = layout.plan_layout(y, len(y), 2, 1), Hypothesis(np.array([1]), np.ones(1))
-    sums = [LargestPriced(View(hypothesis)), BalanceSums(View(hypothesis), 2.0**40)]
+    sums = [LargestPriced(hypothesis), BalanceSums(View(hypothesis), 2.0**40)]
     messages = [
         Bind(BoundRule(RULES["csada"], 4, 2), (1.0,)),
         FirstWeights(),

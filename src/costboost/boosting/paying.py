@@ -12,6 +12,7 @@ All sums are exact, so that the cost does not depend on the shards. A shard's `s
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -23,6 +24,7 @@ from costboost.boosting import _vote_kernels as kernels
 from costboost.boosting.limits import share_limits
 from costboost.costs import Costs
 from costboost.shards.grid import exact_sum, grid_scale, rounded, to_floats
+from costboost.shards.layout import blocks_of
 from costboost.shards.local import Shards
 from costboost.shards.messages import Command, HeaviestRow, Largest, Message
 from costboost.shards.rows import Shard
@@ -60,9 +62,14 @@ class Bill:
     limits: Floats | None = None
     decisions: NDArray[np.uint8] | None = None
 
-    def paid(self) -> Floats:
-        """Return what each decision costs on each row, in the user's units."""
-        return self.costs.of_labels(self.truth.astype(np.int64), encoded=True)
+    def paid(self, rows: slice) -> Floats:
+        """Return what each decision costs on some rows, in the user's units."""
+        costs = self.costs[rows] if self.costs.per_row else self.costs
+        return costs.of_labels(self.truth[rows].astype(np.int64), encoded=True)
+
+    def blocks(self) -> Iterator[slice]:
+        """Yield all rows, some at a time."""
+        return blocks_of(len(self.truth))
 
     def room(self) -> NDArray[np.uint8]:
         """Return where decisions are written."""
@@ -79,7 +86,7 @@ class Bill:
         return out
 
 
-def make_bill(costs: Costs, y: Int64, rows: Int64) -> Bill:
+def make_bill(costs: Costs, y: Int64, rows: NDArray[Any]) -> Bill:
     """Return the bill of some rows of a table."""
     own = costs[rows] if costs.per_row else costs
     return Bill(np.ascontiguousarray(y[rows], dtype=np.uint8), own)
@@ -98,7 +105,9 @@ class LargestPrice(Largest):
 
     def answer(self, shard: Shard) -> float:
         """Return its size."""
-        return float(np.max(np.abs(shard.state.bill.paid()), initial=0.0))
+        bill = shard.state.bill
+        parts = (np.max(np.abs(bill.paid(rows))) for rows in bill.blocks())
+        return float(max(parts, default=0.0))
 
 
 @dataclass(frozen=True)
@@ -110,27 +119,34 @@ class SetPrices(Command):
     def answer(self, shard: Shard) -> None:
         """Write them."""
         bill = shard.state.bill
-        bill.prices = bill.paid() / self.unit
+        parts = [bill.paid(rows) / self.unit for rows in bill.blocks()]
+        bill.prices = np.concatenate([np.zeros((0, parts[0].shape[1] if parts else 1)), *parts])
 
 
 @dataclass(frozen=True)
 class PayForFirst(Message):
-    """Add up what it costs to decide for the first of two answers everywhere.
+    """Add up what it costs to decide for the first of two answers everywhere, in a unit.
 
     What the second costs more is all that is kept: a decision seldom changes.
     """
 
+    unit: float
     scale: float
 
     changes = True
 
     def answer(self, shard: Shard) -> Int64:
         """Return the exact price, (1, 2)."""
-        bill = shard.state.bill
-        total: Int64 = bill.price(shard.state.sample_weights, self.scale)
-        bill.extra = bill.prices[:, 1] - bill.prices[:, 0]
-        bill.prices = bill.decisions = None
-        return total
+        bill, out = shard.state.bill, np.zeros((1, 2), dtype=np.int64)
+        weights = shard.state.sample_weights
+        bill.extra = np.empty(len(bill.truth))
+        for rows in bill.blocks():
+            prices = bill.paid(rows) / self.unit
+            bill.extra[rows] = prices[:, 1] - prices[:, 0]
+            first = np.zeros(len(prices), np.uint8)
+            own = NONE if weights is None else weights[rows]
+            kernels.price_decisions(first, prices, own, self.scale, out)
+        return out
 
 
 @dataclass(frozen=True)
@@ -173,12 +189,15 @@ class ExpectedPrice(Message):
 
     def answer(self, shard: Shard) -> int:
         """Return the exact sum."""
-        state, bill = shard.state, shard.state.bill
-        if not len(bill.truth):
-            return 0
-        decided = bill.costs.decide(self.proba(state.margins, self.total), encoded=True)
-        paid = bill.paid()[np.arange(len(decided)), decided]
-        return exact_sum(paid if state.sample_weights is None else paid * state.sample_weights)
+        state, bill, total = shard.state, shard.state.bill, 0
+        for rows in bill.blocks():
+            costs = bill.costs[rows] if bill.costs.per_row else bill.costs
+            decided = costs.decide(self.proba(state.margins[rows], self.total), encoded=True)
+            paid = bill.paid(rows)[np.arange(len(decided)), decided]
+            if state.sample_weights is not None:
+                paid = paid * state.sample_weights[rows]
+            total += exact_sum(paid)
+        return total
 
 
 def margin_limits(shares: Floats, odds: float | None) -> Floats:
@@ -235,7 +254,11 @@ class Payer:
             (largest,) = shards.call([LargestPrice()])
             # A power of two, so that nothing is rounded.
             self.unit = math.ldexp(1.0, math.frexp(float(largest))[1])
-            shards.call([SetPrices(self.unit)])
+
+    def set_prices(self) -> None:
+        """Let every row hold the prices of all decisions, where it has its own."""
+        if self.priced:
+            self.shards.call([SetPrices(self.unit)])
 
     @property
     def priced(self) -> bool:

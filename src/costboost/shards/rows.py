@@ -62,7 +62,7 @@ class Shard:
     Attributes
     ----------
     codes : ndarray of shape (m, d), uint8
-    rows : ndarray of shape (m,), int64
+    rows : ndarray of shape (m,), uint32
         The number of each row in the table as it was given.
     starts : ndarray of shape (S + 1,), int64
         Where each segment (class) begins.
@@ -73,7 +73,7 @@ class Shard:
     """
 
     codes: NDArray[np.uint8]
-    rows: Int64
+    rows: NDArray[np.uint32]
     starts: Int64
     state: Any = None
 

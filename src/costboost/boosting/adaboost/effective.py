@@ -26,7 +26,6 @@ from costboost.boosting.adaboost.messages import (
     PricesBySign,
     RateSums,
     RowFacts,
-    View,
 )
 from costboost.boosting.adaboost.prices import WIDEST, Prices, price_scale
 from costboost.boosting.adaboost.rules import At, Beta, Rule
@@ -214,4 +213,4 @@ class Terms:
         """Bound weight * factor of the rows."""
         if self.facts.largest_factor <= FAR:
             return largest_weight * self.facts.largest_factor
-        return float(self.shards.call([LargestPriced(View(hypothesis))])[0])
+        return float(self.shards.call([LargestPriced(hypothesis)])[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,11 +41,17 @@ class RowTerms:
 
     In general u and f are (m, K), one column for every answer: a margin is positive at the row's
     own class, negative elsewhere. Of two classes with one price for right and wrong answers the
-    sizes suffice, (m, 1). Factors that are all 1 are a view of one number.
+    sizes suffice, (m, 1). Factors that are all 1 are a view of one number. Where all rows of a
+    class have the same margins, they are in `table`, (K, 1) or (K, K), and u has no rows.
     """
 
     u: Floats
     f: Floats
+    table: Floats | None = None
+
+    def spread(self, labels: NDArray[Any]) -> RowTerms:
+        """Return the terms with margins by row."""
+        return self if self.table is None else RowTerms(self.table[labels], self.f)
 
     @classmethod
     def of(cls, u: Floats, f: Floats) -> RowTerms:
@@ -58,7 +65,7 @@ class RowTerms:
     @property
     def signed(self) -> bool:
         """Whether the sign of a margin is in `u`, not in the answer alone."""
-        return bool(self.u.shape[1] > 1)
+        return bool(self.f.shape[1] > 1)
 
     @property
     def factored(self) -> bool:
@@ -79,13 +86,41 @@ class RowTerms:
         """Return the terms of votes that differ in strength from row to row."""
         return RowTerms(self.u * sizes[:, None], self.f)
 
-    def plain(self, labels: NDArray[np.uint8], n_classes: int, wrong: float) -> RowTerms:
+    def plain(self, labels: NDArray[Any], n_classes: int, wrong: float) -> RowTerms:
         """Return the terms with margins of 1 at every row's own class and -wrong elsewhere."""
         if not self.signed:  # of two classes, for which `wrong` is 1
-            return RowTerms(np.ones_like(self.u), self.f)
+            return RowTerms(np.ones((len(labels), 1)), self.f)
         table = np.where(np.eye(n_classes, dtype=bool), 1.0, -wrong)
         return RowTerms(table[labels], self.f)
 
     def unpriced(self) -> RowTerms:
         """Return the terms with factors of 1."""
-        return RowTerms(self.u, np.broadcast_to(1.0, self.u.shape))
+        return RowTerms(self.u, np.broadcast_to(1.0, self.f.shape), self.table)
+
+
+class EvenMargins:
+    """Takes margins of rows, some at a time; keeps them only once rows of a class differ."""
+
+    def __init__(self, labels: NDArray[np.uint8], shape: tuple[int, int], n_classes: int) -> None:
+        self.labels, self.shape = labels, shape
+        self._table = np.full((n_classes, shape[1]), np.nan)
+        self._u: Floats | None = None
+
+    def add(self, rows: slice, u: Floats) -> None:
+        """Take the margins of some rows, the ones behind those taken before."""
+        if self._u is None:
+            labels = self.labels[rows]
+            for k in np.unique(labels).tolist():
+                if np.isnan(self._table[k, 0]):
+                    self._table[k] = u[np.argmax(labels == k)]
+            if np.array_equal(u, self._table[labels]):
+                return
+            self._u = np.empty(self.shape)
+            self._u[: rows.start] = self._table[self.labels[: rows.start]]
+        self._u[rows] = u
+
+    def terms(self, f: Floats) -> RowTerms:
+        """Return the terms with these margins."""
+        if self._u is not None:
+            return RowTerms(self._u, f)
+        return RowTerms(np.zeros((0, self.shape[1])), f, self._table)

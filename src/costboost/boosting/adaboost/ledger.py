@@ -69,8 +69,10 @@ class Ledger:
         if cheapest and n_classes > 2 and self.payer.table is not None:
             self._rewards = -self.payer.table
         self._total_alpha = 0.0
-        if self.payer.priced and n_classes == 2:
-            (self._paid,) = shards.call([PayForFirst(self.payer.scale)])
+        if n_classes > 2:
+            self.payer.set_prices()
+        elif self.payer.priced:
+            (self._paid,) = shards.call([PayForFirst(self.payer.unit, self.payer.scale)])
 
     def vote(self, hypothesis: Hypothesis, values: Floats, total_alpha: float) -> float:
         """Add a round's votes to the margins; return the total cost of the decisions."""

@@ -50,7 +50,9 @@ class PriceRange(Ranges):
 
     def answer(self, shard: Shard) -> Range:
         """Return both."""
-        return shard.state.prices.largest, shard.state.prices.smallest
+        found = [shard.state.prices(rows) for rows in shard.state.blocks()]
+        largest = max((part.largest for part in found), default=0.0)
+        return largest, min((part.smallest for part in found), default=math.inf)
 
 
 @dataclass(frozen=True)
@@ -61,12 +63,14 @@ class PricesBySign(Parts):
 
     def answer(self, shard: Shard) -> tuple[int, ...]:
         """Return the exact sums."""
-        state, parts = shard.state, []
-        prices = state.prices.scaled(self.scale).right
-        for chosen in (state.labels != 1, state.labels == 1):
-            weights = state.unit_weights[chosen]
-            parts += [exact_sum(weights), exact_sum(weights * prices[chosen])]
-        return tuple(parts)
+        state, sums = shard.state, [0, 0, 0, 0]
+        for rows in state.blocks():
+            prices, positive = state.prices(rows).scaled(self.scale).right, state.labels[rows] == 1
+            for i, chosen in enumerate((~positive, positive)):
+                weights = state.weights_of(rows)[chosen]
+                sums[2 * i] += exact_sum(weights)
+                sums[2 * i + 1] += exact_sum(weights * prices[chosen])
+        return tuple(sums)
 
 
 @dataclass(frozen=True)
@@ -124,19 +128,17 @@ class EvaluateTerms(Message):
     def answer(self, shard: Shard) -> RowFacts:
         """Return the facts."""
         terms, n_classes = shard.state.terms(), shard.state.n_classes
-        margins, even = np.full((n_classes, n_classes), np.nan), True
-        for k, own in enumerate(margins):
-            block = terms.u[shard.starts[k] : shard.starts[k + 1]]
-            if len(block):
-                even = even and bool(np.all(block == block[0]))
-                first = block[0]
-                own[:] = first if terms.signed else np.where(np.arange(2) == k, first, -first)
+        known = np.full((n_classes, n_classes), np.nan)
+        margins = terms.u if terms.table is None else terms.table
+        if terms.table is not None:
+            own = np.eye(n_classes, dtype=bool)
+            known = margins if terms.signed else np.where(own, margins, -margins)
         return RowFacts(
-            float(np.max(np.abs(terms.u), initial=0.0)),
+            float(np.max(np.nan_to_num(np.abs(margins)), initial=0.0)),
             float(np.max(terms.f, initial=0.0)),
-            terms.factored and bool(np.any(terms.f != 1.0)),
-            margins,
-            even,
+            terms.factored,
+            known,
+            terms.table is not None,
         )
 
     def reduce(self, answers: Sequence[RowFacts]) -> RowFacts:
@@ -153,12 +155,16 @@ class RateSums(Parts):
 
     def answer(self, shard: Shard) -> tuple[int, ...]:
         """Return the exact sums, the weights of all classes first."""
-        state = shard.state
-        rates, weights = state.bound.rule.rate(state.at()), state.unit_weights
-        rates = np.broadcast_to(rates, weights.shape)
-        own = [state.labels == k for k in range(state.n_classes)]
-        sums = [exact_sum(weights[chosen]) for chosen in own]
-        return (*sums, *(exact_sum((weights * rates)[chosen]) for chosen in own))
+        state, n_classes = shard.state, shard.state.n_classes
+        sums = [0] * (2 * n_classes)
+        for rows in state.blocks():
+            weights = state.weights_of(rows)
+            rated = weights * state.bound.rule.rate(state.at(rows))
+            for k in range(n_classes):
+                own = state.labels[rows] == k
+                sums[k] += exact_sum(weights[own])
+                sums[n_classes + k] += exact_sum(rated[own])
+        return tuple(sums)
 
 
 @dataclass(frozen=True)
@@ -167,11 +173,13 @@ class BoundSums(Parts):
 
     def answer(self, shard: Shard) -> tuple[int, int]:
         """Return the exact sums."""
-        state = shard.state
-        labels, weights = state.labels, state.unit_weights
-        paid = state.bill.paid()[np.arange(len(labels)), labels]
-        price = state.prices.by_row(labels).right
-        return exact_sum(weights * price), exact_sum(weights * paid)
+        state, price, unavoidable = shard.state, 0, 0
+        for rows in state.blocks():
+            weights, labels = state.weights_of(rows), state.labels[rows]
+            paid = state.bill.paid(rows)[np.arange(len(labels)), labels]
+            price += exact_sum(weights * state.prices(rows).right)
+            unavoidable += exact_sum(weights * paid)
+        return price, unavoidable
 
 
 # --- first weights
@@ -185,9 +193,10 @@ class FirstWeights(Largest):
 
     def answer(self, shard: Shard) -> float:
         """Return the largest."""
-        state, bound = shard.state, shard.state.bound
-        at = state.at()
-        state.weights = bound.factor("first", at) * bound.before(at)
+        state = shard.state
+        state.weights = state.evaluate("first")
+        if state.bound.rule.before is not None:
+            state.weights *= state.ahead()
         return float(np.max(state.weights, initial=0.0))
 
 
@@ -272,7 +281,7 @@ class HandFactors(Ranges):
     def answer(self, shard: Shard) -> Range:
         """Return both."""
         state = shard.state
-        state.handed = state.bound.factor("handed", state.at())
+        state.handed = state.evaluate("handed")
         return _range(state.handed)
 
 
@@ -331,6 +340,7 @@ class View:
         if self.code or not self.exponent:
             wrong = 1.0 / (state.n_classes - 1) if self.code else 1.0
             terms = terms.plain(state.labels, state.n_classes, wrong)
+        terms = terms.spread(state.labels)
         if self.hypothesis.by_row:
             assert state.sizes is not None
             terms = terms.times(state.sizes)
@@ -347,15 +357,16 @@ class View:
 class SumPricedCells(Message):
     """Add up weight * factor by leaf and class, (L, K, 2): units and remainders."""
 
-    view: View
+    hypothesis: Hypothesis
     scale: float
 
     def answer(self, shard: Shard) -> Int64:
         """Return the sums."""
-        n_leaves = len(self.view.hypothesis.votes)
+        n_leaves = len(self.hypothesis.votes)
         out = np.zeros((n_leaves, shard.state.n_classes, 2), dtype=np.int64)
-        weights, starts, leaves, columns, _, _, f = self.view.rows(shard)
-        kernels.sum_terms_by_leaf(weights, starts, leaves, columns, f, self.scale, out)
+        terms = shard.state.terms()
+        rows = (shard.state.weights, shard.starts, shard.leaves, terms.columns(self.hypothesis))
+        kernels.sum_terms_by_leaf(*rows, terms.f, self.scale, out)
         return out
 
 
@@ -363,13 +374,13 @@ class SumPricedCells(Message):
 class LargestPriced(Largest):
     """Tell the largest weight * factor."""
 
-    view: View
+    hypothesis: Hypothesis
 
     def answer(self, shard: Shard) -> float:
         """Return it."""
-        weights, _, leaves, columns, _, _, f = self.view.rows(shard)
-        answers = columns[leaves]
-        return float(np.max(weights * f[np.arange(len(leaves)), answers], initial=0.0))
+        terms, rows = shard.state.terms(), np.arange(len(shard.leaves))
+        answers = terms.columns(self.hypothesis)[shard.leaves]
+        return float(np.max(shard.state.weights * terms.f[rows, answers], initial=0.0))
 
 
 @dataclass(frozen=True)

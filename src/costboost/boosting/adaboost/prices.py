@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from costboost.boosting.adaboost.rules import Rule
 from costboost.costs import Costs
+from costboost.shards.layout import blocks_of
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -85,11 +86,17 @@ def class_prices(costs: Costs, n_classes: int, *, aim: bool = True) -> Prices | 
     return _mean_and_wrong(np.maximum(excess, 0.0), np.arange(n_classes), constant=True)
 
 
-def aimed_labels(costs: Costs, y: Int64, n_classes: int, *, aim: bool = True) -> Int64:
+def aimed_labels(
+    costs: Costs, y: Int64, n_classes: int, *, aim: bool = True
+) -> NDArray[np.integer[Any]]:
     """Return the answers that rows aim at: their classes, or the cheapest."""
     if not aim or class_prices(costs, n_classes) is not None:
         return y
-    return np.asarray(costs.cheapest_labels(y, encoded=True), dtype=np.int64)
+    labels = y.astype(np.uint8)
+    for rows in blocks_of(len(y)):
+        own = costs[rows] if costs.per_row else costs
+        labels[rows] = own.cheapest_labels(y[rows], encoded=True)
+    return labels
 
 
 def row_prices(costs: Costs, y: NDArray[Any], labels: NDArray[Any]) -> Prices:

@@ -10,6 +10,7 @@ terms           a rule's effective margins and factors by row, where rows of a c
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -19,11 +20,12 @@ from numpy.typing import NDArray
 
 from costboost.boosting.adaboost import _row_kernels as kernels
 from costboost.boosting.adaboost.evaluation import BoundRule
-from costboost.boosting.adaboost.hypothesis import Hypothesis, RowTerms
+from costboost.boosting.adaboost.hypothesis import EvenMargins, Hypothesis, RowTerms
 from costboost.boosting.adaboost.prices import Prices, class_prices, row_prices
 from costboost.boosting.adaboost.rules import At
 from costboost.boosting.paying import Bill, make_bill
 from costboost.costs import Costs
+from costboost.shards.layout import blocks_of
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -31,6 +33,7 @@ Part = tuple[Floats, Floats]
 
 TINY = 1e-280  # weights are held above this: no denormals, and a way back; as in the kernels
 _NONE = np.zeros(0)
+_ALL = slice(None)
 
 
 @dataclass
@@ -39,8 +42,16 @@ class AdaRows:
 
     Attributes
     ----------
+    numbers : row numbers of shape (m,)
+        In the table.
+    table : Prices or None
+        By class, in the user's units; None where rows of a class differ.
+    constant : bool
+        Whether the table holds for the labels that rows aim at.
+    aim : bool
+        Whether rows may aim at a cheaper answer than the true one.
     objective : callable or None
-        The user's (a, b, w0) at an `At` and these rows.
+        (at, rows) -> (a, b, w0): the user's.
     scales : tuple of float
         What prices are multiplied by, one factor after the other.
     handed : float64 array of shape (m,) or None
@@ -56,10 +67,13 @@ class AdaRows:
     """
 
     bill: Bill
+    numbers: NDArray[Any]
     labels: NDArray[np.uint8]
     sample_weights: Floats | None
-    prices: Prices
     n_classes: int
+    table: Prices | None
+    constant: bool
+    aim: bool
     objective: Any = None
     bound: BoundRule | None = None
     scales: tuple[float, ...] = ()
@@ -80,31 +94,73 @@ class AdaRows:
 
     # --- the rule at the rows
 
-    def scaled_prices(self) -> Prices:
-        """Return the prices of the rows, (m,) and (m, K), as scaled for the rule."""
-        prices = self.prices
+    def blocks(self) -> Iterator[slice]:
+        """Yield all rows, some at a time: nothing as large as the rows is made beside them."""
+        return blocks_of(len(self.labels))
+
+    def prices(self, rows: slice = _ALL) -> Prices:
+        """Return the prices of some rows, in the user's units."""
+        truth = self.bill.truth[rows]
+        if self.table is not None:
+            return self.table.by_row(self.labels[rows] if self.constant else truth)
+        costs, own = self.bill.costs, truth.astype(np.int64)
+        costs = costs[rows] if costs.per_row else costs
+        labels = costs.cheapest_labels(own, encoded=True) if self.aim else own
+        return row_prices(costs, own, labels)
+
+    def scaled_prices(self, rows: slice = _ALL) -> Prices:
+        """Return the prices of some rows as scaled for the rule."""
+        prices = self.prices(rows)
         for scale in self.scales:
             prices = prices.scaled(scale)
-        return prices.by_row(self.labels)
+        return prices
 
-    def at(self) -> At:
-        """Return the rule's view of the rows."""
+    def at(self, rows: slice = _ALL) -> At:
+        """Return the rule's view of some rows."""
         assert self.bound is not None
-        return self.bound.at(self.scaled_prices().right, self.labels, self.objective)
+        cost = self.scaled_prices(rows).right
+        return self.bound.at(cost, self.labels[rows], self._objective_at(rows))
+
+    def _objective_at(self, rows: slice) -> Any:
+        return None if self.objective is None else partial(self.objective, rows=self.numbers[rows])
+
+    def evaluate(self, name: str) -> Floats:
+        """Return one of the rule's weights or factors of all rows, (m,)."""
+        assert self.bound is not None
+        out = np.empty(len(self.labels))
+        for rows in self.blocks():
+            out[rows] = self.bound.factor(name, self.at(rows))
+        return out
 
     def terms(self) -> RowTerms:
         """Return the margins and factors of the rows, votes of strength 1."""
         if self._terms is None:
-            assert self.bound is not None
-            parts = self.bound.terms(self.scaled_prices(), self.labels, self.objective)
-            self._terms = RowTerms.of(*parts)
+            # One column is enough for many rules: more only if some row needs them.
+            self._terms = self._join_terms(1) or self._join_terms(self.n_classes)
+        assert self._terms is not None
         return self._terms
+
+    def _join_terms(self, n_columns: int) -> RowTerms | None:
+        """Return the terms in so many columns; None where some row needs more."""
+        assert self.bound is not None
+        shape = (len(self.labels), n_columns)
+        f, even = np.broadcast_to(1.0, shape), EvenMargins(self.labels, shape, self.n_classes)
+        for rows in self.blocks():
+            given = (self.labels[rows], self._objective_at(rows))
+            parts = self.bound.terms(self.scaled_prices(rows), *given)
+            part = RowTerms.of(*parts) if n_columns == 1 else RowTerms(*parts)
+            if part.u.shape[1] > n_columns:
+                return None
+            even.add(rows, part.u)
+            if np.any(part.f != 1.0):
+                f = f if f.flags.writeable else np.ones(shape)
+                f[rows] = part.f
+        return even.terms(f)
 
     def ahead(self) -> Floats:
         """Return the rule's factors before a round, (m,)."""
         if self._ahead is None:
-            assert self.bound is not None
-            self._ahead = self.bound.before(self.at())
+            self._ahead = self.evaluate("before")
         return self._ahead
 
     # --- long steps
@@ -119,10 +175,11 @@ class AdaRows:
             logs[self.absent] = -np.inf
         return logs
 
-    @property
-    def unit_weights(self) -> Floats:
-        """The sample weights; ones where none were given."""
-        return np.ones(len(self.labels)) if self.sample_weights is None else self.sample_weights
+    def weights_of(self, rows: slice) -> Floats:
+        """Return the sample weights of some rows; ones where none were given."""
+        if self.sample_weights is None:
+            return np.ones(len(self.labels[rows]))
+        return self.sample_weights[rows]
 
 
 @dataclass(frozen=True)
@@ -150,7 +207,7 @@ class Given:
     costs: Costs
     weights: Floats | None
     n_classes: int
-    labels: Int64
+    labels: NDArray[np.integer[Any]]
     aim: bool = True
     objective: Any = None
     own_prices: bool = False
@@ -166,30 +223,21 @@ class Given:
             return None
         return class_prices(self.costs, self.n_classes, aim=self.aim)
 
-    def prices_of(self, rows: Int64) -> Prices:
-        """Return the prices of some rows, or by class where rows of a class are alike.
-
-        Those of a row do not depend on what an objective makes it aim at.
-        """
-        by_class = class_prices(self.costs, self.n_classes, aim=self.aim)
-        if by_class is not None:
-            return by_class.by_row(self.y[rows]) if self.own_prices else by_class
-        costs, own = self.costs[rows] if self.costs.per_row else self.costs, self.y[rows]
-        labels = costs.cheapest_labels(own, encoded=True) if self.aim else own
-        return row_prices(costs, own, labels)
-
-    def load(self, rows: Int64) -> AdaRows:
+    def load(self, rows: NDArray[Any]) -> AdaRows:
         """Return what a shard holds of these rows."""
         labels = np.ascontiguousarray(self.labels[rows], dtype=np.uint8)
         weights = None if self.weights is None else np.ascontiguousarray(self.weights[rows])
         n_outputs = 1 if self.n_classes == 2 else self.n_classes
         return AdaRows(
             make_bill(self.costs, self.y, rows),
+            rows,
             labels,
             weights,
-            self.prices_of(rows),
             self.n_classes,
-            None if self.objective is None else partial(self.objective, rows=rows),
+            class_prices(self.costs, self.n_classes, aim=self.aim),
+            not self.own_prices,
+            self.aim,
+            self.objective,
             margins=np.zeros((len(rows), n_outputs)),
         )
 

@@ -150,7 +150,7 @@ class Weights:
             return lesson.cells
         if self._priced is None:
             scale = grid_scale(terms.largest(hypothesis, self.largest), self.shards.n_rows)
-            (sums,) = self.shards.call([SumPricedCells(View(hypothesis), scale)])
+            (sums,) = self.shards.call([SumPricedCells(hypothesis, scale)])
             self._priced = to_floats(sums, scale)
         return self._priced
 

@@ -63,7 +63,7 @@ class Rows:
         """The weight of every row; 1 where none was given."""
         return np.ones(len(self.y)) if self.weights is None else self.weights
 
-    def take(self, rows: Int64) -> Rows:
+    def take(self, rows: NDArray[Any]) -> Rows:
         """Return some of the rows."""
 
         def part(values: Floats | None) -> Floats | None:

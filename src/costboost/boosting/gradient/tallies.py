@@ -118,6 +118,7 @@ class CostTally:
         cheapest, proba = odds is not None, LossProba(loss)
         odds = odds or 1.0
         self.payer = Payer(shards, costs, n_classes, cheapest=cheapest, odds=odds, proba=proba)
+        self.payer.set_prices()
         prices = np.zeros((0, 0))
         if cheapest and self.payer.table is not None:
             prices = self.payer.table

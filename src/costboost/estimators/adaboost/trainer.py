@@ -215,7 +215,7 @@ class Trainer(TableTrainer):
     def _follower(self, watched: Watched) -> Follower:
         return _Follower(self, watched)
 
-    def _layout(self, labels: Int64) -> Layout:
+    def _layout(self, labels: NDArray[Any]) -> Layout:
         plan = self.plan
         n_features = 0 if self.binner is None else self.binner.n_features
         n_shards = sensible_shards(len(labels), n_features, plan.n_threads)
@@ -395,10 +395,11 @@ def _aim_at_objective(given: Given, rule: Rule, setting: Setting) -> Given:
     if objective is None:
         return given
     if not isinstance(objective, RowObjective):
-        prices = given.prices_of(np.arange(len(given.y)))
+        rows = given.load(np.arange(len(given.y)))
+        prices = rows.table or rows.prices()
         scale = price_scale(prices.largest, prices.smallest, rule, setting.cost_scale)
         sign = np.where(given.labels == 1, 1.0, -1.0)
-        cost = prices.scaled(scale).by_row(given.labels).right
+        cost = rows.prices().scaled(scale).right
         at = At(cost=cost, sign=sign, n_rounds=setting.n_rounds)
         arrays = objective(at, np.arange(len(sign)))
         if np.all(arrays[0] * sign >= 0.0):

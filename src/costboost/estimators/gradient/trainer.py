@@ -110,7 +110,7 @@ class GradientTrainer(TableTrainer):
         codes = self._arranged(layout, whole)
         costs = None if self.costs is None else self.costs[chosen]
 
-        def load(rows: Int64) -> GradientRows:
+        def load(rows: NDArray[Any]) -> GradientRows:
             bill = None if costs is None else make_bill(costs, table.y, rows)
             return GradientRows(table.take(rows), bill)
 
