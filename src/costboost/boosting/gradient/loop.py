@@ -340,7 +340,7 @@ class GradientBoosting:
         def at(moved: Floats) -> tuple[Floats, Floats]:
             self.shards.call([TryLeaves(0, moved)])
             top = self.loss.measure(self.shards, self.sum_of_steps, "trial")[0]
-            scales = self._scales(*top.tolist(), self.shards.n_rows)
+            scales = self._scales(float(top[0]), float(top[1]), self.shards.n_rows)
             (sums,) = self.shards.call([LeafSums(0, n_leaves, False, scales)])
             return _to_float(sums, scales)
 
@@ -355,7 +355,8 @@ class GradientBoosting:
         """Whether all rows of a leaf, but those without price, should move the same way."""
         scale = grid_scale(self._largest_size, self.shards.n_rows)
         (sums,) = self.shards.call([LeafSides(n_leaves, scale)])
-        return ~(sums[:, :2].any(axis=1) & sums[:, 2:].any(axis=1))
+        both = sums[:, :2].any(axis=1) & sums[:, 2:].any(axis=1)
+        return np.asarray(~both)
 
     def _sums_along(self, size: float, longest: float) -> tuple[Floats, Floats]:
         """Return gradient and hessian of the loss, as a function of lambda, exactly summed."""
