@@ -210,7 +210,8 @@ def change_arrays(data, rng):
             with np.errstate(all="ignore"):
                 value = np.array(drawn, object) if dtype.kind == "f" else drawn % 2**64
             whole = np.array(value, np.float64 if dtype.kind == "f" else np.uint64)
-            rest[cell : cell + dtype.itemsize] = whole.tobytes()[: dtype.itemsize]
+            filling = whole.tobytes()[: dtype.itemsize].ljust(dtype.itemsize, b"\0")
+            rest[cell : cell + dtype.itemsize] = filling  # as long as what it stands for
     return put_together(data, header, bytes(rest))
 
 

@@ -477,6 +477,18 @@ def test_growth_is_best_first():
     assert len(at_hand) == 8
 
 
+@pytest.mark.parametrize(("extra", "first"), [(2.0**-48, 1), (2.0**-20, 2)])
+def test_of_gains_that_differ_by_rounding_the_oldest_node_is_split(extra, first):
+    # The root parts column 0; then each child would part column 1, the right one a little better.
+    codes = np.array([[a, b] for a in (0, 1) for b in (0, 1) for _ in (0, 1)], dtype=np.uint8)
+    labels = np.array([0, 0, 0, 1, 1, 1, 1, 0])
+    weights = np.array([2.0, 2, 1, 1, 2, 2, 1, 1 + extra])
+    problem = zoo_problem(codes, labels, weights)
+    tree, _ = problem.grow(naive.Rules("gini", max_leaf_nodes=3))
+    assert tree.feature[0] == 0
+    assert np.flatnonzero(tree.left >= 0).tolist() == [0, first]
+
+
 def problem_gain(full, tree, node):
     """The gain of a node's best split: a leaf of the small tree may be split in the full one."""
     path = []

@@ -503,6 +503,22 @@ def test_ties_go_to_the_first(kernels):
         assert found.threshold == (-1 if categorical[feature] else 1)
 
 
+@pytest.mark.parametrize("criterion", naive.CRITERIA)
+@pytest.mark.parametrize(("extra", "feature"), [(2**10, 0), (2**35, 1)])
+def test_gains_that_differ_by_rounding_are_ties(kernels, criterion, extra, feature):
+    # Two columns part the node alike, the second a little better: by 2**-50 or by 2**-25 of it.
+    pairs, signed = [[-2, 2], [2, 2]], [[2, -2], [-2, 2]]
+    sums = {"newton": pairs, "vector": signed, "one-hot": signed}.get(criterion, [[2, 1], [1, 2]])
+    hist = np.zeros((2, 256, 2), dtype=np.int64)
+    hist[:, :2] = np.array(sums) * 2**57
+    hist[1, :2, 0] += np.array([1, -1]) * extra * np.sign(hist[1, 0, 0])
+    finder = SplitFinder(np.array([2, 2]), np.zeros(2, dtype=bool), 2, criterion=criterion)
+    counts = np.empty((0, 256), dtype=np.int64)
+    with using(kernels):
+        found = finder.find(hist, counts, hist[0].sum(axis=0), 4, np.arange(2))
+    assert found.feature == feature
+
+
 # --- forests -------------------------------------------------------------------------------------
 
 

@@ -193,12 +193,26 @@ class Grower:
             self._consider(ROOT)
         n_leaves = 1
         while self._queue:
-            _, node = heapq.heappop(self._queue)
+            node = self._next()
             n_leaves += 1
             self._split(node, n_leaves)
             if not self.limits.allows(0, n_leaves):
                 break
         return self._finish(_to_arrays(self.nodes))
+
+    def _next(self) -> int:
+        """Take the node that gains most; the oldest of those whose gains are equal."""
+        best = heapq.heappop(self._queue)
+        split = self.nodes[best[1]].split
+        assert split is not None
+        equal = [best]
+        while self._queue and self._queue[0][0] <= split.rounding - split.gain:
+            equal.append(heapq.heappop(self._queue))
+        oldest = min(equal, key=lambda entry: entry[1])
+        for entry in equal:
+            if entry is not oldest:
+                heapq.heappush(self._queue, entry)
+        return oldest[1]
 
     def _finish(self, tree: Tree) -> Tree:
         """Let every row find its leaf, and note how many reach each node."""

@@ -26,7 +26,7 @@ from costboost.shards.rows import Shard
 from costboost.shards.sampling import ColumnDraw, RowSample, column_draw
 from costboost.trees.forest import Recall
 from costboost.trees.grower import Grower, Limits, Tree
-from costboost.trees.splits import SplitFinder
+from costboost.trees.splits import ROUNDING, SplitFinder
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -91,7 +91,10 @@ class Learner(Protocol):
 def leaf_votes(
     sums: NDArray[Any], votes: Votes, *, laplace: float = 0.0, bounds: Floats | None = None
 ) -> Hypothesis:
-    """Let every leaf vote for its heaviest class (ties: the first), by the given strength.
+    """Let every leaf vote for its heaviest class, by the given strength.
+
+    Among classes whose weights are equal but for rounding the first one wins: boosting makes
+    leaves that are half and half in theory.
 
     Parameters
     ----------
@@ -108,7 +111,8 @@ def leaf_votes(
     if bounds is not None:
         sums = _within(sums, bounds, laplace)
         laplace = 0.0
-    chosen = np.argmax(sums, axis=1).astype(np.int64)
+    heaviest = sums.max(axis=1, keepdims=True) * (1.0 - ROUNDING)
+    chosen = np.argmax(sums >= heaviest, axis=1).astype(np.int64)
     if votes == "discrete":
         return Hypothesis(chosen, np.ones(len(chosen)))
     weights = sums.astype(float) + laplace
