@@ -22,6 +22,7 @@ from costboost.persistence.kinds import ESTIMATORS
 from costboost.persistence.packing import Packer
 from costboost.report.drift import forests_of, training_rows
 from costboost.report.rows import PageRows
+from costboost.report.tables import Words, price_words
 from costboost.report.text import esc, label, number
 from costboost.versions import PACKAGES
 
@@ -33,13 +34,13 @@ _LISTED = 30  # columns by name
 
 
 def make_card(
-    model: Any, rows: PageRows, given_rows: int, names: list[str], notes: Mapping[str, str] | None
+    model: Any, rows: PageRows, given_rows: int, words: Words, notes: Mapping[str, str] | None
 ) -> Card:
     """Return the sections of the card, each a dictionary of facts."""
     return {
         "The model": _about_model(model),
         "What it was trained on": _about_training(model),
-        "How it was judged": _about_rows(rows, given_rows, names),
+        "How it was judged": _about_rows(rows, given_rows, words),
         **({"Notes": {str(k): str(v) for k, v in notes.items()}} if notes else {}),
         "Versions": _versions(),
         "Digests": _digests(model, rows),
@@ -93,14 +94,16 @@ def _about_training(model: Any) -> dict[str, str]:
     return facts
 
 
-def _about_rows(rows: PageRows, given_rows: int, names: list[str]) -> dict[str, str]:
+def _about_rows(rows: PageRows, given_rows: int, words: Words) -> dict[str, str]:
     counts = np.bincount(rows.truth, minlength=len(rows.classes))
-    by_class = ", ".join(f"{n}: {number(int(c))}" for n, c in zip(names, counts, strict=True))
+    by_class = ", ".join(
+        f"{name}: {number(int(c))}" for name, c in zip(words.classes, counts, strict=True)
+    )
     facts = {
         "Rows": f"{number(given_rows)} that were given to the report. The model cannot tell "
         "whether it was trained on them: figures hold for new rows only if it was not.",
         "By class": by_class,
-        "Prices": _capital(rows.costs().describe()),
+        "Prices": price_words(rows, words),
         "Intervals": "95%: the percentiles of resampled rows, from their mean, variance and "
         "skewness. Rows are taken as independent of each other.",
     }

@@ -50,10 +50,21 @@ const short = (value) => {
 
 const f1 = (v) => v.toFixed(1);
 
+// On paper charts are as wide as they will be printed, so that their letters keep their size.
+let isPrinting = false;
+const widths = new Map(); // asked once: asking makes the browser lay out the page
+const widthOf = (element) => {
+  if (isPrinting) return element.closest(".three") ? 330 : element.closest(".results") ? 470 : 690;
+  if (!widths.has(element)) widths.set(element, Math.max(280, element.clientWidth || 640));
+  return widths.get(element);
+};
+
+const tickShare = (v) => percent(v).replace(".0%", "%");
+
 // A chart of marks: {kind: "line" | "point" | "wall" | "interval", ...}, in the units of its axes.
 function drawChart(element, { x, y, marks, height = 300, label }) {
-  const width = Math.max(280, element.clientWidth || 640);
-  const box = { left: 56, right: 14, top: 14, bottom: 44 };
+  const width = widthOf(element);
+  const box = { left: 56, right: 14, top: 26, bottom: 44 };
   const scale = (axis, from, to) => {
     const place = axis.log ? Math.log10 : (v) => v;
     const [low, high] = [place(axis.low), place(axis.high)];
@@ -73,7 +84,7 @@ function drawChart(element, { x, y, marks, height = 300, label }) {
   }
   parts.push(`<line class="axis" x1="${box.left}" x2="${width - box.right}" y1="${height - box.bottom}" y2="${height - box.bottom}"/>`);
   parts.push(`<text x="${f1((box.left + width - box.right) / 2)}" y="${height - 8}" text-anchor="middle">${esc(x.label)}</text>`);
-  parts.push(`<text x="${box.left - 50}" y="${box.top - 3}" text-anchor="start">${esc(y.label)}</text>`);
+  parts.push(`<text x="${box.left - 50}" y="12" text-anchor="start">${esc(y.label)}</text>`);
   for (const mark of marks) parts.push(drawMark(mark, X, Y, width, height, box));
   element.innerHTML = `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${esc(label)}">${parts.join("")}</svg>`;
 }
@@ -95,26 +106,36 @@ function drawMark(mark, X, Y, width, height, box) {
   const [cx, cy] = [X(mark.x), Y(mark.y)];
   const right = cx > width * 0.62;
   const text = mark.text
-    ? `<text class="ink" x="${f1(cx)}" y="${f1(Math.max(cy - 11, 12))}" dx="${right ? -8 : 8}" text-anchor="${right ? "end" : "start"}">${esc(mark.text)}</text>` : "";
+    ? `<text class="ink" x="${f1(cx)}" y="${f1(Math.max(cy - 11, 22))}" dx="${right ? -8 : 8}" text-anchor="${right ? "end" : "start"}">${esc(mark.text)}</text>` : "";
   return `<circle class="${mark.style || "dot"}" cx="${f1(cx)}" cy="${f1(cy)}" r="${mark.r || 4.5}"/>${text}`;
 }
 
-// Bars from the left, each with its name above and a number behind it; low and high are whiskers.
-function drawBars(element, { bars, label, size = 46 }) {
-  const width = Math.max(280, element.clientWidth || 640);
+// Bars from the left, with their names before or above them and a number behind; low and high are
+// whiskers.
+function drawBars(element, { bars, label }) {
+  const width = widthOf(element);
+  const longest = Math.max(...bars.map((bar) => bar.name.length)) * 7;
+  const isWide = width >= 560 || longest < 0.3 * width;
+  const left = isWide ? Math.min(longest + 10, 0.4 * width) : 2;
+  const size = isWide ? 28 : 44;
   const ends = bars.flatMap((bar) => [bar.value, bar.low ?? bar.value, bar.high ?? bar.value, 0]);
   const [low, high] = [Math.min(...ends), Math.max(...ends)];
   const room = Math.max(...bars.map((bar) => bar.text.length)) * 7.2 + 14;
-  const X = (v) => 2 + ((v - low) / (high - low || 1)) * (width - room - 4);
+  const X = (v) => left + ((v - low) / (high - low || 1)) * (width - left - room);
   const parts = bars.map((bar, j) => {
-    const y = j * size;
+    const y = j * size + (isWide ? 5 : 21); // the upper edge of the bar
     const [from, to] = [X(Math.min(bar.value, 0)), X(Math.max(bar.value, 0))];
-    const whisker = bar.high === undefined ? "" :
-      `<path class="whisker" d="M${f1(X(bar.low))} ${y + 30}H${f1(X(bar.high))}M${f1(X(bar.low))} ${y + 26}v8M${f1(X(bar.high))} ${y + 26}v8"/>`;
-    return `<text class="name" x="2" y="${y + 15}">${esc(bar.name)}</text>`
-      + `<rect class="bar ${bar.own ? "own" : ""}" x="${f1(from)}" y="${y + 22}" width="${f1(Math.max(to - from, 1))}" height="16" rx="2"/>`
+    const [least, most] = [bar.low ?? bar.value, bar.high ?? bar.value].map((v) => f1(X(v)));
+    const whisker = bar.high === undefined ? ""
+      : `<path class="whisker" d="M${least} ${y + 8}H${most}M${least} ${y + 4}v8M${most} ${y + 4}v8"/>`;
+    const name = isWide ? `<text class="name" x="${left - 10}" y="${y + 12.5}" text-anchor="end">`
+      : `<text class="name" x="2" y="${y - 6}">`;
+    return `${name}${esc(cut(bar.name, isWide ? (left - 10) / 6.4 : width / 7))}</text>`
+      + `<rect class="bar ${bar.own ? "own" : ""}" x="${f1(from)}" y="${y}" width="${f1(Math.max(to - from, 1))}" height="16" rx="2"/>`
       + whisker
-      + `<text class="ink" x="${f1(Math.max(to, X(bar.high ?? bar.value)) + 8)}" y="${y + 34.5}">${esc(bar.text)}</text>`;
+      + `<text class="ink" x="${f1(Math.max(to, X(bar.high ?? bar.value)) + 8)}" y="${y + 12.5}">${esc(bar.text)}</text>`;
   });
   element.innerHTML = `<svg viewBox="0 0 ${width} ${bars.length * size + 4}" role="img" aria-label="${esc(label)}">${parts.join("")}</svg>`;
 }
+
+const cut = (text, length) => (text.length <= length ? text : text.slice(0, Math.max(3, length - 3)) + "...");

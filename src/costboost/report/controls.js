@@ -22,7 +22,7 @@ const cellName = (k, a) => {
 
 const columnWords = (cell) => {
   const column = page.columns[page.columnOf[cell]];
-  return `times ${column.name || "its own price"}: ${cash(column.low)} to ${cash(column.high)}, on average ${cash(column.mean)}`;
+  return `\u00d7 ${column.name || "its own price"}: ${cash(column.low)} to ${cash(column.high)}, on average ${cash(column.mean)}`;
 };
 
 function roundUp(value) {
@@ -43,7 +43,7 @@ function controlHtml(cell) {
   const isColumn = page.columnOf[cell] >= 0;
   const { low, high, step } = reach(cell);
   const extra = isColumn ? `<span class="of">${esc(columnWords(cell))}</span>` : "";
-  const sign = isColumn ? "times" : page.currency;
+  const sign = isColumn ? "\u00d7" : page.currency;
   return `<div class="price"><label for="v${cell}">${esc(name.head)}<span class="of">${esc(name.of)}</span>${extra}</label>
     <span class="pair"><input type="range" id="r${cell}" min="${low}" max="${high}" step="${step}" value="${page.values[cell]}" aria-label="${esc(`${name.head}, slider`)}">
     <span class="sign" aria-hidden="true">${esc(sign)}</span><input type="number" id="v${cell}" step="any" ${low < 0 ? "" : 'min="0"'} value="${page.values[cell]}"></span></div>`;

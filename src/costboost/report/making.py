@@ -28,6 +28,7 @@ from costboost.report.tables import (
     confusion_html,
     headline,
     policies_html,
+    price_words,
     rows_html,
     whole_weights,
 )
@@ -124,7 +125,7 @@ def make_report(
         subject.rows.weight, random_state,
     )  # fmt: skip
     shown = title or f"{type(subject.model).__name__}: what its decisions cost"
-    card = make_card(subject.model, kept, len(subject.rows), words.classes, notes)
+    card = make_card(subject.model, kept, len(subject.rows), words, notes)
     card["What this page holds"] = _held(subject, kept, rows, words)
     packed, heads = pack_rows(kept)
     data = _data(subject, kept, figures, words, matters, heads)
@@ -135,7 +136,7 @@ def make_report(
             "subtitle": esc(_subtitle(subject, kept)),
             "doubts": _doubts_html(found),
             "rows_link": '<a href="#rows-section">Rows explained</a>' if rows else "",
-            "prices": f"<p>{esc(kept.costs().describe()).replace(chr(10), '<br>')}</p>",
+            "prices": f"<p>{esc(price_words(kept, words)).replace(chr(10), '<br>')}</p>",
             "bill": esc(words.cash(figures.bill.total)),
             "bill_interval": esc(bill_words(figures, kept, words)),
             "headline": esc(headline(figures, kept, words)),
@@ -145,6 +146,7 @@ def make_report(
             "curves_words": esc(_curves_words(kept)),
             "reliability": _reliability_html(data["curves"]),
             "brier_words": esc(_brier_words(data["curves"])),
+            "cost_words": esc(_cost_words(kept)),
             "who": _who_html(data["who"]),
             "matters": _matters_html(matters),
             "explained": explained,
@@ -267,6 +269,16 @@ def _brier_words(curves: list[dict[str, Any]]) -> str:
         "The loss when the price ratio itself is the threshold. Its area is the Brier score, "
         f"{curves[0]['brier']:.4g}."
     )
+
+
+def _cost_words(rows: PageRows) -> str:
+    said = (
+        "Lower is better: the least cost that any one threshold reaches, whatever the prices, "
+        "against deciding without looking (dashed)."
+    )
+    if rows.positive is None or not rows.prices.columns:
+        return said
+    return said + " Rows with prices of their own have thresholds of their own: that can be better."
 
 
 def _who_html(who: list[dict[str, Any]]) -> str:

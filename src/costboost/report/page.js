@@ -25,10 +25,10 @@ function headline(figures) {
 function showPolicies(figures) {
   const lines = figures.policies.map((policy, j) => {
     const style = policy.saved.total < 0 ? "loss" : "gain";
-    return `<tr><th scope="row">${esc(page.policies[j])}</th><td>${esc(cash(policy.bill.total))}</td><td>${esc(range(policy.bill))}</td>`
-      + `<td class="${style}">${esc(cash(policy.saved.total))}</td><td class="${style}">${esc(percent(policy.share))}</td></tr>`;
+    return `<tr><th scope="row">${esc(page.policies[j])}</th><td data-label="Bill">${esc(cash(policy.bill.total))}</td><td data-label="95% interval">${esc(range(policy.bill))}</td>`
+      + `<td data-label="The model saves" class="${style}">${esc(cash(policy.saved.total))}</td><td data-label="Share" class="${style}">${esc(percent(policy.share))}</td></tr>`;
   });
-  const own = `<tr class="own"><th scope="row">This model</th><td>${esc(cash(figures.bill.total))}</td><td>${esc(range(figures.bill))}</td><td></td><td></td></tr>`;
+  const own = `<tr class="own"><th scope="row">This model</th><td data-label="Bill">${esc(cash(figures.bill.total))}</td><td data-label="95% interval">${esc(range(figures.bill))}</td><td></td><td></td></tr>`;
   $("policies").innerHTML = own + lines.join("");
   const bars = [{ name: "This model", own: true, bill: figures.bill }]
     .concat(figures.policies.map((policy, j) => ({ name: page.policies[j], own: false, bill: policy.bill })))
@@ -71,13 +71,13 @@ function showShare(figures) {
   marks.push({ kind: "point", style: "here", r: 6, x: x(figures.acted), y: here, text: "these decisions" });
   const low = Math.min(0, Math.max(Math.min(...ends), -0.6 * Math.max(...ends, 1e-9)));
   drawChart($("share-chart"), {
-    x: { low: 0, high: end, label: `share of all rows decided ${name}`, format: (v) => percent(v) },
+    x: { low: 0, high: end, label: `share of all rows decided ${name}`, format: tickShare },
     y: { low, high: Math.max(...ends) * 1.12 || 1, label: `saved${page.currency ? `, ${page.currency}` : ""}` },
     marks: clip(marks, low), height: 330,
     label: `Savings by share decided ${name}: ${cash(here)} at ${percent(x(figures.acted))}, the most in hindsight ${cash(best[1])} at ${percent(x(best[0]))}`,
   });
   $("share-says").textContent = `In hindsight, going to ${percent(x(best[0]))} of the rows would have saved most, ${cash(best[1])}. `
-    + `Deciding ${name} for everybody would have saved ${cash(last[1])}. Dashed: rows picked at random.`;
+    + `Deciding ${name} for everybody would have ${last[1] >= 0 ? "saved" : "lost"} ${cash(Math.abs(last[1]))}. Dashed: rows picked at random.`;
 }
 
 const at = (curve, rows) => {
@@ -149,7 +149,7 @@ function showReliability({ reliability }, name) {
   for (const [predicted, , least, most] of bins) marks.push({ kind: "interval", x: predicted, low: Math.max(least, low), high: most });
   marks.push({ kind: "line", points: bins.map(([predicted, observed]) => [predicted, Math.max(observed, low)]) });
   for (const [predicted, observed] of bins) marks.push({ kind: "point", x: predicted, y: Math.max(observed, low), r: 4 });
-  const axis = { low, high: 1, log, format: (v) => percent(v) };
+  const axis = { low, high: 1, log, format: tickShare };
   drawChart($("reliability-chart"), {
     x: { ...axis, label: `said: probability of ${name}` }, y: { ...axis, label: "were" },
     marks, height: 270, label: `Reliability of ${name} in ${bins.length} bins; the table below has the numbers`,
@@ -165,7 +165,7 @@ function showMatters() {
     name, value: size, own: true,
     text: page.matters.how === "shuffled" ? cash(size) : Number(size.toPrecision(3)).toString(),
   }));
-  drawBars($("matters-chart"), { bars, size: 42, label: `What matters: ${bars.map((bar) => `${bar.name} ${bar.text}`).join("; ")}` });
+  drawBars($("matters-chart"), { bars, label: `What matters: ${bars.map((bar) => `${bar.name} ${bar.text}`).join("; ")}` });
 }
 
 // --- who is affected
@@ -179,7 +179,7 @@ function showWho(figures) {
     ? byGroup(report.rows, report.rows.groups[at], group.labels.length, figures.taken, figures.paid, state.action)
       .map((sums, g) => ({ label: group.labels[g], ...sums }))
     : group.opening;
-  $("who-table").innerHTML = whoHtml(found, isLive ? state.action : page.limited);
+  $("who-table").innerHTML = `<caption>By ${esc(group.name)}</caption>` + whoHtml(found, isLive ? state.action : page.limited);
   const words = isLive ? "Moves with the prices: the page keeps these categories row by row, because whoever made it asked for that."
     : "At the prices that this page opened with: of this column the page keeps nothing but these sums.";
   $("who-says").textContent = words;
@@ -211,17 +211,23 @@ function schedule() {
   });
 }
 
+function draw() {
+  showMatters();
+  if (!report.figures) return;
+  showPolicies(report.figures);
+  showShare(report.figures);
+  showCurves(report.figures);
+}
+
 function show() {
   const start = performance.now();
   const figures = reprice(report.rows, state);
   report.figures = figures;
   showBill(figures);
-  showPolicies(figures);
   showConfusion(figures);
   showCapacity(figures);
-  showShare(figures);
-  showCurves(figures);
   showWho(figures);
+  draw();
   report.milliseconds = performance.now() - start;
   report.shown = (report.shown || 0) + 1;
   $("speed").textContent = `Last computed in ${number(report.milliseconds, 1)} ms.`;
@@ -289,9 +295,13 @@ function makeTools() {
       part.open = true;
       closed.push(part);
     }
+    isPrinting = true;
+    draw();
   });
   addEventListener("afterprint", () => {
     for (const part of closed.splice(0)) part.open = false;
+    isPrinting = false;
+    draw();
   });
 }
 
@@ -300,15 +310,15 @@ function redrawOnResize() {
   new ResizeObserver(() => {
     if (document.body.clientWidth === width) return;
     width = document.body.clientWidth;
-    showMatters();
-    schedule();
+    widths.clear();
+    draw();
   }).observe(document.body);
 }
 
 async function open() {
   document.querySelector("form.prices").addEventListener("submit", (event) => event.preventDefault());
   makeTools();
-  showMatters();
+  draw();
   report.rows = readRows(page, await inflate($("rows").textContent));
   makeControls();
   makeChoices();
@@ -316,7 +326,12 @@ async function open() {
   makeCapacity();
   $("reset").addEventListener("click", reset);
   redrawOnResize();
-  report.reprice = (asked) => reprice(report.rows, { ...state, ...asked });
+  report.reprice = (asked) => {
+    const { taken, paid, ...figures } = reprice(report.rows, { ...state, ...asked });
+    const found = { ...figures, taken: taken.slice(), paid: paid.slice() };
+    report.figures = reprice(report.rows, state); // what the page shows
+    return found;
+  };
   report.ready = true;
 }
 

@@ -69,7 +69,7 @@ function readRows(page, bytes) {
     n, K, A: page.actions.length, positive: page.positive,
     truth: whole(found.truth), weight: found.weight || null, current: whole(found.current),
     decided: whole(found.decided), period: whole(found.period), added: page.added,
-    columnOf: page.columnOf, columns: [], proba: null,
+    columnOf: page.columnOf, columns: [], proba: null, work: {},
     groups: page.groups.map((group, j) => whole(found["g" + j])),
   };
   for (let j = 0; found["c" + j]; j++) rows.columns.push(found["c" + j]);
@@ -90,6 +90,12 @@ function readProbabilities(found, n, K) {
   return proba;
 }
 
+// Arrays are made once and written again: new memory is what takes longest in a recomputation.
+function workspace(rows, name, Kind = Float64Array) {
+  const kept = rows.work[name];
+  return kept || (rows.work[name] = new Kind(rows.n));
+}
+
 // --- deciding
 
 // What each action is expected to cost: sum over k of p(k) C[k, a], k rising.
@@ -97,7 +103,7 @@ function expectedCosts(rows, values) {
   const { n, K, A } = rows;
   const expected = [];
   for (let a = 0; a < A; a++) {
-    const sums = new Float64Array(n);
+    const sums = workspace(rows, "expected" + a).fill(0);
     for (let k = 0; k < K; k++) {
       const cell = k * A + a;
       const value = values[cell];
@@ -111,11 +117,15 @@ function expectedCosts(rows, values) {
   return expected;
 }
 
+// C[k, a] of every row.
 function cellOf(rows, values, k, a) {
   const cell = k * rows.A + a;
   const column = rows.columns[rows.columnOf[cell]];
   const value = values[cell];
-  return column ? (i) => value * column[i] : () => value;
+  const prices = workspace(rows, `cell${cell}`);
+  if (column) for (let i = 0; i < rows.n; i++) prices[i] = value * column[i];
+  else prices.fill(value);
+  return prices;
 }
 
 // Two classes: the positive one is decided strictly above its threshold (Elkan 2001).
@@ -123,12 +133,12 @@ function decideBinary(rows, values) {
   const { n, positive } = rows;
   const negative = 1 - positive;
   const p = rows.proba[positive];
-  const taken = new Int32Array(n);
+  const taken = workspace(rows, "taken", Int32Array);
   const [fp, tn] = [cellOf(rows, values, negative, positive), cellOf(rows, values, negative, negative)];
   const [fn, tp] = [cellOf(rows, values, positive, negative), cellOf(rows, values, positive, positive)];
   for (let i = 0; i < n; i++) {
-    const a = fp(i) - tn(i);
-    const b = fn(i) - tp(i);
+    const a = fp[i] - tn[i];
+    const b = fn[i] - tp[i];
     let yes;
     if (a < 0 && b < 0) yes = p[i] < a / (a + b);
     else if (a + b > 0) yes = p[i] > a / (a + b);
@@ -140,7 +150,7 @@ function decideBinary(rows, values) {
 
 function decideCheapest(rows, expected) {
   const { n, A } = rows;
-  const taken = new Int32Array(n);
+  const taken = workspace(rows, "taken", Int32Array);
   const added = rows.added || new Array(A).fill(0);
   for (let i = 0; i < n; i++) {
     let best = 0;
@@ -160,8 +170,8 @@ function decideCheapest(rows, expected) {
 // What an action is expected to gain on each row over the cheapest of the others, and which that is.
 function gainsOf(rows, expected, action) {
   const { n, A } = rows;
-  const gain = new Float64Array(n);
-  const instead = new Int32Array(n);
+  const gain = workspace(rows, "gain");
+  const instead = workspace(rows, "instead", Int32Array);
   for (let i = 0; i < n; i++) {
     let best = -1;
     for (let a = 0; a < A; a++) {
@@ -173,41 +183,53 @@ function gainsOf(rows, expected, action) {
   return { gain, instead };
 }
 
-// Row numbers by falling value, equal ones in their order: four passes over 16 bits each.
-function orderFalling(values) {
-  const n = values.length;
+// Row numbers by falling value, equal ones in their order: a radix sort of the upper 32 bits, 11 at a
+// time; the few rows that share them are then put in order one by one.
+function orderFalling(rows, values) {
+  const n = rows.n;
   const words = new Uint32Array(values.buffer, values.byteOffset, 2 * n);
-  const keys = new Uint32Array(2 * n);
+  let [key, row] = [workspace(rows, "key0", Uint32Array), workspace(rows, "row0", Uint32Array)];
+  let [nextKey, nextRow] = [workspace(rows, "key1", Uint32Array), workspace(rows, "row1", Uint32Array)];
   for (let i = 0; i < n; i++) {
     // Bits of a float64 sort as its value does, once negative ones are turned over; here falling.
     const high = words[2 * i + 1];
-    const isNegative = high >>> 31;
-    keys[2 * i] = isNegative ? words[2 * i] : ~words[2 * i];
-    keys[2 * i + 1] = isNegative ? high : ~high & 0x7fffffff;
-    if (values[i] === 0) [keys[2 * i], keys[2 * i + 1]] = [0xffffffff, 0x7fffffff]; // and -0
+    key[i] = values[i] < 0 ? high : ~high & 0x7fffffff;
+    row[i] = i;
   }
-  let order = new Uint32Array(n);
-  let next = new Uint32Array(n);
-  for (let i = 0; i < n; i++) order[i] = i;
-  const count = new Uint32Array(65537);
-  for (let pass = 0; pass < 4; pass++) {
-    const half = pass >> 1;
-    const shift = 16 * (pass & 1);
-    count.fill(0);
-    for (let i = 0; i < n; i++) count[((keys[2 * i + half] >>> shift) & 0xffff) + 1]++;
-    for (let v = 0; v < 65536; v++) count[v + 1] += count[v];
+  for (let shift = 0; shift < 32; shift += 11) {
+    const place = new Uint32Array(2049);
+    for (let i = 0; i < n; i++) place[((key[i] >>> shift) & 2047) + 1]++;
+    for (let v = 0; v < 2048; v++) place[v + 1] += place[v];
     for (let i = 0; i < n; i++) {
-      const row = order[i];
-      next[count[(keys[2 * row + half] >>> shift) & 0xffff]++] = row;
+      const at = place[(key[i] >>> shift) & 2047]++;
+      nextKey[at] = key[i];
+      nextRow[at] = row[i];
     }
-    [order, next] = [next, order];
+    [key, row, nextKey, nextRow] = [nextKey, nextRow, key, row];
   }
-  return order;
+  orderRuns(key, row, values);
+  return row;
+}
+
+function orderRuns(key, row, values) {
+  const n = key.length;
+  for (let start = 0; start < n; ) {
+    let end = start + 1;
+    let isFalling = true;
+    for (; end < n && key[end] === key[start]; end++) {
+      if (values[row[end]] > values[row[end - 1]]) isFalling = false;
+    }
+    if (!isFalling) {
+      row.subarray(start, end).sort((one, other) => values[other] - values[one] || one - other);
+    }
+    start = end;
+  }
 }
 
 // At most `limit` rows (of each period) take the action: those that gain most from it.
 function limitAction(rows, free, action, limit, order, instead, gain) {
-  const taken = free.slice();
+  const taken = workspace(rows, "limited", Int32Array);
+  taken.set(free);
   const used = new Map();
   let nextSaves = 0;
   for (let r = 0; r < rows.n; r++) {
@@ -224,15 +246,26 @@ function limitAction(rows, free, action, limit, order, instead, gain) {
 
 // --- paying
 
-function pay(rows, values, taken) {
+// What each action costs on each row, given its truth.
+function pricesOf(rows, values) {
   const { n, A, truth, weight } = rows;
-  const paid = new Float64Array(n);
-  for (let i = 0; i < n; i++) {
-    const cell = truth[i] * A + (typeof taken === "number" ? taken : taken[i]);
-    const column = rows.columnOf[cell];
-    const price = column < 0 ? values[cell] : values[cell] * rows.columns[column][i];
-    paid[i] = weight ? weight[i] * price : price;
+  const prices = [];
+  for (let a = 0; a < A; a++) {
+    const paid = workspace(rows, "prices" + a);
+    for (let i = 0; i < n; i++) {
+      const cell = truth[i] * A + a;
+      const column = rows.columnOf[cell];
+      const price = column < 0 ? values[cell] : values[cell] * rows.columns[column][i];
+      paid[i] = weight ? weight[i] * price : price;
+    }
+    prices.push(paid);
   }
+  return prices;
+}
+
+function pay(rows, prices, taken, name) {
+  const paid = workspace(rows, name);
+  for (let i = 0; i < taken.length; i++) paid[i] = prices[taken[i]][i];
   return paid;
 }
 
@@ -264,6 +297,12 @@ function sumInterval(terms) {
   return { total, low: total + spread * (bend - Z), high: total + spread * (bend + Z) };
 }
 
+function count(taken, action) {
+  let found = 0;
+  for (let i = 0; i < taken.length; i++) if (taken[i] === action) found++;
+  return found;
+}
+
 function shareSaved(before, after) {
   if (before === 0) return after === 0 ? 0 : after > 0 ? -Infinity : Infinity;
   return (before - after) / Math.abs(before);
@@ -281,48 +320,42 @@ function confusion(rows, taken, paid) {
 }
 
 // What is saved, against never taking the action, when the rows that gain most take it.
-function savingsCurve(rows, values, action, order, instead, points) {
-  const never = pay(rows, values, instead);
-  const always = pay(rows, values, action);
+// Points lie closer up to `focus` rows, where the picture is looked at.
+function savingsCurve(rows, prices, action, order, instead, focus) {
+  const gained = pay(rows, prices, instead, "gained");
+  for (let i = 0; i < rows.n; i++) gained[i] -= prices[action][i];
   const curve = [[0, 0]];
   let saved = 0;
   let best = [0, 0];
-  const step = Math.max(1, rows.n / points);
-  let next = step;
+  const step = (done) => Math.max(1, done < focus ? focus / 200 : (rows.n - focus) / 100);
+  let next = step(0);
   for (let r = 0; r < rows.n; r++) {
-    const i = order[r];
-    saved += never[i] - always[i];
+    saved += gained[order[r]];
     if (saved > best[1]) best = [r + 1, saved];
     if (r + 1 >= next || r + 1 === rows.n) {
       curve.push([r + 1, saved]);
-      next = Math.max(next + step, r + 2);
+      next = Math.max(next + step(r + 1), r + 2);
     }
   }
   return { curve, best };
 }
 
 // Where the decisions stand in cost space: PC(+) and normalised cost, by what is at stake.
-function operatingPoint(rows, values, taken) {
+function operatingPoint(rows, prices, taken) {
   const { n, positive } = rows;
   if (positive === null) return null;
-  const negative = 1 - positive;
   let onPositives = 0;
   let onNegatives = 0;
   let regret = 0;
-  const prices = [0, 1].map((k) => [0, 1].map((a) => cellOf(rows, values, k, a)));
   for (let i = 0; i < n; i++) {
-    const k = rows.truth[i];
-    const w = rows.weight ? rows.weight[i] : 1;
-    const right = prices[k][k](i);
-    const wrong = prices[k][1 - k](i);
-    const least = Math.min(right, wrong);
-    const stake = w * (Math.max(right, wrong) - least);
-    if (k === positive) onPositives += stake;
-    else onNegatives += stake;
-    regret += w * ((taken[i] === k ? right : wrong) - least);
+    const stake = prices[1][i] - prices[0][i];
+    const size = Math.abs(stake);
+    if (rows.truth[i] === positive) onPositives += size;
+    else onNegatives += size;
+    if (stake > 0 ? taken[i] === 1 : taken[i] === 0) regret += size;
   }
   const all = onPositives + onNegatives;
-  return all > 0 ? { pc: onPositives / all, cost: regret / all, negative } : null;
+  return all > 0 ? { pc: onPositives / all, cost: regret / all } : null;
 }
 
 function byGroup(rows, codes, size, taken, paid, action) {
@@ -347,9 +380,11 @@ function byGroup(rows, codes, size, taken, paid, action) {
 
 // --- everything that moves with the prices
 
-// `asked`: values (K * A numbers), action and limit (null: none).
+// `asked`: values (K * A numbers), action and limit (null: none). The arrays `taken` and `paid` of the
+// answer are written over by the next call.
 function reprice(rows, asked) {
   const { values, action, limit } = asked;
+  const prices = pricesOf(rows, values);
   let taken = rows.decided;
   let nextSaves = 0;
   let unlimited = null;
@@ -359,29 +394,27 @@ function reprice(rows, asked) {
     taken = rows.positive !== null && !rows.added
       ? decideBinary(rows, values) : decideCheapest(rows, expected);
     const { gain, instead } = gainsOf(rows, expected, action);
-    const order = orderFalling(gain);
-    curve = savingsCurve(rows, values, action, order, instead, 200);
+    const order = orderFalling(rows, gain);
+    const acted = count(taken, action);
+    curve = savingsCurve(rows, prices, action, order, instead, Math.min(rows.n, Math.max(8 * acted, 0.02 * rows.n)));
     if (limit !== null) {
-      unlimited = sumOf(pay(rows, values, taken));
+      unlimited = sumOf(pay(rows, prices, taken, "unlimited"));
       const found = limitAction(rows, taken, action, limit, order, instead, gain);
       taken = found.taken;
       nextSaves = found.nextSaves;
     }
   }
-  const paid = pay(rows, values, taken);
+  const paid = pay(rows, prices, taken, "paid");
   const bill = sumInterval(paid);
-  const others = [];
-  for (let a = 0; a < rows.A; a++) others.push(pay(rows, values, a));
-  if (rows.current) others.push(pay(rows, values, rows.current));
+  const saved = workspace(rows, "saved");
+  const others = rows.current ? [...prices, pay(rows, prices, rows.current, "current")] : prices;
   const policies = others.map((other) => {
+    for (let i = 0; i < rows.n; i++) saved[i] = other[i] - paid[i];
     const policy = sumInterval(other);
-    for (let i = 0; i < rows.n; i++) other[i] -= paid[i];
-    return { bill: policy, saved: sumInterval(other), share: shareSaved(policy.total, bill.total) };
+    return { bill: policy, saved: sumInterval(saved), share: shareSaved(policy.total, bill.total) };
   });
-  let acted = 0;
-  for (let i = 0; i < rows.n; i++) if (taken[i] === action) acted++;
   return {
-    bill, policies, taken, paid, acted, curve, nextSaves, unlimited,
-    ...confusion(rows, taken, paid), point: operatingPoint(rows, values, taken),
+    bill, policies, taken, paid, acted: count(taken, action), curve, nextSaves, unlimited,
+    ...confusion(rows, taken, paid), point: operatingPoint(rows, prices, taken),
   };
 }

@@ -14,7 +14,7 @@ from costboost.report.figures import Bill, Figures
 from costboost.report.rows import PageRows
 from costboost.report.text import esc, money, number, percent
 
-__all__ = ["Words", "bill_words", "confusion_html", "headline", "policies_html", "rows_html"]
+__all__ = ["Words", "bill_words", "confusion_html", "headline", "policies_html", "price_words", "rows_html"]
 
 
 class Words:
@@ -62,16 +62,18 @@ def policies_html(figures: Figures, words: Words) -> str:
     """Return the table of policies, the model first."""
     cash = words.cash
     own = (
-        f'<tr class="own"><th scope="row">This model</th><td>{esc(cash(figures.bill.total))}</td>'
-        f"<td>{esc(words.span(figures.bill))}</td><td></td><td></td></tr>"
+        f'<tr class="own"><th scope="row">This model</th><td data-label="Bill">'
+        f'{esc(cash(figures.bill.total))}</td><td data-label="95% interval">'
+        f"{esc(words.span(figures.bill))}</td><td></td><td></td></tr>"
     )
     lines = []
     for policy in figures.policies:
         style = "loss" if policy.saved.total < 0 else "gain"
         lines.append(
-            f'<tr><th scope="row">{esc(policy.name)}</th><td>{esc(cash(policy.bill.total))}</td>'
-            f'<td>{esc(words.span(policy.bill))}</td><td class="{style}">'
-            f'{esc(cash(policy.saved.total))}</td><td class="{style}">'
+            f'<tr><th scope="row">{esc(policy.name)}</th><td data-label="Bill">'
+            f'{esc(cash(policy.bill.total))}</td><td data-label="95% interval">'
+            f'{esc(words.span(policy.bill))}</td><td data-label="The model saves" class="{style}">'
+            f'{esc(cash(policy.saved.total))}</td><td data-label="Share" class="{style}">'
             f"{esc(percent(policy.share))}</td></tr>"
         )
     return own + "".join(lines)
@@ -103,6 +105,21 @@ def confusion_html(figures: Figures, rows: PageRows, words: Words, digits: int) 
         f'<thead><tr><th scope="col">Truth</th>{head}<th scope="col" class="sum">All</th></tr>'
         f'</thead><tbody>{"".join(body)}<tr><th scope="row">All</th>{sums}</tr></tbody>'
     )
+
+
+def price_words(rows: PageRows, words: Words) -> str:
+    """Return the opening prices in words: one line for every one that is not zero."""
+    lines = []
+    for k, a in np.ndindex(rows.prices.values.shape):
+        value, j = float(rows.prices.values[k, a]), int(rows.prices.column_of[k, a])
+        what = f"{words.classes[k]}, decided {words.actions[a]}"
+        if j >= 0:
+            column, name = rows.prices.columns[j], rows.prices.names[j] or "a price of its own"
+            span = f"{words.cash(float(column.min()))} to {words.cash(float(column.max()))}"
+            lines.append(f"{what}: {name}, {span}")
+        elif value:
+            lines.append(f"{what}: {words.cash(value)}")
+    return "\n".join([*lines, "everything else: nothing"])
 
 
 def rows_html(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
