@@ -5,13 +5,13 @@ import re
 
 import numpy as np
 import pytest
-from browser import Watched, chromium, wait_until
-from report_cases import CASES, FRAUD, draw_values, fraud_model, fraud_rows
 
+from browser import Watched, chromium, wait_until
 from costboost import CostBoostClassifier, Costs, make_report
 from costboost.metrics import normalized_cost, savings_score, total_cost
 from costboost.report.figures import compute_figures
 from costboost.report.groups import affected
+from report_cases import CASES, FRAUD, draw_values, fraud_model, fraud_rows
 
 READY = "window.costboostReport && window.costboostReport.ready"
 
@@ -56,7 +56,9 @@ def shown(page):
 
 
 def settle(page):
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.evaluate(
+        "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    )
 
 
 def assert_page_agrees(page, rows):
@@ -117,7 +119,9 @@ def test_page_and_python_agree_at_any_prices(view, name):
         np.testing.assert_allclose(page_says["money"], says.money.ravel(), **close)
         for other, policy in zip(page_says["policies"], says.policies, strict=True):
             for mine, ours in ((other["bill"], policy.bill), (other["saved"], policy.saved)):
-                np.testing.assert_allclose([mine["total"], mine["low"], mine["high"]], ours, **close)
+                np.testing.assert_allclose(
+                    [mine["total"], mine["low"], mine["high"]], ours, **close
+                )
         if rows.positive is not None and page_says["point"] is not None:
             cost = normalized_cost(
                 rows.labels, rows.actions[page_says["taken"]], costs=rows.costs(values),
@@ -283,7 +287,8 @@ def test_every_control_and_picture_has_a_name(view):
     for name in ("by_row", "three_classes"):
         page = view(CASES[name]())
         unnamed = page.evaluate(
-            """() => [...document.querySelectorAll("input, select, button, svg[role=img], [role=region]")]
+            """() => [...document.querySelectorAll(
+                    "input, select, button, svg[role=img], [role=region]")]
                 .filter(e => !(e.getAttribute("aria-label") || e.textContent.trim()
                                || (e.labels && e.labels.length && e.labels[0].textContent.trim())))
                 .map(e => e.outerHTML)"""
@@ -291,7 +296,9 @@ def test_every_control_and_picture_has_a_name(view):
         assert unnamed == []
         ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
         assert len(ids) == len(set(ids))
-        heads = page.evaluate("[...document.querySelectorAll('h1, h2, h3')].map(e => +e.tagName[1])")
+        heads = page.evaluate(
+            "[...document.querySelectorAll('h1, h2, h3')].map(e => +e.tagName[1])"
+        )
         assert heads[0] == 1
         assert max(np.diff(heads)) <= 1  # no level is left out
 

@@ -42,7 +42,9 @@ def test_equal_rows_leave_no_doubt():
 def test_scaling_prices_scales_the_interval():
     paid = np.random.RandomState(0).gamma(1.0, 1.0, 300)
     for factor in (1e-6, 1e9):
-        np.testing.assert_allclose(sum_interval(factor * paid), np.multiply(factor, sum_interval(paid)))
+        np.testing.assert_allclose(
+            sum_interval(factor * paid), np.multiply(factor, sum_interval(paid))
+        )
 
 
 def test_numbers_are_english():
@@ -60,4 +62,10 @@ def test_numbers_are_english():
 
 def test_texts_are_escaped():
     assert esc("<a href='x'>&\"") == "&lt;a href=&#x27;x&#x27;&gt;&amp;&quot;"
-    assert [label(x) for x in (None, float("nan"), 2.0, "a", 3)] == ["missing", "missing", "2", "a", "3"]
+    assert [label(x) for x in (None, float("nan"), 2.0, "a", 3)] == [
+        "missing",
+        "missing",
+        "2",
+        "a",
+        "3",
+    ]

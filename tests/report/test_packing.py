@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from report_cases import CASES
 
 from costboost import Costs
 from costboost.report.packing import _pack, pack_rows, unpack
 from costboost.report.rounding import fit_budget, rounded
 from costboost.report.rows import PageRows, read_prices
+from report_cases import CASES
 
 floats = st.floats(allow_nan=False, allow_infinity=False, width=64)
 cents = st.integers(-(10**9), 10**12).map(lambda n: n / 100)

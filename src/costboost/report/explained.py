@@ -86,9 +86,7 @@ def _facts(row: Any, rows: PageRows, i: int, words: Words) -> str:
     values = values_of_row(row)
     named = names if names is not None else [f"x{j}" for j in range(len(values))]
     lines += [(str(n), _value(v)) for n, v in zip(named, values, strict=True)]
-    body = "".join(
-        f'<tr><th scope="row">{esc(n)}</th><td>{esc(v)}</td></tr>' for n, v in lines
-    )
+    body = "".join(f'<tr><th scope="row">{esc(n)}</th><td>{esc(v)}</td></tr>' for n, v in lines)
     return f'<table class="figures matrix"><tbody>{body}</tbody></table>'
 
 

@@ -7,6 +7,7 @@ page keeps row by row, so that their figures move with the prices.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -99,7 +100,7 @@ def _cut(values: NDArray[np.float64]) -> Coded:
     known = values[~np.isnan(values)]
     ends = np.unique(np.quantile(known, np.linspace(0, 1, _PARTS + 1)))
     codes = np.clip(np.searchsorted(ends, values, side="right") - 1, 0, max(len(ends) - 2, 0))
-    names = [f"{low:.4g} to {high:.4g}" for low, high in zip(ends[:-1], ends[1:], strict=True)]
+    names = [f"{low:.4g} to {high:.4g}" for low, high in pairwise(ends)]
     return _fold(names, np.where(np.isnan(values), -1, codes), by_size=False)
 
 

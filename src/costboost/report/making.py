@@ -330,19 +330,20 @@ def _held(subject: Subject, rows: PageRows, explained: bool, words: Words) -> di
         parts.append(f"its category of {', '.join(rows.groups)}")
     exact = "as exact as the model gives them"
     if rows.rounding != "exact":
-        changed = int(np.sum(subject.rows.decide_codes() != rounded_like(subject.rows, rows).decide_codes()))
+        changed = int(
+            np.sum(subject.rows.decide_codes() != rounded_like(subject.rows, rows).decide_codes())
+        )
         exact = (
             f"rounded so that the page stays below two megabytes: {rows.rounding}. At the opening "
             f"prices that changes {number(changed)} of {number(len(subject.rows))} decisions"
         )
+    besides = ". No other value of any row is in it."
+    if explained:
+        besides = ", and the explained rows with all their values."
     return {
         "Of every row": f"{', '.join(parts)}; {exact}. Rows stand in another order than in the "
         "table.",
-        "Besides": "sums over rows" + (
-            ", and the explained rows with all their values." if explained
-            else ". No other value of any row is in it."
-        ),  # fmt: skip
+        "Besides": f"sums over rows{besides}",
         "Figures": "come from these rows, by the same steps in Python (costboost.metrics) and on "
         "the page, and agree to the cent at any prices.",
     }
-

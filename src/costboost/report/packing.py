@@ -51,7 +51,9 @@ def _arrays(rows: PageRows) -> list[tuple[str, NDArray[Any]]]:
     kept = [last] if n_classes == 2 else list(range(n_classes))
     if n_classes > 2 and rows.rounding != "exact":
         kept = kept[:-1]  # the last is what is missing from 1, exactly
-    arrays = [(f"p{k}", rows.proba[:, k]) for k in kept] if rows.decided is None else []
+    arrays: list[tuple[str, NDArray[Any]]] = []
+    if rows.decided is None:
+        arrays += [(f"p{k}", rows.proba[:, k]) for k in kept]
     arrays += [("truth", rows.truth)]
     arrays += [(f"c{j}", column) for j, column in enumerate(rows.prices.columns)]
     for name in ("weight", "current", "decided", "period"):

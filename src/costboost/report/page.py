@@ -1,9 +1,9 @@
-"""From everything that was computed to one file of HTML: no network, no code but our own.
+r"""From everything that was computed to one file of HTML: no network, no code but our own.
 
 The script of the page is the only one that a browser will run in it: its digest is in the policy at
 the head of the page (Content-Security-Policy), which also forbids every request. Names and values
 of the user's table are escaped where they become text; inside the data of the page, which are JSON,
-`<`, `>` and `&` are written as `\\u003c` and so on, so that no value can end the element.
+`<`, `>` and `&` are written as `\u003c` and so on, so that no value can end the element.
 """
 
 from __future__ import annotations
@@ -89,12 +89,12 @@ class Report:
 
 
 def to_json(value: Any) -> str:
-    """Return JSON that can stand inside a script element, whatever texts it holds.
+    r"""Return JSON that can stand inside a script element, whatever texts it holds.
 
     Examples
     --------
     >>> to_json({"a": "</script>&"})
-    '{"a":"\\\\u003c/script\\\\u003e\\\\u0026"}'
+    '{"a":"\\u003c/script\\u003e\\u0026"}'
     """
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

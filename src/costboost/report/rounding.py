@@ -31,9 +31,7 @@ BUDGET = 1_700_000  # characters of packed rows: two megabytes, less what else i
 _BITS = {1: (32, 24), 2: (24, 16), 3: (16, 12)}
 
 
-def fit_budget(
-    rows: PageRows, random_state: int, budget: int = BUDGET, level: int = 0
-) -> PageRows:
+def fit_budget(rows: PageRows, random_state: int, budget: int = BUDGET, level: int = 0) -> PageRows:
     """Return the rows, sorted, at the first level that fits; else a random part of them."""
     for at in range(level, 4):
         made = rounded(rows, at).sorted()
@@ -87,7 +85,7 @@ def _on_grid(proba: Floats, bits: int) -> Floats:
     up = rank < np.clip(short, 0, proba.shape[1])[:, None]
     made = whole + up
     made[np.arange(len(made)), np.argmax(made, axis=1)] += 2.0**bits - made.sum(axis=1)
-    return np.ldexp(made, -bits)
+    return np.asarray(np.ldexp(made, -bits))
 
 
 def _round_prices(column: Floats, level: int) -> Floats:

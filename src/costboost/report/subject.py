@@ -110,9 +110,7 @@ def _read_current(X: Any, current: Any, bound: Costs) -> NDArray[np.int64] | Non
     return np.asarray(taken, dtype=np.int64)
 
 
-def _read_time(
-    X: Any, time: Any
-) -> tuple[str | None, NDArray[np.int64] | None, tuple[str, ...]]:
+def _read_time(X: Any, time: Any) -> tuple[str | None, NDArray[np.int64] | None, tuple[str, ...]]:
     """Return what a period is called, and the number of each row's: moments become days."""
     if time is None:
         return None, None, ()

@@ -14,7 +14,15 @@ from costboost.report.figures import Bill, Figures
 from costboost.report.rows import PageRows
 from costboost.report.text import esc, money, number, percent
 
-__all__ = ["Words", "bill_words", "confusion_html", "headline", "policies_html", "price_words", "rows_html"]
+__all__ = [
+    "Words",
+    "bill_words",
+    "confusion_html",
+    "headline",
+    "policies_html",
+    "price_words",
+    "rows_html",
+]
 
 
 class Words:

@@ -31,7 +31,7 @@ def number(value: float, digits: int = 0) -> str:
     """
     step = Decimal(1).scaleb(-digits)
     rounded = Decimal(value).quantize(step, rounding=ROUND_HALF_UP)
-    return f"{abs(rounded) if not rounded else rounded:,}"
+    return f"{rounded if rounded else abs(rounded):,}"
 
 
 def money(value: float, currency: str) -> str:
