@@ -337,7 +337,7 @@ def test_prints_everything_open(view, tmp_path):
     page = view(CASES["by_row"]())
     page.evaluate(
         "addEventListener('beforeprint', () => { window.closed_ = "
-        "document.querySelectorAll('details:not([open])').length; })"
+        "document.querySelectorAll('details.row:not([open])').length; })"
     )
     made = page.pdf(format="A4", print_background=True)
     assert made.startswith(b"%PDF")

@@ -55,9 +55,9 @@ function matrixHtml() {
   const lines = page.classes.map((name, k) => `<tr><th scope="row">${esc(name)}</th>` + page.actions.map((a, j) => {
     const cell = k * A + j;
     const words = `${cellName(k, j).head} ${cellName(k, j).of}${page.columnOf[cell] >= 0 ? ", " + columnWords(cell) : ""}`;
-    return `<td><input type="number" step="any" id="v${cell}" value="${page.values[cell]}" title="${esc(words)}" aria-label="${esc(words)}"></td>`;
+    return `<td>${page.columnOf[cell] >= 0 ? "\u00d7 " : ""}<input type="number" step="any" id="v${cell}" value="${page.values[cell]}" title="${esc(words)}" aria-label="${esc(words)}"></td>`;
   }).join("") + "</tr>");
-  return `<div class="scroll" tabindex="0" role="region" aria-label="Prices by truth and decision"><table class="cells"><thead><tr><th>truth \\ decision</th>${head}</tr></thead><tbody>${lines.join("")}</tbody></table></div>
+  return `<div class="scroll" tabindex="0" role="region" aria-label="Prices by truth and decision"><table class="cells"><caption>Truth down, decision across</caption><thead><tr><td></td>${head}</tr></thead><tbody>${lines.join("")}</tbody></table></div>
     <div class="price"><label for="chosen">Chosen cell<span class="of" id="chosen-name"></span></label><span class="pair"><input type="range" id="chosen"></span></div>`;
 }
 

@@ -137,12 +137,14 @@ def make_report(
             "doubts": _doubts_html(found),
             "rows_link": '<a href="#rows-section">Rows explained</a>' if rows else "",
             "prices": f"<p>{esc(price_words(kept, words)).replace(chr(10), '<br>')}</p>",
+            "prices_words": esc(_prices_words(kept)),
+            "no_curves": "" if data["curves"] else " hidden",
             "bill": esc(words.cash(figures.bill.total)),
             "bill_interval": esc(bill_words(figures, kept, words)),
             "headline": esc(headline(figures, kept, words)),
             "policies": policies_html(figures, words),
             "confusion": confusion_html(figures, kept, words, data["digits"]),
-            "share_words": esc(_share_words(kept, words)),
+            "share_words": esc(_share_words(kept)),
             "curves_words": esc(_curves_words(kept)),
             "reliability": _reliability_html(data["curves"]),
             "brier_words": esc(_brier_words(data["curves"])),
@@ -229,17 +231,22 @@ def _doubts_html(found: list[str]) -> str:
     )
 
 
-def _share_words(rows: PageRows, words: Words) -> str:
+def _prices_words(rows: PageRows) -> str:
+    if rows.decided is not None:
+        return "Move a price: the bill of the same decisions follows."
+    return "Move a price: the model decides again, and the bill follows."
+
+
+def _share_words(rows: PageRows) -> str:
     if rows.decided is not None:
         return (
             "This model was trained on costs, which its answers contain: when prices move its "
             "decisions stay, and only their bill changes. Fit it again on the new prices, or wrap "
             "its estimator in MinimumCostClassifier."
         )
-    name = words.actions[rows.limited]
     return (
-        f"Rows are ranked by what deciding {name} is expected to save on them. The curve is what "
-        "that did save, against never doing it; the mark is where the model stops at these prices."
+        "Rows are ranked by what the decision below is expected to save on them. The curve is what "
+        "it did save, against never taking it; the mark is where the model stops at these prices."
     )
 
 

@@ -9,6 +9,7 @@ function showBill(figures) {
   $("bill").textContent = cash(figures.bill.total);
   $("bill-interval").textContent = `95% interval ${range(figures.bill)}, on ${number(page.n)} rows: ${cash(figures.bill.total / page.weight)} a row`;
   $("headline").textContent = headline(figures);
+  $("strip").innerHTML = `The bill <b>${esc(cash(figures.bill.total))}</b>`;
 }
 
 function headline(figures) {
@@ -291,7 +292,7 @@ function makeTools() {
   // On paper everything is open.
   const closed = [];
   addEventListener("beforeprint", () => {
-    for (const part of document.querySelectorAll("details:not([open])")) {
+    for (const part of document.querySelectorAll("details:not([open], .extra)")) {
       part.open = true;
       closed.push(part);
     }

@@ -25,12 +25,18 @@ def doubts(rows: PageRows, figures: Figures, names: dict[int, str]) -> list[str]
 
 def _few(rows: PageRows, names: dict[int, str]) -> list[str]:
     counts = np.bincount(rows.truth, minlength=len(rows.classes))
+    few = [f"{number(int(c))} are {names[k]}" for k, c in enumerate(counts) if c < _FEW]
+    if not few:
+        return []
     return [
-        f"Few rows: only {number(int(c))} of {number(len(rows))} rows are {names[k]}. Sums over "
-        "so few are uncertain, and their interval is only a rough one."
-        for k, c in enumerate(counts)
-        if c < _FEW
+        f"Few rows: of {number(len(rows))} only {_listed(few)}. Sums over so few are uncertain, and "
+        "their interval is only a rough one."
     ]
+
+
+def _listed(parts: list[str]) -> str:
+    shown = [*parts[:5], *(["..."] if len(parts) > 5 else [])]
+    return ", ".join(shown[:-1]) + (" and " if shown[1:] else "") + shown[-1]
 
 
 def _miscalibrated(rows: PageRows, names: dict[int, str]) -> list[str]:
