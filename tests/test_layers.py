@@ -22,6 +22,7 @@ LINE = [
     {"estimators"},
     {"metrics"},
     {"plots", "persistence", "deploy", "datasets", "trusted", "versions"},
+    {"report"},  # handed up to the estimators' `report` by `decisions.reporting`
     {"papers"},
     {"demo", "cli"},
 ]

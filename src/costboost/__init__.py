@@ -13,6 +13,7 @@ from costboost.estimators.wrappers import (
     RateClassifier,
 )
 from costboost.persistence import load, save
+from costboost.report import make_report
 from costboost.trusted import TRUSTED_TYPES
 from costboost.versions import show_versions
 
@@ -30,6 +31,7 @@ __all__ = [
     "TRUSTED_TYPES",
     "save",
     "load",
+    "make_report",
     "show_versions",
     "__version__",
 ]
