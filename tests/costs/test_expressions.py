@@ -1,4 +1,4 @@
-"""Prices as expressions: against Python itself, row by row; what is refused, and where it points."""
+"""Prices as expressions: against Python itself, row by row; and where errors point."""
 
 import pickle
 import re
@@ -28,9 +28,8 @@ LIBRARIES = {
     "polars": pl.DataFrame,
     "arrow": pa.table,
     "pandas objects": lambda t: pd.DataFrame(t).astype(object),
-    "polars categories": lambda t: pl.DataFrame(t).with_columns(
-        pl.col("segment").cast(pl.Categorical)
-    ),
+    "pandas categories": lambda t: pd.DataFrame(t).astype({"segment": "category"}),
+    "polars categories": lambda t: pl.DataFrame(t, schema_overrides={"segment": pl.Categorical}),
 }
 
 
@@ -105,11 +104,12 @@ def test_the_same_as_python_row_by_row(pair):
 @settings(max_examples=300, deadline=None)
 @given(st.text(alphabet="ab1.+-*/()<>=!,'\"`[] ifmaxandotr_%e\n", max_size=40))
 def test_any_text_is_a_price_or_one_error(text):
+    found = None
     try:
-        made = expression(text)
-        made({"a": [1.0], "b": ["x"]})
+        expression(text)({"a": [1.0], "b": ["x"]})
     except ExpressionError as error:
-        assert 0 <= error.span.start <= max(len(text), 1)
+        found = error
+    assert found is None or 0 <= found.span.start <= max(len(text), 1)
 
 
 @pytest.mark.parametrize(

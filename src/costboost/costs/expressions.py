@@ -192,24 +192,24 @@ class _Table:
 
     def _of_objects(self, listed: list[Any], node: Name) -> _Column:
         missing = np.array([_is_missing(value) for value in listed], dtype=np.bool_)
-        kinds = {type(value) for value, gone in zip(listed, missing, strict=True) if not gone}
         values = np.empty(len(listed), dtype=object)
         values[:] = listed
+        known = values[~missing].tolist()
+        kinds = set(map(type, known))
         if kinds and all(issubclass(kind, bool | np.bool_) for kind in kinds):
             return _Column("truth", values, missing)
         if kinds and all(issubclass(kind, str) for kind in kinds):
             return _Column("text", values, missing)
+        numbers = np.full(len(listed), np.nan)
         try:
             if any(issubclass(kind, bool | np.bool_ | str | bytes) for kind in kinds):
                 raise TypeError
-            numbers = [
-                np.nan if gone else float(v) for v, gone in zip(listed, missing, strict=True)
-            ]
+            numbers[~missing] = [float(value) for value in known]
         except (TypeError, ValueError):
             names = ", ".join(sorted(kind.__name__ for kind in kinds))
             problem = f"{node.name!r} holds {names}: numbers, strings or booleans can be read"
             raise ExpressionError(self.text, node.span, problem) from None
-        return _Column("number", np.array(numbers, dtype=np.float64), missing)
+        return _Column("number", numbers, missing)
 
 
 def _listed(column: Any) -> list[Any]:

@@ -209,9 +209,7 @@ class _Parser:
         self.tokens = list(_tokens(text))
         self.at = min(MAX_TOKENS, len(self.tokens) - 1)
         if len(self.tokens) > MAX_TOKENS:
-            self._refuse(
-                f"a price has more than {MAX_TOKENS} pieces: make a column of a part of it"
-            )
+            self._refuse(f"more than {MAX_TOKENS} pieces: make a column of a part of it")
         self.at = 0
 
     @property
@@ -281,7 +279,7 @@ class _Parser:
             node = self._either(self._deeper(depth))
             self._close(token)
             return node
-        if token.kind in ("sign", "end") or token.value in WORDS and token.kind == "name":
+        if token.kind in ("sign", "end") or (token.kind == "name" and token.value in WORDS):
             self._refuse("a number, a column or a bracket is missing here")
         self._take()
         if token.kind == "number":
