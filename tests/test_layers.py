@@ -23,7 +23,9 @@ LINE = [
     {"metrics"},
     {"plots", "persistence", "deploy", "datasets", "trusted", "versions"},
     {"papers"},
-    {"demo", "cli"},
+    {"demo"},
+    {"cli"},
+    {"__main__"},
 ]
 RANK = {name: rank for rank, names in enumerate(LINE) for name in names}
 

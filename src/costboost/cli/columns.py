@@ -29,10 +29,12 @@ __all__ = ["Choice", "Feature", "Kind", "choose", "features_of", "unknown_column
 Kind = Literal["number", "category", "date", "duration", "clock"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
+_MANY = 255  # values beyond which what is named an identifier is one
 _FEW = 20  # rows below which nothing is called an identifier
 _NEARLY = 0.9  # share of rows with a text of its own that makes an identifier
 _NUMERIC = 0.9  # share of text cells that are numbers, from which on text is a mistake
 _ID_NAME = re.compile(r"(^|[_\W])(id|ids|uuid|guid|key|no|nr|number|index|row)$", re.IGNORECASE)
+_NAMED_ID = re.compile(r"(^|[_\W])(id|ids|uuid|guid)$", re.IGNORECASE)
 _CAMEL_ID = re.compile(r"[a-z](Id|ID|Key|No|Nr)$")
 
 
@@ -162,6 +164,8 @@ def _objection(column: pl.Series, kind: Kind | None) -> str | None:
         return "an identifier, nearly every row has its own"
     if dtype.is_integer() and _numbers_rows(column, distinct):
         return "an identifier, every row has its own"
+    if not dtype.is_float() and distinct > _MANY and _NAMED_ID.search(column.name):
+        return f"an identifier by its name, {distinct:,} different ones; see --keep"
     return None
 
 

@@ -23,7 +23,7 @@ def inspect(path: str, screen: Screen) -> None:
     if kept.recipe.bill:
         money = Money(kept.recipe.prices.currency if kept.recipe.prices else "")
         screen.say()
-        screen.say(f"On {kept.recipe.rows.get('held_out', 0) or 'the'} rows held out then")
+        screen.say("What decisions cost on the rows held out then")
         lines = [
             [str(line["policy"]), money.bare(line["cost"]), money.span(line["low"], line["high"])]
             for line in kept.recipe.bill

@@ -55,8 +55,10 @@ def share(part: float) -> str:
 
     Examples
     --------
-    >>> share(0.4567), share(0.0123), share(-0.5), share(0.00012)
-    ('46 %', '1.2 %', '-50 %', '0.012 %')
+    >>> share(0.4567), share(0.0123), share(-0.5), share(0.00012), share(0.9954), share(1.0)
+    ('46 %', '1.2 %', '-50 %', '0.012 %', '99.5 %', '100 %')
     """
     percent = 100 * part
+    if 99 <= percent < 100:  # nearly all is not all
+        return f"{min(percent, 99.9):.1f} %"
     return f"{percent:.0f} %" if abs(percent) >= 10 or not percent else f"{percent:.2g} %"

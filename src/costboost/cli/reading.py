@@ -1,8 +1,8 @@
 """Files of all kinds become a table of polars: CSV, Parquet, Arrow, JSON lines, also compressed.
 
 What a file is, its first bytes tell, and its name only where they do not: so standard input needs
-no option, and a Parquet file named .csv is read all the same. Types are guessed by polars, from
-all rows of a text and not from the first hundred.
+no option, and a Parquet file named .csv is read all the same. Types are guessed by polars, in the
+end from all rows of a text.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from costboost.cli.errors import InputError
 
 __all__ = ["Source", "read_source", "read_table"]
 
+_ENOUGH = 5_000  # rows that mostly tell of which type a column is
 _ARROW_STREAM = b"\xff\xff\xff\xff"
 
 
@@ -109,15 +110,27 @@ def _parse_csv(source: Source, as_text: Collection[str]) -> pl.DataFrame:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InputError(f"{source.name} has two columns named {twice[0]!r}: rename one of them.")
-    known = {name: pl.String for name in as_text if name in names}
-    return pl.read_csv(
-        io.BytesIO(source.data),
-        separator=separator,
-        decimal_comma=_has_decimal_commas(start, separator),
-        infer_schema_length=None,
-        try_parse_dates=True,
-        schema_overrides=known,
-    )
+    how: dict[str, Any] = {
+        "separator": separator,
+        "decimal_comma": _has_decimal_commas(start, separator),
+        "try_parse_dates": True,
+        "schema_overrides": {name: pl.String for name in as_text if name in names},
+    }
+    return _guess_types(source.data, how)
+
+
+def _guess_types(data: bytes, how: dict[str, Any]) -> pl.DataFrame:
+    """Guess types from the first rows; from all, which takes longer, where these do not tell."""
+    try:
+        frame = pl.read_csv(io.BytesIO(data), infer_schema_length=_ENOUGH, **how)
+        start = frame.head(_ENOUGH)
+        told = all(
+            start[name].null_count() < start.height or not frame[name].count()
+            for name in frame.columns
+        )
+    except pl.exceptions.ComputeError:  # a later row is of another type
+        told = False
+    return frame if told else pl.read_csv(io.BytesIO(data), infer_schema_length=None, **how)
 
 
 def _checked_text(source: Source) -> str:

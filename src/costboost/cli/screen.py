@@ -51,7 +51,7 @@ class Screen:
 
     def say(self, text: str = "", style: str | None = None) -> None:
         """Print a paragraph."""
-        self.out.print(Text(text, style=style or ""))
+        self._print(Text(text, style=style or ""))
 
     def note(self, text: str) -> None:
         """Print something to be aware of, and remember it for JSON."""
@@ -66,7 +66,7 @@ class Screen:
         grid.add_column()
         for name, text in facts:
             grid.add_row(name, Text(text))
-        self.out.print(Padding(grid, (0, 0, 0, indent)))
+        self._print(Padding(grid, (0, 0, 0, indent)))
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], strong: int = -1) -> None:
         """Print a table: the first column to the left, numbers to the right."""
@@ -75,7 +75,17 @@ class Screen:
             grid.add_column(name, justify="right" if j else "left", no_wrap=j > 0)
         for i, row in enumerate(rows):
             grid.add_row(*(Text(cell) for cell in row), style="bold" if i == strong else None)
-        self.out.print(Padding(grid, (0, 0, 0, 2)))
+        self._print(Padding(grid, (0, 0, 0, 2)))
+
+    def _print(self, what: Any) -> None:
+        """Print, without blanks at the ends of lines where nobody sees colours."""
+        if self.out.is_terminal or self.as_json:
+            self.out.print(what)
+            return
+        with self.out.capture() as captured:
+            self.out.print(what)
+        lines = [line.rstrip() for line in captured.get().splitlines()]
+        self.out.file.write("\n".join(lines) + "\n")
 
     # --- machines
 

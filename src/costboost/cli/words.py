@@ -65,7 +65,8 @@ def show_bill(screen: Screen, bill: Bill, money: Money) -> None:
     rows = []
     for line in bill.lines:
         exact = line.low == line.high
-        saved = "" if line.policy == bill.against else share(_saved_share(bill, line.saved))
+        without = line.policy in _DOING or line.policy.startswith("always ")
+        saved = "" if without else share(_saved_share(bill, line.saved))
         cells = [line.policy, money.bare(line.cost), "exact" if exact else "", saved]
         cells[2] = cells[2] or money.span(line.low, line.high)
         rows.append([*cells, *(["" if line.acted is None else f"{line.acted:,}"] * counted)])
@@ -125,10 +126,7 @@ def findings(model: Any, rows: Rows, answers: Answers, bill: Bill) -> dict[str, 
         }
         found["brier"] = float(np.mean((p - happened) ** 2))
     if answers.expected is not None:
-        found["cost"] = {
-            "expected": float(_of_decisions(rows, answers).sum()),
-            "paid": bill[MODEL].cost,
-        }
+        found["cost"] = _cost_check(rows, answers, bill[MODEL].cost)
     if hasattr(model, "feature_importances_"):
         ranked = sorted(
             zip(rows.X.columns, model.feature_importances_.tolist(), strict=True),
@@ -138,27 +136,32 @@ def findings(model: Any, rows: Rows, answers: Answers, bill: Bill) -> dict[str, 
     return found
 
 
-def _of_decisions(rows: Rows, answers: Answers) -> Any:
-    """Return what each decision is expected to cost."""
-    assert answers.expected is not None
-    places = {action: a for a, action in enumerate(rows.actions)}
-    taken = np.array([places[action] for action in answers.decided.tolist()])
-    return answers.expected[np.arange(len(taken)), taken]
+def _cost_check(rows: Rows, answers: Answers, paid: float) -> dict[str, float]:
+    """Return what the decisions were expected to cost, how far that may be off, and the cost."""
+    classes = np.asarray(rows.costs.classes)
+    n = len(rows)
+    by_class = np.column_stack(
+        [rows.costs.of_decisions(np.full(n, label), answers.decided) for label in classes]
+    )
+    expected = np.sum(answers.proba * by_class, axis=1)
+    variance = np.sum(answers.proba * by_class**2, axis=1) - expected**2
+    deviation = float(np.sqrt(max(variance.sum(), 0.0)))
+    return {"expected": float(expected.sum()), "deviation": deviation, "paid": paid}
 
 
 def show_findings(screen: Screen, found: dict[str, Any], money: Money, positive: Any) -> None:
     """Print what is known of a model beside its bill."""
     facts = [("rounds", f"{found['rounds']:,}")] if found.get("rounds") is not None else []
-    seen = found.get("positives")
+    seen, cost = found.get("positives"), found.get("cost")
+    checks = []
     if seen:
-        facts.append(
-            (
-                "calibration",
-                f"{seen['expected']:,.1f} {shown(positive)} expected, {seen['happened']:,} came"
-                + (f"; cost {money(found['cost']['expected'])} expected, "
-                   f"{money(found['cost']['paid'])} paid" if "cost" in found else ""),
-            )
-        )  # fmt: skip
+        text = f"{seen['expected']:,.1f} {shown(positive)} expected, {seen['happened']:,} came"
+        checks.append(text)
+    if cost:
+        about = f"{money(cost['expected'])} +- {money.bare(cost['deviation'])}"
+        checks.append(f"cost {about} expected, {money(cost['paid'])} paid")
+    if checks:
+        facts.append(("calibration", "; ".join(checks)))
     matters = [(name, part) for name, part in found.get("matters", {}).items() if part > 0]
     if matters:
         parts = [f"{name} {share(part)}" for name, part in matters[:_SHOWN]]
@@ -176,6 +179,12 @@ def warn_of_rows(screen: Screen, rows: Rows, found: dict[str, Any], where: str) 
         screen.note(
             f"only {count(int(counts[rare]), 'row')} {where} "
             f"{'is' if counts[rare] == 1 else 'are'} {shown(labels[rare])}: intervals are rough."
+        )
+    cost = found.get("cost")
+    if cost and abs(cost["paid"] - cost["expected"]) > 3 * cost["deviation"] > 0:
+        screen.note(
+            "the model expected another cost than was paid, by more than chance allows: these "
+            "rows are not like those that it has learnt from."
         )
     z = found.get("positives", {}).get("z", 0.0)
     if abs(z) > 3:

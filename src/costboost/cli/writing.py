@@ -63,8 +63,8 @@ def table_suffixes() -> tuple[str, ...]:
 def write_table(frame: pl.DataFrame, path: str | None) -> None:
     """Write a table, by the end of its name; to standard output as CSV without one."""
     if path is None or path == "-":
-        frame.write_csv(sys.stdout.buffer)
-        sys.stdout.buffer.flush()
+        sys.stdout.write(frame.write_csv())
+        sys.stdout.flush()
         return
     name = Path(path).name.lower()
     suffix = max((s for s in _WRITERS if name.endswith(s)), key=len)
