@@ -42,6 +42,7 @@ NAMES = (
     "costing constants",
     "splitter",
     "costs of its own",
+    "costs by column",
 )
 NUMBERS = (0, 1, 2, 3, 7, 255, 256, -1, -(2**31), 2**24, 2**31, 2**32 - 1, 2**63, 2**64, 10**30)
 FLOATS = (0.0, -0.0, 1.0, -1.0, 1e308, -1e308, 5e-324, np.nan, np.inf, -np.inf, 0.5)
