@@ -5,10 +5,12 @@ Every criterion is a score of a node's sums, additive over children and the larg
     gini      sum_k s_k^2 / sum_k s_k          entropy   sum_k s_k ln(s_k / sum_k s_k)
     error     max_k s_k                        newton    s_0^2 / (s_1 + l2)
     vector    sum_k max(s_k, 0)                one-hot   max_k s_k
+    squares   sum_k s_k^2 / (s_K + l2), k < K
 
 and a split gains score(left) + score(right) - score(node). `newton` sums are (gradient,
 hessian); `vector` and `one-hot` sums are the signed weights of relational examples: what a leaf
-wins over answering 0 for every class, when it may answer 1 for any classes, or for exactly one.
+wins over answering 0 for every class, when it may answer 1 for any classes, or for exactly one;
+`squares` sums are K gradients and a weight: what least squares explain of all of them together.
 
 Boundary convention: a code goes left when it is <= the threshold, which is a code that the node
 holds. Among splits of equal gain the first wins: numeric columns before categorical ones, lowest
@@ -34,6 +36,7 @@ ERROR = cython.declare(cython.int, 2)
 NEWTON = cython.declare(cython.int, 3)
 VECTOR = cython.declare(cython.int, 4)
 ONE_HOT = cython.declare(cython.int, 5)
+SQUARES = cython.declare(cython.int, 6)
 MISSING = cython.declare(cython.Py_ssize_t, 255)
 # A gain below this share of the children's score is rounding.
 ROUNDING = cython.declare(cython.double, 1e-12)
@@ -92,6 +95,12 @@ def _score(
         return score
     if criterion == ENTROPY:
         return _entropy(sums)
+    if criterion == SQUARES:
+        for k in range(sums.shape[0] - 1):
+            value = cython.cast(cython.double, sums[k])
+            score += value * value
+        total = sums[sums.shape[0] - 1] + l2
+        return score / total if total > 0.0 else 0.0
     for k in range(sums.shape[0]):
         value = cython.cast(cython.double, sums[k])
         total += value
@@ -109,6 +118,8 @@ def _weight(sums: cython.const[cython.longlong][::1], criterion: cython.int) -> 
     total: cython.double = 0.0
     if criterion == NEWTON:
         return sums[1]
+    if criterion == SQUARES:
+        return sums[sums.shape[0] - 1]
     for k in range(sums.shape[0]):
         total += sums[k] if sums[k] > 0 else -sums[k]
     return total
@@ -456,6 +467,8 @@ def _key(
         return value
     if criterion == NEWTON:
         total = hist[j, code, 1]
+    elif criterion == SQUARES:
+        total = hist[j, code, hist.shape[2] - 1]
     else:
         for k in range(hist.shape[2]):
             total += hist[j, code, k]
@@ -516,6 +529,8 @@ def best_subset(
         stop = n_channels
         if criterion == NEWTON or (n_channels == 2 and criterion <= ERROR):
             stop = 1
+        if criterion == SQUARES:
+            stop = n_channels - 1
         for f in range(features.shape[0]):
             j = features[f]
             for channel in range(first, stop):

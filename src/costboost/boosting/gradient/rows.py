@@ -104,7 +104,7 @@ class GradientRows:
         What an outside regressor says.
     sizes : float64 array of shape (m,)
         Weighted |a| of a loss that has prices in its exponent.
-    packed, pairs, part
+    packed, pairs, part, vectors
         Gradients and hessians on the grid, for histograms; see `costboost.shards.modes`.
     """
 
@@ -122,6 +122,7 @@ class GradientRows:
     packed: Int64 | None = None
     pairs: Int64 | None = None
     part: Int64 | None = None
+    vectors: NDArray[np.int32] | None = None
 
     @property
     def sample_weights(self) -> Floats | None:
