@@ -490,6 +490,7 @@ def best_subset(
     right: cython.longlong[::1],
     keys: cython.double[::1],
     codes: cython.longlong[::1],
+    held: cython.longlong[::1],
     best_sums: cython.longlong[::1],
     best: cython.double[::1],
     goes_left: cython.uchar[::1],
@@ -500,7 +501,8 @@ def best_subset(
     The categories present (a missing value is one of them) are ordered by their share of one
     channel and cut in two; for two classes and for gradients the best of all subsets is such
     a cut (Fisher 1958; Breiman et al. 1984, section 9.4), for K classes every class's order is
-    tried. `goes_left` becomes 1 (left), 0 (right) or 2 (category absent from this node).
+    tried. `keys`, `codes` and `held` are scratch space. `goes_left` becomes 1 (left), 0 (right) or
+    2 (category absent from this node).
     """
     f: cython.Py_ssize_t
     i: cython.Py_ssize_t
@@ -533,24 +535,27 @@ def best_subset(
             stop = n_channels - 1
         for f in range(features.shape[0]):
             j = features[f]
+            present = 0
+            for t in range(256):
+                seen = min_count > 1 and counts[j, t] > 0
+                for k in range(n_channels):
+                    seen = seen or hist[j, t, k] != 0
+                    if seen:
+                        break
+                if seen:
+                    held[present] = t
+                    present += 1
             for channel in range(first, stop):
-                present = 0
-                for t in range(256):
-                    seen = min_count > 1 and counts[j, t] > 0
-                    for k in range(n_channels):
-                        seen = seen or hist[j, t, k] != 0
-                    if not seen:
-                        continue
+                for t in range(present):
                     # Insertion sort: equal keys stay in the order of their codes.
-                    key = _key(hist, j, t, channel, criterion, l2)
-                    i = present
+                    key = _key(hist, j, held[t], channel, criterion, l2)
+                    i = t
                     while i > 0 and keys[i - 1] > key:
                         keys[i] = keys[i - 1]
                         codes[i] = codes[i - 1]
                         i -= 1
                     keys[i] = key
-                    codes[i] = t
-                    present += 1
+                    codes[i] = held[t]
                 for k in range(n_channels):
                     left[k] = 0
                     right[k] = sums[k]

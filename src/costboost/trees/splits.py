@@ -16,10 +16,7 @@ Bounds = tuple[float, float]
 Criterion = Literal["gini", "entropy", "error", "newton", "vector", "one-hot", "squares"]
 
 # The kernels' numbers for the criteria, in the order in which their docstring lists them.
-CRITERIA: dict[str, int] = {
-    name: number
-    for number, name in enumerate(get_args(Criterion))
-}
+CRITERIA: dict[str, int] = {name: number for number, name in enumerate(get_args(Criterion))}
 
 FREE: Bounds = (-np.inf, np.inf)
 
@@ -86,6 +83,7 @@ class SplitFinder:
         self._right = np.empty(n_channels, dtype=np.int64)
         self._keys = np.empty(256)
         self._codes = np.empty(256, dtype=np.int64)
+        self._held = np.empty(256, dtype=np.int64)
 
     def score(self, sums: Int64) -> float:
         """Score the sums of a node."""
@@ -177,7 +175,7 @@ class SplitFinder:
             kernels.best_threshold(*tables, *rules, best_sums, best)
         goes_left = np.empty(256, dtype=np.uint8)
         if len(subsets):
-            scratch = (self._keys, self._codes, best_sums, best, goes_left)
+            scratch = (self._keys, self._codes, self._held, best_sums, best, goes_left)
             kernels.best_subset(hist, counts, subsets, *rules, *scratch, *limits)
         gain, feature, threshold, missing_left = best.tolist()
         if feature < 0:

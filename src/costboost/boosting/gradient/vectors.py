@@ -98,7 +98,7 @@ class VectorTree:
         return finder, limits
 
     def anchor(self, shards: Shards, output: int, largest: Floats) -> None:
-        """A leaf is limited by its rows alone: there is nothing to remember."""
+        """Do nothing: a leaf is limited by its rows alone."""
 
     def recall(self, shards: Shards, lesson: Lesson) -> None:
         """Send every row down the tree of an earlier lesson."""
