@@ -53,6 +53,7 @@ TRUSTED_TYPES: list[str] = [
     # calibration
     "costboost.calibration._calibrators.Beta",
     "costboost.calibration._calibrators.BiasCorrected",
+    "costboost.calibration._calibrators.ClassBiases",
     "costboost.calibration._calibrators.Isotonic",
     "costboost.calibration._calibrators.Sigmoid",
     "costboost.calibration._calibrators.SigmoidBrier",

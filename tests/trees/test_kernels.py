@@ -235,6 +235,8 @@ def test_assign_leaf_and_assign_split(kernels, case):
         ("newton", [6, -1], 0.0),
         ("vector", [-5, 2, 4], 6.0),
         ("one-hot", [-5, -2, -4], -2.0),
+        ("squares", [-5, 2, 3, 1], 19.0),  # 38 / 2
+        ("squares", [-5, 2, -1], 0.0),
     ],
 )
 def test_scores_by_hand(kernels, criterion, sums, expected):
@@ -248,6 +250,7 @@ def test_weights_by_hand(kernels):
         ("newton", [-6, 3], 3.0),
         ("vector", [-5, 2], 7.0),
         ("one-hot", [-5, 2, -1], 8.0),
+        ("squares", [-5, 2, 3], 3.0),
     ]:
         assert kernels.split.weight(np.array(sums), CRITERIA[criterion]) == expected
 
@@ -305,7 +308,10 @@ def make_channels(rng, n, criterion, n_channels):
         )
     if criterion == "newton":
         return np.stack([rng.integers(-9, 10, size=n), rng.integers(1, 6, size=n)], axis=1)
-    return rng.integers(-6, 7, size=(n, n_channels))
+    channels = rng.integers(-6, 7, size=(n, n_channels))
+    if criterion == "squares":
+        channels[:, -1] = rng.integers(1, 6, size=n)  # a weight
+    return channels
 
 
 @st.composite
@@ -323,7 +329,7 @@ def node_tables(draw, *, criteria=naive.CRITERIA, categorical=None, channels=(2,
     table = naive.Table(codes, make_channels(rng, n, criterion, n_channels), n_bins, is_categorical)
     rules = naive.Rules(
         criterion,
-        l2=draw(st.sampled_from([0.0, 0.5, 3.0])) if criterion == "newton" else 0.0,
+        l2=draw(st.sampled_from([0.0, 0.5, 3.0])) if criterion in ("newton", "squares") else 0.0,
         min_weight=draw(st.sampled_from([0.0, 0.0, 2.0, 4.5])),
         min_samples_leaf=draw(st.sampled_from([1, 1, 2, 4])),
     )

@@ -107,7 +107,7 @@ class GradientRows:
         What an outside regressor says.
     sizes : float64 array of shape (m,)
         Weighted |a| of a loss that has prices in its exponent.
-    packed, pairs, part
+    packed, pairs, part, vectors
         Gradients and hessians on the grid, for histograms; see `costboost.shards.modes`.
     """
 
@@ -126,6 +126,7 @@ class GradientRows:
     packed: Int64 | None = None
     pairs: Int64 | None = None
     part: Int64 | None = None
+    vectors: NDArray[np.int32] | None = None
 
     @property
     def sample_weights(self) -> Floats | None:

@@ -323,10 +323,12 @@ class Trainer(TableTrainer):
         kept = self.histories[-1:] if len(models) == 1 else self.histories
         series: dict[str, list[Any]] = {
             "estimator_weights_": [model.alphas for model in models],
-            "estimator_errors_": [np.array([r.error for r in h.rounds]) for h in kept],
-            "normalizers_": [np.array([r.normalizer for r in h.rounds]) for h in kept],
             "train_cost_": [np.array([r.train_cost for r in h.rounds]) for h in kept],
         }
+        if not self.plan.log_loss:  # which knows neither votes nor Z
+            names = {"estimator_errors_": "error", "normalizers_": "normalizer"}
+            for name, field_ in names.items():
+                series[name] = [np.array([getattr(r, field_) for r in h.rounds]) for h in kept]
         if self.plan.bounded:
             series["cost_bound_"] = [h.cost_bound for h in kept]
         series |= eval_series(self.plan.metric, [h.evals for h in kept])
