@@ -35,7 +35,7 @@ from costboost.shards.local import Shards
 from costboost.shards.messages import Message
 from processes import ProcessShards, Workers
 
-TRAINERS = ("adaboost", "gradient", "pnorm")
+TRAINERS = ("adaboost.trainer", "adaboost.folds", "gradient.trainer", "pnorm.trainer")
 X, y = load_breast_cancer(return_X_y=True)
 X, y = X[:300, :8].copy(), y[:300]
 X[::7, 2] = np.nan
@@ -88,6 +88,9 @@ CASES |= {
     "actions": boosted("adamec", given={"costs": ACTIONS}, min_weight_leaf=0.01),
     "dear right answers": boosted("csb2", given={"costs": {"fp": 1, "fn": 2, "tp": 3}}),
 }
+recipe = {"n_estimators": 30, "calibration": "auto", "max_depth": 3, "cv": 2}
+CASES["auto"] = boosted("auto", given=BY_ROW, **recipe)
+CASES["auto, three classes"] = boosted("auto", IRIS, **recipe)
 for loss in ("log", "exponential", "cost-exponential", "expected-cost"):
     for step in ("newton", "line-search"):
         CASES[f"{loss} {step}"] = gradient(loss, given=BY_CLASS, step=step, subsample=0.8)
@@ -115,8 +118,8 @@ def elsewhere(workers, monkeypatch):
 
     def fit(model, *data, n_shards=3, **extra):
         with monkeypatch.context() as patch:
-            for family in TRAINERS:
-                module = importlib.import_module(f"costboost.estimators.{family}.trainer")
+            for trainer in TRAINERS:
+                module = importlib.import_module(f"costboost.estimators.{trainer}")
                 patch.setattr(module, "sensible_shards", lambda *_: n_shards)
             patch.setattr(layout, "_DEAL", 40)
             patch.setattr(layout, "Shards", lambda shards: ProcessShards(workers, shards))

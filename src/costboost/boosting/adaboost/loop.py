@@ -106,10 +106,6 @@ class Boosting:
         )
         self._joint = getattr(learner, "finder", None) is not None
 
-    def margins(self) -> Floats:
-        """Return the margins of all rows, (n, J), in the order of the table: here only."""
-        return self.shards.fetch(lambda shard: shard.state.margins)
-
     def cost_bound(self, rounds: Sequence[Round]) -> Floats:
         """Return sum c * prod Z after each round, in the user's units.
 
