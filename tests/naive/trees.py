@@ -18,7 +18,7 @@ import numpy as np
 
 MISSING = 255
 ROUNDING = 1e-12
-CRITERIA = ("gini", "entropy", "error", "newton", "vector", "one-hot")
+CRITERIA = ("gini", "entropy", "error", "newton", "vector", "one-hot", "squares")
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,9 @@ def score(sums, criterion, l2=0.0):
     total = sum(sums)
     if criterion == "newton":
         return float(sums[0]) * float(sums[0]) / (sums[1] + l2) if sums[1] + l2 > 0 else 0.0
+    if criterion == "squares":
+        *gradients, whole = sums
+        return sum(float(s) * float(s) for s in gradients) / (whole + l2) if whole + l2 > 0 else 0.0
     if criterion == "vector":
         return float(sum(s for s in sums if s > 0))
     if criterion in ("error", "one-hot"):
@@ -102,6 +105,9 @@ def exact_score(sums, criterion, l2=0):
     """Score a node's sums, as a fraction; all criteria but entropy."""
     if criterion == "newton":
         return Fraction(sums[0] ** 2) / Fraction(sums[1] + l2) if sums[1] + l2 > 0 else Fraction(0)
+    if criterion == "squares":
+        squares, whole = Fraction(sum(s * s for s in sums[:-1])), Fraction(sums[-1] + l2)
+        return squares / whole if whole > 0 else Fraction(0)
     if criterion == "gini":
         return Fraction(sum(s * s for s in sums), sum(sums)) if sum(sums) > 0 else Fraction(0)
     if criterion == "vector":
@@ -110,8 +116,10 @@ def exact_score(sums, criterion, l2=0):
 
 
 def weight(sums, criterion):
-    """Weigh a node: the hessian, or the size of all sums."""
-    return float(sums[1]) if criterion == "newton" else float(sum(abs(s) for s in sums))
+    """Weigh a node: the hessian, the weight behind gradients, or the size of all sums."""
+    if criterion in ("newton", "squares"):
+        return float(sums[1 if criterion == "newton" else -1])
+    return float(sum(abs(s) for s in sums))
 
 
 def gain(left, right, rules):
@@ -164,6 +172,7 @@ def channel_key(sums, channel, criterion):
     if criterion in ("vector", "one-hot"):
         return Fraction(sums[channel])
     total = sums[1] if criterion == "newton" else sum(sums)
+    total = sums[-1] if criterion == "squares" else total
     return Fraction(sums[channel], total) if total else sums[channel] * Fraction(10) ** 300
 
 
@@ -194,7 +203,7 @@ def ordered_subsets(table, rows, j, rules, channels=None) -> Iterator[tuple[int,
         one_is_enough = rules.criterion == "newton" or (
             n_channels == 2 and rules.criterion in ("gini", "entropy", "error")
         )
-        channels = range(1 if one_is_enough else n_channels)
+        channels = range(1 if one_is_enough else n_channels - (rules.criterion == "squares"))
     for channel in channels:
         keys = {c: channel_key(sums[c], channel, rules.criterion) for c in present}
         order = in_order(present, keys)

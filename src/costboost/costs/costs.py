@@ -44,7 +44,8 @@ class Costs(Makers):
         A number holds for every row. Prices per row must all have the same length: nothing is
         broadcast from length 1; the index of a pandas Series is remembered, and must be that of
         the table. A string names a column of the table, a function is given the table and returns
-        one price per row, each of its own row only; see `bind_table`.
+        one price per row, each of its own row only; see `bind_table`. An `expression` is such a
+        function that can be written down, ``expression("0.75 * amount + 20")``.
     tp, tn : float, array-like of shape (n_samples,), str or callable, default=0
         Cost of the two correct answers. They may exceed the cost of the wrong ones (an
         investigation that costs more than the fraud); see `cheapest_labels`.

@@ -14,6 +14,7 @@ from costboost.costs import Costs, as_costs
 from costboost.decisions.allocation import Allocation
 from costboost.decisions.capacity import allocate
 from costboost.decisions.output import KINDS, as_table
+from costboost.decisions.reporting import ReportMixin
 from costboost.inputs.arrays import mean_paid, read_weights
 from costboost.inputs.checks import (
     check_choice,
@@ -110,7 +111,7 @@ def _check_total(costs: Costs, sample_weight: ArrayLike | None) -> None:
         )
 
 
-class CostDecisionMixin(VersionedState):
+class CostDecisionMixin(ReportMixin, VersionedState):
     """Decisions by the cheapest expected cost, for classifiers with ``predict_proba``.
 
     Attributes

@@ -5,10 +5,12 @@ Every criterion is a score of a node's sums, additive over children and the larg
     gini      sum_k s_k^2 / sum_k s_k          entropy   sum_k s_k ln(s_k / sum_k s_k)
     error     max_k s_k                        newton    s_0^2 / (s_1 + l2)
     vector    sum_k max(s_k, 0)                one-hot   max_k s_k
+    squares   sum_k s_k^2 / (s_K + l2), k < K
 
 and a split gains score(left) + score(right) - score(node). `newton` sums are (gradient,
 hessian); `vector` and `one-hot` sums are the signed weights of relational examples: what a leaf
-wins over answering 0 for every class, when it may answer 1 for any classes, or for exactly one.
+wins over answering 0 for every class, when it may answer 1 for any classes, or for exactly one;
+`squares` sums are K gradients and a weight: what least squares explain of all of them together.
 
 Boundary convention: a code goes left when it is <= the threshold, which is a code that the node
 holds. Among splits of equal gain the first wins: numeric columns before categorical ones, lowest
@@ -37,6 +39,7 @@ ERROR = cython.declare(cython.int, 2)
 NEWTON = cython.declare(cython.int, 3)
 VECTOR = cython.declare(cython.int, 4)
 ONE_HOT = cython.declare(cython.int, 5)
+SQUARES = cython.declare(cython.int, 6)
 MISSING = cython.declare(cython.Py_ssize_t, 255)
 # Gains that differ by less than this share of the children's score differ by rounding.
 ROUNDING = cython.declare(cython.double, 1e-12)
@@ -95,6 +98,12 @@ def _score(
         return score
     if criterion == ENTROPY:
         return _entropy(sums)
+    if criterion == SQUARES:
+        for k in range(sums.shape[0] - 1):
+            value = cython.cast(cython.double, sums[k])
+            score += value * value
+        total = sums[sums.shape[0] - 1] + l2
+        return score / total if total > 0.0 else 0.0
     for k in range(sums.shape[0]):
         value = cython.cast(cython.double, sums[k])
         total += value
@@ -112,6 +121,8 @@ def _weight(sums: cython.const[cython.longlong][::1], criterion: cython.int) -> 
     total: cython.double = 0.0
     if criterion == NEWTON:
         return sums[1]
+    if criterion == SQUARES:
+        return sums[sums.shape[0] - 1]
     for k in range(sums.shape[0]):
         total += sums[k] if sums[k] > 0 else -sums[k]
     return total
@@ -468,6 +479,8 @@ def _key(
         return value
     if criterion == NEWTON:
         total = hist[j, code, 1]
+    elif criterion == SQUARES:
+        total = hist[j, code, hist.shape[2] - 1]
     else:
         for k in range(hist.shape[2]):
             total += hist[j, code, k]
@@ -498,6 +511,7 @@ def best_subset(
     right: cython.longlong[::1],
     keys: cython.double[::1],
     codes: cython.longlong[::1],
+    held: cython.longlong[::1],
     best_sums: cython.longlong[::1],
     best: cython.double[::1],
     goes_left: cython.uchar[::1],
@@ -508,7 +522,8 @@ def best_subset(
     The categories present (a missing value is one of them) are ordered by their share of one
     channel and cut in two; for two classes and for gradients the best of all subsets is such
     a cut (Fisher 1958; Breiman et al. 1984, section 9.4), for K classes every class's order is
-    tried. `goes_left` becomes 1 (left), 0 (right) or 2 (category absent from this node).
+    tried. `keys`, `codes` and `held` are scratch space. `goes_left` becomes 1 (left), 0 (right) or
+    2 (category absent from this node).
     """
     f: cython.Py_ssize_t
     i: cython.Py_ssize_t
@@ -537,26 +552,31 @@ def best_subset(
         stop = n_channels
         if criterion == NEWTON or (n_channels == 2 and criterion <= ERROR):
             stop = 1
+        if criterion == SQUARES:
+            stop = n_channels - 1
         for f in range(features.shape[0]):
             j = features[f]
+            present = 0
+            for t in range(256):
+                seen = min_count > 1 and counts[j, t] > 0
+                for k in range(n_channels):
+                    seen = seen or hist[j, t, k] != 0
+                    if seen:
+                        break
+                if seen:
+                    held[present] = t
+                    present += 1
             for channel in range(first, stop):
-                present = 0
-                for t in range(256):
-                    seen = min_count > 1 and counts[j, t] > 0
-                    for k in range(n_channels):
-                        seen = seen or hist[j, t, k] != 0
-                    if not seen:
-                        continue
+                for t in range(present):
                     # Insertion sort: equal keys stay in the order of their codes.
-                    key = _key(hist, j, t, channel, criterion, l2)
-                    i = present
+                    key = _key(hist, j, held[t], channel, criterion, l2)
+                    i = t
                     while i > 0 and _exceeds(keys[i - 1], key):
                         keys[i] = keys[i - 1]
                         codes[i] = codes[i - 1]
                         i -= 1
                     keys[i] = key
-                    codes[i] = t
-                    present += 1
+                    codes[i] = held[t]
                 for k in range(n_channels):
                     left[k] = 0
                     right[k] = sums[k]

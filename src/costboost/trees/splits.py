@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,10 @@ from costboost.trees import _split_kernels as kernels
 
 Int64 = NDArray[np.int64]
 Bounds = tuple[float, float]
-Criterion = Literal["gini", "entropy", "error", "newton", "vector", "one-hot"]
+Criterion = Literal["gini", "entropy", "error", "newton", "vector", "one-hot", "squares"]
 
 # The kernels' numbers for the criteria, in the order in which their docstring lists them.
-CRITERIA: dict[str, int] = {
-    name: number
-    for number, name in enumerate(["gini", "entropy", "error", "newton", "vector", "one-hot"])
-}
+CRITERIA: dict[str, int] = {name: number for number, name in enumerate(get_args(Criterion))}
 
 FREE: Bounds = (-np.inf, np.inf)
 ROUNDING = 1e-12  # as in the kernels
@@ -63,6 +60,8 @@ class Split:
 class SplitFinder:
     """Searches histograms under fixed rules; keeps the scratch space that the search needs."""
 
+    whole_table: ClassVar[bool] = False  # whether histograms must be those of all columns
+
     def __init__(
         self,
         n_bins: Int64,
@@ -88,6 +87,7 @@ class SplitFinder:
         self._right = np.empty(n_channels, dtype=np.int64)
         self._keys = np.empty(256)
         self._codes = np.empty(256, dtype=np.int64)
+        self._held = np.empty(256, dtype=np.int64)
 
     def score(self, sums: Int64) -> float:
         """Score the sums of a node."""
@@ -131,12 +131,13 @@ class SplitFinder:
             value = float(sums[1]) / total if total > 0.0 else 0.5
         return min(max(value, bounds[0]), bounds[1])
 
-    def _by_kind(self, features: Int64) -> tuple[Int64, Int64]:
-        """Return the numeric and the categorical ones of some columns."""
+    def _by_kind(self, features: Int64, *, drawn: bool) -> tuple[Int64, Int64]:
+        """Return the numeric and the categorical ones of some columns: their places if drawn."""
+        places = np.arange(len(features)) if drawn else features
         if not self._any_categorical:
-            return features, features[:0]
+            return places, places[:0]
         categorical = self.is_categorical[features]
-        return features[~categorical], features[categorical]
+        return places[~categorical], places[categorical]
 
     def find(
         self,
@@ -151,9 +152,10 @@ class SplitFinder:
 
         Parameters
         ----------
-        hist : ndarray of shape (d, 256, C)
-        counts : ndarray of shape (d, 256), or (0, 256) when leaves may be of any size, or their
-            size is checked afterwards
+        hist : ndarray of shape (d, 256, C), or (len(features), 256, C)
+            Of all columns, or of those to search only.
+        counts : ndarray of shape (d, 256) or (len(features), 256), or (0, 256) when leaves may be
+            of any size, or their size is checked afterwards
         sums : ndarray of shape (C,)
             The node's own sums.
         n_rows : int
@@ -166,11 +168,14 @@ class SplitFinder:
         l2, min_weight, min_count = self.limits
         min_count = min_count if len(counts) else 1
         rules = (sums, self.criterion, l2, min_weight, min_count, n_rows, self._left, self._right)
-        numeric, subsets = self._by_kind(features)
+        drawn = len(hist) < len(self.n_bins)  # a place in the histogram is no column number
+        (numeric, subsets), n_bins = self._by_kind(features, drawn=drawn), self.n_bins
+        n_bins = n_bins[features] if drawn else n_bins
         limits = () if self.monotone is None else (np.array(bounds),)
-        tables = (hist, counts, numeric, self.n_bins)
+        tables = (hist, counts, numeric, n_bins)
         if self.monotone is not None:
-            kernels.best_threshold(*tables, *rules, best_sums, best, self.monotone, *limits)
+            ways = self.monotone[features] if drawn else self.monotone
+            kernels.best_threshold(*tables, *rules, best_sums, best, ways, *limits)
         elif self.criterion == CRITERIA["newton"]:
             rest = (sums, l2, min_weight, min_count, n_rows, best_sums, best)
             kernels.best_newton_threshold(*tables, *rest)
@@ -178,7 +183,7 @@ class SplitFinder:
             kernels.best_threshold(*tables, *rules, best_sums, best)
         goes_left = np.empty(256, dtype=np.uint8)
         if len(subsets):
-            scratch = (self._keys, self._codes, best_sums, best, goes_left)
+            scratch = (self._keys, self._codes, self._held, best_sums, best, goes_left)
             kernels.best_subset(hist, counts, subsets, *rules, *scratch, *limits)
         gain, feature, threshold, missing_left, rounding = best.tolist()
         if feature < 0:
@@ -193,4 +198,5 @@ class SplitFinder:
                 min_count > 1 and bool(counts[int(feature), MISSING] > 0)
             )
             goes_left[MISSING] = missing_left if seen_missing else heavier
+        feature = features[int(feature)] if drawn else feature
         return Split(gain, int(feature), int(threshold), goes_left, best_sums, rounding)

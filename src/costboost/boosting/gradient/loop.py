@@ -3,9 +3,10 @@
     margins -> derivatives -> tree (or any regressor) -> leaf values -> step -> margins -> ...
 
 Forward stagewise with a loss (Friedman 2001): in every round a learner is fitted to the loss's
-gradients, one for each output, all from the same margins. K classes grow K trees a round rather
-than one tree with vector leaves: each class then has its own splits and its own exact pair of
-sums, as in scikit-learn, LightGBM and XGBoost, and the tree engine stays as it is.
+gradients, one for each output, all from the same margins. K classes grow K trees a round, as in
+scikit-learn, LightGBM and XGBoost: each class then has its own splits and its own exact pair of
+sums. A learner that is `shared` grows one tree with vector leaves instead, which takes a K-th of
+the time (`vectors.py`).
 
 How far to go is `step`: "newton" gives every leaf -sum gradient / (sum hessian + l2); "exact" its
 minimiser (a quantile for pinball loss); "line-search" fits by least squares and takes one lambda
@@ -93,7 +94,7 @@ class GradientRound:
     train_cost : float
         What the decisions, or the loss, amount to on the training rows after this round.
     lessons : tuple of Lesson
-        One learner for each output.
+        One learner for each output, or one for all of them.
     values : tuple of float64 arrays of shape (L,)
         What each leaf adds to its output; for a regressor, its factor (1,).
     """
@@ -155,13 +156,8 @@ class GradientBoosting:
                 self.stop = "flat"
                 return
             sample = self._sample(number)
-            lessons, values = [], []
             self._farthest = 0.0
-            for k in range(self.n_outputs):
-                lesson = self.learner.learn(self.shards, k, number, largest[k], sample)
-                lessons.append(lesson)
-                values.append(self._leaf_values(lesson, k, largest[k]))
-                self._write_step(lesson, k, values[-1])
+            lessons, values = self._learn(number, largest, sample)
             if sample is None and self._stands_still(lessons, values, largest):
                 self.stop = "leaf"
                 return
@@ -184,6 +180,11 @@ class GradientBoosting:
             for k in range(self.n_outputs):
                 self.learner.anchor(self.shards, k, largest[k])
         for done in rounds:
+            if self.learner.shared:
+                self.learner.recall(self.shards, done.lessons[0])
+                self._write_step(done.lessons[0], 0, np.column_stack(done.values) / done.step)
+                self._move(done.step, done.values)
+                continue
             for k, (lesson, values) in enumerate(zip(done.lessons, done.values, strict=True)):
                 self.learner.recall(self.shards, lesson)
                 self._write_step(lesson, k, values / done.step)
@@ -200,6 +201,24 @@ class GradientBoosting:
         return True
 
     # --- one round
+
+    def _learn(
+        self, number: int, largest: Floats, sample: RowSample | None
+    ) -> tuple[list[Lesson], list[Floats]]:
+        """Return the round's lessons, and what their leaves add to every output."""
+        if self.learner.shared:
+            top = largest.max(axis=0)
+            lesson = self.learner.learn(self.shards, 0, number, top, sample)
+            values = [self._leaf_values(lesson, k, largest[k]) for k in range(self.n_outputs)]
+            self._write_step(lesson, 0, np.column_stack(values))
+            return [lesson], values
+        lessons, values = [], []
+        for k in range(self.n_outputs):
+            lesson = self.learner.learn(self.shards, k, number, largest[k], sample)
+            lessons.append(lesson)
+            values.append(self._leaf_values(lesson, k, largest[k]))
+            self._write_step(lesson, k, values[-1])
+        return lessons, values
 
     def _sample(self, number: int) -> RowSample | None:
         """Choose the rows that this round learns from, and mark them."""

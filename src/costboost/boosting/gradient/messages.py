@@ -250,6 +250,24 @@ class Pack(Message):
 
 
 @dataclass(frozen=True)
+class PutVectors(Command):
+    """Put the gradients of all outputs and the rows' weights on the grid, side by side."""
+
+    gradient_scale: float
+    weight_scale: float
+
+    def answer(self, shard: Shard) -> None:
+        """Write the vectors, (m, K + 1)."""
+        state = shard.state
+        if state.vectors is None:
+            state.vectors = np.empty((len(shard.rows), len(state.gradients) + 1), np.int32)
+            weights = state.given.unit_or_weights * self.weight_scale
+            state.vectors[:, -1] = np.rint(weights).astype(np.int32)
+        gradients = np.rint(state.gradients * self.gradient_scale)
+        state.vectors[:, :-1] = gradients.T
+
+
+@dataclass(frozen=True)
 class LeafSums(Message):
     """Add up the derivatives of an output in every leaf, exactly, (L, 4)."""
 
@@ -318,7 +336,10 @@ class TryLeaves(Command):
 
 @dataclass(frozen=True)
 class WriteSteps(Command):
-    """Note what the tree, or the regressor (None), adds to an output, if rows keep steps."""
+    """Note what the tree, or the regressor (None), adds to an output, if rows keep steps.
+
+    Values (L, K) are those of all outputs.
+    """
 
     output: int
     values: Floats | None
@@ -328,7 +349,10 @@ class WriteSteps(Command):
         state = shard.state
         if state.steps is not None:
             steps = state.answers if self.values is None else self.values[shard.leaves]
-            state.steps[:, self.output] = steps
+            if steps.ndim == 2:
+                state.steps = steps
+            else:
+                state.steps[:, self.output] = steps
 
 
 @dataclass(frozen=True)
