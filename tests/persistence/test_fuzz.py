@@ -33,7 +33,7 @@ def test_a_changed_number_may_reach_a_model(tmp_path):
         (tmp_path / "model").write_bytes(change_arrays(data, np.random.default_rng(seed)))
         try:
             told = answers(cb.load(tmp_path / "model"), fitted("stumps")[1])
-        except ModelFileError:
+        except (ModelFileError, ValueError):  # refused, or a model of another table
             continue
         if told.tobytes() != expected.tobytes():
             return
