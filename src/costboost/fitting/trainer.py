@@ -287,11 +287,23 @@ class TableTrainer:
         found = [*self._beaten, *beaten]
         if found and all(found):
             warn_caller(
-                "Early stopping found no round whose decisions cost less on the held-out rows than "
-                "the best constant answer. Give more held-out rows (validation_fraction, "
-                'eval_set), early_stopping_metric="log_loss", or calibration=, by which rare and '
-                "dear classes are told apart."
+                "Training found no round whose decisions cost less on the held-out rows than the "
+                f"best constant answer. {self._beaten_remedy}"
             )
+
+    @property
+    def _beaten_remedy(self) -> str:
+        """What to try where no model beats a constant."""
+        if self.plan.patience is not None and self.plan.metric == "cost":
+            return (
+                "Give more held-out rows (validation_fraction, eval_set), "
+                'early_stopping_metric="log_loss", or calibration=, by which rare and dear classes '
+                "are told apart."
+            )
+        return (
+            "At these costs the columns tell too little of the rows, or there are too few rows: "
+            "answer the constant, look at the costs (costs.describe()), or give better columns."
+        )
 
     @property
     def n_rounds(self) -> int:

@@ -37,7 +37,7 @@ def expected_costs(estimator: Any, X: Any, y: ArrayLike, costs: Any) -> tuple[Fl
     labels = check_labels(y, "y")
     if costs is None:
         costs = getattr(innermost(estimator), "costs_", None)
-    given = as_costs(costs)
+    given = as_costs(costs).bind_table(X)
     classes = all_classes(estimator, labels) if given.classes is None else given.classes
     bound = bind_costs(given, labels, labels=classes)
     model, table = innermost_with_table(estimator, X)
