@@ -19,7 +19,6 @@ from importlib.util import find_spec
 __all__ = ["main"]
 
 NEEDED = ("typer", "rich", "polars")
-INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -43,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(given: list[str]) -> int:
     """Run the application; every error becomes a message and a code."""
-    from costboost.cli.app import call
+    from costboost.cli.app import INTERRUPTED, call
     from costboost.cli.errors import ReaderGoneError, UsageError
 
     try:
