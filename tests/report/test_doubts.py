@@ -108,7 +108,9 @@ def test_too_sure_and_too_timid_are_told_apart():
 def test_few_rows_of_a_class_are_told_of(honest):
     p, truth = honest
     kept = np.concatenate([np.flatnonzero(truth == 0), np.flatnonzero(truth == 1)[:12]])
-    assert said(p[kept], truth[kept])[0].endswith("only 12 are bad. Sums over so few are uncertain, and their interval is only a rough one.")
+    assert said(p[kept], truth[kept])[0].endswith(
+        "only 12 are bad. Sums over so few are uncertain, and their interval is only a rough one."
+    )
 
 
 def test_a_model_that_saves_nothing_is_told_of():

@@ -75,9 +75,9 @@ function showShare(figures) {
     x: { low: 0, high: end, label: `share of all rows decided ${name}`, format: tickShare },
     y: { low, high: Math.max(...ends) * 1.12 || 1, label: `saved${page.currency ? `, ${page.currency}` : ""}` },
     marks: clip(marks, low), height: 330,
-    label: `Savings by share decided ${name}: ${cash(here)} at ${percent(x(figures.acted))}, the most in hindsight ${cash(best[1])} at ${percent(x(best[0]))}`,
+    label: `Savings by share decided ${name}: ${cash(here)} at ${percent(x(figures.acted))}, the most in hindsight about ${money(best[1], page.currency, 0)} at ${percent(x(best[0]))}`,
   });
-  $("share-says").textContent = `In hindsight, going to ${percent(x(best[0]))} of the rows would have saved most, ${cash(best[1])}. `
+  $("share-says").textContent = `In hindsight, going to about ${percent(x(best[0]))} of the rows would have saved most, about ${money(best[1], page.currency, 0)}. `
     + `Deciding ${name} for everybody would have ${last[1] >= 0 ? "saved" : "lost"} ${cash(Math.abs(last[1]))}. Dashed: rows picked at random.`;
 }
 
