@@ -22,9 +22,11 @@ LINE = [
     {"estimators"},
     {"metrics"},
     {"plots", "persistence", "deploy", "datasets", "trusted", "versions"},
-    {"report"},  # handed up to the estimators' `report` by `decisions.reporting`
+    {"report"},  # estimators offer it as a method, by name: `decisions.reporting`
     {"papers"},
-    {"demo", "cli"},
+    {"demo"},
+    {"cli"},
+    {"__main__"},
 ]
 RANK = {name: rank for rank, names in enumerate(LINE) for name in names}
 

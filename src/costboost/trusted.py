@@ -25,6 +25,7 @@ TRUSTED_TYPES: list[str] = [
     "costboost.estimators.wrappers.minimum_cost.MinimumCostClassifier",
     # what they were given
     "costboost.costs.costs.Costs",
+    "costboost.costs.expressions.Expression",
     "costboost.boosting.gradient.losses.exponential.CostExponentialLoss",
     "costboost.boosting.gradient.losses.expected_cost.ExpectedCostLoss",
     "costboost.boosting.gradient.losses.exponential.ExponentialLoss",
@@ -52,6 +53,7 @@ TRUSTED_TYPES: list[str] = [
     # calibration
     "costboost.calibration._calibrators.Beta",
     "costboost.calibration._calibrators.BiasCorrected",
+    "costboost.calibration._calibrators.ClassBiases",
     "costboost.calibration._calibrators.Isotonic",
     "costboost.calibration._calibrators.Sigmoid",
     "costboost.calibration._calibrators.SigmoidBrier",

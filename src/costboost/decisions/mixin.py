@@ -261,7 +261,7 @@ class CostDecisionMixin(ReportMixin, VersionedState):
         *,
         capacity: Any = None,
         groups: ArrayLike | None = None,
-        defer: ArrayLike | None = None,
+        defer: Any = None,
     ) -> Allocation:
         """Return the cheapest decisions of all rows jointly, where actions are limited.
 
@@ -278,9 +278,9 @@ class CostDecisionMixin(ReportMixin, VersionedState):
             not named are not limited.
         groups : array-like of shape (n_samples,), default=None
             Capacities hold for each of these groups, such as days.
-        defer : float or array-like of shape (n_samples,), default=None
-            The price of one more action, "defer", which may be limited like any other; see
-            `Costs.with_defer`.
+        defer : float, array-like of shape (n_samples,), str or callable, default=None
+            The price of one more action, "defer", which may be limited like any other: a number,
+            one for each row, a column of X or a function of it; see `Costs.with_defer`.
 
         Returns
         -------
@@ -304,7 +304,7 @@ class CostDecisionMixin(ReportMixin, VersionedState):
         proba = self._decision_proba(X, costs)
         prices = self._decision_costs(costs, X)
         if defer is not None:
-            prices = prices.with_defer(defer)
+            prices = prices.with_defer(defer).bind_table(X)
         actions = self.classes_ if prices.is_square else prices.actions
         return allocate(
             prices.expected(proba),

@@ -18,8 +18,9 @@ from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.adaboost.rules import RULES
 from costboost.boosting.gradient.model import GradientEnsemble
 from costboost.boosting.pnorm.model import Mixture
-from costboost.calibration import CALIBRATORS, CalibratedScores, ClassCalibration, Isotonic
-from costboost.costs.state import State
+from costboost.calibration import CalibratedScores, ClassCalibration, Isotonic
+from costboost.costs import Expression
+from costboost.costs.state import Source, State
 from costboost.inputs.checks import check_jobs
 from costboost.trees.forest import Forest
 
@@ -70,17 +71,19 @@ def check_isotonic(calibrator: Isotonic) -> None:
 def check_calibration(calibration: ClassCalibration) -> None:
     """Check that there are as many calibrators as classes need, of the kind that was named."""
     demand(calibration.n_classes >= 1, "a calibration has no classes")
-    kind, given = CALIBRATORS[calibration.method], calibration.calibrators
+    kind, given = calibration.kind, calibration.calibrators
     if kind is None or calibration.n_classes == 1:
         demand(not given, "there are calibrators where none is needed")
         return
-    several = calibration.n_classes > 2 and calibration.method != "temperature"
+    several = calibration.n_classes > 2 and not calibration.joint
     needed = calibration.n_classes if several else 1
     demand(len(given) == needed, f"there are {len(given)} calibrators for {needed}")
     demand(all(type(part) is kind for part in given), "a calibrator is not of the kind named")
     for part in given:
         prior = getattr(part, "prior", None)
         demand(prior is None or len(prior) == calibration.n_classes, "a prior lacks classes")
+        biases = getattr(part, "biases", None)
+        demand(biases is None or len(biases) == calibration.n_classes, "biases lack classes")
         margins = getattr(part, "margins", calibration.margins)
         demand(margins is calibration.margins, "a calibrator takes other scores")
 
@@ -101,6 +104,8 @@ def check_costs(state: State) -> None:
     held, values = state[1], list(_arrays(state[1]))  # the cells, and the prices among them
     demand(all(c.dtype == np.float64 and c.ndim <= 1 for c in values), "costs are no numbers")
     demand(all(np.isfinite(c).all() for c in values), "a cost is not finite")
+    read = [cell.value.read for cell in held if isinstance(cell.value, Source)]
+    demand(all(isinstance(part, str | Expression) for part in read), "a cost is read from nothing")
     lengths = {c.size for c in values if c.ndim}
     demand(len(lengths) <= 1, "costs have different numbers of rows")
     for n in (state.n_classes, state.n_actions):
@@ -119,14 +124,15 @@ def check_costs(state: State) -> None:
 
 
 def _arrays(value: Any) -> Iterator[NDArray[Any]]:
-    """Yield the arrays inside cells; beside them there may be names of columns and numbers."""
+    """Yield the arrays inside cells; beside them there may be columns, expressions and numbers."""
     if isinstance(value, np.ndarray):
         yield value
     elif isinstance(value, tuple):
         for part in value:
             yield from _arrays(part)
     else:
-        demand(value is None or isinstance(value, str | float), "a cost is no number")
+        known = value is None or isinstance(value, str | float | Expression)
+        demand(known, "a cost is no number")
 
 
 # --- models
@@ -236,7 +242,8 @@ def _check_inner(fitted: dict[str, Any], classes: NDArray[Any] | None) -> None:
 
 
 def _check_prices(costs: Any, classes: NDArray[Any] | None) -> None:
-    demand(costs.is_constant and classes is not None, "costs to decide by are not constant")
+    # Prices of columns are read where the model decides; prices of rows are those of other rows.
+    demand(costs.n_rows is None and classes is not None, "costs to decide by are not constant")
     assert classes is not None
     own = costs.classes
     demand(own is not None and own.tolist() == classes.tolist(), "costs have other classes")
