@@ -46,8 +46,7 @@ def make_report(
     One file of HTML that needs no network: the bill with its interval, savings against doing
     nothing, everything and today's decisions, the confusion matrix in rows and in money, what a
     capacity costs, curves of the probabilities, who is affected, what matters, and a model card.
-    At most two megabytes: beyond some 100,000 rows a random part of them is kept, and the page says
-    so.
+    At most two megabytes: of more than 200,000 rows a random part is kept, and the page says so.
 
     Parameters
     ----------
@@ -112,7 +111,7 @@ def make_report(
         figures=figures,
         warnings=found + drift_warnings(forests_of(subject.model), subject.X),
         matters=what_matters(subject.model, subject.X, subject.rows, random_state),
-        card={**card, "What this page holds": held(subject, kept, rows)},
+        card={**card, "What this page holds": held(subject, kept, rows, words)},
         explained=explained_html(subject, words) if rows else "",
         title=title or f"{type(subject.model).__name__}: what its decisions cost",
     )

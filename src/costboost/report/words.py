@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from costboost.report.figures import compute_figures
 from costboost.report.rounding import rounded_like
 from costboost.report.rows import PageRows
 from costboost.report.subject import Subject
-from costboost.report.tables import rows_html
+from costboost.report.tables import Words, rows_html
 from costboost.report.text import esc, number, percent
 
 __all__ = [
@@ -149,34 +150,48 @@ def matters_html(matters: dict[str, Any] | None) -> str:
     )
 
 
-def held(subject: Subject, rows: PageRows, explained: bool) -> dict[str, str]:
+def held(subject: Subject, rows: PageRows, explained: bool, words: Words) -> dict[str, str]:
     """Say what leaves the table with this page."""
+    besides = ". No other value of any row is in it."
+    if explained:
+        besides = ", and the explained rows with all their values."
+    facts = {
+        "Of every row": f"{', '.join(_held_of_rows(rows))}; {_how_exact(subject, rows)}. Rows "
+        "stand in another order than in the table.",
+        "Besides": f"sums over rows{besides}",
+        "Figures": "come from these rows, by the same steps in Python (costboost.metrics) and on "
+        "the page, and agree to the cent at any prices.",
+    }
+    if len(rows) < len(subject.rows):
+        total = compute_figures(subject.rows).bill.total
+        facts["Of all rows"] = (
+            f"{number(len(rows))} were drawn at random. At the opening prices all "
+            f"{number(len(subject.rows))} together cost {words.cash(total)}."
+        )
+    return facts
+
+
+def _held_of_rows(rows: PageRows) -> list[str]:
     parts = ["its decision"] if rows.decided is not None else ["its probabilities"]
     parts.append("its true class")
     if rows.prices.columns:
         named = [name or "a price of its own" for name in rows.prices.names]
         parts.append(f"its prices ({', '.join(named)})")
-    parts += [said for said, part in (
-        ("its weight", rows.weight), ("today's decision", rows.current),
-        ("the number of its period", rows.period)) if part is not None]  # fmt: skip
-    if rows.groups:
-        parts.append(f"its category of {', '.join(rows.groups)}")
-    exact = "as exact as the model gives them"
-    if rows.rounding != "exact":
-        changed = int(
-            np.sum(subject.rows.decide_codes() != rounded_like(subject.rows, rows).decide_codes())
-        )
-        exact = (
-            f"rounded so that the page stays below two megabytes: {rows.rounding}. At the opening "
-            f"prices that changes {number(changed)} of {number(len(subject.rows))} decisions"
-        )
-    besides = ". No other value of any row is in it."
-    if explained:
-        besides = ", and the explained rows with all their values."
-    return {
-        "Of every row": f"{', '.join(parts)}; {exact}. Rows stand in another order than in the "
-        "table.",
-        "Besides": f"sums over rows{besides}",
-        "Figures": "come from these rows, by the same steps in Python (costboost.metrics) and on "
-        "the page, and agree to the cent at any prices.",
+    optional = {
+        "its weight": rows.weight,
+        "today's decision": rows.current,
+        "the number of its period": rows.period,
     }
+    parts += [said for said, part in optional.items() if part is not None]
+    return parts + ([f"its category of {', '.join(rows.groups)}"] if rows.groups else [])
+
+
+def _how_exact(subject: Subject, rows: PageRows) -> str:
+    if rows.rounding == "exact":
+        return "as exact as the model gives them"
+    before, after = subject.rows, rounded_like(subject.rows, rows)
+    changed = int(np.sum(before.decide_codes() != after.decide_codes()))
+    return (
+        f"rounded so that the page stays below two megabytes: {rows.rounding}. At the opening "
+        f"prices that changes {number(changed)} of {number(len(before))} decisions"
+    )
