@@ -59,8 +59,9 @@ function showShare(figures) {
   const [x, last] = [(rows) => rows / page.n, curve[curve.length - 1]];
   // Where few rows are worth it, the axis ends soon after them, unless all rows are asked for.
   const worth = Math.max(figures.acted, best[0], state.limit === null ? 0 : state.limit * page.periods);
-  const end = Math.min(1, Math.max(0.02, 4 * x(worth)));
-  const shown = curve.filter(([rows]) => x(rows) <= end * 1.0001 || rows === 0);
+  const aim = Math.min(1, Math.max(0.02, 4 * x(worth)));
+  const shown = curve.slice(0, curve.findIndex(([rows]) => x(rows) >= aim * 0.9999) + 1);
+  const end = x(shown[shown.length - 1][0]);
   const own = isBinary ? figures.policies[1 - page.positive].saved.total : null;
   const here = own === null ? at(curve, figures.acted) : own;
   const ends = shown.map(([, saved]) => saved).concat([0, here, best[1]]);
@@ -78,7 +79,7 @@ function showShare(figures) {
     label: `Savings by share decided ${name}: ${cash(here)} at ${percent(x(figures.acted))}, the most in hindsight about ${money(best[1], page.currency, 0)} at ${percent(x(best[0]))}`,
   });
   $("share-says").textContent = `In hindsight, going to about ${percent(x(best[0]))} of the rows would have saved most, about ${money(best[1], page.currency, 0)}. `
-    + `Deciding ${name} for everybody would have ${last[1] >= 0 ? "saved" : "lost"} ${cash(Math.abs(last[1]))}. Dashed: rows picked at random.`;
+    + `Deciding ${name} for everybody would have ${last[1] >= 0 ? "saved" : "lost"} ${cash(Math.abs(last[1]))}.${last[1] >= 0 ? " Dashed: rows picked at random." : ""}`;
 }
 
 const at = (curve, rows) => {
