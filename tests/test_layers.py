@@ -22,7 +22,7 @@ LINE = [
     {"estimators"},
     {"metrics"},
     {"plots", "persistence", "deploy", "datasets", "trusted", "versions"},
-    {"report"},  # handed up to the estimators' `report` by `decisions.reporting`
+    {"report"},  # estimators offer it as a method, by name: `decisions.reporting`
     {"papers"},
     {"demo"},
     {"cli"},
