@@ -56,7 +56,7 @@ test-sanitize:
 
 # Changed model files, 100,000 of them: the right model or one error, and nothing else.
 fuzz: $(VENV)/.built
-	$(BIN)/python tests/persistence/fuzzing.py 100000
+	$(BIN)/python tests/fuzzing.py 100000
 
 bench: $(VENV)/.built
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"

@@ -11,6 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 import costboost as cb
 from costboost.boosting.adaboost.rules import RULES
 from costboost.calibration import CALIBRATORS
+from costboost.costs import expression
 from costboost.estimators.pnorm import PNormBoostClassifier
 
 SMALL = {"n_estimators": 6, "random_state": 0}
@@ -108,6 +109,8 @@ def makers():
     cv = StratifiedKFold(3, shuffle=True, random_state=np.random.RandomState(7))
     yield "splitter", on(boost("cgada", 5, cv=cv, random_state=np.random.RandomState(3)), X, y)
     yield "costs of its own", on(boost("adac2", costs=cb.Costs(fp=1, fn=3), **SMALL), X, y)
+    by_column = cb.Costs(fp=5, fn=expression("max(amount - 3, 1)"), tp="amount", positive="fraud")
+    yield "costs by column", on(boost("adamec", costs=by_column, cv=2, **SMALL), F, labels)
     gradient = cb.GradientBoostClassifier
     for loss in ("log", "exponential", "cost-exponential", "expected-cost"):
         yield f"gradient {loss}", on(gradient(loss, **SMALL), X, y, costs=prices)

@@ -1,20 +1,30 @@
-"""Boosting that minimises what mistakes cost, not how many there are."""
+"""Boosting that minimises what mistakes cost, not how many there are.
+
+Names are imported when they are first used: the command line answers ``--help`` before
+scikit-learn would have been read.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from costboost._version import __version__
-from costboost.costs import Costs
-from costboost.estimators.adaboost.classifier import CostBoostClassifier
-from costboost.estimators.gradient import GradientBoostClassifier, GradientBoostRegressor
-from costboost.estimators.pnorm import PNormBoostClassifier
-from costboost.estimators.wrappers import (
-    CostColumns,
-    CostingClassifier,
-    MetaCostClassifier,
-    MinimumCostClassifier,
-    RateClassifier,
-)
-from costboost.persistence import load, save
-from costboost.trusted import TRUSTED_TYPES
-from costboost.versions import show_versions
+
+if TYPE_CHECKING:
+    from costboost.costs import Costs
+    from costboost.estimators.adaboost.classifier import CostBoostClassifier
+    from costboost.estimators.gradient import GradientBoostClassifier, GradientBoostRegressor
+    from costboost.estimators.pnorm import PNormBoostClassifier
+    from costboost.estimators.wrappers import (
+        CostColumns,
+        CostingClassifier,
+        MetaCostClassifier,
+        MinimumCostClassifier,
+        RateClassifier,
+    )
+    from costboost.persistence import load, save
+    from costboost.report import make_report
+    from costboost.trusted import TRUSTED_TYPES
+    from costboost.versions import show_versions
 
 __all__ = [
     "Costs",
@@ -30,6 +40,52 @@ __all__ = [
     "TRUSTED_TYPES",
     "save",
     "load",
+    "make_report",
     "show_versions",
     "__version__",
 ]
+
+_HOMES = {
+    "Costs": "costs",
+    "CostBoostClassifier": "estimators.adaboost.classifier",
+    "PNormBoostClassifier": "estimators.pnorm",
+    "GradientBoostClassifier": "estimators.gradient",
+    "GradientBoostRegressor": "estimators.gradient",
+    "MinimumCostClassifier": "estimators.wrappers",
+    "MetaCostClassifier": "estimators.wrappers",
+    "CostingClassifier": "estimators.wrappers",
+    "CostColumns": "estimators.wrappers",
+    "RateClassifier": "estimators.wrappers",
+    "TRUSTED_TYPES": "trusted",
+    "save": "persistence",
+    "load": "persistence",
+    "make_report": "report",
+    "show_versions": "versions",
+}
+_PACKAGES = (
+    "calibration",
+    "costs",
+    "datasets",
+    "decisions",
+    "deploy",
+    "explain",
+    "metrics",
+    "persistence",
+    "plots",
+    "report",
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        found = getattr(import_module(f"costboost.{_HOMES[name]}"), name)
+    elif name in _PACKAGES:
+        found = import_module(f"costboost.{name}")
+    else:
+        raise AttributeError(f"module 'costboost' has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_PACKAGES})

@@ -25,6 +25,7 @@ TRUSTED_TYPES: list[str] = [
     "costboost.estimators.wrappers.minimum_cost.MinimumCostClassifier",
     # what they were given
     "costboost.costs.costs.Costs",
+    "costboost.costs.expressions.Expression",
     "costboost.boosting.gradient.losses.exponential.CostExponentialLoss",
     "costboost.boosting.gradient.losses.expected_cost.ExpectedCostLoss",
     "costboost.boosting.gradient.losses.exponential.ExponentialLoss",

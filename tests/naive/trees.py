@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -123,13 +123,14 @@ def weight(sums, criterion):
 
 
 def gain(left, right, rules):
-    """Return what a split gains, or None when it may not be made."""
+    """Return what a split gains and how much of that is rounding; None when it may not be made."""
     if min(weight(left, rules.criterion), weight(right, rules.criterion)) < rules.min_weight:
         return None
     parent = [a + b for a, b in zip(left, right, strict=True)]
     both = score(left, rules.criterion, rules.l2) + score(right, rules.criterion, rules.l2)
     gained = both - score(parent, rules.criterion, rules.l2)
-    return gained if gained > ROUNDING * abs(both) else None
+    rounding = ROUNDING * abs(both)
+    return (gained, rounding) if gained > rounding else None
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,7 @@ class Split:
     threshold: int
     goes_left: list[bool]
     left_sums: list[int]
+    rounding: float = 0.0
 
 
 def thresholds(codes) -> Iterator[tuple[int, list[bool]]]:
@@ -174,6 +176,24 @@ def channel_key(sums, channel, criterion):
     return Fraction(sums[channel], total) if total else sums[channel] * Fraction(10) ** 300
 
 
+def exceeds(a, b):
+    """Whether a is larger than b by more than rounding."""
+    return a - b > ROUNDING * abs(a)
+
+
+def in_order(present, keys):
+    """Sort categories by their keys, by insertion: keys equal but for rounding stay as they are."""
+    order = []
+    for c in present:
+        place = len(order)
+        while place > 0 and keys[order[place - 1]] - keys[c] > ROUNDING * abs(
+            keys[order[place - 1]]
+        ):
+            place -= 1
+        order.insert(place, c)
+    return order
+
+
 def ordered_subsets(table, rows, j, rules, channels=None) -> Iterator[tuple[int, list[bool]]]:
     """All cuts of the categories in the order of each channel."""
     present = present_codes(table, rows, j, rules)
@@ -186,7 +206,7 @@ def ordered_subsets(table, rows, j, rules, channels=None) -> Iterator[tuple[int,
         channels = range(1 if one_is_enough else n_channels - (rules.criterion == "squares"))
     for channel in channels:
         keys = {c: channel_key(sums[c], channel, rules.criterion) for c in present}
-        order = sorted(present, key=lambda c: (keys[c], c))
+        order = in_order(present, keys)
         for size in range(1, len(order)):
             yield -1, [code in order[:size] for code in range(256)]
 
@@ -206,7 +226,7 @@ def best_split(table, rows, rules, features=None, subsets=ordered_subsets):
             ways = thresholds([code for code in present if code != MISSING])
         for threshold, goes_left in ways:
             found = try_split(table, rows, rules, j, threshold, goes_left)
-            if found is not None and (best is None or found.gain > best.gain):
+            if found is not None and (best is None or found.gain - best.gain > found.rounding):
                 best = found
     return None if best is None else with_defaults(table, rows, rules, best)
 
@@ -219,7 +239,9 @@ def try_split(table, rows, rules, j, threshold, goes_left):
         return None
     left_sums = table.sums(left)
     gained = gain(left_sums, table.sums(right), rules)
-    return None if gained is None else Split(gained, j, threshold, goes_left, left_sums)
+    if gained is None:
+        return None
+    return Split(gained[0], j, threshold, goes_left, left_sums, gained[1])
 
 
 def with_defaults(table, rows, rules, split):
@@ -227,12 +249,13 @@ def with_defaults(table, rows, rules, split):
     present = present_codes(table, rows, split.feature, rules)
     all_sums = table.sums(rows)
     right_sums = [a - b for a, b in zip(all_sums, split.left_sums, strict=True)]
-    heavier = weight(split.left_sums, rules.criterion) >= weight(right_sums, rules.criterion)
+    left_weight, right_weight = (weight(s, rules.criterion) for s in (split.left_sums, right_sums))
+    heavier = left_weight >= right_weight * (1 - ROUNDING)
     goes_left = list(split.goes_left)
     for code in range(256):
         if code not in present and (split.threshold < 0 or code == MISSING):
             goes_left[code] = heavier
-    return Split(split.gain, split.feature, split.threshold, goes_left, split.left_sums)
+    return replace(split, goes_left=goes_left)
 
 
 @dataclass
@@ -273,7 +296,8 @@ def grow(table, rules, rows=None, features: Callable[[], Sequence[int]] | None =
 
     consider(0)
     while waiting and (rules.max_leaf_nodes is None or len(tree.leaves) < rules.max_leaf_nodes):
-        number = min(waiting, key=lambda number: (-tree.nodes[number].split.gain, number))
+        most = max((tree.nodes[number].split for number in waiting), key=lambda split: split.gain)
+        number = min(n for n in waiting if most.gain - tree.nodes[n].split.gain <= most.rounding)
         waiting.remove(number)
         node = tree.nodes[number]
         node.left = len(tree.nodes)

@@ -125,7 +125,6 @@ class Problem:
         for shard in cut.shards:
             values = np.ascontiguousarray(self.data[shard.rows])
             shard.state = SimpleNamespace(part=None, **{self.name: values})
-            shard.data[self.name] = values
         return cut
 
     def grow(self, rules, *, parts=None, keep=None, draw=None):
@@ -142,9 +141,7 @@ class Problem:
         limits = Limits(rules.max_depth, rules.max_leaf_nodes, rules.min_samples_leaf)
         with self.shards(parts) as cut:
             tree = Grower(cut, self.mode, finder, limits, draw).grow(keep)
-            for shard in cut.shards:
-                shard.data["leaves"] = shard.leaves
-            return tree, cut.gather("leaves")
+            return tree, cut.fetch(lambda shard: shard.leaves)
 
 
 def assert_equals_twin(tree, twin):
@@ -510,6 +507,18 @@ def test_growth_is_best_first():
         assert gains[node] == max(gains.values())
         at_hand = at_hand - {node} | {int(tree.left[node]), int(tree.left[node]) + 1}
     assert len(at_hand) == 8
+
+
+@pytest.mark.parametrize(("extra", "first"), [(2.0**-48, 1), (2.0**-20, 2)])
+def test_of_gains_that_differ_by_rounding_the_oldest_node_is_split(extra, first):
+    # The root parts column 0; then each child would part column 1, the right one a little better.
+    codes = np.array([[a, b] for a in (0, 1) for b in (0, 1) for _ in (0, 1)], dtype=np.uint8)
+    labels = np.array([0, 0, 0, 1, 1, 1, 1, 0])
+    weights = np.array([2.0, 2, 1, 1, 2, 2, 1, 1 + extra])
+    problem = zoo_problem(codes, labels, weights)
+    tree, _ = problem.grow(naive.Rules("gini", max_leaf_nodes=3))
+    assert tree.feature[0] == 0
+    assert np.flatnonzero(tree.left >= 0).tolist() == [0, first]
 
 
 def problem_gain(full, tree, node):

@@ -1,7 +1,7 @@
 """One price, or several that belong together: numbers, one per row, columns and functions.
 
-A price that is a string names a column; one that can be called is a function of the table. All
-others are numbers, checked here once.
+A price that is a string names a column; one that can be called is a function of the table (an
+`Expression` is one that says what it reads). All others are numbers, checked here once.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from costboost.costs.expressions import Expression
 from costboost.costs.labelled import index_of, name_of
 from costboost.costs.state import Cell, Source
 from costboost.inputs.arrays import FloatArray, read_numbers
@@ -20,6 +21,8 @@ def read_cell(value: Any, name: str, benefits: bool) -> Cell:
     """Read one price: a number, one per row, a column's name or a function of the table."""
     if isinstance(value, str):
         return Cell(Source(value), value)
+    if isinstance(value, Expression):
+        return Cell(Source(value), value.text)
     if callable(value):
         return Cell(Source(value))
     return Cell(read_numbers(value, name, negative=benefits), name_of(value))

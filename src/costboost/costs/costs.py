@@ -44,7 +44,8 @@ class Costs(Makers):
         A number holds for every row. Prices per row must all have the same length: nothing is
         broadcast from length 1; the index of a pandas Series is remembered, and must be that of
         the table. A string names a column of the table, a function is given the table and returns
-        one price per row, each of its own row only; see `bind_table`.
+        one price per row, each of its own row only; see `bind_table`. An `expression` is such a
+        function that can be written down, ``expression("0.75 * amount + 20")``.
     tp, tn : float, array-like of shape (n_samples,), str or callable, default=0
         Cost of the two correct answers. They may exceed the cost of the wrong ones (an
         investigation that costs more than the fraud); see `cheapest_labels`.
@@ -176,7 +177,7 @@ class Costs(Makers):
         bound = tables.bind_table(self._state, X)
         return self if bound is self._state else self._of(bound)
 
-    def with_defer(self, price: ArrayLike, *, action: Any = "defer") -> Costs:
+    def with_defer(self, price: Any, *, action: Any = "defer") -> Costs:
         """Return these costs with one more action, whose price does not depend on the truth.
 
         Where every decision is expected to cost more than `price`, the cheapest is then to abstain:
@@ -184,8 +185,8 @@ class Costs(Makers):
 
         Parameters
         ----------
-        price : float or array-like of shape (n_samples,)
-            What it costs to defer a row.
+        price : float, array-like of shape (n_samples,), str or callable
+            What it costs to defer a row; a column's name or a function of the table, as any price.
         action : label, default="defer"
             What the action is called.
 

@@ -74,13 +74,13 @@ class Rows:
 
     @property
     def column_names(self) -> list[str]:
-        """Names of the columns that are still to be read; functions have none."""
+        """Names of the columns that are still to be read; functions do not say theirs."""
         return named_columns(self._state)
 
     @property
     def names_every_column(self) -> bool:
         """Whether all that is still to be read has a name: none of it is a function."""
-        return all(isinstance(source.read, str) for source in self._state.sources)
+        return all(source.columns is not None for source in self._state.sources)
 
     @property
     def index(self) -> Any:

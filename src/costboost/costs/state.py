@@ -22,6 +22,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.costs.expressions import Expression
 from costboost.inputs.arrays import FloatArray, freeze
 from costboost.inputs.labels import usual_positive
 
@@ -56,10 +57,19 @@ class Source(NamedTuple):
     steps: tuple[tuple[str, float], ...] = ()
 
     @property
+    def columns(self) -> tuple[str, ...] | None:
+        """The columns that are read; None where a function does not say."""
+        if isinstance(self.read, str):
+            return (self.read,)
+        return self.read.columns if isinstance(self.read, Expression) else None
+
+    @property
     def what(self) -> str:
         """Say it in words."""
         if isinstance(self.read, str):
             return f"the column {self.read!r}"
+        if isinstance(self.read, Expression):
+            return f"the expression {self.read.text!r}"
         return f"the function {getattr(self.read, '__name__', self.read)}"
 
 

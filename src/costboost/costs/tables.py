@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from costboost.costs.binding import ROWS_CHANGED, check_rows
+from costboost.costs.expressions import ExpressionError
 from costboost.costs.labelled import index_of
 from costboost.costs.state import Cell, Source, State
 from costboost.inputs.arrays import FloatArray, freeze, read_numbers
@@ -38,7 +39,7 @@ def bind_table(state: State, X: Any) -> State:
 
 def named_columns(state: State) -> list[str]:
     """Return the names of the columns that costs read, each once."""
-    names = (source.read for source in state.sources if isinstance(source.read, str))
+    names = (name for source in state.sources for name in source.columns or ())
     return list(dict.fromkeys(names))
 
 
@@ -94,6 +95,8 @@ def _call(source: Source, X: Any) -> Any:
     assert not isinstance(source.read, str)
     try:
         given = source.read(X)
+    except ExpressionError:  # which says what is wrong, and where
+        raise
     except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(
             f"{source.what}, which gives the costs, failed on X (a {type(X).__name__}) with "

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.costs.expressions import Expression
 from costboost.costs.state import Cell, Source, State
 from costboost.inputs.arrays import FloatArray
 
@@ -52,9 +53,9 @@ def signs(state: State) -> dict[str, tuple[int, int]]:
 
 
 def _source(source: Source) -> str:
-    read = source.read if isinstance(source.read, str) else None
     name = getattr(source.read, "__name__", type(source.read).__name__)
-    text = f"<{name} of the table>" if read is None else repr(read)
+    says = isinstance(source.read, str | Expression)
+    text = repr(source.read) if says else f"<{name} of the table>"
     for sign, number in source.steps:
         text = f"{text} {sign} {number:g}"
     return text

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from costboost.costs.doubts import dearer_when_right
+from costboost.costs.expressions import Expression
 from costboost.costs.state import Cell, Source, State, dense
 from costboost.costs.text import signs
 
@@ -56,6 +57,8 @@ def price(cell: Cell) -> str:
 
 
 def _source(source: Source) -> str:
+    if isinstance(source.read, Expression):
+        return source.read.text + _steps(source)
     if not isinstance(source.read, str):
         return f"what {source.what} says of its row" + _steps(source)
     return f"its {source.read}{_steps(source)}"

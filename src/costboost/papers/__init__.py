@@ -1,1 +1,54 @@
-"""What the papers claim, computed: `python -m costboost.papers.properties`."""
+"""What the papers claim, computed: ``python -m costboost.papers NAME``.
+
+Every module here that defines ``main`` is one of them, under its own name, described by the first
+line of its docstring: a new one needs no other mention. ``main`` may take a list of arguments.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+__all__ = ["names", "run"]
+
+
+def names() -> dict[str, str]:
+    """Return what can be computed, by name, with a line about each.
+
+    Examples
+    --------
+    >>> from costboost import papers
+    >>> papers.names()["properties"]
+    'The four properties of Nikolaou et al. (2016), computed for every rule from the rule itself.'
+    """
+    found = {}
+    for path in sorted(Path(__file__).parent.glob("[a-z]*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))  # importing it may take seconds
+        if any(isinstance(node, ast.FunctionDef) and node.name == "main" for node in tree.body):
+            found[path.stem] = (ast.get_docstring(tree) or "").partition("\n")[0]
+    return found
+
+
+def run(name: str, arguments: Sequence[str] = ()) -> None:
+    """Compute one of them, and print what comes out.
+
+    Parameters
+    ----------
+    name : str
+        One of `names`.
+    arguments : sequence of str, default=()
+        Those of its own command line.
+    """
+    known = names()
+    if name not in known:
+        raise ValueError(f"There is no {name!r} among the papers: {', '.join(known)}.")
+    main = import_module(f"costboost.papers.{name}").main
+    if inspect.signature(main).parameters:
+        main(list(arguments))
+    elif arguments:
+        raise ValueError(f"{name} takes no arguments, but {' '.join(arguments)} was given.")
+    else:
+        main()

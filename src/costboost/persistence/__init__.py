@@ -6,6 +6,6 @@ nothing is used before it is checked (`hints`, `checks`). `writing` replaces fil
 """
 
 from costboost.persistence.errors import ModelFileError
-from costboost.persistence.files import load, save
+from costboost.persistence.files import ModelFile, load, read, save
 
-__all__ = ["ModelFileError", "load", "save"]
+__all__ = ["ModelFile", "ModelFileError", "load", "read", "save"]

@@ -19,7 +19,8 @@ from costboost.boosting.adaboost.rules import RULES
 from costboost.boosting.gradient.model import GradientEnsemble
 from costboost.boosting.pnorm.model import Mixture
 from costboost.calibration import CalibratedScores, ClassCalibration, Isotonic
-from costboost.costs.state import State
+from costboost.costs import Expression
+from costboost.costs.state import Source, State
 from costboost.inputs.checks import check_jobs
 from costboost.trees.forest import Forest
 
@@ -103,6 +104,8 @@ def check_costs(state: State) -> None:
     held, values = state[1], list(_arrays(state[1]))  # the cells, and the prices among them
     demand(all(c.dtype == np.float64 and c.ndim <= 1 for c in values), "costs are no numbers")
     demand(all(np.isfinite(c).all() for c in values), "a cost is not finite")
+    read = [cell.value.read for cell in held if isinstance(cell.value, Source)]
+    demand(all(isinstance(part, str | Expression) for part in read), "a cost is read from nothing")
     lengths = {c.size for c in values if c.ndim}
     demand(len(lengths) <= 1, "costs have different numbers of rows")
     for n in (state.n_classes, state.n_actions):
@@ -121,14 +124,15 @@ def check_costs(state: State) -> None:
 
 
 def _arrays(value: Any) -> Iterator[NDArray[Any]]:
-    """Yield the arrays inside cells; beside them there may be names of columns and numbers."""
+    """Yield the arrays inside cells; beside them there may be columns, expressions and numbers."""
     if isinstance(value, np.ndarray):
         yield value
     elif isinstance(value, tuple):
         for part in value:
             yield from _arrays(part)
     else:
-        demand(value is None or isinstance(value, str | float), "a cost is no number")
+        known = value is None or isinstance(value, str | float | Expression)
+        demand(known, "a cost is no number")
 
 
 # --- models
@@ -238,7 +242,8 @@ def _check_inner(fitted: dict[str, Any], classes: NDArray[Any] | None) -> None:
 
 
 def _check_prices(costs: Any, classes: NDArray[Any] | None) -> None:
-    demand(costs.is_constant and classes is not None, "costs to decide by are not constant")
+    # Prices of columns are read where the model decides; prices of rows are those of other rows.
+    demand(costs.n_rows is None and classes is not None, "costs to decide by are not constant")
     assert classes is not None
     own = costs.classes
     demand(own is not None and own.tolist() == classes.tolist(), "costs have other classes")

@@ -54,6 +54,12 @@ class Contents(NamedTuple):
     arrays: tuple[NDArray[Any], ...]
     version: str
 
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What the writer noted beside the model: plain JSON."""
+        notes: dict[str, Any] = self.header.get("notes", {})
+        return notes
+
 
 def lay_out(header: dict[str, Any], arrays: Sequence[NDArray[Any]]) -> list[Any]:
     """Return the parts of a file, to be written one after the other."""
@@ -136,6 +142,8 @@ def _read_header(text: bytes) -> dict[str, Any]:
         raise ModelFileError(f"its header is no JSON: {error}") from error
     if not isinstance(header, dict) or not isinstance(header.get("arrays"), list):
         raise ModelFileError("its header lists no arrays")
+    if not isinstance(header.get("notes", {}), dict):
+        raise ModelFileError("its notes have no names")
     return header
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import mmap as memory_maps
 import os
 import stat
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +21,31 @@ from costboost.persistence.packing import Packer
 from costboost.persistence.unpacking import unpack
 from costboost.persistence.writing import write_atomically
 
-__all__ = ["load", "save"]
+__all__ = ["ModelFile", "load", "read", "save"]
 
 LIMIT = 1 << 30
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+class ModelFile(NamedTuple):
+    """What `read` found in a file.
+
+    Attributes
+    ----------
+    model : estimator
+    notes : dict
+        What was noted beside the model when it was saved.
+    version : str
+        Of the library that wrote the file.
+    """
+
+    model: Any
+    notes: dict[str, Any]
+    version: str
+
+
+def save(
+    model: Any, path: str | os.PathLike[str], *, notes: Mapping[str, Any] | None = None
+) -> None:
     """Write a model to one file that holds arrays and plain values, and no code.
 
     The file takes the place of an older one at once or not at all: a full disk or a kill leaves
@@ -39,6 +60,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         round, and ends at the same model.
     path : path-like
         Where to write; ``model.costboost`` is a good name.
+    notes : dict, default=None
+        What to keep beside the model, for whoever uses the file: text, numbers, booleans, None,
+        lists and dictionaries of them by name, as JSON has them. `read` returns them.
 
     See Also
     --------
@@ -65,7 +89,24 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         )
     packer = Packer()
     packer.pack(model, type(model).__name__)
-    write_atomically(Path(path), lay_out({"objects": packer.objects}, packer.arrays))
+    header: dict[str, Any] = {"objects": packer.objects}
+    if notes:
+        header["notes"] = _checked_notes(dict(notes))
+    write_atomically(Path(path), lay_out(header, packer.arrays))
+
+
+def _checked_notes(notes: dict[str, Any]) -> dict[str, Any]:
+    """Refuse notes that would come back as something else."""
+    try:
+        same = json.loads(json.dumps(notes, allow_nan=False)) == notes
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ModelFileError(f"notes are kept as JSON, which these are not: {error}.") from None
+    if not same:
+        raise ModelFileError(
+            "notes are kept as JSON: names are text, and tuples would come back as lists. Give "
+            "text, finite numbers, booleans, None, lists and dictionaries."
+        )
+    return notes
 
 
 def load(path: str | os.PathLike[str], *, mmap: bool = False, limit: int = LIMIT) -> Any:
@@ -97,6 +138,32 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False, limit: int = LIMIT
     See Also
     --------
     save : write it.
+    read : the model and what was noted beside it.
+    """
+    return read(path, mmap=mmap, limit=limit).model
+
+
+def read(path: str | os.PathLike[str], *, mmap: bool = False, limit: int = LIMIT) -> ModelFile:
+    """Read a model as `load` does, and what was noted beside it.
+
+    Parameters
+    ----------
+    path, mmap, limit
+        As for `load`.
+
+    Returns
+    -------
+    ModelFile
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import costboost
+    >>> from costboost import persistence
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.costboost"
+    >>> costboost.save(costboost.CostBoostClassifier(), path, notes={"trained on": "2026-11-16"})
+    >>> persistence.read(path).notes
+    {'trained on': '2026-11-16'}
     """
     try:
         contents = open_contents(_read(Path(path), mmap, limit))
@@ -113,7 +180,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False, limit: int = LIMIT
             f"{path}, written by costboost {contents.version}, holds no model that costboost "
             f"{__version__} can use: {error}."
         ) from error
-    return model
+    return ModelFile(model, contents.notes, contents.version)
 
 
 def _read(path: Path, mapped: bool, limit: int) -> NDArray[np.uint8]:

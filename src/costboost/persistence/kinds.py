@@ -25,7 +25,7 @@ from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.gradient import losses
 from costboost.boosting.gradient.model import GradientEnsemble, Init
 from costboost.boosting.pnorm.model import Mixture
-from costboost.costs import Costs
+from costboost.costs import Costs, Expression
 from costboost.costs.state import State
 from costboost.estimators.adaboost.classifier import CostBoostClassifier
 from costboost.estimators.gradient import GradientBoostClassifier, GradientBoostRegressor
@@ -189,6 +189,11 @@ def _make_costs(fields: Fields) -> Costs:
     _check_fields(Costs, costs._state._asdict(), _COSTS_HINTS, set())
     checks.check_costs(costs._state)
     return costs
+
+
+def _make_expression(fields: Fields) -> Expression:
+    _check_fields(Expression, fields, {"text": str}, {"text"})
+    return Expression(fields["text"])  # which parses it
 
 
 # --- estimators
@@ -361,6 +366,7 @@ def _kinds() -> list[Kind]:
     return [
         Kind(Binner, _flatten_binner, _make_binner),
         Kind(Costs, Costs.__getstate__, _make_costs),
+        Kind(Expression, Expression.__getstate__, _make_expression),
         Kind(np.random.RandomState, _random_fields, _make_random),
         _data(Forest),
         _data(Ensemble, checks.check_ensemble),

@@ -24,14 +24,14 @@ _NONE = np.zeros(0)
 
 @dataclass(frozen=True)
 class ClassWeights:
-    """One weight per row, added to the histogram of the row's class (`shard.data["weights"]`).
+    """One weight per row, added to the histogram of the row's class (`shard.state.weights`).
 
     `scales` puts weights on the grid, one for each class: a power of two, times the class's factor
-    if it has one. Where rows have factors of their own, they are in `shard.data[factors]`.
+    if it has one. With `factored` rows have factors of their own, in `shard.state.handed`.
     """
 
     scales: tuple[float, ...]
-    factors: str | None = None
+    factored: bool = False
 
     @property
     def n_channels(self) -> int:
@@ -41,8 +41,8 @@ class ClassWeights:
     def histogram(self, shard: Shard, node: int, columns: Int64 | None = None) -> Int64:
         """Return the node's class weights as a (d, 256, K) view of planes by class."""
         hist = np.zeros((self.n_channels, shard.width(columns), 256), dtype=np.int64)
-        factors = _NONE if self.factors is None else shard.data[self.factors]
-        weights = (shard.data["weights"], factors, np.array(self.scales))
+        factors = shard.state.handed if self.factored else _NONE
+        weights = (shard.state.weights, factors, np.array(self.scales))
         where = (shard.codes, *shard.where(node))
         kernels.class_histogram(*where, *weights, hist.reshape(-1), columns)
         return hist.transpose(1, 2, 0)

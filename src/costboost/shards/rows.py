@@ -9,7 +9,7 @@ children, as it sees them; the other one is the parent's less that, which intege
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -62,7 +62,7 @@ class Shard:
     Attributes
     ----------
     codes : ndarray of shape (m, d), uint8
-    rows : ndarray of shape (m,), int64
+    rows : ndarray of shape (m,), uint32
         The number of each row in the table as it was given.
     starts : ndarray of shape (S + 1,), int64
         Where each segment (class) begins.
@@ -73,10 +73,9 @@ class Shard:
     """
 
     codes: NDArray[np.uint8]
-    rows: Int64
+    rows: NDArray[np.uint32]
     starts: Int64
     state: Any = None
-    data: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         m = len(self.codes)
@@ -210,8 +209,8 @@ class Shard:
     @property
     def sample_weights(self) -> NDArray[np.float64] | None:
         """The weights that the user gave the rows, (m,), if any: the algorithm holds them."""
-        held = getattr(self.state, "sample_weights", None)
-        return self.data.get("sample weights") if held is None else held
+        held: NDArray[np.float64] | None = getattr(self.state, "sample_weights", None)
+        return held
 
     @cached_property
     def heaviest(self) -> float:

@@ -148,6 +148,7 @@ class Grower:
 
     Examples
     --------
+    >>> from types import SimpleNamespace
     >>> from costboost.shards.grid import grid_scale
     >>> from costboost.shards.layout import plan_layout
     >>> from costboost.shards.modes import ClassWeights
@@ -157,8 +158,8 @@ class Grower:
     >>> n_bins, numeric = np.array([4, 2]), np.zeros(2, dtype=bool)
     >>> finder = SplitFinder(n_bins, numeric, n_channels=2, criterion="gini")
     >>> mode = ClassWeights((grid_scale(1.0, n_rows=4),) * 2)
-    >>> with layout.cut(codes[layout.rows]) as shards:
-    ...     shards.scatter("weights", np.ones(4))
+    >>> load = lambda rows: SimpleNamespace(weights=np.ones(len(rows)))
+    >>> with layout.cut(codes[layout.rows], load) as shards:
     ...     tree = Grower(shards, mode, finder, Limits(max_depth=1)).grow()
     >>> tree.feature.tolist(), tree.threshold.tolist(), tree.left.tolist()
     ([0, -1, -1], [1, -1, -1], [1, -1, -1])
@@ -196,12 +197,26 @@ class Grower:
             self._consider(ROOT)
         n_leaves = 1
         while self._queue:
-            _, node = heapq.heappop(self._queue)
+            node = self._next()
             n_leaves += 1
             self._split(node, n_leaves)
             if not self.limits.allows(0, n_leaves):
                 break
         return self._finish(_to_arrays(self.nodes))
+
+    def _next(self) -> int:
+        """Take the node that gains most; the oldest of those whose gains are equal."""
+        best = heapq.heappop(self._queue)
+        split = self.nodes[best[1]].split
+        assert split is not None
+        equal = [best]
+        while self._queue and self._queue[0][0] <= split.rounding - split.gain:
+            equal.append(heapq.heappop(self._queue))
+        oldest = min(equal, key=lambda entry: entry[1])
+        for entry in equal:
+            if entry is not oldest:
+                heapq.heappush(self._queue, entry)
+        return oldest[1]
 
     def _finish(self, tree: Tree) -> Tree:
         """Let every row find its leaf, and note how many reach each node."""

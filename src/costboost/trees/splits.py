@@ -19,6 +19,7 @@ Criterion = Literal["gini", "entropy", "error", "newton", "vector", "one-hot", "
 CRITERIA: dict[str, int] = {name: number for number, name in enumerate(get_args(Criterion))}
 
 FREE: Bounds = (-np.inf, np.inf)
+ROUNDING = 1e-12  # as in the kernels
 
 
 # Row t says which codes are <= t.
@@ -39,6 +40,8 @@ class Split:
     goes_left : ndarray of shape (256,), uint8
         The same for every code, missing and absent ones included: 1 is left.
     left_sums : ndarray of shape (C,)
+    rounding : float
+        Gains that differ by no more than this are equal.
     """
 
     gain: float
@@ -46,6 +49,7 @@ class Split:
     threshold: int
     goes_left: NDArray[np.uint8]
     left_sums: Int64
+    rounding: float = 0.0
 
     @property
     def missing_left(self) -> bool:
@@ -92,6 +96,10 @@ class SplitFinder:
     def weight(self, sums: Int64) -> float:
         """Weigh the sums of a node, in units of the grid."""
         return float(kernels.weight(sums, self.criterion))
+
+    def _not_lighter(self, left: Int64, right: Int64) -> bool:
+        """Whether the left child weighs at least what the right one does, but for rounding."""
+        return self.weight(left) >= self.weight(right) * (1.0 - ROUNDING)
 
     def surely_counts(self, split: Split, sums: Int64) -> bool:
         """Whether both children have `min_count` rows for certain, by their weight alone."""
@@ -155,7 +163,7 @@ class SplitFinder:
         bounds : (float, float)
             Where the node's values may lie, in units of the grid, if there are constraints.
         """
-        best = np.array([0.0, -1.0, -1.0, 0.0])
+        best = np.array([0.0, -1.0, -1.0, 0.0, 0.0])
         best_sums = np.empty_like(sums)
         l2, min_weight, min_count = self.limits
         min_count = min_count if len(counts) else 1
@@ -177,10 +185,10 @@ class SplitFinder:
         if len(subsets):
             scratch = (self._keys, self._codes, self._held, best_sums, best, goes_left)
             kernels.best_subset(hist, counts, subsets, *rules, *scratch, *limits)
-        gain, feature, threshold, missing_left = best.tolist()
+        gain, feature, threshold, missing_left, rounding = best.tolist()
         if feature < 0:
             return None
-        heavier = self.weight(best_sums) >= self.weight(sums - best_sums)
+        heavier = self._not_lighter(best_sums, sums - best_sums)
         if threshold < 0:
             # Categories that this node does not hold follow the heavier child.
             goes_left[goes_left == 2] = heavier
@@ -191,4 +199,4 @@ class SplitFinder:
             )
             goes_left[MISSING] = missing_left if seen_missing else heavier
         feature = features[int(feature)] if drawn else feature
-        return Split(gain, int(feature), int(threshold), goes_left, best_sums)
+        return Split(gain, int(feature), int(threshold), goes_left, best_sums, rounding)

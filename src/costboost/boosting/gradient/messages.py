@@ -66,8 +66,8 @@ class Bind(Largest):
         heaviest = 1.0 if state.given.weights is None else np.max(state.weights, initial=0.0)
         if self.loss.has_prices:
             state.sizes = state.given.unit_or_weights * state.terms.sizes
-        tops = (getattr(state.terms, "largest_w0", 1.0), np.max(state.sizes, initial=0.0))
-        return np.array([heaviest, *tops])
+        terms = (getattr(state.terms, name, top) for name, top in (("largest_w0", 1), ("drift", 0)))
+        return np.array([heaviest, *terms, np.max(state.sizes, initial=0.0)])
 
 
 @dataclass(frozen=True)
@@ -301,6 +301,22 @@ class LeafSizes(Message):
         leaves = shard.leaves if self.n_leaves > 1 else np.zeros_like(shard.leaves)
         rows = (state.sizes, state.given.unit_or_weights, leaves, state.keep)
         kernels.sum_by_leaf(*rows, *self.scales, out)
+        return out
+
+
+@dataclass(frozen=True)
+class LeafSides(Message):
+    """Add up the weighted |a| of rows that aim up, and of those that aim down, by leaf, (L, 4)."""
+
+    n_leaves: int
+    scale: float
+
+    def answer(self, shard: Shard) -> Int64:
+        """Return the sums: units and remainders of both."""
+        state, out = shard.state, np.zeros((self.n_leaves, 4), dtype=np.int64)
+        up = state.terms.aims > 0.0
+        rows = (np.where(up, state.sizes, 0.0), np.where(up, 0.0, state.sizes))
+        kernels.sum_by_leaf(*rows, shard.leaves, state.keep, self.scale, self.scale, out)
         return out
 
 

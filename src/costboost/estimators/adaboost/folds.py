@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.boosting.adaboost.links import vote_shares
 from costboost.boosting.adaboost.loop import Boosting
 from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.gradient.learner import GradientTree
@@ -25,8 +26,10 @@ from costboost.boosting.gradient.losses import LogLoss
 from costboost.boosting.gradient.model import add_round
 from costboost.boosting.gradient.rows import GradientRows, Rows
 from costboost.boosting.gradient.vectors import VectorTree
+from costboost.boosting.paying import ExpectedPrice, make_bill
 from costboost.calibration import ClassCalibration
 from costboost.estimators.adaboost.trainer import Trainer
+from costboost.shards.grid import rounded
 from costboost.shards.layout import plan_layout, sensible_shards
 from costboost.trees.forest import Forest, ForestBuilder
 
@@ -35,6 +38,26 @@ Int64 = NDArray[np.int64]
 
 L2 = 0.02  # added to the curvature of a leaf
 MAX_STEP = 4.0  # of a leaf on the log-odds scale, as in `GradientBoostClassifier`
+
+
+def scores_of(margins: Floats, total: float, *, shares: bool) -> Floats:
+    """Return what is calibrated: shares of discrete votes, else margins; (n,) for two classes."""
+    if shares:
+        voted = vote_shares(margins, total)
+        return voted[:, 1] if margins.shape[1] == 1 else voted
+    return margins[:, 0] if margins.shape[1] == 1 else margins
+
+
+@dataclass(frozen=True)
+class CalibratedProba:
+    """The calibrated probabilities of margins."""
+
+    calibration: ClassCalibration
+    shares: bool
+
+    def __call__(self, margins: Floats, total: float) -> Floats:
+        """Return probabilities, (m, K)."""
+        return self.calibration.predict(scores_of(margins, total, shares=self.shares))
 
 
 class Fold(ABC):
@@ -57,6 +80,9 @@ class Fold(ABC):
         # any moment leaves both as they were.
         self._seen = (0, np.tile(start, (len(test), 1)))
 
+    shares = False  # whether margins over the sum of steps are shares of votes
+    boosting: Boosting | GradientBoosting
+
     @abstractmethod
     def source(self) -> Iterator[Any]:
         """Yield the rounds."""
@@ -69,10 +95,6 @@ class Fold(ABC):
     def model(self, n_rounds: int) -> Ensemble:
         """Return the ensemble of the first rounds."""
 
-    @abstractmethod
-    def margins_in_training(self) -> Floats:
-        """Return the margins of the rows trained on, as the loop has them, (n, J)."""
-
     def scores(self, n_rounds: int) -> Floats:
         """Return the scores of the rows left out, after so many rounds; never fewer than before."""
         rounds = self.rounds[:n_rounds]
@@ -80,7 +102,11 @@ class Fold(ABC):
 
     def to_scores(self, margins: Floats, n_rounds: int) -> Floats:
         """Return what is calibrated of margins after so many rounds."""
-        return margins[:, 0] if margins.shape[1] == 1 else margins
+        return scores_of(margins, self.total(n_rounds), shares=self.shares)
+
+    def total(self, n_rounds: int) -> float:
+        """Return the sum of the steps of the first rounds."""
+        return 1.0
 
     def _margins(self, rounds: list[Any]) -> Floats:
         n_seen, margins = self._seen
@@ -112,12 +138,18 @@ class Fold(ABC):
         self, n_rounds: int, calibration: ClassCalibration, *, walk: bool = False
     ) -> float:
         """Return what the calibrated decisions on the rows trained on cost altogether."""
+        if not walk:
+            question = ExpectedPrice(
+                CalibratedProba(calibration, self.shares), self.total(n_rounds)
+            )
+            (exact,) = self.boosting.shards.call([question])
+            return rounded(exact)
         trainer, rows = self.trainer, self.train
-        margins = self.walk_training_rows(n_rounds) if walk else self.margins_in_training()
-        proba = calibration.predict(self.to_scores(margins, n_rounds))
+        margins = self.walk_training_rows(n_rounds)
+        said = calibration.predict(self.to_scores(margins, n_rounds))
         costs, weights = trainer.costs[rows], trainer.weights
         weights = None if weights is None else weights[rows]
-        decided = costs.decide(proba, encoded=True)
+        decided = costs.decide(said, encoded=True)
         return costs.total(trainer.y[rows], decided, weights, encoded=True)
 
 
@@ -126,7 +158,7 @@ class GentleFold(Fold):
 
     def __init__(self, trainer: Trainer, boosting: Boosting, train: Int64, test: Int64) -> None:
         super().__init__(trainer, train, test, np.zeros(boosting.n_outputs))
-        self.boosting = boosting
+        self.boosting, self.shares = boosting, trainer.plan.discrete
 
     def source(self) -> Iterator[Any]:
         """Yield the rounds."""
@@ -140,15 +172,10 @@ class GentleFold(Fold):
         """Return the ensemble of the first rounds."""
         return self.trainer.assemble(self.rounds[:n_rounds])
 
-    def to_scores(self, margins: Floats, n_rounds: int) -> Floats:
-        """Return what is calibrated: shares of discrete votes, else margins."""
+    def total(self, n_rounds: int) -> float:
+        """Return the sum of the alphas of the first rounds."""
         rounds = self.rounds[:n_rounds]
-        total = float(np.sum([done.alpha for done in rounds])) if rounds else 1.0
-        return self.trainer.assemble([]).scores(margins, total)
-
-    def margins_in_training(self) -> Floats:
-        """Return the margins of the rows trained on, as the loop has them, (n, J)."""
-        return self.boosting.shards.gather("margins")
+        return float(np.sum([done.alpha for done in rounds])) if rounds else 1.0
 
 
 class LogFold(Fold):
@@ -173,10 +200,6 @@ class LogFold(Fold):
         steps = np.array([done.step for done in self.rounds[:n_rounds]])
         forest = self.forest(n_rounds)
         return Ensemble(self.trainer.plan.n_classes, steps, forest, (), "gentle", False, slope=1.0)
-
-    def margins_in_training(self) -> Floats:
-        """Return the margins of the rows trained on, as the loop has them, (n, J)."""
-        return self.boosting.shards.fetch(lambda shard: np.asarray(shard.state.margins))
 
 
 @dataclass(frozen=True)
@@ -206,7 +229,12 @@ def _open_log(trainer: Trainer, rows: Int64) -> Iterator[tuple[GradientBoosting,
     shards = sensible_shards(len(rows), binner.n_features, plan.n_threads)
     layout = plan_layout(None, len(rows), 1, shards)
     codes = trainer.codes_of(rows[layout.rows])
-    with layout.cut(codes, lambda part: GradientRows(table.take(part))) as cut:
+    costs = trainer.costs[rows]
+
+    def load(part: NDArray[Any]) -> GradientRows:
+        return GradientRows(table.take(part), make_bill(costs, table.y, part))
+
+    with layout.cut(codes, load) as cut:
         loss = LogLoss()
         start = loss.constant(cut, n_outputs)
         setting = GradientSetting(

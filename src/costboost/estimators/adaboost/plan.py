@@ -286,20 +286,40 @@ def _objective(objective: Any, n_rows: int) -> Any:
     """Return the function (at, rows) -> (a, b, w0) of Gradient-CSB."""
     if isinstance(objective, str):
         check_choice("objective", objective, tuple(OBJECTIVES))
-        named = OBJECTIVES[objective]
-        return lambda at, rows: named(at)
+        return _NamedObjective(objective)
     if callable(objective):
-        return lambda at, rows: read_objective(objective(at), at.cost.shape)
+        return _UserObjective(objective)
     arrays = read_objective(objective, (n_rows,))
-    return _RowObjective(arrays)
+    return RowObjective(arrays)
 
 
 @dataclass(frozen=True)
-class _RowObjective:
+class _NamedObjective:
+    """One of `OBJECTIVES`."""
+
+    name: str
+
+    def __call__(self, at: At, rows: Any) -> tuple[Floats, Floats, Floats]:
+        return OBJECTIVES[self.name](at)
+
+
+@dataclass(frozen=True)
+class _UserObjective:
+    """A user's function of an `At`, checked."""
+
+    function: Any
+
+    def __call__(self, at: At, rows: Any) -> tuple[Floats, Floats, Floats]:
+        return read_objective(self.function(at), at.cost.shape)
+
+
+@dataclass(frozen=True)
+class RowObjective:
     """The user's own a, b, w0, one of each per row."""
 
     arrays: tuple[Floats, Floats, Floats]
 
     def __call__(self, at: At, rows: Any) -> tuple[Floats, Floats, Floats]:
+        """Return those of some rows."""
         a, b, w0 = self.arrays
         return a[rows], b[rows], w0[rows]

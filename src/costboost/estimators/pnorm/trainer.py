@@ -180,7 +180,7 @@ class PNormTrainer(Trainer):
 
 
 def load_rows(
-    rows: Int64, y: Int64, costs: Costs, weights: Floats | None, plan: PNormPlan
+    rows: NDArray[Any], y: Int64, costs: Costs, weights: Floats | None, plan: PNormPlan
 ) -> PNormRows:
     """Return what a shard holds of some rows; class numbers take a byte each, if they can."""
     kind = np.uint8 if plan.n_classes <= 256 else np.uint32

@@ -1,0 +1,214 @@
+"""``costboost compare``: methods and models on the same folds, and whether they can be told apart.
+
+Methods are trained on each fold's other rows and decide about its own; models decide as they are.
+What is compared are the same rows, each billed once: intervals are those of differences row by row,
+and ranks those of the folds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.cli.bill import Bill, answer, make_bill
+from costboost.cli.errors import InputError, UsageError
+from costboost.cli.evaluate import note_training_rows
+from costboost.cli.labels import shown
+from costboost.cli.methods import make_model
+from costboost.cli.money import Money, count
+from costboost.cli.prices import Prices
+from costboost.cli.recipe import Kept, read_model
+from costboost.cli.rows import Rows, read_rows
+from costboost.cli.screen import Screen
+from costboost.cli.splitting import fold_rows
+from costboost.cli.train import Choices, Task, open_task
+from costboost.cli.words import classes_text, show_bill
+from costboost.cli.writing import check_output, write_figure
+from costboost.metrics import CriticalDifference, critical_difference, paired_cost_test
+
+__all__ = ["compare"]
+
+_MANY_ROWS = 20_000  # rows from which on fewer resamples do
+_PICTURES = (".png", ".svg", ".pdf")
+
+
+def compare(
+    path: str,
+    prices: Prices,
+    asked: Choices,
+    screen: Screen,
+    *,
+    methods: Sequence[str],
+    models: Sequence[str],
+    n_folds: int,
+    picture: str | None,
+    force: bool,
+    rounds: int | None,
+    calibration: str,
+    jobs: int | None,
+) -> None:
+    """Compare, print the bill of all, and draw the ranks."""
+    names = [*methods, *models]
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise UsageError("Give at least two different ones, such as --method auto --method adamec.")
+    check_output(picture, force, _PICTURES)
+    how: dict[str, Any] = {"rounds": rounds, "calibration": calibration, "jobs": jobs}
+    for method in methods:
+        make_model(method, seed=asked.seed, **how)  # what is wrong with a name is said at once
+    kept = [read_model(name) for name in models]
+    task = open_task(path, prices, asked, screen)
+    for model in kept:
+        note_training_rows(screen, model, task.source.digest)
+    time = None if asked.time is None else task.rows.frame[asked.time]
+    folds = list(
+        fold_rows(task.rows.truth, n_folds, asked.seed, time=time, groups=task.rows.groups)
+    )
+    screen.say(
+        f"{task.source.name}: {count(len(task.rows), 'row')}; {classes_text(task.rows.truth)}"
+    )
+    decided = _decide(task, methods, kept, folds, screen, asked, how)
+    found = _judge(task.rows, decided, folds, asked.seed, screen)
+    _show(screen, found, Money(prices.currency), n_folds=len(folds))
+    if picture is not None:
+        _draw(found, names, picture)
+        screen.say(f"Wrote {picture}.")
+    screen.result(_result(found, names, len(folds), prices.currency))
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a comparison found."""
+
+    bill: Bill
+    pairs: dict[str, dict[str, Any]]
+    ranks: CriticalDifference
+    best: str
+
+
+Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+
+
+def _decide(
+    task: Task,
+    methods: Sequence[str],
+    kept: Sequence[Kept],
+    folds: Folds,
+    screen: Screen,
+    asked: Choices,
+    how: dict[str, Any],
+) -> dict[str, NDArray[Any]]:
+    """Return what each of them decides about all rows; rows that no fold tests keep a filler."""
+    rows = task.rows
+    decided = {
+        name: np.full(len(rows), rows.actions[0], dtype=np.asarray(rows.actions).dtype)
+        for name in [*methods, *(model.path for model in kept)]
+    }
+    steps = len(folds) * len(methods)
+    with screen.listening(), screen.working("Training on folds", steps) as advance:
+        for train, test in folds:
+            part, left_out = rows.take(train), rows.take(test)
+            for method in methods:
+                model = make_model(method, seed=asked.seed, **how)
+                model.fit(part.X, part.truth, costs=part.costs, groups=part.groups)
+                decided[method][test] = answer(model, left_out).decided
+                advance()
+    with screen.working("Asking models"):
+        for model in kept:
+            decided[model.path] = _answer_of(model, task)
+    return decided
+
+
+def _answer_of(kept: Kept, task: Task) -> NDArray[Any]:
+    """Return what a model decides about the rows, at the prices of the comparison."""
+    strange = set(np.unique(task.rows.truth).tolist()) ^ set(kept.model.classes_.tolist())
+    if strange:
+        raise InputError(f"{kept.path} knows other classes: {shown(sorted(strange, key=str)[0])}.")
+    features = kept.recipe.features or task.choice.features
+    rows = read_rows(task.rows.frame, features, task.prices, kept.model.classes_)
+    return answer(kept.model, rows).decided
+
+
+def _judge(
+    rows: Rows, decided: dict[str, NDArray[Any]], folds: Folds, seed: int, screen: Screen
+) -> Found:
+    tested = np.sort(np.concatenate([test for _, test in folds]))
+    judged = rows.take(tested)
+    own = {name: d[tested] for name, d in decided.items()}
+    bill = make_bill(judged, own, seed, screen)
+    best = min(own, key=lambda name: bill[name].cost)
+    each = list(decided.values())
+    scores = np.array(
+        [
+            [float(rows.costs[test].of_decisions(rows.truth[test], d[test]).mean()) for d in each]
+            for _, test in folds
+        ]
+    )
+    with screen.working("Testing pairs", len(own) - 1) as advance:
+        pairs = {}
+        for name in own:
+            if name != best:
+                pairs[name] = _pair(judged, own[name], own[best], seed)
+                advance()
+    return Found(bill, pairs, critical_difference(scores), best)
+
+
+def _pair(rows: Rows, one: NDArray[Any], best: NDArray[Any], seed: int) -> dict[str, Any]:
+    n = len(rows)
+    test = paired_cost_test(
+        rows.truth,
+        one,
+        best,
+        costs=rows.costs,
+        groups=rows.groups,
+        n_resamples=9999 if n <= _MANY_ROWS else 1999,
+        random_state=seed,
+    )
+    return {
+        "more": n * test.difference,
+        "low": n * test.low,
+        "high": n * test.high,
+        "p_value": test.p_value,
+        "rows_that_differ": test.n_different,
+    }
+
+
+def _show(screen: Screen, found: Found, money: Money, *, n_folds: int) -> None:
+    screen.say(f"{count(found.bill.n_rows, 'row')} billed, in {n_folds} folds")
+    screen.say()
+    show_bill(screen, found.bill, money)
+    for name, pair in sorted(found.pairs.items(), key=lambda item: item[1]["more"]):
+        span = f"95 % interval {money.span(pair['low'], pair['high'])}, p = {pair['p_value']:.3g}"
+        sure = pair["low"] > 0
+        word = "costs" if sure else "cannot be told from"
+        more = f" {money(pair['more'])} more than" if sure else ""
+        screen.say(f"{name} {word}{more} {found.best} ({span}).")
+    if 2 * 0.5**n_folds > 0.05:
+        screen.note(f"ranks of {n_folds} folds tell nothing apart: give --folds 10 for those.")
+
+
+def _draw(found: Found, names: Sequence[str], path: str) -> None:
+    try:
+        from costboost.plots import CriticalDifferenceDisplay
+
+        display = CriticalDifferenceDisplay(result=found.ranks, names=names, alpha=0.05).plot()
+    except ImportError:
+        raise InputError("Pictures need matplotlib: pip install 'costboost[plot]'.") from None
+    write_figure(display.figure_, path)
+
+
+def _result(found: Found, names: Sequence[str], n_folds: int, currency: str) -> dict[str, Any]:
+    return {
+        "rows": found.bill.n_rows,
+        "folds": n_folds,
+        "currency": currency,
+        "bill": found.bill.to_list(),
+        "best": found.best,
+        "against_best": found.pairs,
+        "average_ranks": dict(zip(names, found.ranks.average_ranks.tolist(), strict=True)),
+        "not_told_apart": [[names[i] for i in group] for group in found.ranks.groups],
+        "friedman_p_value": found.ranks.friedman.p_value,
+    }

@@ -1,0 +1,208 @@
+"""``costboost decide``: new rows become decisions, probabilities and expected costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from costboost.cli.bill import Answers, answer
+from costboost.cli.columns import unknown_column
+from costboost.cli.errors import InputError, UsageError
+from costboost.cli.labels import label_of, shown
+from costboost.cli.money import Money, count, share
+from costboost.cli.prices import Prices
+from costboost.cli.recipe import Kept, read_model
+from costboost.cli.rows import Rows, load_rows
+from costboost.cli.screen import Screen
+from costboost.cli.words import listed
+from costboost.cli.writing import check_output, table_suffixes, write_table
+from costboost.costs import Expression, ExpressionError
+
+__all__ = ["decide"]
+
+_DEFER = "defer"
+
+
+def decide(
+    model_path: str,
+    table: str,
+    prices: Prices,
+    screen: Screen,
+    *,
+    output: str | None,
+    force: bool,
+    capacity: Sequence[str],
+    per: str | None,
+    defer: str | None,
+    only_decisions: bool,
+    prefix: str,
+) -> None:
+    """Decide about every row of a table and write what was decided."""
+    if screen.as_json and output in (None, "-"):
+        raise UsageError("--json and the table would both go to standard output: name a file, -o.")
+    check_output(output, force, table_suffixes())
+    kept = read_model(model_path)
+    rows, _ = load_rows(kept, table, prices, screen)
+    _note_unseen(screen, kept, rows)
+    joint = bool(capacity) or per is not None or defer is not None
+    with screen.listening(), screen.working(f"Deciding about {count(len(rows), 'row')}"):
+        if joint:
+            answers, actions, plan = _jointly(kept.model, rows, capacity, per, defer)
+        else:
+            answers, actions, plan = answer(kept.model, rows), rows.actions, None
+    new = _columns(kept.model, rows, answers, actions, prefix)
+    made = _beside(rows.frame, new, only_decisions)
+    with screen.working("Writing"):
+        write_table(made, output)
+    currency = prices.currency or (kept.recipe.prices.currency if kept.recipe.prices else "")
+    result = _result(answers, actions, plan, output)
+    _show(screen, result, Money(currency), len(rows))
+    screen.result(result)
+
+
+# --- limits
+
+
+def _jointly(
+    model: Any, rows: Rows, capacity: Sequence[str], per: str | None, defer: str | None
+) -> tuple[Answers, list[Any], Any]:
+    """Decide about all rows together, where actions are limited or others may be asked."""
+    actions = [*rows.actions, *([_DEFER] if defer is not None else [])]
+    limits = dict(_limit(text, actions) for text in capacity)
+    if per is not None and not limits:
+        raise UsageError("--per says for what a --capacity holds: give that too.")
+    groups = None if per is None else _groups(rows.frame, per)
+    price = None if defer is None else _price(defer, rows.frame)
+    plan = model.decide(
+        rows.X, costs=rows.costs, capacity=limits or None, groups=groups, defer=price
+    )
+    costs = rows.costs if price is None else rows.costs.with_defer(price)
+    proba = np.asarray(model.predict_proba(rows.X))
+    return Answers(plan.decisions, proba, costs.expected(proba)), actions, plan
+
+
+def _limit(text: str, actions: list[Any]) -> tuple[Any, float]:
+    name, equals, number = text.rpartition("=")
+    try:
+        limit = float(number)
+    except ValueError:
+        limit = -1.0
+    share_of = 0 < limit < 1
+    if not equals or limit < 0 or not (share_of or limit == int(limit)):
+        raise UsageError(
+            f"--capacity {text!r}: write ACTION=N, such as review=200, or a share, review=0.05."
+        )
+    return label_of(name, actions, "--capacity"), limit if share_of else int(limit)
+
+
+def _groups(frame: pl.DataFrame, per: str) -> NDArray[Any]:
+    if per not in frame.columns:
+        raise unknown_column(per, frame.columns, "--per")
+    if frame[per].null_count():
+        raise InputError(f"--per {per!r} is empty in some rows: give every row one.")
+    return frame[per].cast(pl.String).to_numpy().astype(str)
+
+
+def _price(defer: str, frame: pl.DataFrame) -> Any:
+    try:
+        return Expression(defer)(frame)
+    except ExpressionError as error:
+        raise InputError(f"--defer: {error}") from None
+
+
+# --- what is new
+
+
+def _note_unseen(screen: Screen, kept: Kept, rows: Rows) -> None:
+    """Make a note of categories that training did not know: they count as missing."""
+    known = getattr(kept.model, "_subject", None)
+    if known is None:
+        return
+    binner = known().members[0].forest.binner
+    for name, categories in zip(rows.X.columns, binner.categories, strict=True):
+        if categories is None:
+            continue
+        column = rows.X[name]
+        strange = column.filter(column.is_not_null() & ~column.is_in([*map(str, categories)]))
+        if len(strange):
+            values = listed([repr(v) for v in strange.unique(maintain_order=True).to_list()], 3)
+            screen.note(
+                f"{count(len(strange), 'row')} have a {name} that the model has not learnt "
+                f"({values}): treated as missing."
+            )
+
+
+# --- the table
+
+
+def _columns(
+    model: Any, rows: Rows, answers: Answers, actions: list[Any], prefix: str
+) -> dict[str, Any]:
+    """Return the new columns by name."""
+    new: dict[str, Any] = {"decision": _plain(answers.decided)}
+    for k, label in enumerate(model.classes_.tolist()):
+        new[f"probability_{shown(label)}"] = answers.proba[:, k]
+    if answers.expected is not None:
+        places = {action: a for a, action in enumerate(actions)}
+        taken = np.array([places[action] for action in answers.decided.tolist()], dtype=np.intp)
+        new["expected_cost"] = answers.expected[np.arange(len(taken)), taken]
+        for a, action in enumerate(actions):
+            new[f"expected_cost_{shown(action)}"] = answers.expected[:, a]
+    return {f"{prefix}{name}": values for name, values in new.items()}
+
+
+def _plain(decided: NDArray[Any]) -> Any:
+    kinds = set(map(type, decided.tolist()))
+    return decided.tolist() if len(kinds) == 1 else [shown(action) for action in decided.tolist()]
+
+
+def _beside(frame: pl.DataFrame, new: dict[str, Any], only: bool) -> pl.DataFrame:
+    if only:
+        return pl.DataFrame({"row": np.arange(frame.height), **new})
+    taken = [name for name in new if name in frame.columns]
+    if taken:
+        raise InputError(
+            f"The table has a column {taken[0]!r} already: say --prefix new_, or --only-decisions."
+        )
+    return frame.with_columns(**{name: pl.Series(name, values) for name, values in new.items()})
+
+
+# --- what is told
+
+
+def _result(answers: Answers, actions: list[Any], plan: Any, output: str | None) -> dict[str, Any]:
+    taken = [int(np.count_nonzero(answers.decided == action)) for action in actions]
+    counts = {shown(action): n for action, n in zip(actions, taken, strict=True)}
+    found: dict[str, Any] = {"decisions": counts, "output": output}
+    if answers.expected is not None:
+        places = {action: a for a, action in enumerate(actions)}
+        chosen = np.array([places[action] for action in answers.decided.tolist()], dtype=np.intp)
+        found["expected_cost"] = float(answers.expected[np.arange(len(chosen)), chosen].sum())
+        constant = {shown(a): float(answers.expected[:, i].sum()) for a, i in places.items()}
+        found["expected_cost_if_always"] = constant
+    if plan is not None and plan.limited:
+        found["without_limits"] = plan.unlimited_cost
+        found["limits"] = [line.strip() for line in repr(plan).splitlines()[2:]]
+    return found
+
+
+def _show(screen: Screen, found: dict[str, Any], money: Money, n: int) -> None:
+    parts = [f"{k:,} {name} ({share(k / n)})" for name, k in found["decisions"].items()]
+    facts = [("decisions", listed(parts, 10))]
+    if "expected_cost" in found:
+        always = [
+            f"{money.bare(c)} always {a}" for a, c in found["expected_cost_if_always"].items()
+        ]
+        text = f"{money(found['expected_cost'])}; {listed(always, 6)}"
+        facts.append(("expected cost", text))
+    for i, line in enumerate(found.get("limits", [])):
+        facts.append(("limits" if not i else "", line))
+    if "without_limits" in found:
+        facts.append(("", f"{money(found['without_limits'])} expected without limits"))
+    if found["output"] not in (None, "-"):
+        facts.append(("written to", str(found["output"])))
+    screen.facts(facts)

@@ -1,0 +1,13 @@
+"""What users can do wrong, by the exit code that it gives."""
+
+from __future__ import annotations
+
+__all__ = ["InputError", "UsageError"]
+
+
+class InputError(ValueError):
+    """A file, a table or a price that cannot be used: exit code 1."""
+
+
+class UsageError(Exception):
+    """Options that do not go together, or lack one: exit code 2."""

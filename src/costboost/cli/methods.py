@@ -1,0 +1,105 @@
+"""Methods by name, as estimators that can decide by new prices.
+
+Named methods are calibrated here unless told otherwise: a command line prices every row, and
+prices change, which uncalibrated methods cannot follow.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from costboost.boosting.adaboost.rules import RULES
+from costboost.boosting.pnorm.methods import METHODS
+from costboost.calibration import CALIBRATORS
+from costboost.cli.errors import UsageError
+from costboost.cli.screen import Advance
+from costboost.estimators.adaboost.classifier import CostBoostClassifier
+from costboost.estimators.gradient import GradientBoostClassifier
+from costboost.estimators.pnorm import PNormBoostClassifier
+
+__all__ = ["make_model", "method_names", "telling"]
+
+LOSSES = ("log", "exponential", "cost-exponential", "expected-cost")
+_NATURAL = ("log", "exponential")
+_CALIBRATED = ("auto", "adamec", "cgada", "asymada")  # by their own default
+
+
+def method_names() -> list[str]:
+    """Return the names of all methods."""
+    return ["auto", *RULES, *(f"gradient:{loss}" for loss in LOSSES), *METHODS]
+
+
+def make_model(
+    method: str,
+    *,
+    rounds: int | None = None,
+    calibration: str = "auto",
+    seed: int = 0,
+    jobs: int | None = None,
+) -> Any:
+    """Return the estimator of a method, not fitted."""
+    if method not in method_names():
+        raise UsageError(f"--method {method!r} is not known; there are {', '.join(method_names())}")
+    params: dict[str, Any] = {"random_state": seed, "n_jobs": jobs}
+    if rounds is not None:
+        params["n_estimators"] = rounds
+    params["calibration"] = _calibration(method, calibration)
+    if method in METHODS:
+        return PNormBoostClassifier(method=method, **params)
+    if method.startswith("gradient:"):
+        return GradientBoostClassifier(method.partition(":")[2], **params)
+    return CostBoostClassifier(method, **params)
+
+
+def _calibration(method: str, given: str) -> str | None:
+    kinds = [name for name in CALIBRATORS if name]
+    if given not in ("auto", "none", *kinds):
+        raise UsageError(f"--calibration {given!r} is not known: auto, none, {', '.join(kinds)}.")
+    if given == "none":
+        return None
+    if given != "auto":
+        return given
+    if method in _CALIBRATED:
+        return "auto"
+    return None if method.partition(":")[2] in _NATURAL else "sigmoid"
+
+
+# --- progress
+
+
+class _Teller:
+    """A callback of scikit-learn's that advances a bar after every round."""
+
+    def __init__(self, advance: Advance) -> None:
+        self.advance = advance
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Learn how many rounds there may be."""
+        self.advance(0, of=getattr(context, "max_subtasks", None) or None)
+
+    def on_fit_task_begin(self, estimator: Any, context: Any, **parts: Any) -> None:
+        """Do nothing."""
+
+    def on_fit_task_end(self, estimator: Any, context: Any, **parts: Any) -> bool:
+        """Count a round."""
+        if getattr(context, "task_name", "") == "round":
+            self.advance(1)
+        return False
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        """Do nothing."""
+
+
+@contextlib.contextmanager
+def telling(model: Any, advance: Advance) -> Iterator[None]:
+    """Tell of every round of a fit, where scikit-learn has callbacks (1.9); else of none."""
+    if not hasattr(model, "set_callbacks"):
+        yield
+        return
+    model.set_callbacks(_Teller(advance))
+    try:
+        yield
+    finally:
+        model.set_callbacks()

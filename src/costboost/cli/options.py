@@ -1,0 +1,181 @@
+"""Options that commands share, each described once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+__all__: list[str] = []
+
+_PRICES = "Prices: a number, a column or an expression"
+_COLUMNS = "Columns"
+
+
+def _methods(incomplete: str) -> list[str]:
+    from costboost.cli.methods import method_names  # only a shell that completes asks
+
+    return [name for name in method_names() if name.startswith(incomplete)]
+
+
+Table = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE",
+        help="CSV, Parquet, Arrow, Feather or JSON lines, also gzipped; - is standard input.",
+        show_default=False,
+    ),
+]
+Model = Annotated[
+    str,
+    typer.Argument(metavar="MODEL", help="A file that 'train' has written.", show_default=False),
+]
+
+# prices
+
+Fp = Annotated[
+    str | None,
+    typer.Option("--fp", help="What a false positive costs.", rich_help_panel=_PRICES),
+]
+Fn = Annotated[
+    str | None,
+    typer.Option(
+        "--fn", help='A false negative, such as "0.75 * amount + 20".', rich_help_panel=_PRICES
+    ),
+]
+Tp = Annotated[
+    str | None, typer.Option("--tp", help="A true positive; 0 else.", rich_help_panel=_PRICES)
+]
+Tn = Annotated[
+    str | None, typer.Option("--tn", help="A true negative; 0 else.", rich_help_panel=_PRICES)
+]
+CostsFile = Annotated[
+    str | None,
+    typer.Option(
+        "--costs",
+        metavar="FILE",
+        help="A costs.toml in their place: for many classes, and for actions.",
+        rich_help_panel=_PRICES,
+    ),
+]
+Positive = Annotated[
+    str | None,
+    typer.Option(
+        "--positive", metavar="LABEL", help="The positive class.", rich_help_panel=_PRICES
+    ),
+]
+Benefits = Annotated[
+    bool,
+    typer.Option("--benefits", help="Allow negative prices: earnings.", rich_help_panel=_PRICES),
+]
+Currency = Annotated[
+    str | None,
+    typer.Option("--currency", help="Written before amounts: EUR.", rich_help_panel=_PRICES),
+]
+
+# columns
+
+Target = Annotated[
+    str,
+    typer.Option(
+        "--target",
+        metavar="COLUMN",
+        help="The truth.",
+        rich_help_panel=_COLUMNS,
+        show_default=False,
+    ),
+]
+MaybeTarget = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        metavar="COLUMN",
+        help="The truth, if it is not where it was in training.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+Time = Annotated[
+    str | None,
+    typer.Option(
+        "--time",
+        metavar="COLUMN",
+        help="When; the latest rows are held out.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        "--groups",
+        metavar="COLUMN",
+        help="Who; rows of one are held out, and resampled, together.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+Current = Annotated[
+    str | None,
+    typer.Option(
+        "--current",
+        metavar="COLUMN",
+        help="What is decided today, to be billed beside the model.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option("--drop", metavar="COLUMN", help="Leave out.", rich_help_panel=_COLUMNS),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep",
+        metavar="COLUMN",
+        help="Learn from it though it looks like an identifier.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+AsNumber = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--as-number",
+        metavar="COLUMN",
+        help="Take a date as a number of days.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+AsCategory = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--as-category",
+        metavar="COLUMN",
+        help="Take numbers as categories.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+SkipUnlabelled = Annotated[
+    bool,
+    typer.Option(
+        "--skip-unlabelled",
+        help="Leave out rows without a target.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+
+# training
+
+Method = Annotated[
+    str,
+    typer.Option("--method", help="Our recipe, or a published method.", autocompletion=_methods),
+]
+Rounds = Annotated[
+    int | None, typer.Option("--rounds", min=1, help="At most so many rounds of boosting.")
+]
+Calibration = Annotated[str, typer.Option("--calibration", help="How scores become probabilities.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Of everything that is drawn.")]
+Jobs = Annotated[int | None, typer.Option("--jobs", help="Threads; all cores else.")]
+
+# output
+
+Force = Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")]

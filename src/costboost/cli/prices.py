@@ -1,0 +1,237 @@
+"""Prices as they are written, on a command line or in a file, become `Costs`.
+
+    two classes    fp = 8, fn = "0.75 * amount + 20", tp, tn
+    actions        what each decision costs where each class is true; decisions may be the classes
+
+Every price is a number, a column or an expression over columns, and is kept as its text. A
+``costs.toml`` says the same::
+
+    currency = "EUR"
+
+    [actions]
+    review = 25                # the same whatever is true
+
+    [actions.approve]
+    default = "amount"         # approving a loan that defaults
+    paid = 0
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from costboost.cli.errors import InputError, UsageError
+from costboost.cli.labels import label_of, shown
+from costboost.costs import Costs, Expression, ExpressionError
+from costboost.inputs.labels import usual_positive
+
+__all__ = ["SIGNS", "Prices", "read_prices", "read_toml"]
+
+SIGNS = ("fp", "fn", "tp", "tn")
+_NAMES = ("currency", "positive", "benefits", *SIGNS, "actions")
+
+Actions = dict[str, str | dict[str, str]]
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What decisions cost, each price as its text; either the signs or the actions are given."""
+
+    fp: str | None = None
+    fn: str | None = None
+    tp: str | None = None
+    tn: str | None = None
+    actions: Actions | None = None
+    positive: str | None = None
+    benefits: bool = False
+    currency: str = ""
+
+    def __post_init__(self) -> None:
+        for where, text in self.texts().items():
+            _parsed(where, text)
+
+    def texts(self) -> dict[str, str]:
+        """Return every price by where it stands."""
+        signs = {sign: getattr(self, sign) for sign in SIGNS}
+        found = {sign: text for sign, text in signs.items() if text is not None}
+        for action, prices in (self.actions or {}).items():
+            each = prices if isinstance(prices, Mapping) else {"": prices}
+            found |= {f"{action}, {truth}".rstrip(", "): text for truth, text in each.items()}
+        return found
+
+    def columns(self) -> list[str]:
+        """Return the columns that are read, each once."""
+        read = (name for text in self.texts().values() for name in Expression(text).columns)
+        return list(dict.fromkeys(read))
+
+    def changed(self, new: Prices) -> Prices:
+        """Return these prices with others in place of those that are given anew."""
+        if new.actions is not None:
+            return replace(new, positive=new.positive or self.positive, currency=new.currency)
+        given = {name: value for name, value in asdict(new).items() if value}
+        signs = any(name in SIGNS for name in given)
+        return replace(self, **{**given, "actions": None if signs else self.actions})
+
+    def check(self, frame: pl.DataFrame, target: str | None) -> None:
+        """Compute every price once, so that what is wrong is said in the words of this file."""
+        for where, text in self.texts().items():
+            made = Expression(text)
+            if target in made.columns:
+                raise InputError(
+                    f"{where}: the price reads the target {target!r}, which nobody knows when a "
+                    "decision is made. Give the price of each class its own option."
+                )
+            try:
+                values = made(frame)
+            except ExpressionError as error:
+                raise InputError(f"{where}: {error}") from None
+            below = (values < 0).nonzero()[0]
+            if below.size and not self.benefits:
+                raise InputError(
+                    f"{where}: {text} is {values[below[0]]:g} in row {below[0]}. Prices are not "
+                    "negative: use max(..., 0), or say --benefits if money is earned there."
+                )
+
+    def positive_of(self, classes: Sequence[Any]) -> Any:
+        """Return the positive of two classes; None where there are more."""
+        if self.positive is not None:
+            return label_of(self.positive, classes, "--positive")
+        known = usual_positive(list(classes)) if len(classes) == 2 else None
+        if known is None and len(classes) == 2 and self.actions is None:
+            one, other = map(shown, classes)
+            raise UsageError(
+                f"The target is {one} or {other}: say with --positive which of them is the "
+                f"positive one. With --positive {one}, fp is the price of calling {other} {one}, "
+                f"and fn that of calling {one} {other}."
+            )
+        return known
+
+    def costs(self, classes: Sequence[Any]) -> Costs:
+        """Return the costs for the classes of a target, not yet read from a table."""
+        labels = list(classes)
+        if self.actions is not None:
+            return self._of_actions(labels)
+        if len(labels) != 2:
+            raise UsageError(
+                f"The target has {len(labels)} classes ({', '.join(map(shown, labels[:5]))}): "
+                "fp and fn are for two. Write a costs.toml that says what each answer costs, and "
+                "give it with --costs."
+            )
+        lacking = [f"--{sign}" for sign in SIGNS[:2] if getattr(self, sign) is None]
+        if lacking:
+            raise UsageError(
+                f"Say what mistakes cost: {' and '.join(lacking)} missing. A number, a column or "
+                'an expression, such as --fp 8 --fn "0.75 * amount".'
+            )
+        signs = {sign: _cell(getattr(self, sign) or "0") for sign in SIGNS}
+        return Costs(**signs, positive=self.positive_of(labels), benefits=self.benefits)
+
+    def _of_actions(self, labels: list[Any]) -> Costs:
+        assert self.actions is not None
+        prices: dict[Any, Any] = {}
+        square = {shown(label) for label in labels} == set(self.actions)
+        for action, by_truth in self.actions.items():
+            name = label_of(action, labels, "action") if square else action
+            if isinstance(by_truth, Mapping):
+                where = f"costs.toml: [actions.{action}]"
+                cells = {label_of(t, labels, where): _cell(p) for t, p in by_truth.items()}
+                lacking = [shown(label) for label in labels if label not in cells]
+                if lacking:
+                    raise InputError(f"{where} lacks the price where {lacking[0]} is true.")
+                prices[name] = {label: cells[label] for label in labels}
+            else:
+                prices[name] = dict.fromkeys(labels, _cell(by_truth))
+        return Costs.of_actions(prices, benefits=self.benefits)
+
+
+def _parsed(where: str, text: str) -> Expression:
+    try:
+        return Expression(text)
+    except ExpressionError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def _cell(text: str) -> Any:
+    """Return a price as `Costs` takes it: a number, the name of a column, or an expression."""
+    made = Expression(text)
+    if made.constant is not None:
+        return made.constant
+    return made if made.column is None else made.column
+
+
+def read_prices(
+    *,
+    costs: str | None,
+    currency: str | None,
+    positive: str | None,
+    benefits: bool,
+    **signs: str | None,
+) -> Prices:
+    """Read prices from options, or from the file that one of them names."""
+    given = [f"--{sign}" for sign in SIGNS if signs.get(sign) is not None]
+    if costs is not None and given:
+        raise UsageError(f"Give prices by {', '.join(given)} or by --costs {costs}, not by both.")
+    made = Prices(**signs) if costs is None else read_toml(Path(costs))  # type: ignore[arg-type]
+    return replace(
+        made,
+        positive=positive or made.positive,
+        benefits=benefits or made.benefits,
+        currency=made.currency if currency is None else currency,
+    )
+
+
+def read_toml(path: Path) -> Prices:
+    """Read a file of prices."""
+    if not path.is_file():
+        raise InputError(f"{path} does not exist: --costs takes a file such as costs.toml.")
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is no TOML: {error}.") from None
+    unknown = [name for name in given if name not in _NAMES]
+    if unknown:
+        raise InputError(f"{path}: {unknown[0]!r} is not known; it may hold {', '.join(_NAMES)}.")
+    if "actions" in given and any(sign in given for sign in SIGNS):
+        raise InputError(f"{path} has both actions and fp or fn: keep one of them.")
+    signs = {sign: _text(path, sign, given[sign]) for sign in SIGNS if sign in given}
+    return Prices(
+        **signs,
+        actions=_actions(path, given["actions"]) if "actions" in given else None,
+        positive=None if "positive" not in given else shown(given["positive"]),
+        benefits=_flag(path, given.get("benefits", False)),
+        currency=str(given.get("currency", "")),
+    )
+
+
+def _flag(path: Path, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(f"{path}: benefits is true or false, not {value!r}.")
+    return value
+
+
+def _actions(path: Path, given: Any) -> Actions:
+    if not isinstance(given, dict) or len(given) < 2:
+        raise InputError(
+            f"{path}: actions has at least two decisions, such as [actions.approve] and "
+            "[actions.decline], each with a price for every class."
+        )
+    return {
+        action: {t: _text(path, f"actions.{action}.{t}", p) for t, p in prices.items()}
+        if isinstance(prices, dict)
+        else _text(path, f"actions.{action}", prices)
+        for action, prices in given.items()
+    }
+
+
+def _text(path: Path, where: str, price: Any) -> str:
+    if isinstance(price, bool) or not isinstance(price, int | float | str):
+        raise InputError(
+            f"{path}: {where} = {price!r} is no price: give a number, a column or an expression."
+        )
+    return str(price)

@@ -1,0 +1,170 @@
+"""Files of all kinds become a table of polars: CSV, Parquet, Arrow, JSON lines, also compressed.
+
+What a file is, its first bytes tell, and its name only where they do not: so standard input needs
+no option, and a Parquet file named .csv is read all the same. Types are guessed by polars, in the
+end from all rows of a text.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import io
+import re
+import sys
+import zlib
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from costboost.cli.errors import InputError
+
+__all__ = ["Source", "read_source", "read_table"]
+
+_ENOUGH = 5_000  # rows that mostly tell of which type a column is
+_ARROW_STREAM = b"\xff\xff\xff\xff"
+
+
+class Source(NamedTuple):
+    """The bytes of a table, where they are from, and their digest."""
+
+    name: str
+    data: bytes
+    digest: str
+
+
+def read_source(path: str) -> Source:
+    """Read the bytes of a file, or of standard input for ``-``, decompressed."""
+    name = "standard input" if path == "-" else path
+    data = sys.stdin.buffer.read() if path == "-" else _bytes_of(Path(path))
+    digest = hashlib.blake2b(data, digest_size=16).hexdigest()
+    if data[:2] == b"\x1f\x8b":
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error) as error:
+            raise InputError(f"{name} is damaged: {error}. Copy it again.") from None
+    if not data.strip():
+        raise InputError(f"{name} is empty: give a table with a line of names and some rows.")
+    return Source(name, data, digest)
+
+
+def _bytes_of(path: Path) -> bytes:
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: give one file in it.")
+    if not path.exists():
+        near = [p.name for p in path.parent.glob(f"{path.stem}*")] if path.parent.is_dir() else []
+        hint = f" There is {', '.join(sorted(near)[:3])}." if near else " Check the name."
+        raise InputError(f"{path} does not exist.{hint}")
+    return path.read_bytes()
+
+
+def read_table(source: Source, as_text: Collection[str] = ()) -> pl.DataFrame:
+    """Make a table of bytes; `as_text` names columns that are text whatever they look like."""
+    try:
+        frame = _parse(source, as_text)
+    except (pl.exceptions.PolarsError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{source.name} cannot be read: {_first_lines(error)}") from None
+    if not frame.height:
+        raise InputError(f"{source.name} has names of columns, but no rows.")
+    return frame
+
+
+def _parse(source: Source, as_text: Collection[str]) -> pl.DataFrame:
+    data, start = source.data, source.data[:8]
+    if start[:4] == b"PAR1":
+        return pl.read_parquet(io.BytesIO(data))
+    if start[:6] == b"ARROW1":
+        return pl.read_ipc(io.BytesIO(data))
+    if start[:4] == _ARROW_STREAM:
+        return pl.read_ipc_stream(io.BytesIO(data))
+    if b"\0" in data[:4096]:
+        raise InputError(
+            f"{source.name} is neither CSV nor Parquet, Arrow or JSON lines: save it as one of "
+            "these."
+        )
+    if data.lstrip()[:1] in b"{[":
+        return _parse_json(source, as_text)
+    return _parse_csv(source, as_text)
+
+
+def _parse_json(source: Source, as_text: Collection[str]) -> pl.DataFrame:
+    if source.data.lstrip()[:1] == b"[":
+        raise InputError(
+            f"{source.name} is one JSON list: give JSON lines, an object in each line, as "
+            "'jq -c .[]' makes of it."
+        )
+    return pl.read_ndjson(
+        io.BytesIO(source.data),
+        infer_schema_length=None,
+        schema_overrides=dict.fromkeys(as_text, pl.String),
+    )
+
+
+def _parse_csv(source: Source, as_text: Collection[str]) -> pl.DataFrame:
+    start = _checked_text(source)
+    separator = _separator(start)
+    names = next(csv.reader(io.StringIO(start), delimiter=separator))
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError(f"{source.name} has two columns named {twice[0]!r}: rename one of them.")
+    how: dict[str, Any] = {
+        "separator": separator,
+        "decimal_comma": _has_decimal_commas(start, separator),
+        "try_parse_dates": True,
+        "schema_overrides": {name: pl.String for name in as_text if name in names},
+    }
+    return _guess_types(source.data, how)
+
+
+def _guess_types(data: bytes, how: dict[str, Any]) -> pl.DataFrame:
+    """Guess types from the first rows; from all, which takes longer, where these do not tell."""
+    try:
+        frame = pl.read_csv(io.BytesIO(data), infer_schema_length=_ENOUGH, **how)
+        start = frame.head(_ENOUGH)
+        told = all(
+            start[name].null_count() < start.height or not frame[name].count()
+            for name in frame.columns
+        )
+    except pl.exceptions.ComputeError:  # a later row is of another type
+        told = False
+    return frame if told else pl.read_csv(io.BytesIO(data), infer_schema_length=None, **how)
+
+
+def _checked_text(source: Source) -> str:
+    """Return the first lines of a text, once it is known to be one."""
+    try:
+        source.data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = source.data.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"{source.name} is not UTF-8 (line {line}): convert it, such as with 'iconv -f "
+            "latin1 -t utf-8'."
+        ) from None
+    return source.data[: 1 << 16].decode("utf-8", "ignore").removeprefix("\ufeff")
+
+
+def _separator(start: str) -> str:
+    """Return what separates the names of the first line."""
+    head = start.split("\n", 1)[0]
+    counts = {sign: head.count(sign) for sign in (",", ";", "\t", "|")}
+    best = max(counts, key=lambda sign: counts[sign])
+    return best if counts[best] else ","
+
+
+def _has_decimal_commas(start: str, separator: str) -> bool:
+    """Whether numbers are written 12,5, which takes another separator and no points."""
+    if separator == ",":
+        return False
+    lines = start.split("\n")[1:]
+    cells = [cell.strip('" \r') for line in lines for cell in line.split(separator)]
+    commas = sum(re.fullmatch(r"[-+]?\d+,\d+", cell) is not None for cell in cells)
+    points = sum(re.fullmatch(r"[-+]?\d+\.\d+", cell) is not None for cell in cells)
+    return commas > points
+
+
+def _first_lines(error: Any) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return " ".join(lines[:2])

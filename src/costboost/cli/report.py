@@ -1,0 +1,60 @@
+"""``costboost report``: a page in which prices can be dragged."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+from costboost.cli.errors import InputError
+from costboost.cli.evaluate import note_training_rows
+from costboost.cli.prices import Prices
+from costboost.cli.recipe import read_model
+from costboost.cli.rows import load_rows
+from costboost.cli.screen import Screen
+from costboost.cli.writing import check_output
+
+__all__ = ["report"]
+
+
+def report(
+    model_path: str,
+    table: str,
+    prices: Prices,
+    screen: Screen,
+    *,
+    output: str,
+    force: bool,
+    target: str | None,
+    current: str | None,
+    rows: bool,
+    title: str | None,
+) -> None:
+    """Write the report of a model on a table whose truth is known."""
+    check_output(output, force, (".html", ".htm"))
+    if find_spec("costboost.report") is None:
+        raise InputError("This version of costboost has no reports: upgrade it.")
+    make_report = import_module("costboost.report").make_report
+    kept = read_model(model_path)
+    read, source = load_rows(
+        kept, table, prices, screen, target=target, needs_target=True, current=current
+    )
+    note_training_rows(screen, kept, source.digest)
+    currency = prices.currency or (kept.recipe.prices.currency if kept.recipe.prices else "")
+    with screen.listening(), screen.working("Writing the report"):
+        made = make_report(
+            kept.model,
+            read.X,
+            read.truth,
+            costs=read.costs,
+            current=read.current,
+            rows=rows,
+            currency=currency,
+            title=title or f"{Path(model_path).name} on {Path(source.name).name}",
+        )
+        made.save(output)
+    size = Path(output).stat().st_size
+    screen.say(f"Wrote {output} ({size / 1024:,.0f} KB): open it in a browser.")
+    if rows:
+        screen.note("the page holds the values of some rows: --rows asked for it.")
+    screen.result({"report": output, "size": size, "rows": rows})

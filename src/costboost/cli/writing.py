@@ -1,0 +1,80 @@
+"""Results become files: whole or not at all, and never in place of another without --force."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from costboost.cli.errors import InputError
+from costboost.persistence.writing import write_atomically
+
+__all__ = ["check_output", "write_figure", "write_table"]
+
+
+def _gzipped(frame: pl.DataFrame, to: io.BytesIO) -> None:
+    import gzip
+
+    text = io.BytesIO()
+    frame.write_csv(text)
+    to.write(gzip.compress(text.getvalue(), mtime=0))
+
+
+_WRITERS: dict[str, Callable[[pl.DataFrame, Any], Any]] = {
+    ".csv": lambda frame, to: frame.write_csv(to),
+    ".csv.gz": _gzipped,
+    ".tsv": lambda frame, to: frame.write_csv(to, separator="\t"),
+    ".parquet": lambda frame, to: frame.write_parquet(to),
+    ".arrow": lambda frame, to: frame.write_ipc(to),
+    ".feather": lambda frame, to: frame.write_ipc(to),
+    ".jsonl": lambda frame, to: frame.write_ndjson(to),
+    ".ndjson": lambda frame, to: frame.write_ndjson(to),
+}
+
+
+def check_output(path: str | None, force: bool, suffixes: tuple[str, ...] = ()) -> None:
+    """Refuse, before any work is done, a file that could not be written in the end."""
+    if path is None or path == "-":
+        return
+    target = Path(path)
+    if target.is_dir():
+        raise InputError(f"{path} is a folder: name a file in it.")
+    if target.exists() and not force:
+        raise InputError(f"{path} exists: name another file, or say --force to replace it.")
+    folder = target.resolve().parent
+    if not folder.is_dir():
+        raise InputError(f"The folder {folder} does not exist: make it first.")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"The folder {folder} cannot be written to.")
+    if suffixes and not target.name.lower().endswith(suffixes):
+        raise InputError(f"{path}: the name must end with {', '.join(suffixes)}.")
+
+
+def table_suffixes() -> tuple[str, ...]:
+    """Return how names of tables may end."""
+    return tuple(_WRITERS)
+
+
+def write_table(frame: pl.DataFrame, path: str | None) -> None:
+    """Write a table, by the end of its name; to standard output as CSV without one."""
+    if path is None or path == "-":
+        sys.stdout.write(frame.write_csv())
+        sys.stdout.flush()
+        return
+    name = Path(path).name.lower()
+    suffix = max((s for s in _WRITERS if name.endswith(s)), key=len)
+    data = io.BytesIO()
+    _WRITERS[suffix](frame, data)
+    write_atomically(Path(path), [data.getvalue()])
+
+
+def write_figure(figure: Any, path: str) -> None:
+    """Write a picture of matplotlib."""
+    data = io.BytesIO()
+    figure.savefig(data, format=Path(path).suffix.lstrip(".") or "png", dpi=150)
+    write_atomically(Path(path), [data.getvalue()])
