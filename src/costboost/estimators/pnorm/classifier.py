@@ -294,7 +294,7 @@ class PNormBoostClassifier(
         plan = settle(self, X, bound, len(classes))
         held_out = read_eval_set(self, eval_set, per_row=bound.per_row)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
-        trainer = PNormTrainer(plan, X, codes, weights, bound, classes, held_out, callbacks)  # type: ignore[arg-type]
+        trainer = PNormTrainer(plan, X, codes, weights, bound, classes, held_out, callbacks)
         with trainer:
             self._train(trainer, groups)
         callbacks.close()
