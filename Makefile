@@ -23,7 +23,7 @@ lint: $(VENV)/.built
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 $(VENV)/.made: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) -e ".[plot]"
+	$(PIP) -e ".[plot]" "pandas>=2.1"
 	touch $@
 $(VENV)/.built: $(VENV)/.made
 	$(PIP) -e ".[test]"
