@@ -5,6 +5,7 @@ import importlib
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
 
 from costboost import (
     CostBoostClassifier,
@@ -12,7 +13,7 @@ from costboost import (
     GradientBoostRegressor,
     PNormBoostClassifier,
 )
-from costboost.metrics import make_cost_scorer
+from costboost.metrics import make_cost_scorer, mean_cost
 from family import has_callbacks
 
 FAMILIES = {
@@ -134,6 +135,31 @@ def test_monitors_score_every_round_of_every_fold(rows, family):
             if hasattr(alone, name):
                 setattr(alone, name, (of_fold.models[fold],))
         assert scores[6 * fold + 5] == np.mean(alone.predict(X) == y)
+
+
+@needs_callbacks
+def test_monitors_take_a_cost_scorer_as_it_is(rows):
+    X, y = rows
+    costs = {"fp": 1, "fn": 5}
+    watcher = monitor(make_cost_scorer(costs))
+    model = GradientBoostClassifier("log", 4, costs=costs).set_callbacks(watcher).fit(X, y)
+    seen = [row["score"] for row in watcher.get_logs().data]
+    paid = [mean_cost(y, decided, costs=costs) for decided in model.staged_predict(X)]
+    assert seen == pytest.approx([-cost for cost in paid])
+
+
+@needs_callbacks
+@pytest.mark.parametrize("model", [LogisticRegression(), GradientBoostClassifier("log", 4)])
+def test_monitors_without_scoring_fail_in_scikit_learn_itself(rows, model):
+    """1.9.1 reads the number that `score` returns as a dictionary: no estimator can help it."""
+    X, y = rows
+    watcher = monitor(None)
+    try:
+        model.set_callbacks(watcher).fit(X, y)
+    except TypeError as error:
+        assert str(error) == "'float' object is not iterable"
+    else:
+        assert len(watcher.get_logs().data) >= 1
 
 
 @needs_callbacks
