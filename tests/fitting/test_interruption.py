@@ -1,6 +1,11 @@
 """Ctrl-C ends all folds; callbacks see a model of the rounds so far."""
 
 import importlib
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -98,6 +103,25 @@ def test_an_interrupted_recipe_trains_no_further_model(monkeypatch, rows):
     ).fit(X, y)
     assert len(begun) == 32
     assert len(model._scores.models) == 3
+
+
+def test_a_real_signal_ends_every_calibrated_method():
+    """They would take hours; the margin is for machines that do other things besides."""
+    command = [sys.executable, "-u", str(Path(__file__).with_name("interrupted.py")), "5000"]
+    took, sent = {}, None
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        for line in child.stdout:
+            first, _, rest = line.partition(" ")
+            if first == "fit":
+                name, sent = rest.strip(), None
+            elif first == "round" and sent is None:
+                sent = time.time()
+                child.send_signal(signal.SIGINT)
+            elif first == "done":
+                took[name] = float(rest.split()[0]) - sent
+    assert child.returncode == 0
+    assert len(took) == 7
+    assert max(took.values()) < 10.0, took
 
 
 # ---------------------------------------------------------------- callbacks
