@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
@@ -177,13 +178,10 @@ def test_monitors_take_a_cost_scorer_as_it_is(rows):
 def test_monitors_without_scoring_fail_in_scikit_learn_itself(rows, model):
     """1.9.1 reads the number that `score` returns as a dictionary: no estimator can help it."""
     X, y = rows
-    watcher = monitor(None)
-    try:
-        model.set_callbacks(watcher).fit(X, y)
-    except TypeError as error:
-        assert str(error) == "'float' object is not iterable"
-    else:
-        assert len(watcher.get_logs().data) >= 1
+    if sklearn.__version__ != "1.9.1":
+        pytest.skip("known of 1.9.1")
+    with pytest.raises(TypeError, match="'float' object is not iterable"):
+        model.set_callbacks(monitor(None)).fit(X, y)
 
 
 @needs_callbacks
