@@ -12,8 +12,8 @@ from costboost.costs import Costs, as_costs
 from costboost.decisions.responses import all_classes, probabilities
 from costboost.decisions.responses import innermost as innermost_with_table
 from costboost.metrics import capacity_curve, coverage_curve
-from costboost.metrics._checks import check_labels
-from costboost.metrics._prices import bind_costs
+from costboost.metrics.checks import check_labels
+from costboost.metrics.prices import bind_costs
 from costboost.plots._responses import innermost, model_name
 from costboost.plots._style import (
     Floats,

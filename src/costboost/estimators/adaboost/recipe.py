@@ -104,7 +104,9 @@ class Race:
         """Calibrate the folds as they are; return the loss of the rows left out."""
         plan, y, n_rounds = self.trainer.plan, self.trainer.y[self.rows], step.number + 1
         scores = np.concatenate([fold.scores(n_rounds) for fold in self.folds])
-        blank = ClassCalibration(plan.calibration, plan.n_classes, margins=self.trainer.margins)
+        blank = ClassCalibration(
+            plan.calibration, plan.n_classes, margins=self.trainer.scores_are_margins
+        )
         fitted = blank.fit(scores, y, self.weights)
         self._price_training_rows(n_rounds, fitted)
         answers = self._answers(y, fitted.predict(scores))
