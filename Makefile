@@ -73,6 +73,7 @@ bench: $(VENV)/.built
 	$(BIN)/python benchmarks/multiclass.py
 	$(BIN)/python benchmarks/cost.py
 	$(BIN)/python benchmarks/deploy.py
+	$(BIN)/python benchmarks/capacity.py
 
 clean:
 	rm -rf build dist .venv .venv-oldest .venv-debug .venv-sanitize src/*.egg-info

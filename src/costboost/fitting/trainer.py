@@ -28,6 +28,8 @@ from costboost.calibration import (
     copies_in,
     keeps_copies,
     labels_of_sets,
+    numbered,
+    read_groups,
 )
 from costboost.costs import Costs, as_costs
 from costboost.fitting.copies import read_copies
@@ -132,6 +134,7 @@ class TableTrainer:
         self.plan, self.X, self.y, self.weights, self.observer = plan, X, y, weights, observer
         self.histories = []
         self.interrupted = False  # by Ctrl-C, and what there was is kept
+        self.groups: Int64 | None = None  # the number of each row's group, where there are some
         self._beaten: list[bool] = []  # of each model: whether a constant costs no more
         self.binner: Binner | None = None
         self._codes: Codes | None = None
@@ -275,22 +278,39 @@ class TableTrainer:
                 "Early stopping needs held-out rows: give validation_fraction > 0 or an eval_set."
             )
         rng = np.random.default_rng(self.plan.seed)
-        sets = copies_in(self.copies, rows)  # copies are set apart together, as one row
-        groups = self.y[rows] if self.plan.n_classes else np.zeros(len(rows), dtype=np.int64)
-        groups = groups if sets is None else labels_of_sets(groups, sets)
-        apart = np.zeros(len(groups), dtype=bool)
-        for k in np.unique(groups):
-            members = np.flatnonzero(groups == k)
+        sets = self._sets_of(rows)
+        labels = self.y[rows] if self.plan.n_classes else np.zeros(len(rows), dtype=np.int64)
+        labels = labels if sets is None else labels_of_sets(labels, sets)
+        apart = np.zeros(len(labels), dtype=bool)
+        for k in np.unique(labels):
+            members = np.flatnonzero(labels == k)
             if len(members) > 1:
                 n_apart = min(max(1, round(share * len(members))), len(members) - 1)
                 apart[rng.permutation(members)[:n_apart]] = True
+        if sets is not None:
+            apart = self._keep_classes(rows, sets, apart)[sets]
         if not apart.any():
+            what = "rows" if self.groups is None else "groups"
             raise ValueError(
-                "Early stopping needs held-out rows, but no class has two rows to cut. Give more "
-                "rows, an eval_set, or n_iter_no_change=None."
+                f"Early stopping needs held-out rows, but no class has two {what} to cut. Give "
+                f"more {what}, an eval_set, or n_iter_no_change=None."
             )
-        apart = apart if sets is None else apart[sets]
         return rows[~apart], rows[apart]
+
+    def _sets_of(self, rows: Int64) -> Int64 | None:
+        """Return the sets of rows that stay together: groups, or copies of a row."""
+        if self.groups is None:
+            return copies_in(self.copies, rows)
+        return numbered(self.groups[rows])
+
+    def _keep_classes(
+        self, rows: Int64, sets: Int64, apart: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """Take sets back that hold all there is of a class: it must be trained on."""
+        labels = self.y[rows] if self.plan.n_classes else np.zeros(len(rows), dtype=np.int64)
+        for k in np.setdiff1d(labels, labels[~apart[sets]]):
+            apart[sets[np.argmax(labels == k)]] = False
+        return apart
 
     # --- rounds
 
@@ -399,6 +419,8 @@ def train_models(
         None without calibration.
     """
     plan = trainer.plan
+    if groups is not None:
+        trainer.groups = read_groups(groups, len(trainer.y))
     if plan.calibration is None:
         model = trainer.train(None, previous)
         trainer.settle_beaten()
