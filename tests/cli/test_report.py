@@ -11,7 +11,8 @@ import pytest
 class Made:
     html = "<html></html>"
 
-    def save(self, path):
+    def save(self, path, *, overwrite):
+        assert overwrite is False
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.html)
 
@@ -55,9 +56,12 @@ def test_the_page_is_not_overwritten_and_is_a_page(run, asked, folder, tmp_path)
     assert not asked
 
 
-@pytest.mark.skipif(importlib.util.find_spec("costboost.report") is None, reason="no report yet")
 def test_the_real_page(run, folder, tmp_path):
     page = tmp_path / "r.html"
-    ran = run("report", folder / "model.cb", folder / "later.csv", "-o", page)
+    page.write_text("old")
+    ran = run("report", folder / "model.cb", folder / "later.csv", "-o", page, "--force")
     assert ran.code == 0, ran.err
-    assert "</html>" in page.read_text(encoding="utf-8")
+    written = page.read_text(encoding="utf-8")
+    assert "</html>" in written
+    assert "on payments.csv</dd>" in written  # the card says what the model was trained on
+    assert "Today&#x27;s decisions" in written
