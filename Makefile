@@ -10,6 +10,8 @@ demo: $(VENV)/.built
 	$(BIN)/python -m costboost.demo
 
 test: lint
+	@command -v chromium >/dev/null || test -n "$$COSTBOOST_CHROMIUM" || \
+	    echo "no chromium: tests of the live report in a browser are skipped (apt-get install chromium)"
 	$(BIN)/python -m pytest
 
 lint: $(VENV)/.built
@@ -56,7 +58,7 @@ test-sanitize:
 
 # Changed model files, 100,000 of them: the right model or one error, and nothing else.
 fuzz: $(VENV)/.built
-	$(BIN)/python tests/persistence/fuzzing.py 100000
+	$(BIN)/python tests/fuzzing.py 100000
 
 bench: $(VENV)/.built
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"

@@ -15,7 +15,6 @@ import platform
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import perf_counter, process_time
@@ -35,6 +34,7 @@ from costboost.boosting.gradient.losses import LogLoss
 from costboost.boosting.gradient.rows import GradientRows, Rows
 from costboost.shards.grid import grid_scale
 from costboost.shards.layout import plan_layout
+from costboost.shards.messages import Largest
 from costboost.shards.modes import ClassWeights
 from costboost.shards.rows import Shard
 from costboost.trees.forest import Forest, ForestBuilder
@@ -88,6 +88,15 @@ def make_table(n_rows: int, n_features: int = FEATURES, seed: int = 0) -> tuple[
     return X, y.astype(np.int64)
 
 
+def make_other_table(n_rows: int, n_features: int = FEATURES, seed: int = 1) -> tuple[Any, Any]:
+    """Return X and y: normal columns, signal in four of them and their products."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n_rows, n_features), dtype=np.float32)
+    signal = X[:, 0] * X[:, 1] + X[:, 2] + X[:, 3] ** 2 / 2
+    y = signal + rng.standard_normal(n_rows, dtype=np.float32) > 0.5
+    return X, y.astype(np.int64)
+
+
 class Ours:
     """The engine: a binned table and the shortest loops over it."""
 
@@ -104,9 +113,7 @@ class Ours:
         """Yield rounds of AdaBoost without end: tree and leaf values."""
         bins, limits = self.binner.n_bins, Limits(max_leaf_nodes=leaves)
         finder = SplitFinder(bins, self.binner.is_categorical, 2, criterion="gini")
-        with self.layout.cut(self.codes) as shards:
-            shards.scatter("weights", np.ones(len(self.y)))
-            shards.scatter("margins", np.zeros((len(self.y), 1)))
+        with self.layout.cut(self.codes, _BareRows) as shards:
             largest = 1.0
             while True:
                 mode = ClassWeights((grid_scale(largest, len(self.y)),) * 2)
@@ -116,8 +123,7 @@ class Ours:
                 error = sums.min(axis=1).sum()
                 values = (0.5 * np.log((1 - error) / error) * votes)[:, None]
                 factors = np.exp(np.hstack([values, -values]))
-                shards.map(partial(_add_votes, values=values))
-                largest = max(shards.map(partial(_multiply_weights, factors=factors)))
+                (largest,) = shards.call([_Step(values, factors)])
                 yield tree, values
 
     def log_loss(self, leaves: int) -> Iterator[GradientRound]:
@@ -137,12 +143,24 @@ class Ours:
         return builder.build(self.binner)
 
 
-def _add_votes(shard: Shard, values: Any) -> None:
-    add_by_leaf(shard.data["margins"], 0, shard.leaves, values[:, 0])
+class _BareRows:
+    """Weights and margins, and nothing else."""
+
+    def __init__(self, rows: Any) -> None:
+        self.weights, self.margins = np.ones(len(rows)), np.zeros((len(rows), 1))
 
 
-def _multiply_weights(shard: Shard, factors: Any) -> float:
-    return kernels.multiply_by_leaf(shard.data["weights"], shard.starts, shard.leaves, factors)
+@dataclass(frozen=True)
+class _Step(Largest):
+    """Add votes to margins, multiply weights; tell the largest."""
+
+    values: Any
+    factors: Any
+
+    def answer(self, shard: Shard) -> float:
+        state, where = shard.state, (shard.starts, shard.leaves)
+        add_by_leaf(state.margins, 0, shard.leaves, self.values[:, 0])
+        return float(kernels.multiply_by_leaf(state.weights, *where, self.factors))
 
 
 def take(rounds: Iterator[Any], count: int) -> list[Any]:

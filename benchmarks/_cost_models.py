@@ -241,6 +241,12 @@ SKLEARN = "scikit-learn"
 OUR_DEFAULT = Contender(OURS, partial(_ours, None), (OURS,), fit=_fit_ours, seconds=(0.6, 40.0))
 PEERS = (
     Contender("CatBoost", _catboost, ("catboost",), seconds=(0.5, 30.0)),
+    Contender(
+        "CatBoost, calibrated",
+        partial(_calibrated, _catboost),
+        ("catboost", SKLEARN),
+        seconds=(2.5, 120.0),
+    ),
     Contender("LightGBM", _lightgbm, ("lightgbm",), seconds=(0.02, 4.0)),
     Contender(
         "LightGBM, calibrated",
@@ -249,7 +255,19 @@ PEERS = (
         seconds=(0.1, 16.0),
     ),
     Contender("XGBoost", _xgboost, ("xgboost",), seconds=(0.02, 2.0)),
+    Contender(
+        "XGBoost, calibrated",
+        partial(_calibrated, _xgboost),
+        ("xgboost", SKLEARN),
+        seconds=(0.1, 8.0),
+    ),
     Contender("HistGradientBoosting", _hist_gradient_boosting, (SKLEARN,), seconds=(0.05, 4.0)),
+    Contender(
+        "HistGradientBoosting, calibrated",
+        partial(_calibrated, _hist_gradient_boosting),
+        (SKLEARN,),
+        seconds=(0.25, 16.0),
+    ),
     Contender("random forest", _random_forest, (SKLEARN,), seconds=(0.12, 8.0)),
     Contender(
         "random forest, calibrated",
@@ -274,6 +292,7 @@ PEERS = (
         (0.04, 3.0),
     ),
 )
+BINARY_ONLY = frozenset({"CSBoost"})
 FAMILY = tuple(_named(name) for name in RULES)
 CONTENDERS = {c.name: c for c in (OUR_DEFAULT, *PEERS, *FAMILY)}
 FOOTNOTES = {

@@ -17,13 +17,14 @@ from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
 
+from _cost_many import MANY, MANY_SIZES, measure_many, read_many
 from _cost_models import CONTENDERS, Contender, own_hash
 from _cost_tables import (
     RATIO_NAMES,
@@ -41,7 +42,8 @@ from costboost.metrics import savings_score
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 KEYS = ("set", "repeat", "model")
 MEASURES = ("code", "fits", "fit_seconds", "fit_cpu_seconds", "brier", "savings")
-COLUMNS = (*KEYS, *MEASURES, *RATIO_NAMES)
+MANY_MEASURES = ("log_loss", "error", "cost")
+COLUMNS = (*KEYS, *MEASURES, *MANY_MEASURES, *RATIO_NAMES)
 Row = dict[str, Any]
 
 
@@ -57,7 +59,7 @@ class Job:
     def seconds(self) -> float:
         """A guess of how long it takes, for the progress bar."""
         contender = CONTENDERS[self.model]
-        rows, columns = SIZES[self.set]
+        rows, columns = (SIZES | MANY_SIZES)[self.set]
         once, per_million = contender.seconds
         fits = len(RATIOS) if contender.style == "trained" and self.set.startswith("nik_") else 1
         return fits * (once + per_million * rows / 2 * columns / 1e6)
@@ -84,8 +86,9 @@ def measure(job: Job) -> list[Row]:
     """Fit, decide and price one job; return its lines."""
     contender, clock = CONTENDERS[job.model], Clock()
     _warm_up(job.model)
-    train, test = read_table(job.set).split(job.repeat)
-    at = _at_prices if test.costs is not None else _at_ratios
+    many = job.set in MANY
+    train, test = (_read_many if many else read_table)(job.set).split(job.repeat)
+    at = _at_matrices if many else _at_prices if test.costs is not None else _at_ratios
     found = at(contender, train, test, job.repeat, clock)
     known = {
         "set": job.set,
@@ -105,6 +108,20 @@ def _warm_up(model: str) -> None:
     X, contender = rng.standard_normal((60, 3)), CONTENDERS[model]
     table = Table("noise", X, (X[:, 0] + rng.standard_normal(60) > 0).astype(np.int64))
     contender.fit(contender.build(table, 0), table, Costs(fp=1, fn=1))
+
+
+@lru_cache(maxsize=2)
+def _read_many(name: str) -> Table:
+    return read_many(name)
+
+
+def _at_matrices(
+    contender: Contender, train: Table, test: Table, seed: int, clock: Clock
+) -> dict[str, Row]:
+    """Return log loss, error and cost on more than two classes."""
+    model = clock.fit(contender, train, seed, None)
+    proba = np.asarray(model.predict_proba(test.X), dtype=np.float64)
+    return {"": measure_many(train, test, proba, seed)}
 
 
 def _at_ratios(

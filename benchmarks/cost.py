@@ -1,10 +1,12 @@
 """What the decisions of models cost, as users get them: ours, and everybody else's.
 
-    python benchmarks/cost.py [--quick] [--half dev|test] [--sets ...] [--models ...] [--report]
+    python benchmarks/cost.py [--binary] [--priced] [--many] [--quick] [--half dev|test] [--report]
 
-The 18 binary sets of Nikolaou et al. (2016), in stratified halves, five times (twice from 2,000
-rows on), at 21 ratios of costs: cheapest decisions, normalised cost Q. Five sets with a price per
-row, split 25 times (five times from 2,000 rows on): savings against the cheapest constant decision.
+`--binary`: the 18 sets of Nikolaou et al. (2016), in stratified halves, five times (twice from
+2,000 rows on), at 21 ratios of costs: cheapest decisions, normalised cost Q. `--priced`: five sets
+with a price per row, split 25 times (five times from 2,000 rows on): savings against the cheapest
+constant decision. `--many`: 17 sets of 3 to 26 classes, split three times (once from 5,000 rows
+on), ten cost matrices each. Without any of the three, all of them.
 Models keep their defaults; each fit uses one thread, and two worker processes share the work.
 Results are appended to `results/cost.csv`: an interrupted run continues when started again, and
 only what changed is measured anew. Data come from the folder named by COSTBOOST_DATA, else from
@@ -18,14 +20,22 @@ import os
 import sys
 from pathlib import Path
 
-from _cost_models import CONTENDERS, FAMILY, OURS, PEERS, own_hash
+from _cost_many import MANY, MANY_HALVES, MANY_SIZES
+from _cost_many_report import report_many
+from _cost_models import BINARY_ONLY, CONTENDERS, FAMILY, OURS, PEERS, own_hash
 from _cost_report import report
 from _cost_run import Job, Results, run
 from _cost_tables import HALVES, NIKOLAOU, PRICED, SIZES, data_folder, default_repeats
 
-QUICK_SETS = ("nik_heart", "nik_liver", "nik_sonar", "creditcard_fraud_sample")
+QUICK_SETS = {
+    "binary": ("nik_heart", "nik_liver", "nik_sonar"),
+    "priced": ("creditcard_fraud_sample",),
+    "many": ("iris", "wine"),
+}
 QUICK_MODELS = (OURS, "CatBoost", "LightGBM", "random forest", "logistic regression")
-GROUPS = {"nikolaou": NIKOLAOU, "priced": PRICED, **HALVES}
+PARTS = {"binary": NIKOLAOU, "priced": PRICED, "many": MANY}
+GROUPS = {"nikolaou": NIKOLAOU, "priced": PRICED, "many": MANY, **HALVES, **MANY_HALVES}
+ALL_SIZES = SIZES | MANY_SIZES
 
 
 def read_options() -> argparse.Namespace:
@@ -33,12 +43,11 @@ def read_options() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    add("--quick", action="store_true", help="about a minute: four small sets, one split, 5 models")
-    add(
-        "--half",
-        choices=sorted(HALVES),
-        help="only the half of the 18 sets used for choosing, or the other",
-    )
+    add("--binary", action="store_true", help="two classes, 21 cost ratios")
+    add("--priced", action="store_true", help="two classes, a price per row")
+    add("--many", action="store_true", help="more than two classes, cost matrices")
+    add("--quick", action="store_true", help="about a minute: six small sets, one split, 5 models")
+    add("--half", choices=("dev", "test"), help="only the sets used for choosing, or the others")
     add("--sets", nargs="+", metavar="SET", help=f"names, or {', '.join(GROUPS)}")
     add("--models", nargs="+", metavar="MODEL", help=f"of: {', '.join(map(repr, CONTENDERS))}")
     add("--family", action="store_true", help="also every named method as published (slow)")
@@ -53,22 +62,30 @@ def read_options() -> argparse.Namespace:
 
 def chosen_sets(options: argparse.Namespace) -> list[str]:
     """Return the sets asked for, small ones first."""
+    parts = [part for part in PARTS if getattr(options, part)] or list(PARTS)
     if options.sets:
         names = [name for given in options.sets for name in _sets_of(given)]
-    elif options.half:
-        names = list(HALVES[options.half])
+    elif options.quick:
+        names = [name for part in parts for name in QUICK_SETS[part]]
     else:
-        names = list(QUICK_SETS if options.quick else (*NIKOLAOU, *PRICED))
-    return sorted(set(names), key=lambda name: (SIZES[name][0] * SIZES[name][1], name))
+        names = [name for part in parts for name in _half_of(part, options.half)]
+    return sorted(set(names), key=lambda name: (ALL_SIZES[name][0] * ALL_SIZES[name][1], name))
+
+
+def _half_of(part: str, half: str | None) -> tuple[str, ...]:
+    """Return the sets of a part; sets with prices have no halves."""
+    if half is None:
+        return PARTS[part]
+    return {"binary": HALVES[half], "priced": (), "many": MANY_HALVES[f"many-{half}"]}[part]
 
 
 def _sets_of(given: str) -> tuple[str, ...]:
     if given in GROUPS:
         return GROUPS[given]
     for name in (given, f"nik_{given}"):
-        if name in SIZES:
+        if name in ALL_SIZES:
             return (name,)
-    raise SystemExit(f"There is no set {given!r}; allowed: {', '.join([*GROUPS, *SIZES])}.")
+    raise SystemExit(f"There is no set {given!r}; allowed: {', '.join([*GROUPS, *ALL_SIZES])}.")
 
 
 def chosen_models(options: argparse.Namespace) -> list[str]:
@@ -87,14 +104,21 @@ def plan(options: argparse.Namespace) -> list[Job]:
     """Return all jobs, first splits first: a report halfway then covers all sets."""
     sets, models = chosen_sets(options), chosen_models(options)
     repeats = options.repeats or (1 if options.quick else None)
-    counts = {name: repeats or default_repeats(name) for name in sets}
+    counts = {name: repeats or _repeats(name) for name in sets}
     return [
         Job(name, repeat, model)
         for repeat in range(max(counts.values()))
         for name in sets
         if repeat < counts[name]
         for model in models
+        if name not in MANY or model not in BINARY_ONLY
     ]
+
+
+def _repeats(name: str) -> int:
+    if name in MANY:
+        return 1 if MANY_SIZES[name][0] >= 5000 else 3
+    return default_repeats(name)
 
 
 def main() -> int:
@@ -115,8 +139,12 @@ def main() -> int:
         (name, repeat) in splits and (model in models or model.removesuffix(", cheapest") in models)
         for name, repeat, model in zip(lines["set"], lines["repeat"], lines["model"], strict=True)
     ]
-    if any(wanted):
-        report(lines[wanted], options.out)
+    lines = lines[wanted]
+    of_many = lines["set"].isin(MANY)
+    if (~of_many).any():
+        report(lines[~of_many], options.out)
+    if of_many.any():
+        report_many(lines[of_many])
     print(f"Load average {', '.join(f'{x:.2f}' for x in os.getloadavg())}")
     return 1 if failed else 0
 

@@ -2,8 +2,9 @@
 
     python benchmarks/speed.py [--quick] [--rows N] [--repeats N] [--json FILE]
 
-A round's time is the difference between a long and a short run, so that binning and start-up are
-outside. The AdaBoost lines compare our AdaBoost with the peers' log-loss boosting of equal trees.
+A round's time is the difference between a long and a short fit of the public estimators, so that
+binning and start-up are outside. The AdaBoost lines compare our AdaBoost with the peers' log-loss
+boosting of equal trees, which are binned before.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import lightgbm as lgb
+import numpy as np
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from _common import (
     BINS,
-    FEATURES,
     PEERS,
     THREADS,
     LightGBM,
@@ -29,31 +31,64 @@ from _common import (
     XGBoost,
     alternate,
     judge,
+    make_other_table,
     make_table,
     start,
     take,
     time_rounds,
 )
-from costboost import CostBoostClassifier
+from costboost import CostBoostClassifier, Costs, GradientBoostClassifier
 from costboost.binning.binner import fit_binner
 
-WORK = (  # what, our loop, leaves, target
-    ("AdaBoost, stumps", "adaboost", 2, 0.50),
-    ("AdaBoost, 8 leaves", "adaboost", 8, 0.55),
-    ("AdaBoost, 31 leaves", "adaboost", 31, 0.65),
-    ("log loss, 31 leaves", "log_loss", 31, 0.90),
+AdaBoost = partial(CostBoostClassifier, "adaboost", n_jobs=THREADS)
+LogLoss = partial(GradientBoostClassifier, n_jobs=THREADS, random_state=0)
+WORK: tuple[tuple[str, Any, int, float, float | None], ...] = (
+    # what, our estimator, leaves, at most of LightGBM's time, of XGBoost's
+    ("AdaBoost, stumps", AdaBoost, 2, 0.36, 0.40),
+    ("AdaBoost, 8 leaves", AdaBoost, 8, 0.40, 0.60),
+    ("AdaBoost, 31 leaves", AdaBoost, 31, 0.50, 0.75),
+    ("log loss, 31 leaves", LogLoss, 31, 0.55, None),
 )
+TABLES = {"skewed and coarse columns": make_table, "products of columns": make_other_table}
 MB = 1e6
 
 
-def rounds(report: Report, X: Any, y: Any, n_rounds: int, repeats: int) -> None:
-    report.head(f"One round, {len(y):,} x {X.shape[1]}, {n_rounds} rounds")
-    ours, peers = Ours(X, y), [peer(X, y) for peer in PEERS]
-    for name, loop, leaves, target in WORK:
-        trains = {Ours.name: lambda n, loop=loop, k=leaves: take(getattr(ours, loop)(k), n)}
+def shape(leaves: int) -> dict[str, int]:
+    """Return how the estimators are told of trees of so many leaves."""
+    return {"max_depth": 1} if leaves == 2 else {"max_depth": None, "max_leaf_nodes": leaves}
+
+
+def rounds(report: Report, make: Any, n_rows: int, n_rounds: int, repeats: int) -> None:
+    """Time rounds of the public estimators; the peers' tables are binned before."""
+    X, y = make(n_rows)
+    kind = next(name for name, known in TABLES.items() if known is make)
+    report.head(f"One round, {len(y):,} x {X.shape[1]}, {kind}, {n_rounds} rounds")
+    peers = [peer(X, y) for peer in PEERS]
+    for name, estimator, leaves, most, most_of_xgboost in WORK:
+
+        def ours(n: int, estimator: Any = estimator, leaves: int = leaves) -> None:
+            estimator(n_estimators=n, **shape(leaves)).fit(X, y)
+
+        trains: dict[str, Any] = {Ours.name: ours}
         trains |= {peer.name: partial(peer.train, leaves) for peer in peers}
-        times = time_rounds(trains, n_rounds, repeats)
-        report.add(Line(name, times, LightGBM.name, target))
+        times = time_rounds(trains, n_rounds, repeats, short=10)
+        report.add(Line(name, times, LightGBM.name, most))
+        report.add(Line("- against XGBoost", times, XGBoost.name, most_of_xgboost))
+
+
+def small_tables(report: Report, repeats: int) -> None:
+    """Time whole fits of small tables with one thread each."""
+    for n_rows in (1_000, 10_000):
+        X, y = make_table(n_rows, 20)
+        report.head(f"Whole fit, {n_rows:,} x 20, depth 3, 1 thread", (Ours.name, LightGBM.name))
+        boosters = {
+            Ours.name: CostBoostClassifier("adaboost", 100, max_depth=3, n_jobs=1),
+            LightGBM.name: lgb.LGBMClassifier(
+                n_estimators=100, max_depth=3, num_leaves=8, n_jobs=1, verbose=-1
+            ),
+        }
+        work = {name: partial(model.fit, X, y) for name, model in boosters.items()}
+        report.add(Line("100 rounds", alternate(work, 5 * repeats), LightGBM.name, 1.0))
 
 
 def binning(report: Report, X: Any, y: Any, repeats: int) -> None:
@@ -102,32 +137,46 @@ def growth(report: Report, sizes: tuple[int, ...], repeats: int) -> None:
     report.extra["nanoseconds per row and round"] = found
 
 
-def memory(report: Report, sizes: tuple[int, ...]) -> None:
+MEMORY = {  # what: the estimator, whether rows have prices of their own, bytes a row at most
+    "adaboost, stumps": (partial(CostBoostClassifier, "adaboost", 10, max_depth=1), False, 100),
+    "adaboost, 31 leaves": (
+        partial(CostBoostClassifier, "adaboost", 10, max_depth=None, max_leaf_nodes=31),
+        False,
+        100,
+    ),
+    "csb2, prices per row": (partial(CostBoostClassifier, "csb2", 10), True, 130),
+    "auto": (partial(CostBoostClassifier, n_estimators=20, random_state=0), False, 200),
+}
+
+
+def memory(report: Report, n_rows: int) -> None:
     """Show the peak above the input during fit, each in a process of its own."""
-    heads = ("rows", "MB", "at most", "B/row", "of limit")
-    print("\nPeak memory of fit above its input\n" + " " * 32 + "".join(f"{h:>13}" for h in heads))
-    for label, leaves in (("stumps", 2), ("31 leaves", 31)):
-        for n_rows in sizes:
-            command = [sys.executable, __file__, "--peak", str(leaves), str(n_rows)]
-            peak = int(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-            limit = (1.2 * FEATURES + 48) * n_rows + 100 * MB
-            sizes_in = f"{n_rows:>13,}{peak / MB:>13.1f}{limit / MB:>13.1f}{peak / n_rows:>13.1f}"
-            verdict = judge(peak, limit)
-            line = f"{'AdaBoost, ' + label:<32}{sizes_in}{peak / limit:>13.2f}   {verdict}"
-            print(line, flush=True)
-            report.verdicts.append(verdict)
-            report.extra.setdefault("peak bytes", {})[f"{label}, {n_rows}"] = [peak, limit]
+    heads = ("MB", "B/row", "at most", "of limit")
+    title = f"Peak memory of fit above its input, {n_rows:,} x 30"
+    print(f"\n{title}\n" + " " * 32 + "".join(f"{h:>13}" for h in heads))
+    for name, (_, _, most) in MEMORY.items():
+        command = [sys.executable, __file__, "--peak", name, str(n_rows)]
+        peak = int(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+        verdict = judge(peak / n_rows, most)
+        sizes = f"{peak / MB:>13.1f}{peak / n_rows:>13.1f}{most:>13}{peak / n_rows / most:>13.2f}"
+        print(f"{name:<32}{sizes}   {verdict}", flush=True)
+        report.verdicts.append(verdict)
+        report.extra.setdefault("peak bytes a row", {})[name] = [peak / n_rows, most]
 
 
-def print_peak(leaves: int, n_rows: int) -> None:
+def print_peak(name: str, n_rows: int) -> None:
     """Fit the public estimator; print the bytes it took at most above what was there before."""
-    shape = {"max_depth": 1} if leaves == 2 else {"max_leaf_nodes": leaves}
-    model = CostBoostClassifier("adaboost", 10, n_jobs=THREADS, **shape)
-    model.fit(*make_table(5_000))  # imports and pools are not the table's
-    X, y = make_table(n_rows)
+    make, priced, _ = MEMORY[name]
+    model = make(n_jobs=THREADS)
+    few = make_table(5_000, 30)
+    model.fit(*few)  # imports and pools are not the table's
+    X, y = make_table(n_rows, 30)
+    extra = {}
+    if priced:
+        extra["costs"] = Costs(fp=1.0, fn=np.random.default_rng(0).lognormal(0.0, 1.0, n_rows))
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of making the table
     before = _status("VmRSS")
-    model.fit(X, y)
+    model.fit(X, y, **extra)
     print(_status("VmHWM") - before)
 
 
@@ -140,19 +189,19 @@ def main() -> None:
     options = start(__doc__)
     n_rows, repeats, quick = options.rows, options.repeats, options.quick
     report = Report()
-    X, y = make_table(n_rows)
-    rounds(report, X, y, 20 if quick else 50, repeats)
-    binning(report, X, y, repeats)
-    del X, y
+    for make in TABLES.values():
+        rounds(report, make, n_rows, 20 if quick else 50, repeats)
+    small_tables(report, repeats)
+    binning(report, *make_table(n_rows), repeats)
     against_scikit_learn(report, 100_000, repeats)
     sizes = (50_000, 200_000) if quick else (100_000, 400_000, 1_000_000, 4_000_000)
     growth(report, sizes, repeats)
-    memory(report, (n_rows,) if quick else (n_rows, 4 * n_rows))
+    memory(report, n_rows)
     report.close(options.json)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--peak"]:
-        print_peak(*map(int, sys.argv[2:]))
+        print_peak(sys.argv[2], int(sys.argv[3]))
     else:
         main()

@@ -118,6 +118,9 @@ def test_main_prints_draws_and_says_what_next(monkeypatch, capsys, tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert printed.index(demo.OURS) < printed.index("Picture:") < printed.index("What to type next")
     assert isinstance(told, demo.Story)
+    page = tmp_path / "made" / "here" / "card-fraud-report.html"
+    assert printed.rstrip().endswith(f"open {page.resolve().as_uri()} in a browser.")
+    assert f"EUR {told[demo.OURS].cost:,.2f}" in page.read_text(encoding="utf-8")
 
 
 def test_without_matplotlib_the_story_goes_on(monkeypatch, capsys, tmp_path):
@@ -132,7 +135,7 @@ def test_without_matplotlib_the_story_goes_on(monkeypatch, capsys, tmp_path):
     _, printed = run_small(monkeypatch, capsys, "--output", str(tmp_path / "none"))
     assert "costboost[plot]" in printed
     assert "What to type next" in printed
-    assert not (tmp_path / "none").exists()
+    assert [file.name for file in (tmp_path / "none").iterdir()] == ["card-fraud-report.html"]
 
 
 def test_what_to_type_next_runs():

@@ -59,9 +59,11 @@ MODELS = [
     CostBoostClassifier("adaboost", 3, GaussianNB()),
     GradientBoostClassifier(n_estimators=3, warm_start=True, init=LogisticRegression()),
     GradientBoostRegressor(n_estimators=3, init=LinearRegression()),
-    PNormBoostClassifier(n_estimators=3, costs={"fp": 1, "fn": 2}, warm_start=True),
+    PNormBoostClassifier(
+        n_estimators=3, costs={"fp": 1, "fn": 2, "positive": "bad"}, warm_start=True
+    ),
     MetaCostClassifier(GaussianNB(), 3),
-    CostingClassifier(GaussianNB(), 3, costs=Costs(fp=1, fn=2)),
+    CostingClassifier(GaussianNB(), 3, costs=Costs(fp=1, fn=2, positive="bad")),
     make_pipeline(StandardScaler(), CostBoostClassifier("adamec", 3, cv=2)),
     *GRADIENT,
     *REGRESSION,

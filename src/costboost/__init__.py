@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         RateClassifier,
     )
     from costboost.persistence import load, save
+    from costboost.report import make_report
     from costboost.trusted import TRUSTED_TYPES
     from costboost.versions import show_versions
 
@@ -39,6 +40,7 @@ __all__ = [
     "TRUSTED_TYPES",
     "save",
     "load",
+    "make_report",
     "show_versions",
     "__version__",
 ]
@@ -57,6 +59,7 @@ _HOMES = {
     "TRUSTED_TYPES": "trusted",
     "save": "persistence",
     "load": "persistence",
+    "make_report": "report",
     "show_versions": "versions",
 }
 _PACKAGES = (
@@ -69,6 +72,7 @@ _PACKAGES = (
     "metrics",
     "persistence",
     "plots",
+    "report",
 )
 
 

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import expit, logit
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize
+from scipy.special import expit, logit, logsumexp, softmax
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
@@ -15,6 +17,7 @@ from costboost.calibration import (
     CALIBRATORS,
     Beta,
     CalibratedScores,
+    ClassBiases,
     ClassCalibration,
     Isotonic,
     Sigmoid,
@@ -691,3 +694,56 @@ def test_sigmoid_of_logit_recovers_the_distortion():
     fitted = Sigmoid().fit(3 * logit(p) + 1, rng.random(50_000) < p)
     assert pytest.approx(-1 / 3, abs=0.01) == fitted.A
     assert pytest.approx(1 / 3, abs=0.05) == fitted.B
+
+
+# ---------------------------------------------------------------- one bias per class
+
+
+def class_scores(n=400, seed=0, shift=(0.0, 1.0, -2.0)):
+    """Return logits of three classes that lean to some of them, and the classes."""
+    rng = np.random.default_rng(seed)
+    logits = 2.0 * rng.standard_normal((n, 3))
+    p = softmax(0.5 * logits + np.array(shift), axis=1)
+    y = (rng.uniform(size=(n, 1)) > np.cumsum(p, axis=1)).sum(axis=1).clip(max=2)
+    return logits, y
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_class_biases_are_the_penalised_optimum(weighted):
+    s, y = class_scores()
+    w = np.random.default_rng(1).uniform(0.5, 2, len(y)) if weighted else np.ones(len(y))
+
+    def loss(at):
+        f = at[0] * (s - s.mean(axis=1, keepdims=True)) + at[1:]
+        return w @ (logsumexp(f, axis=1) - f[np.arange(len(y)), y]) + 2.5 * np.sum(at[1:] ** 2)
+
+    fitted = ClassBiases(margins=True).fit(s, y, w if weighted else None)
+    naive = minimize(loss, [1.0, 0.0, 0.0, 0.0], tol=1e-12).x
+    assert_allclose([fitted.beta, *fitted.biases], naive, rtol=1e-4, atol=1e-4)
+    assert loss(np.array([fitted.beta, *fitted.biases])) <= loss(naive) + 1e-8
+    # Shares, whose logarithms are logits up to a constant of each row, are calibrated alike.
+    shares = ClassBiases().fit(softmax(s, axis=1), y, w)
+    assert_allclose(shares.predict(softmax(s, axis=1)), fitted.predict(s), atol=1e-6)
+
+
+def test_biases_of_useless_scores_are_the_prior():
+    y = np.array([0, 0, 1, 2, 2, 2])
+    s = -np.eye(3)[y]  # the truth is what they deny
+    for scores in (np.zeros((6, 3)), s):
+        fitted = ClassBiases(margins=True).fit(scores, y)
+        assert fitted.beta == 0
+        assert_allclose(fitted.predict(scores), np.tile([1 / 3, 1 / 6, 1 / 2], (6, 1)))
+
+
+def test_many_classes_are_bias_corrected_at_once():
+    s, y = class_scores()
+    fitted = ClassCalibration("bias-corrected", 3, margins=True).fit(s, y)
+    assert fitted.joint
+    assert type(fitted.calibrators[0]) is ClassBiases
+    assert_allclose(fitted.predict(s), fitted.calibrators[0].predict(s), rtol=1e-14)
+    # The score equations: what is said too much of a class is what holds its bias back.
+    excess = fitted.predict(s).sum(axis=0) - np.bincount(y)
+    assert_allclose(excess, -5.0 * np.array(fitted.calibrators[0].biases), rtol=1e-6)
+    far = ClassCalibration("bias-corrected", 3, margins=True).fit(1e200 * s, y)
+    assert_allclose(far.predict(1e200 * s), fitted.predict(s), atol=1e-9)
+    assert not ClassCalibration("bias-corrected", 2, margins=True).joint

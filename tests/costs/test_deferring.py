@@ -1,6 +1,8 @@
 import pickle
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 from costboost import CostBoostClassifier, Costs
@@ -46,6 +48,58 @@ def test_models_defer():
     per_row = model.decide(X, defer=np.where(np.arange(400) < 200, 0.0, 1e6))
     assert np.mean(per_row.decisions[200:] == "defer") == 0
     assert np.mean(per_row.decisions[:200] == "defer") > 0.9
+
+
+@pytest.mark.parametrize("price", ["fee", lambda table: table["fee"]], ids=["column", "function"])
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_the_price_of_deferring_may_be_a_column_or_a_function(price, frame):
+    table = frame({"amount": [10.0, 400.0], "fee": [1.0, 2.0]})
+    waiting = Costs(fp=5, fn="amount").bind([0, 1]).with_defer(price)
+    with pytest.raises(ValueError, match="bind_table"):
+        waiting.of_labels([1, 1])
+    costs = waiting.bind_table(table)
+    assert costs.of_labels([1, 1]).tolist() == [[10, 0, 1], [400, 0, 2]]
+    assert costs == Costs(fp=5, fn=[10, 400]).bind([0, 1]).with_defer([1.0, 2.0])
+    rows = Costs.of_rows(table["amount"]).bind([0, 1]).with_defer(price).bind_table(table)
+    assert rows.of_labels([0, 1]).tolist() == [[0, 10, 1], [400, 0, 2]]
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("constructor", [True, False])
+def test_models_read_the_price_of_deferring_from_the_table(frame, constructor):
+    rng = np.random.default_rng(0)
+    amount = rng.lognormal(3, 1, 300)
+    X = frame({"x": rng.normal(size=300), "amount": amount, "fee": 0.05 * amount})
+    y = (X["x"].to_numpy() + rng.normal(size=300) > 1).astype(int)
+    given = Costs(fp=5, fn="amount", tp=5)
+    model = CostBoostClassifier("adamec", 10, random_state=0, costs=given if constructor else None)
+    model.fit(X, y, costs=None if constructor else given)
+    own = None if constructor else given
+    by_hand = model.decide(X, own, defer=0.05 * amount, capacity={1: 5})
+    bound = given.bind_table(X).bind([0, 1]).with_defer(0.05 * amount)
+    expected = bound.expected(model.predict_proba(X))[np.arange(300), by_hand.codes]
+    assert by_hand.expected_cost == pytest.approx(expected.sum())
+    assert 0 < by_hand.counts["defer"] < 300
+    for defer in ("fee", lambda table: 0.05 * table["amount"].to_numpy()):
+        plan = model.decide(X, own, defer=defer, capacity={1: 5})
+        assert np.array_equal(plan.codes, by_hand.codes)
+    with pytest.raises(ValueError, match="'tip', which X does not have"):
+        model.decide(X, own, defer="tip")
+    one = model.decide(X[:1], own, defer="fee")
+    assert one.decisions.shape == (1,)
+
+
+def test_prices_of_deferring_keep_the_identity_of_rows():
+    table = pd.DataFrame({"amount": [10.0, 400.0], "fee": [1.0, 2.0]}, index=[7, 3])
+    costs = Costs(fp=5, fn=table["amount"]).bind([0, 1])
+    with pytest.raises(ValueError, match="different indexes"):
+        costs.with_defer(table["fee"][::-1])
+    indexed = Costs(fp=5, fn=6).bind([0, 1]).with_defer(table["fee"])
+    with pytest.raises(ValueError, match="in another order"):
+        indexed.bind_table(table[::-1])
+    assert indexed.bind_table(table).of_labels([1, 0])[:, 2].tolist() == [1, 2]
+    gains = Costs(fp=5, fn=6, tp=-2, benefits=True).bind([0, 1])
+    assert gains.with_defer(-1).of_labels([1]).tolist() == [[6, -2, -1]]
 
 
 def test_what_cannot_defer_says_why():

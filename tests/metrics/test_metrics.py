@@ -103,6 +103,7 @@ def priced_rows(draw):
 # -- what decisions cost --------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:In these costs")  # random prices may look turned round
 @QUICK
 @given(priced_rows())
 def test_realised_costs_equal_the_naive_twin(case):

@@ -11,14 +11,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
 
 MISSING = 255
 ROUNDING = 1e-12
-CRITERIA = ("gini", "entropy", "error", "newton", "vector", "one-hot")
+CRITERIA = ("gini", "entropy", "error", "newton", "vector", "one-hot", "squares")
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,9 @@ def score(sums, criterion, l2=0.0):
     total = sum(sums)
     if criterion == "newton":
         return float(sums[0]) * float(sums[0]) / (sums[1] + l2) if sums[1] + l2 > 0 else 0.0
+    if criterion == "squares":
+        *gradients, whole = sums
+        return sum(float(s) * float(s) for s in gradients) / (whole + l2) if whole + l2 > 0 else 0.0
     if criterion == "vector":
         return float(sum(s for s in sums if s > 0))
     if criterion in ("error", "one-hot"):
@@ -102,6 +105,9 @@ def exact_score(sums, criterion, l2=0):
     """Score a node's sums, as a fraction; all criteria but entropy."""
     if criterion == "newton":
         return Fraction(sums[0] ** 2) / Fraction(sums[1] + l2) if sums[1] + l2 > 0 else Fraction(0)
+    if criterion == "squares":
+        squares, whole = Fraction(sum(s * s for s in sums[:-1])), Fraction(sums[-1] + l2)
+        return squares / whole if whole > 0 else Fraction(0)
     if criterion == "gini":
         return Fraction(sum(s * s for s in sums), sum(sums)) if sum(sums) > 0 else Fraction(0)
     if criterion == "vector":
@@ -110,18 +116,21 @@ def exact_score(sums, criterion, l2=0):
 
 
 def weight(sums, criterion):
-    """Weigh a node: the hessian, or the size of all sums."""
-    return float(sums[1]) if criterion == "newton" else float(sum(abs(s) for s in sums))
+    """Weigh a node: the hessian, the weight behind gradients, or the size of all sums."""
+    if criterion in ("newton", "squares"):
+        return float(sums[1 if criterion == "newton" else -1])
+    return float(sum(abs(s) for s in sums))
 
 
 def gain(left, right, rules):
-    """Return what a split gains, or None when it may not be made."""
+    """Return what a split gains and how much of that is rounding; None when it may not be made."""
     if min(weight(left, rules.criterion), weight(right, rules.criterion)) < rules.min_weight:
         return None
     parent = [a + b for a, b in zip(left, right, strict=True)]
     both = score(left, rules.criterion, rules.l2) + score(right, rules.criterion, rules.l2)
     gained = both - score(parent, rules.criterion, rules.l2)
-    return gained if gained > ROUNDING * abs(both) else None
+    rounding = ROUNDING * abs(both)
+    return (gained, rounding) if gained > rounding else None
 
 
 @dataclass(frozen=True)
@@ -133,6 +142,7 @@ class Split:
     threshold: int
     goes_left: list[bool]
     left_sums: list[int]
+    rounding: float = 0.0
 
 
 def thresholds(codes) -> Iterator[tuple[int, list[bool]]]:
@@ -162,7 +172,26 @@ def channel_key(sums, channel, criterion):
     if criterion in ("vector", "one-hot"):
         return Fraction(sums[channel])
     total = sums[1] if criterion == "newton" else sum(sums)
+    total = sums[-1] if criterion == "squares" else total
     return Fraction(sums[channel], total) if total else sums[channel] * Fraction(10) ** 300
+
+
+def exceeds(a, b):
+    """Whether a is larger than b by more than rounding."""
+    return a - b > ROUNDING * abs(a)
+
+
+def in_order(present, keys):
+    """Sort categories by their keys, by insertion: keys equal but for rounding stay as they are."""
+    order = []
+    for c in present:
+        place = len(order)
+        while place > 0 and keys[order[place - 1]] - keys[c] > ROUNDING * abs(
+            keys[order[place - 1]]
+        ):
+            place -= 1
+        order.insert(place, c)
+    return order
 
 
 def ordered_subsets(table, rows, j, rules, channels=None) -> Iterator[tuple[int, list[bool]]]:
@@ -174,10 +203,10 @@ def ordered_subsets(table, rows, j, rules, channels=None) -> Iterator[tuple[int,
         one_is_enough = rules.criterion == "newton" or (
             n_channels == 2 and rules.criterion in ("gini", "entropy", "error")
         )
-        channels = range(1 if one_is_enough else n_channels)
+        channels = range(1 if one_is_enough else n_channels - (rules.criterion == "squares"))
     for channel in channels:
         keys = {c: channel_key(sums[c], channel, rules.criterion) for c in present}
-        order = sorted(present, key=lambda c: (keys[c], c))
+        order = in_order(present, keys)
         for size in range(1, len(order)):
             yield -1, [code in order[:size] for code in range(256)]
 
@@ -197,7 +226,7 @@ def best_split(table, rows, rules, features=None, subsets=ordered_subsets):
             ways = thresholds([code for code in present if code != MISSING])
         for threshold, goes_left in ways:
             found = try_split(table, rows, rules, j, threshold, goes_left)
-            if found is not None and (best is None or found.gain > best.gain):
+            if found is not None and (best is None or found.gain - best.gain > found.rounding):
                 best = found
     return None if best is None else with_defaults(table, rows, rules, best)
 
@@ -210,7 +239,9 @@ def try_split(table, rows, rules, j, threshold, goes_left):
         return None
     left_sums = table.sums(left)
     gained = gain(left_sums, table.sums(right), rules)
-    return None if gained is None else Split(gained, j, threshold, goes_left, left_sums)
+    if gained is None:
+        return None
+    return Split(gained[0], j, threshold, goes_left, left_sums, gained[1])
 
 
 def with_defaults(table, rows, rules, split):
@@ -218,12 +249,13 @@ def with_defaults(table, rows, rules, split):
     present = present_codes(table, rows, split.feature, rules)
     all_sums = table.sums(rows)
     right_sums = [a - b for a, b in zip(all_sums, split.left_sums, strict=True)]
-    heavier = weight(split.left_sums, rules.criterion) >= weight(right_sums, rules.criterion)
+    left_weight, right_weight = (weight(s, rules.criterion) for s in (split.left_sums, right_sums))
+    heavier = left_weight >= right_weight * (1 - ROUNDING)
     goes_left = list(split.goes_left)
     for code in range(256):
         if code not in present and (split.threshold < 0 or code == MISSING):
             goes_left[code] = heavier
-    return Split(split.gain, split.feature, split.threshold, goes_left, split.left_sums)
+    return replace(split, goes_left=goes_left)
 
 
 @dataclass
@@ -264,7 +296,8 @@ def grow(table, rules, rows=None, features: Callable[[], Sequence[int]] | None =
 
     consider(0)
     while waiting and (rules.max_leaf_nodes is None or len(tree.leaves) < rules.max_leaf_nodes):
-        number = min(waiting, key=lambda number: (-tree.nodes[number].split.gain, number))
+        most = max((tree.nodes[number].split for number in waiting), key=lambda split: split.gain)
+        number = min(n for n in waiting if most.gain - tree.nodes[n].split.gain <= most.rounding)
         waiting.remove(number)
         node = tree.nodes[number]
         node.left = len(tree.nodes)

@@ -40,8 +40,9 @@ class Drawn:
     """Columns of a node chosen by the test."""
 
     choose: object
+    width: int = 3
 
-    def columns(self, node):
+    def columns(self, node, allowed=None):
         return np.array(self.choose(node))
 
 
@@ -56,6 +57,7 @@ MODES = {
     "newton": ("newton", 2),
     "vector": ("vector", 3),
     "one-hot": ("one-hot", 4),
+    "squares": ("squares", 4),
 }
 each_mode = pytest.mark.parametrize("mode", MODES)
 
@@ -75,6 +77,10 @@ class Problem:
             self.name, self.data = "pairs", np.stack([g, h], axis=1)
         elif self.criterion in ("vector", "one-hot"):
             data = rng.integers(-6, 7, size=(n, self.n_channels))
+            self.name, self.data = "vectors", data.astype(np.int32)
+        elif self.criterion == "squares":
+            data = rng.integers(-6, 7, size=(n, self.n_channels))
+            data[:, -1] = rng.integers(1, 4, size=n)
             self.name, self.data = "vectors", data.astype(np.int32)
         else:
             self.labels = rng.integers(0, self.n_channels, size=n)
@@ -119,7 +125,6 @@ class Problem:
         for shard in cut.shards:
             values = np.ascontiguousarray(self.data[shard.rows])
             shard.state = SimpleNamespace(part=None, **{self.name: values})
-            shard.data[self.name] = values
         return cut
 
     def grow(self, rules, *, parts=None, keep=None, draw=None):
@@ -136,9 +141,7 @@ class Problem:
         limits = Limits(rules.max_depth, rules.max_leaf_nodes, rules.min_samples_leaf)
         with self.shards(parts) as cut:
             tree = Grower(cut, self.mode, finder, limits, draw).grow(keep)
-            for shard in cut.shards:
-                shard.data["leaves"] = shard.leaves
-            return tree, cut.gather("leaves")
+            return tree, cut.fetch(lambda shard: shard.leaves)
 
 
 def assert_equals_twin(tree, twin):
@@ -177,7 +180,7 @@ def assert_leaves_are_walked(problem, tree, leaves):
 def rule_sets(draw, criterion, scale):
     return naive.Rules(
         criterion,
-        l2=draw(st.sampled_from([0.0, 2.5])) if criterion == "newton" else 0.0,
+        l2=draw(st.sampled_from([0.0, 2.5])) if criterion in ("newton", "squares") else 0.0,
         min_weight=draw(st.sampled_from([0.0, 0.0, 3.0])) * scale,
         min_samples_leaf=draw(st.sampled_from([1, 1, 2, 3])),
         max_depth=draw(st.sampled_from([None, 0, 1, 2, 3])),
@@ -228,6 +231,32 @@ def test_only_drawn_columns_are_split(seed, column):
     features = sorted({column, (column + 1) % 3})
     tree, _ = problem.grow(rules, draw=Drawn(lambda node: features))
     assert_equals_twin(tree, naive.grow(problem.table, rules, features=lambda: features))
+
+
+@each_mode
+@given(seeds, st.integers(1, 40), st.integers(0, 6), st.data())
+@settings(max_examples=15, deadline=None)
+def test_a_few_drawn_columns_are_added_up_alone(mode, seed, n, column, data):
+    # Less than half of the columns: no histogram of all of them is made, and nothing changes.
+    problem = Problem(np.random.default_rng(seed), mode, n, d=7)
+    rules = data.draw(rule_sets(problem.criterion, problem.scale))
+    features = sorted({column, (column + 1) % 7, (column + 3) % 7})
+    tree, leaves = problem.grow(rules, draw=Drawn(lambda node: features))
+    assert_equals_twin(tree, naive.grow(problem.table, rules, features=lambda: features))
+    assert_leaves_are_walked(problem, tree, leaves)
+
+
+@each_mode
+def test_drawn_columns_give_the_same_tree_by_shards_and_by_subtraction(mode):
+    problem = Problem(np.random.default_rng(7), mode, 200, d=9)
+    rules = naive.Rules(problem.criterion, min_samples_leaf=2, max_depth=4)
+    few = Drawn(lambda node: sorted((node + k) % 9 for k in (0, 3, 5)), 3)
+    alone, leaves = problem.grow(rules, draw=few)
+    subtracted, same = problem.grow(rules, draw=Drawn(few.choose, 9))
+    cut, parts = problem.grow(rules, draw=few, parts=[np.arange(70), np.arange(70, 200)])
+    for other in (subtracted, cut):
+        assert_same_tree(alone, other)
+    assert leaves.tolist() == same.tolist() == parts.tolist()
 
 
 def test_columns_are_drawn_anew_for_each_node():
@@ -478,6 +507,18 @@ def test_growth_is_best_first():
         assert gains[node] == max(gains.values())
         at_hand = at_hand - {node} | {int(tree.left[node]), int(tree.left[node]) + 1}
     assert len(at_hand) == 8
+
+
+@pytest.mark.parametrize(("extra", "first"), [(2.0**-48, 1), (2.0**-20, 2)])
+def test_of_gains_that_differ_by_rounding_the_oldest_node_is_split(extra, first):
+    # The root parts column 0; then each child would part column 1, the right one a little better.
+    codes = np.array([[a, b] for a in (0, 1) for b in (0, 1) for _ in (0, 1)], dtype=np.uint8)
+    labels = np.array([0, 0, 0, 1, 1, 1, 1, 0])
+    weights = np.array([2.0, 2, 1, 1, 2, 2, 1, 1 + extra])
+    problem = zoo_problem(codes, labels, weights)
+    tree, _ = problem.grow(naive.Rules("gini", max_leaf_nodes=3))
+    assert tree.feature[0] == 0
+    assert np.flatnonzero(tree.left >= 0).tolist() == [0, first]
 
 
 def problem_gain(full, tree, node):

@@ -235,6 +235,8 @@ def test_assign_leaf_and_assign_split(kernels, case):
         ("newton", [6, -1], 0.0),
         ("vector", [-5, 2, 4], 6.0),
         ("one-hot", [-5, -2, -4], -2.0),
+        ("squares", [-5, 2, 3, 1], 19.0),  # 38 / 2
+        ("squares", [-5, 2, -1], 0.0),
     ],
 )
 def test_scores_by_hand(kernels, criterion, sums, expected):
@@ -248,6 +250,7 @@ def test_weights_by_hand(kernels):
         ("newton", [-6, 3], 3.0),
         ("vector", [-5, 2], 7.0),
         ("one-hot", [-5, 2, -1], 8.0),
+        ("squares", [-5, 2, 3], 3.0),
     ]:
         assert kernels.split.weight(np.array(sums), CRITERIA[criterion]) == expected
 
@@ -305,7 +308,10 @@ def make_channels(rng, n, criterion, n_channels):
         )
     if criterion == "newton":
         return np.stack([rng.integers(-9, 10, size=n), rng.integers(1, 6, size=n)], axis=1)
-    return rng.integers(-6, 7, size=(n, n_channels))
+    channels = rng.integers(-6, 7, size=(n, n_channels))
+    if criterion == "squares":
+        channels[:, -1] = rng.integers(1, 6, size=n)  # a weight
+    return channels
 
 
 @st.composite
@@ -323,7 +329,7 @@ def node_tables(draw, *, criteria=naive.CRITERIA, categorical=None, channels=(2,
     table = naive.Table(codes, make_channels(rng, n, criterion, n_channels), n_bins, is_categorical)
     rules = naive.Rules(
         criterion,
-        l2=draw(st.sampled_from([0.0, 0.5, 3.0])) if criterion == "newton" else 0.0,
+        l2=draw(st.sampled_from([0.0, 0.5, 3.0])) if criterion in ("newton", "squares") else 0.0,
         min_weight=draw(st.sampled_from([0.0, 0.0, 2.0, 4.5])),
         min_samples_leaf=draw(st.sampled_from([1, 1, 2, 4])),
     )
@@ -501,6 +507,22 @@ def test_ties_go_to_the_first(kernels):
             )
         assert found.feature == feature
         assert found.threshold == (-1 if categorical[feature] else 1)
+
+
+@pytest.mark.parametrize("criterion", naive.CRITERIA)
+@pytest.mark.parametrize(("extra", "feature"), [(2**10, 0), (2**35, 1)])
+def test_gains_that_differ_by_rounding_are_ties(kernels, criterion, extra, feature):
+    # Two columns part the node alike, the second a little better: by 2**-50 or by 2**-25 of it.
+    pairs, signed = [[-2, 2], [2, 2]], [[2, -2], [-2, 2]]
+    sums = {"newton": pairs, "vector": signed, "one-hot": signed}.get(criterion, [[2, 1], [1, 2]])
+    hist = np.zeros((2, 256, 2), dtype=np.int64)
+    hist[:, :2] = np.array(sums) * 2**57
+    hist[1, :2, 0] += np.array([1, -1]) * extra * np.sign(hist[1, 0, 0])
+    finder = SplitFinder(np.array([2, 2]), np.zeros(2, dtype=bool), 2, criterion=criterion)
+    counts = np.empty((0, 256), dtype=np.int64)
+    with using(kernels):
+        found = finder.find(hist, counts, hist[0].sum(axis=0), 4, np.arange(2))
+    assert found.feature == feature
 
 
 # --- forests -------------------------------------------------------------------------------------
@@ -720,14 +742,14 @@ def test_plan_layout(n_rows, n_segments, n_shards, deal, labelled, seed):
             assert (np.diff(part) > 0).all()
 
 
-def test_cut_gather_and_scatter():
+def test_rows_are_put_and_fetched_in_the_order_of_the_table():
     layout = plan_layout(np.array([1, 0, 1, 0, 0]), 5, 2, 1)
     codes = np.arange(10, dtype=np.uint8).reshape(5, 2)
-    cut = layout.cut(codes[layout.rows])
+    cut = layout.cut(codes[layout.rows], lambda rows: SimpleNamespace(weights=None))
     np.testing.assert_array_equal(cut.shards[0].codes[:, 0] // 2, [1, 3, 4, 0, 2])
-    cut.scatter("weights", np.arange(5.0))
-    np.testing.assert_array_equal(cut.shards[0].data["weights"], [1, 3, 4, 0, 2])
-    np.testing.assert_array_equal(cut.gather("weights"), np.arange(5.0))
+    cut.put(lambda shard, part: setattr(shard.state, "weights", part), np.arange(5.0))
+    np.testing.assert_array_equal(cut.shards[0].state.weights, [1, 3, 4, 0, 2])
+    np.testing.assert_array_equal(cut.fetch(lambda shard: shard.state.weights), np.arange(5.0))
 
 
 @given(st.integers(1, 10**8), st.integers(1, 1000), st.integers(1, 64))

@@ -6,7 +6,8 @@ or ``(n, K)`` with one column per class. Three layers, each usable alone:
 
 1. one score: `Sigmoid`, `SigmoidBrier`, `Beta`, `Isotonic`, `Temperature`, `BiasCorrected`, listed
    in `CALIBRATORS`;
-2. K classes: `ClassCalibration`, one calibrator per class against the rest, normalised;
+2. K classes: `ClassCalibration`, one calibrator per class against the rest, normalised, or one of
+   all classes (`Temperature`, `ClassBiases`);
 3. which rows: `calibrate_folds` trains on folds, calibrates on what they left out, and returns a
    `CalibratedScores`. It never sees a table: the caller's ``fit_fold`` and ``score_fold`` do, so
    that an estimator can cut folds on codes it binned once.
@@ -16,16 +17,6 @@ and prices enter afterwards. Rows of weight zero are as good as absent. Constant
 and give the prior.
 """
 
-from costboost.calibration._calibrators import (
-    CALIBRATORS,
-    Beta,
-    BiasCorrected,
-    Calibrator,
-    Isotonic,
-    Sigmoid,
-    SigmoidBrier,
-    Temperature,
-)
 from costboost.calibration._classes import ClassCalibration
 from costboost.calibration._fitting import CalibratedScores, calibrate_fitted, calibrate_folds
 from costboost.calibration._folds import (
@@ -34,6 +25,17 @@ from costboost.calibration._folds import (
     keeps_copies,
     labels_of_sets,
     numbered,
+)
+from costboost.calibration.calibrators import (
+    CALIBRATORS,
+    Beta,
+    BiasCorrected,
+    Calibrator,
+    ClassBiases,
+    Isotonic,
+    Sigmoid,
+    SigmoidBrier,
+    Temperature,
 )
 
 __all__ = [
@@ -45,6 +47,7 @@ __all__ = [
     "Isotonic",
     "Temperature",
     "BiasCorrected",
+    "ClassBiases",
     "ClassCalibration",
     "CalibratedScores",
     "calibrate_folds",

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from costboost.calibration._calibrators import (
+from costboost.calibration.calibrators import (
     CALIBRATORS,
     Beta,
     BiasCorrected,
+    ClassBiases,
     Temperature,
     finite,
     unit_interval,
@@ -19,15 +20,18 @@ from costboost.calibration._calibrators import (
 
 Floats = NDArray[np.float64]
 
+_OF_MARGINS = (Beta, BiasCorrected, ClassBiases, Temperature)  # which know margins from shares
+
 
 @dataclass(frozen=True)
 class ClassCalibration:
     """Scores of K classes -> probabilities ``(n, K)``.
 
     Two classes have one calibrator, for the second; more have one per class against the rest, and
-    rows are divided by their sum (uniform where all are 0, as in scikit-learn). Temperature treats
-    all classes at once. A class without a row among those it is fitted on gets a small probability
-    (`Sigmoid`) or none (the others).
+    rows are divided by their sum (uniform where all are 0, as in scikit-learn). "temperature", and
+    for more than two classes "bias-corrected" (`ClassBiases`), treat all classes at once. A class
+    without a row among those it is fitted on gets a small probability (`Sigmoid`) or none (the
+    others).
 
     Parameters
     ----------
@@ -63,16 +67,28 @@ class ClassCalibration:
                 "calibration such as 'sigmoid'."
             )
 
+    @property
+    def kind(self) -> type[Any] | None:
+        """The type of the calibrators."""
+        if self.method == "bias-corrected" and self.n_classes > 2:
+            return ClassBiases
+        return CALIBRATORS[self.method]
+
+    @property
+    def joint(self) -> bool:
+        """Whether one calibrator treats all classes at once."""
+        return self.kind in (Temperature, ClassBiases)
+
     def fit(
         self, scores: ArrayLike, codes: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> ClassCalibration:
         """Return the map fitted to scores ``(n,)`` or ``(n, K)`` and class numbers 0 .. K - 1."""
         columns, y = self._columns(scores), np.asarray(codes)
-        kind = CALIBRATORS[self.method]
+        kind = self.kind
         if kind is None or self.n_classes == 1:
             return self
-        blank = kind(margins=self.margins) if kind in (Beta, BiasCorrected, Temperature) else kind()
-        if kind is Temperature:
+        blank = kind(margins=self.margins) if kind in _OF_MARGINS else kind()
+        if self.joint:
             return replace(self, calibrators=(blank.fit(columns, y, sample_weight),))
         first = 1 if self.n_classes == 2 else 0
         fitted = (
@@ -87,7 +103,7 @@ class ClassCalibration:
             return np.ones((len(columns), 1))
         if self.method is None:
             p = unit_interval(columns)
-        elif self.method == "temperature":
+        elif self.joint:
             p = self.calibrators[0].predict(columns)
         else:
             pairs = zip(self.calibrators, columns.T, strict=True)

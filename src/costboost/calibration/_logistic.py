@@ -1,4 +1,4 @@
-"""Weighted logistic regression in one to three columns: the fit behind Platt and beta calibration.
+"""Weighted logistic regression of few parameters: the fit behind Platt and beta calibration.
 
 scikit-learn's takes no targets between 0 and 1, and stops at its tolerance; these few parameters
 deserve the exact optimum, so that the score equations hold to rounding.
@@ -6,11 +6,14 @@ deserve the exact optimum, so that the score equations hold to rounding.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
 
 
 def share(values: Floats, w: Floats) -> Floats:
@@ -52,23 +55,70 @@ def logistic(columns: Floats, targets: Floats, w: Floats, ridge: float) -> tuple
 
 
 def minimise(z: Floats, targets: Floats, w: Floats, penalty: Floats, theta: Floats) -> Floats:
-    """Minimise ``sum w [log(1 + e^f) - t f] + penalty theta^2 / 2`` with f = z theta.
-
-    Newton's method with Levenberg's damping, which finds its way back from saturated
-    probabilities, where halving Newton's steps does not. Once the loss moves by rounding only, a
-    falling gradient still counts as progress: the last steps are the exact ones.
-    """
+    """Minimise ``sum w [log(1 + e^f) - t f] + penalty theta^2 / 2`` with f = z theta."""
 
     def loss_and_gradient(at: Floats) -> tuple[float, Floats]:
         f = z @ at
         loss = w @ (np.logaddexp(0, f) - targets * f) + penalty @ at**2 / 2
         return float(loss), np.asarray(z.T @ (w * (expit(f) - targets)) + penalty * at)
 
+    def hessian(at: Floats) -> Floats:
+        f = z @ at
+        return np.asarray((z.T * (w * expit(f) * expit(-f))) @ z + np.diag(penalty))
+
+    return descend(loss_and_gradient, hessian, theta)
+
+
+def minimise_classes(logits: Floats, y: Ints, w: Floats, penalty: Floats) -> Floats:
+    """Minimise ``sum w [log sum_k e^f_k - f_y] + penalty theta^2 / 2``.
+
+    f_k = theta_0 s_k + theta_k with logits s of shape (n, K): a slope, and a bias for each class.
+    """
+    rows, n_classes = np.arange(len(y)), logits.shape[1]
+    aims = np.bincount(y, weights=w, minlength=n_classes)
+    aim = float(w @ logits[rows, y])
+
+    def proba(at: Floats) -> tuple[Floats, Floats]:
+        f = at[0] * logits + at[1:]
+        top = f.max(axis=1, keepdims=True)
+        powers = np.exp(f - top)
+        whole = powers.sum(axis=1, keepdims=True)
+        return powers / whole, np.asarray((np.log(whole) + top)[:, 0] - f[rows, y])
+
+    def loss_and_gradient(at: Floats) -> tuple[float, Floats]:
+        p, losses = proba(at)
+        slope = float(w @ (p * logits).sum(axis=1)) - aim
+        gradient = np.append(slope, w @ p - aims) + penalty * at
+        return float(w @ losses + penalty @ at**2 / 2), gradient
+
+    def hessian(at: Floats) -> Floats:
+        p, _ = proba(at)
+        weighted = p * w[:, None]
+        apart = logits - (p * logits).sum(axis=1, keepdims=True)
+        out = np.empty((n_classes + 1, n_classes + 1))
+        out[0, 0] = np.sum(weighted * apart**2)
+        out[0, 1:] = out[1:, 0] = np.sum(weighted * apart, axis=0)
+        out[1:, 1:] = np.diag(weighted.sum(axis=0)) - weighted.T @ p
+        return out + np.diag(penalty)
+
+    return descend(loss_and_gradient, hessian, np.append(1.0, np.zeros(n_classes)))
+
+
+def descend(
+    loss_and_gradient: Callable[[Floats], tuple[float, Floats]],
+    hessian: Callable[[Floats], Floats],
+    theta: Floats,
+) -> Floats:
+    """Minimise a smooth convex function from a starting point.
+
+    Newton's method with Levenberg's damping, which finds its way back from saturated
+    probabilities, where halving Newton's steps does not. Once the loss moves by rounding only, a
+    falling gradient still counts as progress: the last steps are the exact ones.
+    """
     (loss, grad), damping = loss_and_gradient(theta), 1.0
     for _ in range(500):
-        f = z @ theta
-        hessian = (z.T * (w * expit(f) * expit(-f))) @ z + np.diag(penalty)
-        step = np.linalg.lstsq(hessian + damping * np.eye(len(theta)), grad, rcond=1e-300)[0]
+        damped = hessian(theta) + damping * np.eye(len(theta))
+        step = np.linalg.lstsq(damped, grad, rcond=1e-300)[0]
         if np.all(np.abs(step) <= 1e-15 * (1 + np.abs(theta))):
             break
         new_loss, new_grad = loss_and_gradient(theta - step)

@@ -177,7 +177,7 @@ class Costs(Makers):
         bound = tables.bind_table(self._state, X)
         return self if bound is self._state else self._of(bound)
 
-    def with_defer(self, price: ArrayLike, *, action: Any = "defer") -> Costs:
+    def with_defer(self, price: Any, *, action: Any = "defer") -> Costs:
         """Return these costs with one more action, whose price does not depend on the truth.
 
         Where every decision is expected to cost more than `price`, the cheapest is then to abstain:
@@ -185,8 +185,8 @@ class Costs(Makers):
 
         Parameters
         ----------
-        price : float or array-like of shape (n_samples,)
-            What it costs to defer a row.
+        price : float, array-like of shape (n_samples,), str or callable
+            What it costs to defer a row; a column's name or a function of the table, as any price.
         action : label, default="defer"
             What the action is called.
 

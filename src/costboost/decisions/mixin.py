@@ -14,6 +14,7 @@ from costboost.costs import Costs, as_costs
 from costboost.decisions.allocation import Allocation
 from costboost.decisions.capacity import allocate
 from costboost.decisions.output import KINDS, as_table
+from costboost.decisions.reporting import ReportMixin
 from costboost.inputs.arrays import mean_paid, read_weights
 from costboost.inputs.checks import (
     check_choice,
@@ -110,7 +111,7 @@ def _check_total(costs: Costs, sample_weight: ArrayLike | None) -> None:
         )
 
 
-class CostDecisionMixin(VersionedState):
+class CostDecisionMixin(ReportMixin, VersionedState):
     """Decisions by the cheapest expected cost, for classifiers with ``predict_proba``.
 
     Attributes
@@ -260,7 +261,7 @@ class CostDecisionMixin(VersionedState):
         *,
         capacity: Any = None,
         groups: ArrayLike | None = None,
-        defer: ArrayLike | None = None,
+        defer: Any = None,
     ) -> Allocation:
         """Return the cheapest decisions of all rows jointly, where actions are limited.
 
@@ -277,9 +278,9 @@ class CostDecisionMixin(VersionedState):
             not named are not limited.
         groups : array-like of shape (n_samples,), default=None
             Capacities hold for each of these groups, such as days.
-        defer : float or array-like of shape (n_samples,), default=None
-            The price of one more action, "defer", which may be limited like any other; see
-            `Costs.with_defer`.
+        defer : float, array-like of shape (n_samples,), str or callable, default=None
+            The price of one more action, "defer", which may be limited like any other: a number,
+            one for each row, a column of X or a function of it; see `Costs.with_defer`.
 
         Returns
         -------
@@ -303,7 +304,7 @@ class CostDecisionMixin(VersionedState):
         proba = self._decision_proba(X, costs)
         prices = self._decision_costs(costs, X)
         if defer is not None:
-            prices = prices.with_defer(defer)
+            prices = prices.with_defer(defer).bind_table(X)
         actions = self.classes_ if prices.is_square else prices.actions
         return allocate(
             prices.expected(proba),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from costboost import calibration as maps
-from costboost.calibration._calibrators import EPSILON
+from costboost.calibration.calibrators import EPSILON
 from costboost.deploy.c_text import array, number
 from costboost.deploy.lowering import Calibrate, Logistic, Map, Normalise, Second, VoteShares
 
@@ -51,6 +51,8 @@ def _calibrate(
     n_classes = fitted.n_classes
     if fitted.method == "temperature":
         return [], _temperature(prefix, fitted, n_values), n_classes
+    if fitted.joint:
+        return _class_biases(prefix, fitted, place)
     data: list[str] = []
     lines = []
     if n_values == 2 and n_classes == 2:
@@ -78,6 +80,17 @@ def _temperature(prefix: str, fitted: Any, n_values: int) -> str:
             lines += [f"v[{k}] = log({prefix}_inside(v[{k}]));" for k in range(n)]
         lines.append(f"{prefix}_temper(v, {n}, {number(calibrator.beta)});")
     return "\n".join([*lines, f"{prefix}_normalise(v, {n});"])
+
+
+def _class_biases(prefix: str, fitted: Any, place: str) -> tuple[list[str], str, int]:
+    calibrator, n = fitted.calibrators[0], fitted.n_classes
+    name = f"{prefix}_biases_{place}"
+    data = [array("double", name, map(number, calibrator.biases))]
+    lines = []
+    if not calibrator.margins:
+        lines = [f"v[{k}] = log({prefix}_inside(v[{k}]));" for k in range(n)]
+    lines.append(f"{prefix}_lean(v, {n}, {number(calibrator.beta)}, {name});")
+    return data, "\n".join([*lines, f"{prefix}_normalise(v, {n});"]), n
 
 
 def _one_score(prefix: str, calibrator: Any, at: str, place: str, data: list[str]) -> str:
@@ -210,6 +223,17 @@ static void PREFIX_softmax(double *v, int n)
     for (k = 0; k < n; k++) {
         v[k] /= total;
     }
+}""",
+    "lean": """\
+/* The softmax of logits about their mean, times beta, plus biases. */
+static void PREFIX_lean(double *v, int n, double beta, const double *biases)
+{
+    const double mean = PREFIX_sum(v, n) / n;
+    int k;
+    for (k = 0; k < n; k++) {
+        v[k] = beta * (v[k] - mean) + biases[k];
+    }
+    PREFIX_softmax(v, n);
 }""",
     "temper": """\
 /* The softmax of logits about their mean, times beta. */

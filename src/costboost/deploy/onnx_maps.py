@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from costboost import calibration as maps
-from costboost.calibration._calibrators import EPSILON
+from costboost.calibration.calibrators import EPSILON
 from costboost.deploy.lowering import Calibrate, Logistic, Map, Normalise, Second, VoteShares
 from costboost.deploy.onnx_graph import Graph
 
@@ -75,6 +75,8 @@ def _calibrated(graph: Graph, step: Calibrate, values: str, n_values: int) -> tu
     fitted = step.calibration
     if fitted.method == "temperature":
         return _tempered(graph, fitted, values, n_values), fitted.n_classes
+    if fitted.joint:
+        return _leaning(graph, fitted.calibrators[0], values), fitted.n_classes
     if fitted.n_classes == 2:
         score = values
         if n_values == 2:
@@ -101,6 +103,14 @@ def _tempered(graph: Graph, fitted: Any, values: str, n_values: int) -> str:
     if not calibrator.margins:
         values = graph.add("Log", _inside(graph, values))
     return _softmax(graph, graph.add("Mul", values, graph.doubles(calibrator.beta)))
+
+
+def _leaning(graph: Graph, calibrator: Any, values: str) -> str:
+    if not calibrator.margins:
+        values = graph.add("Log", _inside(graph, values))
+    # Logits about their mean or not: the biases are added to either, and softmax sees differences.
+    scaled = graph.add("Mul", values, graph.doubles(calibrator.beta))
+    return _softmax(graph, graph.add("Add", scaled, graph.doubles([list(calibrator.biases)])))
 
 
 def _line(graph: Graph, values: str, slope: float, intercept: float) -> str:

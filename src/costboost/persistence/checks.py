@@ -18,7 +18,7 @@ from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.adaboost.rules import RULES
 from costboost.boosting.gradient.model import GradientEnsemble
 from costboost.boosting.pnorm.model import Mixture
-from costboost.calibration import CALIBRATORS, CalibratedScores, ClassCalibration, Isotonic
+from costboost.calibration import CalibratedScores, ClassCalibration, Isotonic
 from costboost.costs import Expression
 from costboost.costs.state import Source, State
 from costboost.inputs.checks import check_jobs
@@ -71,17 +71,19 @@ def check_isotonic(calibrator: Isotonic) -> None:
 def check_calibration(calibration: ClassCalibration) -> None:
     """Check that there are as many calibrators as classes need, of the kind that was named."""
     demand(calibration.n_classes >= 1, "a calibration has no classes")
-    kind, given = CALIBRATORS[calibration.method], calibration.calibrators
+    kind, given = calibration.kind, calibration.calibrators
     if kind is None or calibration.n_classes == 1:
         demand(not given, "there are calibrators where none is needed")
         return
-    several = calibration.n_classes > 2 and calibration.method != "temperature"
+    several = calibration.n_classes > 2 and not calibration.joint
     needed = calibration.n_classes if several else 1
     demand(len(given) == needed, f"there are {len(given)} calibrators for {needed}")
     demand(all(type(part) is kind for part in given), "a calibrator is not of the kind named")
     for part in given:
         prior = getattr(part, "prior", None)
         demand(prior is None or len(prior) == calibration.n_classes, "a prior lacks classes")
+        biases = getattr(part, "biases", None)
+        demand(biases is None or len(biases) == calibration.n_classes, "biases lack classes")
         margins = getattr(part, "margins", calibration.margins)
         demand(margins is calibration.margins, "a calibrator takes other scores")
 

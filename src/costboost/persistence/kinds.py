@@ -361,6 +361,7 @@ def _kinds() -> list[Kind]:
         calibration.Beta,
         calibration.Temperature,
         calibration.BiasCorrected,
+        calibration.ClassBiases,
     )
     return [
         Kind(Binner, _flatten_binner, _make_binner),

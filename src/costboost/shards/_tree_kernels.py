@@ -10,6 +10,7 @@ Data, as every function here sees it:
                               (K, d, 256) by class, (d, 256, C) for channels side by side; flat
                               here, because an index into three dimensions takes twice as long
 
+`columns` names the columns to add up, where only some of them are searched; None is all of them.
 `whole` says that the node is the root of an unsampled tree: `order` is then the identity and
 is not read. Compiled by Cython in pure-Python mode; interpreted the same loops run slowly, and
 the casts keep NumPy's bytes from wrapping at 255.
@@ -62,6 +63,26 @@ def _add_row(
     return 0
 
 
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _add_drawn(
+    codes: cython.const[cython.uchar][:, ::1],
+    row: cython.Py_ssize_t,
+    columns: cython.const[cython.longlong][::1],
+    value: cython.longlong,
+    offset: cython.Py_ssize_t,
+    hist: cython.longlong[::1],
+) -> cython.int:
+    """Add a value to the bins of some columns."""
+    j: cython.Py_ssize_t
+    for j in range(columns.shape[0]):
+        hist[offset + cython.cast(cython.Py_ssize_t, codes[row, columns[j]])] += value
+        offset += 256
+    return 0
+
+
 def class_histogram(
     codes: cython.const[cython.uchar][:, ::1],
     order: cython.const[cython.uint][::1],
@@ -72,6 +93,7 @@ def class_histogram(
     factors: cython.const[cython.double][::1],
     scales: cython.const[cython.double][::1],
     hist: cython.longlong[::1],
+    columns: cython.const[cython.longlong][::1] = None,
 ):
     """Add round(scale * weight) of every row to its class's bins: one add per cell.
 
@@ -86,10 +108,12 @@ def class_histogram(
     scale: cython.double
     weight: cython.double
     factored: cython.bint = factors.shape[0] > 0
+    drawn: cython.bint = columns is not None
     d: cython.Py_ssize_t = codes.shape[1]
+    n_columns: cython.Py_ssize_t = columns.shape[0] if drawn else d
     with cython.nogil:
         for k in range(begins.shape[0]):
-            plane = k * d * 256
+            plane = k * n_columns * 256
             scale = scales[k]
             if whole:
                 for i in range(begins[k], ends[k]):
@@ -97,7 +121,10 @@ def class_histogram(
                     if factored:
                         weight *= factors[i]
                     grid = cython.cast(cython.longlong, weight + 0.5)
-                    _add_row(codes, i, grid, plane, hist)
+                    if drawn:
+                        _add_drawn(codes, i, columns, grid, plane, hist)
+                    else:
+                        _add_row(codes, i, grid, plane, hist)
             else:
                 for i in range(begins[k], ends[k]):
                     if cython.compiled and i + AHEAD < ends[k]:
@@ -112,7 +139,10 @@ def class_histogram(
                     if factored:
                         weight *= factors[row]
                     grid = cython.cast(cython.longlong, weight + 0.5)
-                    _add_row(codes, row, grid, plane, hist)
+                    if drawn:
+                        _add_drawn(codes, row, columns, grid, plane, hist)
+                    else:
+                        _add_row(codes, row, grid, plane, hist)
 
 
 def pair_histogram(
@@ -123,8 +153,10 @@ def pair_histogram(
     ends: cython.const[cython.longlong][::1],
     pairs: cython.const[cython.longlong][:, ::1],
     hist: cython.longlong[::1],
+    columns: cython.const[cython.longlong][::1] = None,
 ):
     """Add the (gradient, hessian) of every row to its bins; both already on the grid."""
+    c: cython.Py_ssize_t
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     s: cython.Py_ssize_t
@@ -133,7 +165,9 @@ def pair_histogram(
     ahead: cython.Py_ssize_t
     gradient: cython.longlong
     hessian: cython.longlong
+    drawn: cython.bint = columns is not None
     d: cython.Py_ssize_t = codes.shape[1]
+    n_columns: cython.Py_ssize_t = columns.shape[0] if drawn else d
     with cython.nogil:
         for s in range(begins.shape[0]):
             for i in range(begins[s], ends[s]):
@@ -147,8 +181,9 @@ def pair_histogram(
                         prefetch(cython.address(pairs[ahead, 0]))
                 gradient = pairs[row, 0]
                 hessian = pairs[row, 1]
-                for j in range(d):
-                    cell = 2 * (j * 256 + cython.cast(cython.Py_ssize_t, codes[row, j]))
+                for j in range(n_columns):
+                    c = columns[j] if drawn else j
+                    cell = 2 * (j * 256 + cython.cast(cython.Py_ssize_t, codes[row, c]))
                     hist[cell] += gradient
                     hist[cell + 1] += hessian
 
@@ -164,6 +199,7 @@ def packed_histogram(
     block: cython.Py_ssize_t,
     part: cython.longlong[::1],
     hist: cython.longlong[::1],
+    columns: cython.const[cython.longlong][::1] = None,
 ):
     """Add gradient * 2**shift + hessian of every row to its bins: one add per cell.
 
@@ -179,7 +215,9 @@ def packed_histogram(
     stop: cython.Py_ssize_t
     pair: cython.longlong
     mask: cython.longlong = (cython.cast(cython.longlong, 1) << shift) - 1
+    drawn: cython.bint = columns is not None
     d: cython.Py_ssize_t = codes.shape[1]
+    n_columns: cython.Py_ssize_t = columns.shape[0] if drawn else d
     with cython.nogil:
         for s in range(begins.shape[0]):
             start = begins[s]
@@ -188,7 +226,10 @@ def packed_histogram(
                 if whole:
                     for i in range(start, stop):
                         pair = packed[i]
-                        _add_row(codes, i, pair, 0, part)
+                        if drawn:
+                            _add_drawn(codes, i, columns, pair, 0, part)
+                        else:
+                            _add_row(codes, i, pair, 0, part)
                 else:
                     for i in range(start, stop):
                         if cython.compiled and i + AHEAD < ends[s]:
@@ -198,8 +239,11 @@ def packed_histogram(
                             prefetch(cython.address(packed[ahead]))
                         row = order[i]
                         pair = packed[row]
-                        _add_row(codes, row, pair, 0, part)
-                for c in range(d * 256):
+                        if drawn:
+                            _add_drawn(codes, row, columns, pair, 0, part)
+                        else:
+                            _add_row(codes, row, pair, 0, part)
+                for c in range(n_columns * 256):
                     pair = part[c]
                     hist[2 * c] += pair >> shift
                     hist[2 * c + 1] += pair & mask
@@ -215,8 +259,10 @@ def vector_histogram(
     ends: cython.const[cython.longlong][::1],
     vectors: cython.const[cython.int][:, ::1],
     hist: cython.longlong[::1],
+    columns: cython.const[cython.longlong][::1] = None,
 ):
     """Add the K signed weights of every row, already on the grid, to its bins."""
+    c: cython.Py_ssize_t
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     k: cython.Py_ssize_t
@@ -226,6 +272,8 @@ def vector_histogram(
     ahead: cython.Py_ssize_t
     d: cython.Py_ssize_t = codes.shape[1]
     n_classes: cython.Py_ssize_t = vectors.shape[1]
+    drawn: cython.bint = columns is not None
+    n_columns: cython.Py_ssize_t = columns.shape[0] if drawn else d
     with cython.nogil:
         for s in range(begins.shape[0]):
             for i in range(begins[s], ends[s]):
@@ -238,8 +286,9 @@ def vector_histogram(
                         prefetch(cython.address(codes[ahead, d - 1]))
                         prefetch(cython.address(vectors[ahead, 0]))
                         prefetch(cython.address(vectors[ahead, n_classes - 1]))
-                for j in range(d):
-                    cell = n_classes * (j * 256 + cython.cast(cython.Py_ssize_t, codes[row, j]))
+                for j in range(n_columns):
+                    c = columns[j] if drawn else j
+                    cell = n_classes * (j * 256 + cython.cast(cython.Py_ssize_t, codes[row, c]))
                     for k in range(n_classes):
                         hist[cell + k] += vectors[row, k]
 
@@ -251,18 +300,23 @@ def count_histogram(
     begins: cython.const[cython.longlong][::1],
     ends: cython.const[cython.longlong][::1],
     counts: cython.longlong[:, ::1],
+    columns: cython.const[cython.longlong][::1] = None,
 ):
     """Count rows by bin; only asked for when leaves have a least number of rows."""
+    c: cython.Py_ssize_t
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     s: cython.Py_ssize_t
     row: cython.Py_ssize_t
+    drawn: cython.bint = columns is not None
+    n_columns: cython.Py_ssize_t = columns.shape[0] if drawn else codes.shape[1]
     with cython.nogil:
         for s in range(begins.shape[0]):
             for i in range(begins[s], ends[s]):
                 row = i if whole else order[i]
-                for j in range(codes.shape[1]):
-                    counts[j, codes[row, j]] += 1
+                for j in range(n_columns):
+                    c = columns[j] if drawn else j
+                    counts[j, codes[row, c]] += 1
 
 
 def partition(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,9 @@ from costboost.shards.local import Shards
 from costboost.shards.rows import Shard
 
 Int64 = NDArray[np.int64]
+Rows = NDArray[np.uint32]
 
+_BLOCK = 1 << 14  # rows: what is computed for them on the way stays small
 _DEAL = 4096  # rows dealt to one shard at a time: sorted data leaves no thread idle
 _CELLS_PER_SHARD = 200_000  # below this a second thread costs more than it brings
 
@@ -32,18 +34,18 @@ class Layout:
         Where each class begins, inside each shard.
     """
 
-    rows: Int64
+    rows: Rows
     bounds: list[tuple[int, int]]
     starts: list[Int64]
 
     @property
     def positions(self) -> Int64:
         """positions[i] is where row i is stored."""
-        positions = np.empty_like(self.rows)
+        positions = np.empty(len(self.rows), dtype=np.int64)
         positions[self.rows] = np.arange(len(self.rows))
         return positions
 
-    def cut(self, codes: NDArray[np.uint8], load: Callable[[Int64], Any] | None = None) -> Shards:
+    def cut(self, codes: NDArray[np.uint8], load: Callable[[Rows], Any] | None = None) -> Shards:
         """Return shards of a table whose rows already lie in this layout.
 
         `load` makes of row numbers what a shard holds of its rows.
@@ -67,13 +69,16 @@ def plan_layout(
     >>> layout.rows.tolist(), layout.starts[0].tolist()
     ([1, 3, 0, 2], [0, 2, 4])
     """
-    shard_of = (np.arange(n_rows) // _DEAL) % n_shards
-    rows = np.arange(n_rows, dtype=np.int64)
-    if labels is None:
-        labels = np.zeros(n_rows, dtype=np.uint8)
-    if n_shards > 1 or n_segments > 1:
-        rows = np.argsort(shard_of * n_segments + labels, kind="stable")
-    sizes = np.bincount(shard_of * n_segments + labels, minlength=n_shards * n_segments)
+    keys = np.arange(n_rows, dtype=np.uint32)
+    keys //= _DEAL
+    keys %= n_shards
+    if labels is not None:
+        keys *= np.uint32(n_segments)
+        keys += labels.astype(np.uint8 if n_segments <= 256 else np.uint32)
+    n_keys = n_shards * n_segments
+    members = [np.flatnonzero(keys == key).astype(np.uint32) for key in range(n_keys)]
+    rows = np.concatenate(members)
+    sizes = np.array([len(own) for own in members])
     starts = [
         np.concatenate([[0], np.cumsum(part)]).astype(np.int64)
         for part in sizes.reshape(n_shards, n_segments)
@@ -86,3 +91,9 @@ def plan_layout(
 def sensible_shards(n_rows: int, n_features: int, n_threads: int) -> int:
     """Return how many shards pay: one per thread, fewer on small tables."""
     return max(1, min(n_threads, n_rows // _DEAL, n_rows * n_features // _CELLS_PER_SHARD))
+
+
+def blocks_of(n_rows: int) -> Iterator[slice]:
+    """Yield slices of so many rows, some at a time."""
+    for start in range(0, n_rows, _BLOCK):
+        yield slice(start, min(start + _BLOCK, n_rows))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.runtime.compiled import warn_if_interpreted
-from costboost.shards.messages import Message, total
+from costboost.shards.messages import Message
 from costboost.shards.rows import Shard
 
 R = TypeVar("R")
@@ -57,20 +57,15 @@ class Shards:
         if self._pool is None:
             shard = self.shards[0]
             return [message.reduce([message.answer(shard)]) for message in messages]
-        parts = self.map(lambda shard: [message.answer(shard) for message in messages], n_rows)
+        parts = self._map(lambda shard: [message.answer(shard) for message in messages], n_rows)
         return [message.reduce([part[i] for part in parts]) for i, message in enumerate(messages)]
 
-    def map(self, function: Callable[[Shard], R], n_rows: int | None = None) -> list[R]:
+    def _map(self, function: Callable[[Shard], R], n_rows: int | None) -> list[R]:
         """Call a function on every shard; results in the order of the shards."""
-        if self._pool is None:
-            return [function(self.shards[0])]
+        assert self._pool is not None
         if n_rows is not None and n_rows * self.n_features < _CELLS_PER_CALL:
             return [function(shard) for shard in self.shards]
         return list(self._pool.map(function, self.shards))
-
-    def sum(self, function: Callable[[Shard], Any], n_rows: int | None = None) -> Any:
-        """Add up what a function returns for every shard; `n_rows` as in `call`."""
-        return total(self.map(function, n_rows))
 
     def fetch(self, read: Callable[[Shard], NDArray[Any]]) -> NDArray[Any]:
         """Return a per-row array of all shards, in the order of the table: here only.
@@ -87,16 +82,3 @@ class Shards:
         """Give every shard its rows of an array in the order of the table: here only."""
         for shard in self.shards:
             write(shard, np.ascontiguousarray(values[shard.rows]))
-
-    def gather(self, name: str) -> NDArray[Any]:
-        """Return a per-row array of all shards, in the order of the table as it was given."""
-        first = self.shards[0].data[name]
-        out = np.empty((self.n_rows, *first.shape[1:]), dtype=first.dtype)
-        for shard in self.shards:
-            out[shard.rows] = shard.data[name]
-        return out
-
-    def scatter(self, name: str, values: NDArray[Any]) -> None:
-        """Give every shard its rows of an array in the order of the table."""
-        for shard in self.shards:
-            shard.data[name] = np.ascontiguousarray(values[shard.rows])

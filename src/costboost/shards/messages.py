@@ -94,14 +94,15 @@ class Begin(Message):
 
 @dataclass(frozen=True)
 class Histogram(Message):
-    """Add a node up, by column and code."""
+    """Add a node up, by column and code: all columns, or some."""
 
     node: int
     mode: Mode
+    columns: Int64 | None = None
 
     def answer(self, shard: Shard) -> Int64:
         """Return the sums."""
-        return shard.histogram(self.node, self.mode)
+        return shard.histogram(self.node, self.mode, self.columns)
 
 
 @dataclass(frozen=True)
@@ -125,13 +126,14 @@ class Expand(Parts):
 
 @dataclass(frozen=True)
 class Count(Message):
-    """Count the rows of a node, by column and code."""
+    """Count the rows of a node, by column and code: all columns, or some."""
 
     node: int
+    columns: Int64 | None = None
 
     def answer(self, shard: Shard) -> Int64:
         """Return the counts."""
-        return shard.counts(self.node)
+        return shard.counts(self.node, self.columns)
 
 
 @dataclass(frozen=True)

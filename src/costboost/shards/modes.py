@@ -1,6 +1,8 @@
 """What histograms add up: class weights, pairs of gradient and hessian, vectors, or rows.
 
 A mode is a small value that goes with a message; the numbers it adds up lie where the rows are.
+`columns` are those to add up, (c,), where a node is searched for some of them only; then histograms
+have c columns in place of d.
 """
 
 from __future__ import annotations
@@ -22,26 +24,27 @@ _NONE = np.zeros(0)
 
 @dataclass(frozen=True)
 class ClassWeights:
-    """One weight per row, added to the histogram of the row's class (`shard.data["weights"]`).
+    """One weight per row, added to the histogram of the row's class (`shard.state.weights`).
 
     `scales` puts weights on the grid, one for each class: a power of two, times the class's factor
-    if it has one. Where rows have factors of their own, they are in `shard.data[factors]`.
+    if it has one. With `factored` rows have factors of their own, in `shard.state.handed`.
     """
 
     scales: tuple[float, ...]
-    factors: str | None = None
+    factored: bool = False
 
     @property
     def n_channels(self) -> int:
         """The number of classes."""
         return len(self.scales)
 
-    def histogram(self, shard: Shard, node: int) -> Int64:
+    def histogram(self, shard: Shard, node: int, columns: Int64 | None = None) -> Int64:
         """Return the node's class weights as a (d, 256, K) view of planes by class."""
-        hist = np.zeros((self.n_channels, shard.codes.shape[1], 256), dtype=np.int64)
-        factors = _NONE if self.factors is None else shard.data[self.factors]
-        weights = (shard.data["weights"], factors, np.array(self.scales))
-        kernels.class_histogram(shard.codes, *shard.where(node), *weights, hist.reshape(-1))
+        hist = np.zeros((self.n_channels, shard.width(columns), 256), dtype=np.int64)
+        factors = shard.state.handed if self.factored else _NONE
+        weights = (shard.state.weights, factors, np.array(self.scales))
+        where = (shard.codes, *shard.where(node))
+        kernels.class_histogram(*where, *weights, hist.reshape(-1), columns)
         return hist.transpose(1, 2, 0)
 
 
@@ -51,10 +54,11 @@ class Pairs:
 
     n_channels: int = 2
 
-    def histogram(self, shard: Shard, node: int) -> Int64:
+    def histogram(self, shard: Shard, node: int, columns: Int64 | None = None) -> Int64:
         """Return the node's sums of gradients and hessians, (d, 256, 2)."""
-        hist = np.zeros((shard.codes.shape[1], 256, 2), dtype=np.int64)
-        kernels.pair_histogram(shard.codes, *shard.where(node), shard.state.pairs, hist.reshape(-1))
+        hist = np.zeros((shard.width(columns), 256, 2), dtype=np.int64)
+        where = (shard.codes, *shard.where(node))
+        kernels.pair_histogram(*where, shard.state.pairs, hist.reshape(-1), columns)
         return hist
 
 
@@ -74,14 +78,14 @@ class PackedPairs:
     GRADIENT_BITS: ClassVar[int] = 21
     HESSIAN_BITS: ClassVar[int] = 16
 
-    def histogram(self, shard: Shard, node: int) -> Int64:
+    def histogram(self, shard: Shard, node: int, columns: Int64 | None = None) -> Int64:
         """Return the node's sums of gradients and hessians, (d, 256, 2)."""
-        d = shard.codes.shape[1]
-        hist = np.zeros((d, 256, 2), dtype=np.int64)
+        hist = np.zeros((shard.width(columns), 256, 2), dtype=np.int64)
         if shard.state.part is None:
-            shard.state.part = np.zeros(d * 256, dtype=np.int64)
+            shard.state.part = np.zeros(shard.codes.shape[1] * 256, dtype=np.int64)
         packed = (shard.state.packed, self.SHIFT, self.BLOCK, shard.state.part)
-        kernels.packed_histogram(shard.codes, *shard.where(node), *packed, hist.reshape(-1))
+        where = (shard.codes, *shard.where(node))
+        kernels.packed_histogram(*where, *packed, hist.reshape(-1), columns)
         return hist
 
 
@@ -97,24 +101,24 @@ class Vectors:
     n_channels: int
     n_codes: int | None = None
 
-    def histogram(self, shard: Shard, node: int) -> Int64:
+    def histogram(self, shard: Shard, node: int, columns: Int64 | None = None) -> Int64:
         """Return the node's sums for every class, (d, 256, K) or (d, n_codes + 1, K)."""
         if self.n_codes is None:
-            wide = np.zeros((shard.codes.shape[1], 256, self.n_channels), dtype=np.int64)
-            self._fill(shard, node, wide)
+            wide = np.zeros((shard.width(columns), 256, self.n_channels), dtype=np.int64)
+            self._fill(shard, node, wide, columns)
             return wide
         if shard.state.room is None:
             shape = (shard.codes.shape[1], 256, self.n_channels)
             shard.state.room = np.zeros(shape, dtype=np.int64)
-        room = shard.state.room
-        self._fill(shard, node, room)
+        room = shard.state.room[: shard.width(columns)]
+        self._fill(shard, node, room, columns)
         narrow = np.concatenate([room[:, : self.n_codes], room[:, MISSING:]], axis=1)
         room[:, : self.n_codes] = room[:, MISSING:] = 0
         return narrow
 
-    def _fill(self, shard: Shard, node: int, hist: Int64) -> None:
-        vectors = shard.state.vectors
-        kernels.vector_histogram(shard.codes, *shard.where(node), vectors, hist.reshape(-1))
+    def _fill(self, shard: Shard, node: int, hist: Int64, columns: Int64 | None) -> None:
+        where = (shard.codes, *shard.where(node))
+        kernels.vector_histogram(*where, shard.state.vectors, hist.reshape(-1), columns)
 
 
 @dataclass(frozen=True)
@@ -123,6 +127,6 @@ class RowCounts:
 
     n_channels: int = 1
 
-    def histogram(self, shard: Shard, node: int) -> Int64:
+    def histogram(self, shard: Shard, node: int, columns: Int64 | None = None) -> Int64:
         """Return the node's number of rows by column and code."""
-        return shard.counts(node)
+        return shard.counts(node, columns)

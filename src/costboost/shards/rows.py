@@ -9,7 +9,7 @@ children, as it sees them; the other one is the parent's less that, which intege
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -31,8 +31,8 @@ class Mode(Protocol):
     def n_channels(self) -> int:
         """The number of sums in a cell."""
 
-    def histogram(self, shard: Shard, node: int) -> Int64:
-        """Return the node's sums as a (d, 256, n_channels) view."""
+    def histogram(self, shard: Shard, node: int, columns: Int64 | None = None) -> Int64:
+        """Return the node's sums as a (d, 256, n_channels) view, or of some columns only."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Shard:
     Attributes
     ----------
     codes : ndarray of shape (m, d), uint8
-    rows : ndarray of shape (m,), int64
+    rows : ndarray of shape (m,), uint32
         The number of each row in the table as it was given.
     starts : ndarray of shape (S + 1,), int64
         Where each segment (class) begins.
@@ -73,10 +73,9 @@ class Shard:
     """
 
     codes: NDArray[np.uint8]
-    rows: Int64
+    rows: NDArray[np.uint32]
     starts: Int64
     state: Any = None
-    data: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         m = len(self.codes)
@@ -131,8 +130,17 @@ class Shard:
 
     # --- histograms
 
-    def histogram(self, node: int, mode: Mode) -> Int64:
-        """Return a node's sums, (d, 256, C), and keep them until its children have theirs."""
+    def width(self, columns: Int64 | None) -> int:
+        """Return how many columns there are, of some or of all."""
+        return int(self.codes.shape[1]) if columns is None else len(columns)
+
+    def histogram(self, node: int, mode: Mode, columns: Int64 | None = None) -> Int64:
+        """Return a node's sums, (d, 256, C), and keep them until its children have theirs.
+
+        Those of some columns are not kept: the children are searched for others.
+        """
+        if columns is not None:
+            return mode.histogram(self, node, columns)
         kept = self._kept.get((mode, node))
         if kept is None:
             kept = mode.histogram(self, node)
@@ -154,8 +162,12 @@ class Shard:
         self._kept[mode, left], self._kept[mode, left + 1] = large, small
         return large
 
-    def counts(self, node: int) -> Int64:
+    def counts(self, node: int, columns: Int64 | None = None) -> Int64:
         """Count the node's rows by column and code; the whole root's never change."""
+        if columns is not None:
+            counts = np.zeros((len(columns), 256), dtype=np.int64)
+            kernels.count_histogram(self.codes, *self.where(node), counts, columns)
+            return counts
         whole = node == ROOT and not self.sampled
         if whole and self._root_counts is not None:
             return self._root_counts
@@ -197,8 +209,8 @@ class Shard:
     @property
     def sample_weights(self) -> NDArray[np.float64] | None:
         """The weights that the user gave the rows, (m,), if any: the algorithm holds them."""
-        held = getattr(self.state, "sample_weights", None)
-        return self.data.get("sample weights") if held is None else held
+        held: NDArray[np.float64] | None = getattr(self.state, "sample_weights", None)
+        return held
 
     @cached_property
     def heaviest(self) -> float:

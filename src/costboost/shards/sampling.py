@@ -19,13 +19,31 @@ _GOLDEN = 0x9E3779B97F4A7C15
 _ROUND = 0xD1B54A32D192ED03
 
 
+_FACTORS = (_GOLDEN, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+_SHIFTS = (30, 27, 31)
+_WORDS = tuple(np.uint64(factor) for factor in _FACTORS)
+_BY = tuple(np.uint64(shift) for shift in _SHIFTS)
+
+
 def mix(key: int, numbers: NDArray[Any]) -> Words:
     """Return 64 random bits for each number: SplitMix64 (Steele, Lea and Flood 2014)."""
-    with np.errstate(over="ignore"):
-        z = numbers.astype(np.uint64) * np.uint64(_GOLDEN) + np.uint64(key % 2**64)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return np.asarray(z ^ (z >> np.uint64(31)))
+    z = numbers.astype(np.uint64)  # a copy; arrays wrap without a word
+    z *= _WORDS[0]
+    z += np.uint64(key % 2**64)
+    z ^= z >> _BY[0]
+    z *= _WORDS[1]
+    z ^= z >> _BY[1]
+    z *= _WORDS[2]
+    z ^= z >> _BY[2]
+    return z
+
+
+def mix_one(key: int, number: int) -> int:
+    """Return the 64 random bits of one number; the same as `mix`, sooner."""
+    z = (number * _FACTORS[0] + key) % 2**64
+    z = (z ^ (z >> _SHIFTS[0])) * _FACTORS[1] % 2**64
+    z = (z ^ (z >> _SHIFTS[1])) * _FACTORS[2] % 2**64
+    return z ^ (z >> _SHIFTS[2])
 
 
 def round_key(seed: int, number: int) -> int:
@@ -71,10 +89,11 @@ class ColumnDraw:
 
     def columns(self, node: int, allowed: Int64 | None = None) -> Int64:
         """Return a node's columns, ascending: those with the least hashes, of all or of some."""
-        key = mix(round_key(self.seed, self.number), np.array([self.stream * 2**32 + node + 1]))
+        key = mix_one(round_key(self.seed, self.number), self.stream * 2**32 + node + 1)
         among = np.arange(self.n_features) if allowed is None else allowed
-        hashes = mix(int(key[0]), among)
-        return np.sort(among[np.argsort(hashes, kind="stable")[: self.width]])
+        chosen = np.argsort(mix(key, among), kind="stable")[: self.width]
+        chosen.sort()
+        return among[chosen]
 
 
 def column_draw(

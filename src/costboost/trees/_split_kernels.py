@@ -5,15 +5,20 @@ Every criterion is a score of a node's sums, additive over children and the larg
     gini      sum_k s_k^2 / sum_k s_k          entropy   sum_k s_k ln(s_k / sum_k s_k)
     error     max_k s_k                        newton    s_0^2 / (s_1 + l2)
     vector    sum_k max(s_k, 0)                one-hot   max_k s_k
+    squares   sum_k s_k^2 / (s_K + l2), k < K
 
 and a split gains score(left) + score(right) - score(node). `newton` sums are (gradient,
 hessian); `vector` and `one-hot` sums are the signed weights of relational examples: what a leaf
-wins over answering 0 for every class, when it may answer 1 for any classes, or for exactly one.
+wins over answering 0 for every class, when it may answer 1 for any classes, or for exactly one;
+`squares` sums are K gradients and a weight: what least squares explain of all of them together.
 
 Boundary convention: a code goes left when it is <= the threshold, which is a code that the node
 holds. Among splits of equal gain the first wins: numeric columns before categorical ones, lowest
 feature, lowest threshold, missing values to the right; for categories the lowest channel's order,
-then the smallest subset.
+then the smallest subset. Gains are equal when they differ by no more than rounding (`ROUNDING` of
+the children's score): boosting makes weights whose sums are equal in theory, one half again and
+again, and differ in their last bits, so that weighing a row k times or repeating it k times would
+else break such ties differently.
 """
 
 from __future__ import annotations
@@ -34,8 +39,9 @@ ERROR = cython.declare(cython.int, 2)
 NEWTON = cython.declare(cython.int, 3)
 VECTOR = cython.declare(cython.int, 4)
 ONE_HOT = cython.declare(cython.int, 5)
+SQUARES = cython.declare(cython.int, 6)
 MISSING = cython.declare(cython.Py_ssize_t, 255)
-# A gain below this share of the children's score is rounding.
+# Gains that differ by less than this share of the children's score differ by rounding.
 ROUNDING = cython.declare(cython.double, 1e-12)
 
 
@@ -92,6 +98,12 @@ def _score(
         return score
     if criterion == ENTROPY:
         return _entropy(sums)
+    if criterion == SQUARES:
+        for k in range(sums.shape[0] - 1):
+            value = cython.cast(cython.double, sums[k])
+            score += value * value
+        total = sums[sums.shape[0] - 1] + l2
+        return score / total if total > 0.0 else 0.0
     for k in range(sums.shape[0]):
         value = cython.cast(cython.double, sums[k])
         total += value
@@ -109,6 +121,8 @@ def _weight(sums: cython.const[cython.longlong][::1], criterion: cython.int) -> 
     total: cython.double = 0.0
     if criterion == NEWTON:
         return sums[1]
+    if criterion == SQUARES:
+        return sums[sums.shape[0] - 1]
     for k in range(sums.shape[0]):
         total += sums[k] if sums[k] > 0 else -sums[k]
     return total
@@ -118,24 +132,35 @@ def _weight(sums: cython.const[cython.longlong][::1], criterion: cython.int) -> 
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _gain(
+def _beats(both: cython.double, parent: cython.double, best: cython.double[::1]) -> cython.bint:
+    """Note the gain, and how much of it is rounding, if it is more than the best so far."""
+    rounding: cython.double = ROUNDING * (both if both > 0.0 else -both)
+    if both - parent - best[0] <= rounding:
+        return False
+    best[0] = both - parent
+    best[4] = rounding
+    return True
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _gains(
     left: cython.const[cython.longlong][::1],
     right: cython.const[cython.longlong][::1],
     parent: cython.double,
     criterion: cython.int,
     l2: cython.double,
     min_weight: cython.double,
-) -> cython.double:
-    """Return what the split gains, or -1 when it may not be made."""
-    both: cython.double
+    best: cython.double[::1],
+) -> cython.bint:
+    """Note a split that gains more than the best so far; whether it may be made and does."""
     if min_weight > 0.0 and (
         _weight(left, criterion) < min_weight or _weight(right, criterion) < min_weight
     ):
-        return -1.0
-    both = _score(left, criterion, l2) + _score(right, criterion, l2)
-    if both - parent <= ROUNDING * (both if both > 0.0 else -both):
-        return -1.0
-    return both - parent
+        return False
+    return _beats(_score(left, criterion, l2) + _score(right, criterion, l2), parent, best)
 
 
 @cython.cfunc
@@ -197,7 +222,7 @@ def _score_at(
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _bounded_gain(
+def _bounded_gains(
     left: cython.const[cython.longlong][::1],
     right: cython.const[cython.longlong][::1],
     parent: cython.double,
@@ -207,23 +232,22 @@ def _bounded_gain(
     low: cython.double,
     high: cython.double,
     way: cython.int,
-) -> cython.double:
-    """Return what the split gains when values are bounded and must rise (+1) or fall (-1)."""
-    both: cython.double
+    best: cython.double[::1],
+) -> cython.bint:
+    """Do the same when values are bounded and must rise (+1) or fall (-1)."""
     below: cython.double
     above: cython.double
     if min_weight > 0.0 and (
         _weight(left, criterion) < min_weight or _weight(right, criterion) < min_weight
     ):
-        return -1.0
+        return False
     below = _bounded_value(left, criterion, l2, low, high)
     above = _bounded_value(right, criterion, l2, low, high)
     if (way > 0 and below > above) or (way < 0 and below < above):
-        return -1.0
-    both = _score_at(left, criterion, l2, below) + _score_at(right, criterion, l2, above)
-    if both - parent <= ROUNDING * (both if both > 0.0 else -both):
-        return -1.0
-    return both - parent
+        return False
+    return _beats(
+        _score_at(left, criterion, l2, below) + _score_at(right, criterion, l2, above), parent, best
+    )
 
 
 def score(
@@ -259,10 +283,10 @@ def best_threshold(
     """Search the numeric columns named in `features`.
 
     `hist` is seen as (d, 256, C) whatever its memory order; `counts` has no rows when
-    `min_count` <= 1. Writes best = (gain, feature, threshold, missing goes left) and the sums
-    of the left child, if anything gains more than best[0]. With `monotone`, one of -1, 0, 1 for
-    every column, the values of leaves (newton steps, or the second of two classes' share) stay
-    within `bounds` = (low, high) and in order.
+    `min_count` <= 1. Writes best = (gain, feature, threshold, missing goes left, how much of the
+    gain is rounding) and the sums of the left child, if anything gains more than best[0]. With
+    `monotone`, one of -1, 0, 1 for every column, the values of leaves (newton steps, or the second
+    of two classes' share) stay within `bounds` = (low, high) and in order.
     """
     f: cython.Py_ssize_t
     j: cython.Py_ssize_t
@@ -273,7 +297,7 @@ def best_threshold(
     n_channels: cython.Py_ssize_t = sums.shape[0]
     seen: cython.bint
     missing: cython.bint
-    gain: cython.double
+    wins: cython.bint
     parent: cython.double
     count: cython.longlong
     value: cython.longlong
@@ -316,13 +340,13 @@ def best_threshold(
                         for k in range(n_channels):
                             left[k] += hist[j, MISSING, k]
                             right[k] -= hist[j, MISSING, k]
-                    gain = -1.0
+                    wins = False
                     if min_count <= 1 or (
                         count + (counts[j, MISSING] if side == 1 else 0) >= min_count
                         and n_rows - count - (counts[j, MISSING] if side == 1 else 0) >= min_count
                     ):
                         if bounded:
-                            gain = _bounded_gain(
+                            wins = _bounded_gains(
                                 left,
                                 right,
                                 parent,
@@ -332,11 +356,11 @@ def best_threshold(
                                 low,
                                 high,
                                 monotone[j],
+                                best,
                             )
                         else:
-                            gain = _gain(left, right, parent, criterion, l2, min_weight)
-                    if gain > best[0]:
-                        best[0] = gain
+                            wins = _gains(left, right, parent, criterion, l2, min_weight, best)
+                    if wins:
                         best[1] = j
                         best[2] = t
                         best[3] = side
@@ -427,8 +451,7 @@ def best_newton_threshold(
                     both = _newton_score(gradient, hessian, l2) + _newton_score(
                         sums[0] - gradient, sums[1] - hessian, l2
                     )
-                    if both - parent > best[0] and both - parent > ROUNDING * both:
-                        best[0] = both - parent
+                    if _beats(both, parent, best):
                         best[1] = j
                         best[2] = t
                         best[3] = side
@@ -456,11 +479,22 @@ def _key(
         return value
     if criterion == NEWTON:
         total = hist[j, code, 1]
+    elif criterion == SQUARES:
+        total = hist[j, code, hist.shape[2] - 1]
     else:
         for k in range(hist.shape[2]):
             total += hist[j, code, k]
     # Gradients without curvature come first or last; a category that weighs nothing is 0.
     return value / total if total > 0.0 else value * 1e300
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _exceeds(a: cython.double, b: cython.double) -> cython.bint:
+    """Whether a is larger than b by more than rounding."""
+    return a - b > ROUNDING * (a if a > 0.0 else -a)
 
 
 def best_subset(
@@ -477,6 +511,7 @@ def best_subset(
     right: cython.longlong[::1],
     keys: cython.double[::1],
     codes: cython.longlong[::1],
+    held: cython.longlong[::1],
     best_sums: cython.longlong[::1],
     best: cython.double[::1],
     goes_left: cython.uchar[::1],
@@ -487,7 +522,8 @@ def best_subset(
     The categories present (a missing value is one of them) are ordered by their share of one
     channel and cut in two; for two classes and for gradients the best of all subsets is such
     a cut (Fisher 1958; Breiman et al. 1984, section 9.4), for K classes every class's order is
-    tried. `goes_left` becomes 1 (left), 0 (right) or 2 (category absent from this node).
+    tried. `keys`, `codes` and `held` are scratch space. `goes_left` becomes 1 (left), 0 (right) or
+    2 (category absent from this node).
     """
     f: cython.Py_ssize_t
     i: cython.Py_ssize_t
@@ -500,7 +536,7 @@ def best_subset(
     present: cython.Py_ssize_t
     n_channels: cython.Py_ssize_t = sums.shape[0]
     seen: cython.bint
-    gain: cython.double
+    wins: cython.bint
     parent: cython.double
     key: cython.double
     code: cython.longlong
@@ -516,26 +552,31 @@ def best_subset(
         stop = n_channels
         if criterion == NEWTON or (n_channels == 2 and criterion <= ERROR):
             stop = 1
+        if criterion == SQUARES:
+            stop = n_channels - 1
         for f in range(features.shape[0]):
             j = features[f]
+            present = 0
+            for t in range(256):
+                seen = min_count > 1 and counts[j, t] > 0
+                for k in range(n_channels):
+                    seen = seen or hist[j, t, k] != 0
+                    if seen:
+                        break
+                if seen:
+                    held[present] = t
+                    present += 1
             for channel in range(first, stop):
-                present = 0
-                for t in range(256):
-                    seen = min_count > 1 and counts[j, t] > 0
-                    for k in range(n_channels):
-                        seen = seen or hist[j, t, k] != 0
-                    if not seen:
-                        continue
+                for t in range(present):
                     # Insertion sort: equal keys stay in the order of their codes.
-                    key = _key(hist, j, t, channel, criterion, l2)
-                    i = present
-                    while i > 0 and keys[i - 1] > key:
+                    key = _key(hist, j, held[t], channel, criterion, l2)
+                    i = t
+                    while i > 0 and _exceeds(keys[i - 1], key):
                         keys[i] = keys[i - 1]
                         codes[i] = codes[i - 1]
                         i -= 1
                     keys[i] = key
-                    codes[i] = t
-                    present += 1
+                    codes[i] = held[t]
                 for k in range(n_channels):
                     left[k] = 0
                     right[k] = sums[k]
@@ -550,13 +591,12 @@ def best_subset(
                         if count < min_count or n_rows - count < min_count:
                             continue
                     if bounded:
-                        gain = _bounded_gain(
-                            left, right, parent, criterion, l2, min_weight, low, high, 0
+                        wins = _bounded_gains(
+                            left, right, parent, criterion, l2, min_weight, low, high, 0, best
                         )
                     else:
-                        gain = _gain(left, right, parent, criterion, l2, min_weight)
-                    if gain > best[0]:
-                        best[0] = gain
+                        wins = _gains(left, right, parent, criterion, l2, min_weight, best)
+                    if wins:
                         best[1] = j
                         best[2] = -1.0
                         best[3] = 0.0

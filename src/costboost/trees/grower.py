@@ -2,7 +2,9 @@
 
 The grower asks shards for integer sums and never sees a row: one message starts the tree, one for
 each split divides a node and brings its left child's histogram, one lets rows find their leaves.
-The right child's histogram is the parent's less the left one's, which integers make exact.
+The right child's histogram is the parent's less the left one's, which integers make exact. Where
+nodes are searched for less than half of the columns each, drawn anew, nothing is subtracted: every
+node is added up for its own columns only.
 """
 
 from __future__ import annotations
@@ -146,6 +148,7 @@ class Grower:
 
     Examples
     --------
+    >>> from types import SimpleNamespace
     >>> from costboost.shards.grid import grid_scale
     >>> from costboost.shards.layout import plan_layout
     >>> from costboost.shards.modes import ClassWeights
@@ -155,8 +158,8 @@ class Grower:
     >>> n_bins, numeric = np.array([4, 2]), np.zeros(2, dtype=bool)
     >>> finder = SplitFinder(n_bins, numeric, n_channels=2, criterion="gini")
     >>> mode = ClassWeights((grid_scale(1.0, n_rows=4),) * 2)
-    >>> with layout.cut(codes[layout.rows]) as shards:
-    ...     shards.scatter("weights", np.ones(4))
+    >>> load = lambda rows: SimpleNamespace(weights=np.ones(len(rows)))
+    >>> with layout.cut(codes[layout.rows], load) as shards:
     ...     tree = Grower(shards, mode, finder, Limits(max_depth=1)).grow()
     >>> tree.feature.tolist(), tree.threshold.tolist(), tree.left.tolist()
     ([0, -1, -1], [1, -1, -1], [1, -1, -1])
@@ -173,6 +176,8 @@ class Grower:
         self.shards, self.mode, self.finder, self.limits = shards, mode, finder, limits
         self.draw = draw
         self._every_column = np.arange(shards.n_features)
+        few = draw is not None and 2 * draw.width < shards.n_features
+        self._apart = few and not finder.whole_table
         # Rows are counted in advance, or only where a split may leave too few of them.
         self._lazily = limits.min_samples_leaf > 1 and getattr(finder, "heaviest", None) is not None
         counting = limits.min_samples_leaf > 1 and not self._lazily
@@ -192,12 +197,26 @@ class Grower:
             self._consider(ROOT)
         n_leaves = 1
         while self._queue:
-            _, node = heapq.heappop(self._queue)
+            node = self._next()
             n_leaves += 1
             self._split(node, n_leaves)
             if not self.limits.allows(0, n_leaves):
                 break
         return self._finish(_to_arrays(self.nodes))
+
+    def _next(self) -> int:
+        """Take the node that gains most; the oldest of those whose gains are equal."""
+        best = heapq.heappop(self._queue)
+        split = self.nodes[best[1]].split
+        assert split is not None
+        equal = [best]
+        while self._queue and self._queue[0][0] <= split.rounding - split.gain:
+            equal.append(heapq.heappop(self._queue))
+        oldest = min(equal, key=lambda entry: entry[1])
+        for entry in equal:
+            if entry is not oldest:
+                heapq.heappush(self._queue, entry)
+        return oldest[1]
 
     def _finish(self, tree: Tree) -> Tree:
         """Let every row find its leaf, and note how many reach each node."""
@@ -215,7 +234,8 @@ class Grower:
 
     def _root(self, sample: RowSample | None) -> Node:
         """Start a tree; a sample without rows is all of them."""
-        asked = [Histogram(ROOT, mode) for mode in self._modes]
+        columns = self._columns(frozenset(), ROOT) if self._apart else None
+        asked = [Histogram(ROOT, mode, columns) for mode in self._modes]
         n_rows, *sums = self.shards.call([Begin(sample), *asked])
         if n_rows == 0 and sample is not None:
             return self._root(None)
@@ -227,14 +247,18 @@ class Grower:
         """Look for the node's best split; queue the node if there is one."""
         node = self.nodes[number]
         node.split = self._best_split(node, number)
-        if node.split is None:
+        if node.split is None or self._apart:
             node.histogram, node.counts = None, _UNCOUNTED
-        else:
+        if node.split is not None:
             heapq.heappush(self._queue, (-node.split.gain, number))
 
     def _best_split(self, node: Node, number: int) -> Split | None:
-        assert node.histogram is not None
-        features = self._columns(node, number)
+        features = self._columns(node.path, number)
+        columns = features if self._apart else None
+        if node.histogram is None:
+            asked = [Histogram(number, mode, columns) for mode in self._modes]
+            node.histogram, *counts = self.shards.call(asked, node.n_rows)
+            node.counts = counts[0] if counts else _UNCOUNTED
         # What a finder with constraints must know of a node beside its sums.
         rest = (node.sums, node.n_rows, features, *((node.bounds,) if self._constrained else ()))
         if not self._lazily:
@@ -243,14 +267,14 @@ class Grower:
             split = self.finder.find(node.histogram, node.counts, *rest)
             if split is None or self.finder.surely_counts(split, node.sums):
                 return split
-        (counts,) = self.shards.call([Count(number)], node.n_rows)
+        (counts,) = self.shards.call([Count(number, columns)], node.n_rows)
         return self.finder.find(node.histogram, counts, *rest)
 
-    def _columns(self, node: Node, number: int) -> Int64:
+    def _columns(self, path: frozenset[int], number: int) -> Int64:
         """Return the columns to search for the split of a node."""
         if self.limits.interactions is None:
             return self._every_column if self.draw is None else self.draw.columns(number)
-        allowed = self.limits.interactions.allowed(node.path)
+        allowed = self.limits.interactions.allowed(path)
         return allowed if self.draw is None else self.draw.columns(number, allowed)
 
     def _split(self, number: int, n_leaves: int) -> None:
@@ -274,14 +298,15 @@ class Grower:
         numbers = (node.left, node.left + 1)
         left, right = (self.nodes[child] for child in numbers)
         pure = not (self._mixed(left) or self._mixed(right))
-        modes = () if pure else self._modes
+        modes = () if pure or self._apart else self._modes
         message = Expand(number, node.left, split.feature, split.goes_left, modes)
         ((n_left, *sums),) = self.shards.call([message], node.n_rows)
         left.n_rows, right.n_rows = n_left, node.n_rows - n_left
         if pure:
             return
-        assert node.histogram is not None
-        left.histogram, right.histogram = sums[0], node.histogram - sums[0]
+        if not self._apart:
+            assert node.histogram is not None
+            left.histogram, right.histogram = sums[0], node.histogram - sums[0]
         if len(sums) > 1:
             left.counts, right.counts = sums[1], node.counts - sums[1]
         for child in numbers:

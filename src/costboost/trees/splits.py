@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +13,13 @@ from costboost.trees import _split_kernels as kernels
 
 Int64 = NDArray[np.int64]
 Bounds = tuple[float, float]
-Criterion = Literal["gini", "entropy", "error", "newton", "vector", "one-hot"]
+Criterion = Literal["gini", "entropy", "error", "newton", "vector", "one-hot", "squares"]
 
 # The kernels' numbers for the criteria, in the order in which their docstring lists them.
-CRITERIA: dict[str, int] = {
-    name: number
-    for number, name in enumerate(["gini", "entropy", "error", "newton", "vector", "one-hot"])
-}
+CRITERIA: dict[str, int] = {name: number for number, name in enumerate(get_args(Criterion))}
 
 FREE: Bounds = (-np.inf, np.inf)
+ROUNDING = 1e-12  # as in the kernels
 
 
 # Row t says which codes are <= t.
@@ -42,6 +40,8 @@ class Split:
     goes_left : ndarray of shape (256,), uint8
         The same for every code, missing and absent ones included: 1 is left.
     left_sums : ndarray of shape (C,)
+    rounding : float
+        Gains that differ by no more than this are equal.
     """
 
     gain: float
@@ -49,6 +49,7 @@ class Split:
     threshold: int
     goes_left: NDArray[np.uint8]
     left_sums: Int64
+    rounding: float = 0.0
 
     @property
     def missing_left(self) -> bool:
@@ -58,6 +59,8 @@ class Split:
 
 class SplitFinder:
     """Searches histograms under fixed rules; keeps the scratch space that the search needs."""
+
+    whole_table: ClassVar[bool] = False  # whether histograms must be those of all columns
 
     def __init__(
         self,
@@ -84,6 +87,7 @@ class SplitFinder:
         self._right = np.empty(n_channels, dtype=np.int64)
         self._keys = np.empty(256)
         self._codes = np.empty(256, dtype=np.int64)
+        self._held = np.empty(256, dtype=np.int64)
 
     def score(self, sums: Int64) -> float:
         """Score the sums of a node."""
@@ -92,6 +96,10 @@ class SplitFinder:
     def weight(self, sums: Int64) -> float:
         """Weigh the sums of a node, in units of the grid."""
         return float(kernels.weight(sums, self.criterion))
+
+    def _not_lighter(self, left: Int64, right: Int64) -> bool:
+        """Whether the left child weighs at least what the right one does, but for rounding."""
+        return self.weight(left) >= self.weight(right) * (1.0 - ROUNDING)
 
     def surely_counts(self, split: Split, sums: Int64) -> bool:
         """Whether both children have `min_count` rows for certain, by their weight alone."""
@@ -123,12 +131,13 @@ class SplitFinder:
             value = float(sums[1]) / total if total > 0.0 else 0.5
         return min(max(value, bounds[0]), bounds[1])
 
-    def _by_kind(self, features: Int64) -> tuple[Int64, Int64]:
-        """Return the numeric and the categorical ones of some columns."""
+    def _by_kind(self, features: Int64, *, drawn: bool) -> tuple[Int64, Int64]:
+        """Return the numeric and the categorical ones of some columns: their places if drawn."""
+        places = np.arange(len(features)) if drawn else features
         if not self._any_categorical:
-            return features, features[:0]
+            return places, places[:0]
         categorical = self.is_categorical[features]
-        return features[~categorical], features[categorical]
+        return places[~categorical], places[categorical]
 
     def find(
         self,
@@ -143,9 +152,10 @@ class SplitFinder:
 
         Parameters
         ----------
-        hist : ndarray of shape (d, 256, C)
-        counts : ndarray of shape (d, 256), or (0, 256) when leaves may be of any size, or their
-            size is checked afterwards
+        hist : ndarray of shape (d, 256, C), or (len(features), 256, C)
+            Of all columns, or of those to search only.
+        counts : ndarray of shape (d, 256) or (len(features), 256), or (0, 256) when leaves may be
+            of any size, or their size is checked afterwards
         sums : ndarray of shape (C,)
             The node's own sums.
         n_rows : int
@@ -153,16 +163,19 @@ class SplitFinder:
         bounds : (float, float)
             Where the node's values may lie, in units of the grid, if there are constraints.
         """
-        best = np.array([0.0, -1.0, -1.0, 0.0])
+        best = np.array([0.0, -1.0, -1.0, 0.0, 0.0])
         best_sums = np.empty_like(sums)
         l2, min_weight, min_count = self.limits
         min_count = min_count if len(counts) else 1
         rules = (sums, self.criterion, l2, min_weight, min_count, n_rows, self._left, self._right)
-        numeric, subsets = self._by_kind(features)
+        drawn = len(hist) < len(self.n_bins)  # a place in the histogram is no column number
+        (numeric, subsets), n_bins = self._by_kind(features, drawn=drawn), self.n_bins
+        n_bins = n_bins[features] if drawn else n_bins
         limits = () if self.monotone is None else (np.array(bounds),)
-        tables = (hist, counts, numeric, self.n_bins)
+        tables = (hist, counts, numeric, n_bins)
         if self.monotone is not None:
-            kernels.best_threshold(*tables, *rules, best_sums, best, self.monotone, *limits)
+            ways = self.monotone[features] if drawn else self.monotone
+            kernels.best_threshold(*tables, *rules, best_sums, best, ways, *limits)
         elif self.criterion == CRITERIA["newton"]:
             rest = (sums, l2, min_weight, min_count, n_rows, best_sums, best)
             kernels.best_newton_threshold(*tables, *rest)
@@ -170,12 +183,12 @@ class SplitFinder:
             kernels.best_threshold(*tables, *rules, best_sums, best)
         goes_left = np.empty(256, dtype=np.uint8)
         if len(subsets):
-            scratch = (self._keys, self._codes, best_sums, best, goes_left)
+            scratch = (self._keys, self._codes, self._held, best_sums, best, goes_left)
             kernels.best_subset(hist, counts, subsets, *rules, *scratch, *limits)
-        gain, feature, threshold, missing_left = best.tolist()
+        gain, feature, threshold, missing_left, rounding = best.tolist()
         if feature < 0:
             return None
-        heavier = self.weight(best_sums) >= self.weight(sums - best_sums)
+        heavier = self._not_lighter(best_sums, sums - best_sums)
         if threshold < 0:
             # Categories that this node does not hold follow the heavier child.
             goes_left[goes_left == 2] = heavier
@@ -185,4 +198,5 @@ class SplitFinder:
                 min_count > 1 and bool(counts[int(feature), MISSING] > 0)
             )
             goes_left[MISSING] = missing_left if seen_missing else heavier
-        return Split(gain, int(feature), int(threshold), goes_left, best_sums)
+        feature = features[int(feature)] if drawn else feature
+        return Split(gain, int(feature), int(threshold), goes_left, best_sums, rounding)

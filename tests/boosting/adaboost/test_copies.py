@@ -1,13 +1,15 @@
-"""A row of weight k is k rows, also where exact ties decide: small tables of few values.
+"""A row of weight k is k rows, also where ties decide: small tables of few values.
 
-One round: after it weights are products of exponentials, and ties hold up to rounding only.
+In the first round ties are exact. Later weights are products of exponentials: sums that are equal
+in theory, such as the two halves that AdaBoost makes, differ in their last bits, and only because
+such bits decide nothing do both models grow the same trees.
 """
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from costboost import CostBoostClassifier, Costs
+from costboost import CostBoostClassifier, Costs, GradientBoostClassifier
 from costboost.boosting.adaboost.learner import leaf_votes
 
 pytestmark = pytest.mark.filterwarnings("ignore:method=.*could not take a single step")
@@ -39,6 +41,10 @@ def weighted_and_copied(X, y, weight, **options):
     )
 
 
+def named(kind):
+    return "-".join(map(str, kind.values()))
+
+
 KINDS = [
     {"method": "adaboost"},
     {"method": "cgada"},
@@ -53,12 +59,57 @@ KINDS = [
 
 
 @pytest.mark.parametrize("k", [2, 3, 5, 7])
-@pytest.mark.parametrize("options", KINDS, ids=lambda kind: "-".join(map(str, kind.values())))
+@pytest.mark.parametrize("options", KINDS, ids=named)
 def test_a_row_of_weight_k_is_k_rows(options, k):
     for X, y, heavy in tables(100):
         one, other = weighted_and_copied(X, y, np.where(heavy, k, 1), **options)
         assert one.n_iter_ == other.n_iter_
         assert_allclose(one.decision_function(X), other.decision_function(X), rtol=1e-13)
+
+
+LATER = [
+    {"method": "adaboost", "max_depth": 1},
+    {"method": "adaboost", "max_depth": 3},
+    {"method": "adaboost", "max_depth": None, "max_leaf_nodes": 4},
+    {"method": "adaboost", "criterion": "entropy"},
+    {"method": "adaboost", "criterion": "error"},
+    {"method": "cgada"},
+    {"method": "csada", "max_depth": 1},
+    {"method": "csada"},
+    {"method": "adac2"},
+    {"method": "adacost"},
+    {"method": "adaboost", "votes": "confidence"},
+    {"method": "adamec", "votes": "gentle"},
+    {"method": "adamec", "votes": "real", "laplace": True},
+]
+
+
+@pytest.mark.parametrize("k", [3, 5, 7])
+@pytest.mark.parametrize("options", LATER, ids=named)
+@pytest.mark.filterwarnings("ignore:method=.*(after|round):UserWarning")
+def test_a_row_of_weight_k_is_k_rows_in_later_rounds_too(options, k):
+    for number, (X, y, heavy) in enumerate(tables(30)):
+        weight = np.where(heavy | (number % 2 == 0), k, 1)
+        one, other = weighted_and_copied(X, y, weight, **options, n_estimators=5)
+        assert_allclose(one.decision_function(X), other.decision_function(X), rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("k", [3, 5, 7])
+@pytest.mark.parametrize("loss", ["exponential", "log"])
+def test_gradient_boosting_takes_weights_as_copies_too(loss, k):
+    options = {"loss": loss, "n_estimators": 5, "max_depth": 2, "min_samples_leaf": 1}
+    for number, (X, y, heavy) in enumerate(tables(30)):
+        weight = np.where(heavy | (number % 2 == 0), k, 1)
+        rows = np.repeat(np.arange(len(y)), weight)
+        one = GradientBoostClassifier(**options).fit(X, y, weight)
+        other = GradientBoostClassifier(**options).fit(X[rows], y[rows])
+        assert_allclose(one.decision_function(X), other.decision_function(X), rtol=1e-7, atol=1e-9)
+
+
+def test_a_leaf_that_is_half_and_half_but_for_rounding_votes_for_the_first_class():
+    nearly = np.nextafter(0.5, 1.0)
+    votes = leaf_votes(np.array([[0.5, nearly], [0.5, 0.5], [0.5, 0.5 + 1e-9]]), "discrete").votes
+    assert votes.tolist() == [0, 0, 1]
 
 
 @pytest.mark.parametrize("k", [2, 3, 5, 7])

@@ -14,15 +14,11 @@ from scipy.optimize import minimize_scalar
 from costboost import Costs
 from costboost.boosting import _vote_kernels
 from costboost.boosting.adaboost import _row_kernels, steps
+from costboost.boosting.adaboost.hypothesis import Hypothesis, RowTerms
 from costboost.boosting.adaboost.ledger import Ledger
-from costboost.boosting.adaboost.normalizer import (
-    BLOCK,
-    Hypothesis,
-    Outline,
-    RowSums,
-    RowTerms,
-    halvings,
-)
+from costboost.boosting.adaboost.messages import BLOCK, View
+from costboost.boosting.adaboost.normalizer import RowSums, ZMoments, halvings
+from costboost.boosting.adaboost.rows import Given
 from costboost.shards.layout import plan_layout
 from interpreted import load_interpreted
 
@@ -186,15 +182,14 @@ def test_weights_multiplied_by_cell_and_their_largest(n):
 def sums_of(rows, n_shards=1):
     """Return the sums over the rows of one shard, or of several."""
     layout = plan_layout(rows.labels, rows.n, 2, n_shards)
-    shards = layout.cut(np.zeros((rows.n, 1), np.uint8))
+    given = Given(rows.labels, Costs(fp=1, fn=1).bind([0, 1]), None, 2, rows.labels)
+    shards = layout.cut(np.zeros((rows.n, 1), np.uint8), given.load)
     for shard in shards.shards:
         shard.leaves[:] = rows.leaves[shard.rows]
-        shard.data["weights"] = rows.weights[shard.rows]
-        shard.data["terms"] = RowTerms.of(rows.u[shard.rows], rows.f[shard.rows])
+        shard.state.weights = rows.weights[shard.rows]
+        shard.state._terms = RowTerms.of(rows.u[shard.rows], rows.f[shard.rows])
     bounds = (float(rows.weights.max() * rows.f.max()), 1.0)
-    return shards, RowSums(
-        shards, rows.hypothesis, 2, lambda shard: shard.data["terms"], by_leaf(rows), *bounds
-    )
+    return shards, RowSums(shards, View(rows.hypothesis), by_leaf(rows), *bounds)
 
 
 def by_leaf(rows):
@@ -250,7 +245,7 @@ def test_outline_and_exact_pass_agree(seed, alpha):
         assert_allclose(sums.z(alpha), expected, rtol=1e-11, atol=1e-11)
         # With no error allowed, the rows are passed over.
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Outline, "error", lambda *_: np.inf)
+            patch.setattr(ZMoments, "error", lambda *_: np.inf)
             assert_allclose(sums.z(alpha), expected, rtol=1e-12, atol=1e-13)
         both = [np.sum(q * (1 + u)), np.sum(q * (1 - u))]
         assert_allclose(sums.balance(), both, rtol=1e-10)
@@ -278,11 +273,9 @@ def test_ledger_pays_for_the_decisions_of_every_round(decision, weighted, per_ro
     fn = rng.uniform(0.0, 9.0, n) if per_row else 4.0
     costs = Costs(fp=1.0, fn=fn).bind([0, 1], n)
     weight = rng.uniform(0.0, 2.0, n) if weighted else None
-    shards = plan_layout(y, n, 2, 2).cut(np.zeros((n, 1), np.uint8))
-    with shards:
-        for shard in shards.shards:
-            shard.data["margins"] = np.zeros((len(shard.rows), 1))
-        ledger = Ledger(shards, costs, y, weight, y, 2, decision)
+    given = Given(y, costs, weight, 2, y)
+    with plan_layout(y, n, 2, 2).cut(np.zeros((n, 1), np.uint8), given.load) as shards:
+        ledger = Ledger(shards, costs, 2, cheapest=decision == "cheapest")
         margins, total = np.zeros(n), 0.0
         for _ in range(6):
             alpha, leaves = rng.uniform(0.1, 1.0), rng.integers(0, 4, n)
@@ -295,7 +288,8 @@ def test_ledger_pays_for_the_decisions_of_every_round(decision, weighted, per_ro
             limit = 0.0 if decision == "sign" else total * (2 * costs.thresholds() - 1)
             paid = costs.total(y, (margins > limit).astype(int), weight)
             assert_allclose(ledger.vote(hypothesis, values, total), paid, rtol=1e-12)
-        assert_allclose(shards.gather("margins")[:, 0], margins, rtol=1e-14)
+        held = shards.fetch(lambda shard: shard.state.margins)
+        assert_allclose(held[:, 0], margins, rtol=1e-14)
 
 
 def test_interpreted_votes_are_those_of_the_compiled_kernel():

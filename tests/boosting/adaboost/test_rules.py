@@ -296,13 +296,16 @@ def test_confidence_rated_votes(method, kind, laplace, n_shards):
 def leaf_run(method, kind, y, leaves, cost, sample_weight, n_rounds, learning_rate):
     """Real or Gentle AdaBoost on given leaves, from the first weights of `method`, by loops.
 
-    Returns (values, errors, normalizers): (T, n), (T,), (T,).
+    Returns (values, errors, normalizers, coarseness): (T, n), (T,), (T,), (T, n). The last is what
+    weights on a grid may change a value by: half a unit of 2**-54 (62 bits less those of n) of the
+    largest weight for every row, of a class that may weigh as little as 2**-52 of its leaf.
     """
     w = sample_weight * (cost if method == "cgada" else 1.0)
-    values, errors, normalizers = [], [], []
+    values, errors, normalizers, coarseness = [], [], [], []
     for leaf in leaves:
         w = w * (cost ** (1 / n_rounds) if method == "asymada" else 1.0)
-        D, f = w / w.sum(), np.zeros(len(y))
+        D, f, coarse = w / w.sum(), np.zeros(len(y)), np.zeros(len(y))
+        unit = 2.0 ** (int(np.ceil(np.log2(len(y)))) - 62) * 2 * D.max()
         for number in np.unique(leaf):
             inside = leaf == number
             plus, minus = D[inside & (y > 0)].sum(), D[inside & (y < 0)].sum()
@@ -312,11 +315,14 @@ def leaf_run(method, kind, y, leaves, cost, sample_weight, n_rounds, learning_ra
                 f[inside] = 0.5 * np.log(p / q)
             else:
                 f[inside] = p - q
+            if plus * minus > 0:  # a pure leaf is pure on the grid too
+                coarse[inside] = inside.sum() * unit / min(plus, minus)
+        coarseness.append(learning_rate * coarse)
         values.append(learning_rate * f)
         errors.append(D[y * f < 0].sum())
         normalizers.append(np.sum(D * np.exp(-y * values[-1])))
         w = D * np.exp(-y * values[-1])
-    return np.array(values), np.array(errors), np.array(normalizers)
+    return np.array(values), np.array(errors), np.array(normalizers), np.array(coarseness)
 
 
 @pytest.mark.parametrize("rate", [1.0, 0.4])
@@ -332,9 +338,10 @@ def test_real_and_gentle_adaboost(method, votes, costs, rate, n_shards):
     model = fitted(method, X, y, Costs(fp=fp, fn=fn), s, **options)
     added = np.diff(margins_of(model, X), axis=0, prepend=np.zeros((1, len(y))))
     leaves = np.round(added, 10)  # leaves of one value are as good as one leaf
-    values, errors, Z = leaf_run(method, votes, signs, leaves, cost, s, 6, rate)
+    values, errors, Z, coarse = leaf_run(method, votes, signs, leaves, cost, s, 6, rate)
     assert_allclose(model.estimator_weights_, rate)
-    assert_allclose(added, values, rtol=1e-8, atol=1e-10)
+    assert np.all(np.abs(added - values) <= 1e-10 + 1e-8 * np.abs(values) + coarse)
+    assert np.mean(coarse < 1e-8) > 0.9
     assert_allclose(model.estimator_errors_, errors, **SAME)
     assert_allclose(model.normalizers_, Z, **SAME)
     if method == "adaboost" and rate == 1.0:

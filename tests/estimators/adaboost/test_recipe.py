@@ -11,6 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 
 from costboost import CostBoostClassifier, Costs
 from costboost.boosting.adaboost import loop as rounds
+from costboost.boosting.gradient import loop as gradient_loop
 from costboost.boosting.rounds import EarlyStopping, Printer, consume, take_rounds
 from costboost.calibration import BiasCorrected, ClassCalibration
 from costboost.estimators.adaboost import recipe
@@ -101,6 +102,60 @@ def test_many_classes():
     model = auto(20).fit(X, y)
     assert np.mean(model.predict(X) == y) > 0.9
     assert len(model.validation_loss_) == len(model.validation_rounds_) <= 2
+    assert [len(e.forest) for e in model._ensembles] == [model.n_iter_] * 3  # vector leaves
+    assert not hasattr(model, "normalizers_")
+
+
+def many_classes(seed=0, **options):
+    return make_classification(
+        300, 8, n_informative=5, n_classes=3, flip_y=0.1, random_state=seed, **options
+    )
+
+
+def test_the_loss_of_many_classes_is_that_of_the_rows_left_out():
+    X, y = many_classes()
+    weights = np.random.default_rng(0).uniform(0.5, 2, len(y))
+    folds = [(np.flatnonzero(np.arange(300) % 3 != k), np.arange(k, 300, 3)) for k in range(3)]
+    model = CostBoostClassifier(n_estimators=30, cv=folds, random_state=0).fit(X, y, weights)
+    p = np.zeros(len(y))
+    for ensemble, fitted, (_, test) in zip(
+        model._ensembles, model._scores.maps, folds, strict=True
+    ):
+        p[test] = fitted.predict(ensemble.margins(X[test]))[np.arange(len(test)), y[test]]
+    at = model.validation_rounds_ == model.n_iter_
+    assert_allclose(model.validation_loss_[at], -np.average(np.log(p), weights=weights))
+
+
+def test_many_classes_are_the_same_with_any_threads_and_keep_their_training_cost():
+    X, y = many_classes(weights=[0.6, 0.3])
+    costs = Costs.from_matrix([[0, 1, 5], [2, 0, 1], [9, 3, 0]])
+    one, two = (auto(20, n_jobs=n).fit(X, y, costs=costs) for n in (1, 2))
+    assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+    assert [len(c) for c in one.train_cost_] == [len(one.validation_rounds_)] * 3
+    kept = [np.flatnonzero(one.validation_rounds_ == one.n_iter_)[0]] * 3
+    for ensemble, fitted, cost, at in zip(
+        one._ensembles, one._scores.maps, one.train_cost_, kept, strict=True
+    ):
+        decided = costs.bind([0, 1, 2], len(y)).decide(fitted.predict(ensemble.margins(X)))
+        # The rows of two folds of three are trained on: no more can they cost than all.
+        assert 0 < cost[at] <= costs.bind([0, 1, 2], len(y)).total(y, decided)
+
+
+def test_one_model_of_many_classes_takes_as_many_rounds_as_the_folds():
+    X, y = many_classes()
+    folds, one = auto().fit(X, y), auto(ensemble=False).fit(X, y)
+    assert one.n_iter_ == len(one._ensembles[0].forest) == folds.n_iter_
+    assert_array_equal(one.validation_loss_, folds.validation_loss_)
+    assert one._scores.maps[0] == folds._scores.maps[0]
+
+
+def test_votes_of_many_classes_are_samme():
+    X, y = many_classes()
+    votes = auto(20, votes="discrete").fit(X, y)
+    assert votes._ensembles[0].discrete
+    assert hasattr(votes, "normalizers_")
+    assert auto(20, calibration=None).fit(X, y)._ensembles[0].discrete
+    assert not auto(20).fit(X, y)._ensembles[0].discrete
 
 
 def test_a_table_that_tells_nothing():
@@ -138,6 +193,12 @@ def test_verbose_prints_the_looks(capsys):
     for line, loss in zip(lines, model.validation_loss_, strict=True):
         assert f"out-of-fold log loss {loss:.6g} " in line
         assert line.endswith(" s")
+    assert "cost" not in lines[0]
+    auto(20, verbose=10, n_iter_no_change=None).fit(X, y, costs=Costs(fp=1, fn=7))
+    _, last = capsys.readouterr().out.splitlines()
+    said = float(last.split("cost ")[1].split()[0])
+    judged = auto(20, n_iter_no_change=None, early_stopping_metric="cost")
+    assert_allclose(said, judged.fit(X, y, costs=Costs(fp=1, fn=7)).validation_loss_[-1], rtol=1e-5)
     auto(40, verbose=15).fit(X, y)
     assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == ["20/40", "40/40"]
     auto(20).fit(X, y)
@@ -203,20 +264,31 @@ def test_a_callback_ends_the_models_still_to_come():
 @pytest.fixture
 def interrupt(monkeypatch):
     """Return a function that makes Ctrl-C come in the n-th round of any fold."""
+    return lambda number: interrupt_loop(monkeypatch, rounds.Boosting, number)
 
-    def at(number):
-        taken = iter(range(1, 10_000))
-        take = rounds.Boosting.rounds
 
-        def interrupted(self, first=0):
-            for done in take(self, first):
-                if next(taken) == number:
-                    raise KeyboardInterrupt
-                yield done
+def interrupt_loop(monkeypatch, loop, number):
+    taken = iter(range(1, 10_000))
+    take = loop.rounds
 
-        monkeypatch.setattr(rounds.Boosting, "rounds", interrupted)
+    def interrupted(self, first=0):
+        for done in take(self, first):
+            if next(taken) == number:
+                raise KeyboardInterrupt
+            yield done
 
-    return at
+    monkeypatch.setattr(loop, "rounds", interrupted)
+
+
+@pytest.mark.parametrize(("number", "n_rounds"), [(4, 1), (24, 7), (44, 14)])
+def test_an_interrupted_race_of_many_classes_keeps_its_rounds(monkeypatch, number, n_rounds):
+    X, y = many_classes()
+    short = auto(n_rounds).fit(X, y)
+    interrupt_loop(monkeypatch, gradient_loop.GradientBoosting, number)
+    model = auto(40, on_interrupt="keep").fit(X, y)
+    assert model.validation_rounds_[-1] == n_rounds
+    assert_array_equal(model.predict_proba(X), short.predict_proba(X))
+    assert_array_equal(np.array(model.train_cost_)[:, -1], np.array(short.train_cost_)[:, -1])
 
 
 @pytest.mark.parametrize(("number", "n_rounds"), [(4, 1), (5, 1), (24, 7), (31, 10), (44, 14)])
@@ -366,7 +438,8 @@ def test_the_map_is_fitted_to_rows_left_out_and_shared_by_the_models():
     assert len({len(alphas) for alphas in model.estimator_weights_}) == 1
     assert model.n_iter_ % STEP == 0
     many = CostBoostClassifier(random_state=0, n_estimators=20).fit(X, y + (X[:, 0] > 1))
-    assert many._scores.maps[0].method == "temperature"
+    assert many._scores.maps[0].method == "bias-corrected"
+    assert len(many._scores.maps[0].calibrators[0].biases) == 3
 
 
 @pytest.mark.parametrize("rare", [0.5, 0.05])

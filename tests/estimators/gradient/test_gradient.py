@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import minimize_scalar
 from sklearn.base import clone
 from sklearn.datasets import (
     load_breast_cancer,
@@ -921,3 +923,57 @@ def test_one_dear_row_does_not_hold_the_others_back(step):
         "cost-exponential", n_estimators=100, step=step, random_state=0, min_samples_leaf=5
     ).fit(X, y, costs=Costs.of_rows(price))
     assert model.train_cost_[-1] < 2.0  # at most one row of 569 is wrong
+
+
+def clipped_loss(size, steps, limits, leaves, a):
+    """The loss after every leaf moved by step * min(size, limit), by a loop over rows."""
+    moves = steps * np.minimum(size, limits)
+    return math.fsum(math.exp(min(-a[i] * moves[leaves[i]], 600.0)) for i in range(len(a)))
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1, 0.4])
+@pytest.mark.parametrize("spread", [0, 2, 6])
+def test_a_line_search_takes_the_best_step_at_prices_of_all_sizes(noise, spread):
+    """SciPy searches the same line; leaves whose rows all aim one way stop at max_step / |a|."""
+    rng = np.random.default_rng(spread)
+    X, price = rng.normal(size=(300, 3)), 10.0 ** rng.uniform(-spread, spread, 300)
+    y = ((X[:, 0] + X[:, 1] > 0) ^ (rng.random(300) < noise)).astype(int)
+    options = {"step": "line-search", "n_estimators": 1, "learning_rate": 1.0, "init": "zero"}
+    model = GradientBoostClassifier(
+        "cost-exponential", **options, max_leaf_nodes=8, min_samples_leaf=5
+    ).fit(X, y, costs=Costs.of_rows(price))
+    moved = model.decision_function(X)
+    a = np.where(y == 1, price, -price) / price.max()
+    places, leaves = np.unique(moved, return_inverse=True)
+    rows = [leaves == leaf for leaf in range(len(places))]
+    steps = np.array([a[inside].mean() for inside in rows])
+    units = np.array([np.abs(a[inside]).mean() for inside in rows])
+    pure = np.array([len(set(y[inside])) == 1 for inside in rows])
+    limits = np.where(pure, 2.0 / (units * np.abs(steps)), np.inf)
+    found = [
+        minimize_scalar(
+            lambda log_size: clipped_loss(math.exp(log_size), steps, limits, leaves, a),
+            bounds=(low, low + 4),
+            method="bounded",
+            options={"xatol": 1e-10},
+        )
+        for low in range(-4, 40, 4)
+    ]
+    size = np.max(places[~pure] / steps[~pure]) if not pure.all() else 1e300
+    np.testing.assert_allclose(places, steps * np.minimum(size, limits), rtol=1e-6)
+    ours = clipped_loss(size, steps, limits, leaves, a)
+    assert ours <= min(best.fun for best in found) * (1 + 1e-9)
+
+
+def test_max_step_does_not_hold_a_line_search_back_over_twelve_decades_of_prices():
+    X, y = load_breast_cancer(return_X_y=True)
+    price = 10.0 ** np.random.default_rng(0).uniform(-6, 6, len(y))
+    paid = {
+        (step, bound): GradientBoostClassifier(
+            "cost-exponential", step=step, max_step=bound, min_samples_leaf=5
+        )
+        .fit(X, y, costs=Costs.of_rows(price))
+        .train_cost_[-1]
+        for step, bound in (("line-search", 4.0), ("line-search", None), ("newton", 4.0))
+    }
+    assert paid["line-search", 4.0] <= paid["newton", 4.0]

@@ -31,6 +31,8 @@ _STEEP = 500.0  # exponents are cut here, far from overflow
 class JointFinder(SplitFinder):
     """Finds the stump of least loss over all steps; `orientation` says how its sides vote."""
 
+    whole_table = True
+
     def __init__(
         self,
         binner: Binner,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from costboost.binning.binner import Binner
-from costboost.boosting.adaboost.normalizer import Hypothesis
+from costboost.boosting.adaboost.hypothesis import Hypothesis
 from costboost.inputs.outside import ask, count_rows, read_classes, read_probabilities, source_of
 from costboost.shards.grid import grid_scale
 from costboost.shards.local import Shards
@@ -26,7 +26,7 @@ from costboost.shards.rows import Shard
 from costboost.shards.sampling import ColumnDraw, RowSample, column_draw
 from costboost.trees.forest import Recall
 from costboost.trees.grower import Grower, Limits, Tree
-from costboost.trees.splits import SplitFinder
+from costboost.trees.splits import ROUNDING, SplitFinder
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -57,7 +57,7 @@ class Lesson:
 
 
 @dataclass(frozen=True)
-class Handed:
+class LearnerWeights:
     """What a learner is trained on: the weights, times factors where a rule has them.
 
     Attributes
@@ -68,20 +68,20 @@ class Handed:
         Called with a hypothesis; adds up the weights alone by leaf and class, (L, K).
     by_class : float64 array of shape (K,) or None
         What multiplies the weights of each class.
-    by_row : str or None
-        What multiplies each weight is in `shard.data[by_row]`.
+    by_row : bool
+        Whether every weight is multiplied by what its row holds.
     """
 
     largest: float
     weigh: Callable[[Hypothesis], Floats]
     by_class: Floats | None = None
-    by_row: str | None = None
+    by_row: bool = False
 
 
 class Learner(Protocol):
     """What a round asks of a learner."""
 
-    def learn(self, shards: Shards, number: int, handed: Handed) -> Lesson:
+    def learn(self, shards: Shards, number: int, handed: LearnerWeights) -> Lesson:
         """Train on the weights handed over."""
 
     def recall(self, shards: Shards, lesson: Lesson) -> None:
@@ -91,7 +91,10 @@ class Learner(Protocol):
 def leaf_votes(
     sums: NDArray[Any], votes: Votes, *, laplace: float = 0.0, bounds: Floats | None = None
 ) -> Hypothesis:
-    """Let every leaf vote for its heaviest class (ties: the first), by the given strength.
+    """Let every leaf vote for its heaviest class, by the given strength.
+
+    Among classes whose weights are equal but for rounding the first one wins: boosting makes
+    leaves that are half and half in theory.
 
     Parameters
     ----------
@@ -108,7 +111,8 @@ def leaf_votes(
     if bounds is not None:
         sums = _within(sums, bounds, laplace)
         laplace = 0.0
-    chosen = np.argmax(sums, axis=1).astype(np.int64)
+    heaviest = sums.max(axis=1, keepdims=True) * (1.0 - ROUNDING)
+    chosen = np.argmax(sums >= heaviest, axis=1).astype(np.int64)
     if votes == "discrete":
         return Hypothesis(chosen, np.ones(len(chosen)))
     weights = sums.astype(float) + laplace
@@ -139,9 +143,9 @@ class TotalWeight(Message):
 
     def answer(self, shard: Shard) -> int:
         """Return the sum."""
-        weights = shard.data["weights"] * np.repeat(self.mode.scales, np.diff(shard.starts))
-        if self.mode.factors is not None:
-            weights *= shard.data[self.mode.factors]
+        weights = shard.state.weights * np.repeat(self.mode.scales, np.diff(shard.starts))
+        if self.mode.factored:
+            weights *= shard.state.handed
         return int(np.sum((weights + 0.5).astype(np.int64)))
 
 
@@ -183,7 +187,7 @@ class TreeLearner:
     finder: Callable[[Binner], SplitFinder] | None = None
     monotone: NDArray[np.int8] | None = None
 
-    def learn(self, shards: Shards, number: int, handed: Handed) -> Lesson:
+    def learn(self, shards: Shards, number: int, handed: LearnerWeights) -> Lesson:
         """Grow a tree on the weights handed over."""
         scales = np.full(self.n_classes, grid_scale(handed.largest, shards.n_rows))
         if handed.by_class is not None:
@@ -198,7 +202,7 @@ class TreeLearner:
         oriented = getattr(finder, "orientation", None)
         if oriented is not None and len(tree.leaves) == 2:
             hypothesis = Hypothesis(oriented, hypothesis.sizes)
-        if handed.by_row is None and sample is None:
+        if not handed.by_row and sample is None:
             return Lesson(hypothesis, tree.leaf_sums / scales, tree)
         return Lesson(hypothesis, handed.weigh(hypothesis), tree)
 
@@ -259,13 +263,13 @@ class OutsideLearner:
     random_state: np.random.RandomState = field(default_factory=np.random.RandomState)
     seeds: list[list[int]] = field(default_factory=list)
 
-    def learn(self, shards: Shards, number: int, handed: Handed) -> Lesson:
+    def learn(self, shards: Shards, number: int, handed: LearnerWeights) -> Lesson:
         """Fit a clone on the weights handed over."""
-        weights = shards.gather("weights")
+        weights = shards.fetch(lambda shard: shard.state.weights)
         if handed.by_class is not None:
             weights *= handed.by_class[self.y]
-        if handed.by_row is not None:
-            weights *= shards.gather(handed.by_row)
+        if handed.by_row:
+            weights *= shards.fetch(lambda shard: shard.state.handed)
         estimator = clone(self.estimator)
         self._sow(estimator, number)
         estimator.fit(self.X, self.y, sample_weight=weights / weights.sum())
@@ -291,10 +295,17 @@ class OutsideLearner:
         else:
             margins = probability_votes(estimator, self.X, self.votes)
             votes, sizes = (margins > 0).astype(np.int64), np.abs(margins)
-        for shard in shards.shards:
-            shard.leaves[:] = votes[shard.rows]
-            if sizes is not None:
-                shard.data["sizes"] = sizes[shard.rows]
+        shards.put(_put_leaves, votes)
+        if sizes is not None:
+            shards.put(_put_sizes, sizes)
+
+
+def _put_leaves(shard: Shard, votes: Int64) -> None:
+    shard.leaves[:] = votes
+
+
+def _put_sizes(shard: Shard, sizes: Floats) -> None:
+    shard.state.sizes = sizes
 
 
 def class_votes(estimator: Any, X: Any, n_classes: int) -> Int64:

@@ -20,19 +20,18 @@ from numpy.typing import NDArray
 
 from costboost.boosting.adaboost import steps
 from costboost.boosting.adaboost.effective import Setting, Terms
+from costboost.boosting.adaboost.hypothesis import Hypothesis
 from costboost.boosting.adaboost.learner import LEAF_VALUES, Learner, Lesson
 from costboost.boosting.adaboost.ledger import Ledger
-from costboost.boosting.adaboost.normalizer import CellSums, Hypothesis, Sums
-from costboost.boosting.adaboost.prices import Prices
+from costboost.boosting.adaboost.messages import BoundSums, View
+from costboost.boosting.adaboost.normalizer import CellSums, Sums
+from costboost.boosting.adaboost.rows import Given
 from costboost.boosting.adaboost.rules import Rule
-from costboost.boosting.adaboost.tails import Part, Tails
 from costboost.boosting.adaboost.weights import Weights
-from costboost.costs import Costs
+from costboost.shards.grid import rounded
 from costboost.shards.local import Shards
-from costboost.shards.rows import Shard
 
 Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 Stop = Literal["rounds", "alpha", "perfect"]
 
 LARGEST = 0.1  # AdaCost's largest cost, unless the first step needs a smaller one
@@ -73,57 +72,48 @@ class Round:
 
 
 class Boosting:
-    """The state of one fit: weights and margins of every row, round after round.
+    """The state of one fit, round after round; weights and margins of rows are with the shards.
 
     Parameters
     ----------
     shards : Shards
-        Rows grouped by the labels of `prices`.
+        Rows as `Given.load` makes them, grouped by the labels they aim at.
     rule : Rule
     learner : Learner
-    prices : Prices
-    costs : Costs
-        Bound costs in the user's units, for decisions and `train_cost`.
-    y : int64 array of shape (n,)
-        The true labels, encoded.
-    sample_weight : float64 array of shape (n,) or None
-    n_classes : int
+    given : Given
+        Asked what holds of all rows alike: costs, and whether there are weights.
     setting : Setting
     """
 
     def __init__(
-        self,
-        shards: Shards,
-        rule: Rule,
-        learner: Learner,
-        prices: Prices,
-        costs: Costs,
-        y: Int64,
-        sample_weight: Floats | None,
-        n_classes: int,
-        setting: Setting,
+        self, shards: Shards, rule: Rule, learner: Learner, given: Given, setting: Setting
     ) -> None:
         self.shards, self.rule, self.learner = shards, rule, learner
-        self.costs, self.y, self.sample_weight = costs, y, sample_weight
-        self.n_classes, self.setting = n_classes, setting
+        self.given, self.setting = given, setting
+        self.n_classes = n_classes = given.n_classes
         self.n_outputs = 1 if n_classes == 2 else n_classes
         self.stop: Stop = "rounds"
         self.total_alpha = 0.0
-        for shard in shards.shards:
-            shard.data["margins"] = np.zeros((len(shard.rows), self.n_outputs))
-        self.terms = Terms(shards, rule, prices, sample_weight, n_classes, setting)
-        self.weights = Weights(shards, self.terms, sample_weight)
+        self.terms = Terms(shards, rule, given.by_class(), n_classes, setting)
+        self.weights = Weights(shards, self.terms, weighted=given.weights is not None)
         self._ledger = Ledger(
             shards,
-            costs,
-            y,
-            sample_weight,
-            prices.labels,
+            given.costs,
             n_classes,
-            rule.decision,
+            cheapest=rule.decision == "cheapest",
             shares=setting.votes not in LEAF_VALUES,
+            own_labels=given.aims_at_truth,
         )
         self._joint = getattr(learner, "finder", None) is not None
+
+    def cost_bound(self, rounds: Sequence[Round]) -> Floats:
+        """Return sum c * prod Z after each round, in the user's units.
+
+        c is what a mistake costs more than the answer aimed at; where that costs something too, it
+        is paid in any case and added.
+        """
+        price, unavoidable = map(rounded, self.shards.call([BoundSums()])[0])
+        return np.asarray(unavoidable + price * np.cumprod([done.normalizer for done in rounds]))
 
     # --- the rounds
 
@@ -230,31 +220,21 @@ class Boosting:
             else:
                 u = terms.cell_margins(hypothesis)
             cells = self.weights.of_priced_cells(lesson) if factor else lesson.cells
-            tails = partial(self._cell_tails, lesson, u, factor=factor)
+            tails = partial(self.weights.cell_tails, hypothesis, u, factor=factor)
             return CellSums(cells / total, u, tails)
         sums = self.weights.sums(hypothesis, lesson.cells)
-        if plain or (terms.factored and not factor):
+        if plain or (terms.has_factors and not factor):
             reach = sums.reach if exponent else terms.largest_size(hypothesis)
             largest = sums.largest if factor else self.weights.largest
-            sums = replace(sums, known=lesson.cells, largest=largest, reach=reach)
-            return sums.with_terms(exponent=exponent, factor=factor, code=code)
+            view = View(hypothesis, exponent, factor, code)
+            return replace(sums, view=view, known=lesson.cells, largest=largest, reach=reach)
         return sums
-
-    def _cell_tails(self, lesson: Lesson, u: Floats, *, factor: bool) -> Tails:
-        """Return the tails of rows whose margins are those of their cells."""
-
-        def part(shard: Shard) -> Part:
-            logs, _ = self.weights.logs_and_margins(lesson, shard, factor=factor)
-            labels = np.repeat(np.arange(self.n_classes), np.diff(shard.starts))
-            return logs, u[shard.leaves, labels]
-
-        return Tails.of_rows(self.shards, part)
 
     # --- AdaCost's scale
 
     def _wants_first_step_scale(self) -> bool:
         first_step = self.rule.scale == "first-step" and self.setting.cost_scale == "auto"
-        return first_step and self.terms.prices.largest > 0.0
+        return first_step and self.terms.largest_price > 0.0
 
     def _choose_scale(self, lesson: Lesson) -> None:
         """Make the largest cost `LARGEST`, or half of that at which the first step would be 0.
@@ -263,10 +243,9 @@ class Boosting:
         E_D[c] < 1 - 2 eps. Later rounds have larger errors, and weights that have moved to dear
         rows, so that a scale which just lets the first step through ends training soon after.
         """
-        unit = self.terms.prices
 
         def positive(scale: float) -> bool:
-            self.weights.rescale(unit.scaled(scale))
+            self.weights.rescale(scale)
             plus, minus = self._sums(lesson, factor=False).balance()
             return plus > minus
 
@@ -277,7 +256,7 @@ class Boosting:
             for _ in range(50):
                 middle = 0.5 * (low + high)
                 low, high = (middle, high) if positive(middle) else (low, middle)
-        self.weights.rescale(unit.scaled(0.5 * low if low > 0.0 else LARGEST))
+        self.weights.rescale(0.5 * low if low > 0.0 else LARGEST)
 
     # --- after alpha is known
 

@@ -7,16 +7,21 @@ answer instead (Lozano and Abe).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.boosting.adaboost.rules import Rule
 from costboost.costs import Costs
+from costboost.shards.layout import blocks_of
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
+
+WIDEST = 1e250  # costs further apart than this are taken to be this far apart
 
 
 @dataclass(frozen=True)
@@ -25,85 +30,102 @@ class Prices:
 
     Attributes
     ----------
-    labels : int64 array of shape (n,)
-        The answer each row aims at.
-    right : float64 array of shape (K,) or (n,)
+    row_price : float64 array of shape (K,) or (m,)
         The mean cost of the wrong answers: the price of a row in general.
-    wrong : float64 array of shape (K, K) or (n, K)
-        The cost of each wrong answer; at the label itself, `right`.
+    answer_price : float64 array of shape (K, K) or (m, K)
+        The cost of each wrong answer; at the label itself, `row_price`.
     constant : bool
         Whether the arrays are by class.
-    scale : float
-        What `right` and `wrong` were multiplied by.
     """
 
-    labels: Int64
-    right: Floats
-    wrong: Floats
+    row_price: Floats
+    answer_price: Floats
     constant: bool
-    scale: float = 1.0
 
     def scaled(self, factor: float) -> Prices:
         """Return the prices multiplied by a factor."""
         return replace(
-            self,
-            right=self.right * factor,
-            wrong=self.wrong * factor,
-            scale=self.scale * factor,
+            self, row_price=self.row_price * factor, answer_price=self.answer_price * factor
         )
 
     @property
     def largest(self) -> float:
         """The largest cost of a mistake."""
-        return float(np.max(self.wrong, initial=0.0))
+        return float(np.max(self.answer_price, initial=0.0))
 
     @property
     def smallest(self) -> float:
-        """The smallest positive cost of a mistake; 1 if there is none."""
-        positive = self.wrong[self.wrong > 0]
-        return float(positive.min()) if positive.size else 1.0
+        """The smallest positive cost of a mistake; infinite if there is none."""
+        return float(np.min(self.answer_price, initial=math.inf, where=self.answer_price > 0))
 
-    def by_row(self) -> Prices:
-        """Return the same prices as arrays over rows."""
+    def by_row(self, labels: NDArray[Any]) -> Prices:
+        """Return the same prices as arrays over rows of these labels."""
         if not self.constant:
             return self
-        rows = self.labels
-        return replace(self, right=self.right[rows], wrong=self.wrong[rows], constant=False)
+        return Prices(self.row_price[labels], self.answer_price[labels], constant=False)
 
 
-def training_prices(costs: Costs, y: Int64, n_classes: int, *, aim: bool = True) -> Prices:
-    """Turn bound costs and encoded labels into prices.
+def class_prices(costs: Costs, n_classes: int, *, aim: bool = True) -> Prices | None:
+    """Return the prices by class, or None where rows of a class differ.
 
     Parameters
     ----------
     costs : Costs
         Bound to the K classes. Where the actions are not the classes, no answer has a price, and
         all mistakes cost 1: such costs are for decisions only.
-    y : int64 array of shape (n,)
-        Encoded labels.
     n_classes : int
     aim : bool
         Whether rows may aim at a cheaper answer than the true one.
     """
     if not costs.is_square:
-        return Prices(y, np.ones(n_classes), np.ones((n_classes, n_classes)), constant=True)
-    if costs.is_constant:
-        table = costs.of_labels(np.arange(n_classes), encoded=True)
-        excess = table - np.diagonal(table)[:, None]
-        if excess.min() >= 0 or not aim:
-            right, wrong = _mean_and_wrong(np.maximum(excess, 0.0), np.arange(n_classes))
-            return Prices(y, right, wrong, constant=True)
-    paid = costs.of_labels(y, encoded=True)
-    labels = np.asarray(costs.cheapest_labels(y, encoded=True), dtype=np.int64) if aim else y
+        return Prices(np.ones(n_classes), np.ones((n_classes, n_classes)), constant=True)
+    if not costs.is_constant:
+        return None
+    table = costs.of_labels(np.arange(n_classes), encoded=True)
+    excess = table - np.diagonal(table)[:, None]
+    if excess.min() < 0 and aim:
+        return None
+    return _mean_and_wrong(np.maximum(excess, 0.0), np.arange(n_classes), constant=True)
+
+
+def aimed_labels(
+    costs: Costs, y: Int64, n_classes: int, *, aim: bool = True
+) -> NDArray[np.integer[Any]]:
+    """Return the answers that rows aim at: their classes, or the cheapest."""
+    if not aim or class_prices(costs, n_classes) is not None:
+        return y
+    labels = y.astype(np.uint8)
+    for rows in blocks_of(len(y)):
+        own = costs[rows] if costs.per_row else costs
+        labels[rows] = own.cheapest_labels(y[rows], encoded=True)
+    return labels
+
+
+def row_prices(costs: Costs, y: NDArray[Any], labels: NDArray[Any]) -> Prices:
+    """Return the prices of rows of classes `y` that aim at `labels`."""
+    paid = costs.of_labels(y.astype(np.int64), encoded=True)
     excess = paid - paid[np.arange(len(y)), labels][:, None]
-    right, wrong = _mean_and_wrong(np.maximum(excess, 0.0), labels)
-    return Prices(labels, right, wrong, constant=False)
+    return _mean_and_wrong(np.maximum(excess, 0.0), labels, constant=False)
 
 
-def _mean_and_wrong(excess: Floats, labels: NDArray[Any]) -> tuple[Floats, Floats]:
+def _mean_and_wrong(excess: Floats, labels: NDArray[Any], *, constant: bool) -> Prices:
     rows = np.arange(len(labels))
     # Divided first: costs of 1e300 must not overflow in the sum.
     mean = np.sum(excess / (excess.shape[1] - 1), axis=1)
     wrong = excess.copy()
     wrong[rows, labels] = mean
-    return mean, wrong
+    return Prices(mean, wrong, constant)
+
+
+def price_scale(
+    largest: float, smallest: float, rule: Rule, wanted: float | Literal["auto"]
+) -> float:
+    """Return what to multiply prices by for a rule, the largest `wanted` if it can choose."""
+    how = rule.scale
+    if largest == 0.0 or (how == "none" and 1e-100 < largest < 1e100):
+        return 1.0
+    if how == "none":  # only Z of AdaC2 depends on the unit of costs, and must not overflow
+        return math.ldexp(1.0, -math.frexp(largest)[1])
+    if how == "smallest":
+        return 1.0 / max(smallest, largest / WIDEST)
+    return (1.0 if wanted == "auto" else wanted) / largest

@@ -55,9 +55,13 @@ class Lesson:
 
 
 class GradientLearner(Protocol):
-    """What a round asks of a learner."""
+    """What a round asks of a learner.
+
+    `shared` says that one lesson serves all outputs.
+    """
 
     has_leaves: bool
+    shared: bool
 
     @property
     def deterministic(self) -> bool:
@@ -107,6 +111,7 @@ class GradientTree:
     seed: int = 0
     heaviest: float = 1.0
     has_leaves: bool = field(default=True, init=False)
+    shared: bool = field(default=False, init=False)
     _least: dict[int, float] = field(default_factory=dict, init=False)
 
     @property
@@ -243,6 +248,7 @@ class GradientRegressor:
     weights: Floats | None = None
     seed: int = 0
     has_leaves: bool = field(default=False, init=False)
+    shared: bool = field(default=False, init=False)
     deterministic: bool = field(default=False, init=False)
 
     def learn(

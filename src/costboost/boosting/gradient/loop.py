@@ -3,9 +3,10 @@
     margins -> derivatives -> tree (or any regressor) -> leaf values -> step -> margins -> ...
 
 Forward stagewise with a loss (Friedman 2001): in every round a learner is fitted to the loss's
-gradients, one for each output, all from the same margins. K classes grow K trees a round rather
-than one tree with vector leaves: each class then has its own splits and its own exact pair of
-sums, as in scikit-learn, LightGBM and XGBoost, and the tree engine stays as it is.
+gradients, one for each output, all from the same margins. K classes grow K trees a round, as in
+scikit-learn, LightGBM and XGBoost: each class then has its own splits and its own exact pair of
+sums. A learner that is `shared` grows one tree with vector leaves instead, which takes a K-th of
+the time (`vectors.py`).
 
 How far to go is `step`: "newton" gives every leaf -sum gradient / (sum hessian + l2); "exact" its
 minimiser (a quantile for pinball loss); "line-search" fits by least squares and takes one lambda
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 from costboost.boosting.gradient.learner import GradientLearner, Lesson
 from costboost.boosting.gradient.messages import (
     Bind,
+    LeafSides,
     LeafSizes,
     LeafSums,
     LookAlong,
@@ -35,7 +37,7 @@ from costboost.boosting.gradient.messages import (
     TrySteps,
     WriteSteps,
 )
-from costboost.boosting.gradient.minimisers import minimise
+from costboost.boosting.gradient.minimisers import minimise, minimise_along
 from costboost.inputs.outside import check_some_weight
 from costboost.shards.grid import grid_scale, to_floats
 from costboost.shards.local import Shards
@@ -92,7 +94,7 @@ class GradientRound:
     train_cost : float
         What the decisions, or the loss, amount to on the training rows after this round.
     lessons : tuple of Lesson
-        One learner for each output.
+        One learner for each output, or one for all of them.
     values : tuple of float64 arrays of shape (L,)
         What each leaf adds to its output; for a regressor, its factor (1,).
     """
@@ -137,7 +139,7 @@ class GradientBoosting:
         first = tuple(start.tolist()) if start.ndim == 1 else None
         steps = self.n_outputs > 1 or self._searching or not learner.has_leaves
         (tops,) = shards.call([Bind(loss, first, steps)])
-        self._heaviest, largest_w0, self._largest_size = tops.tolist()
+        self._heaviest, largest_w0, self._drift, self._largest_size = tops.tolist()
         check_some_weight(largest_w0)
         if first is None:
             shards.put(_put_margins, start)
@@ -154,17 +156,16 @@ class GradientBoosting:
                 self.stop = "flat"
                 return
             sample = self._sample(number)
-            lessons, values = [], []
             self._farthest = 0.0
-            for k in range(self.n_outputs):
-                lesson = self.learner.learn(self.shards, k, number, largest[k], sample)
-                lessons.append(lesson)
-                values.append(self._leaf_values(lesson, k, largest[k]))
-                self._write_step(lesson, k, values[-1])
+            lessons, values = self._learn(number, largest, sample)
             if sample is None and self._stands_still(lessons, values, largest):
                 self.stop = "leaf"
                 return
-            size = self._line_search() if self._searching else 1.0
+            size = 1.0
+            if self._searching and self._bounds_leaves:
+                size, values = self._search_by_leaf(lessons, values, largest)
+            elif self._searching:
+                size = self._line_search()
             if not size > 0.0:
                 self.stop = "uphill"
                 return
@@ -179,6 +180,11 @@ class GradientBoosting:
             for k in range(self.n_outputs):
                 self.learner.anchor(self.shards, k, largest[k])
         for done in rounds:
+            if self.learner.shared:
+                self.learner.recall(self.shards, done.lessons[0])
+                self._write_step(done.lessons[0], 0, np.column_stack(done.values) / done.step)
+                self._move(done.step, done.values)
+                continue
             for k, (lesson, values) in enumerate(zip(done.lessons, done.values, strict=True)):
                 self.learner.recall(self.shards, lesson)
                 self._write_step(lesson, k, values / done.step)
@@ -195,6 +201,24 @@ class GradientBoosting:
         return True
 
     # --- one round
+
+    def _learn(
+        self, number: int, largest: Floats, sample: RowSample | None
+    ) -> tuple[list[Lesson], list[Floats]]:
+        """Return the round's lessons, and what their leaves add to every output."""
+        if self.learner.shared:
+            top = largest.max(axis=0)
+            lesson = self.learner.learn(self.shards, 0, number, top, sample)
+            values = [self._leaf_values(lesson, k, largest[k]) for k in range(self.n_outputs)]
+            self._write_step(lesson, 0, np.column_stack(values))
+            return [lesson], values
+        lessons, values = [], []
+        for k in range(self.n_outputs):
+            lesson = self.learner.learn(self.shards, k, number, largest[k], sample)
+            lessons.append(lesson)
+            values.append(self._leaf_values(lesson, k, largest[k]))
+            self._write_step(lesson, k, values[-1])
+        return lessons, values
 
     def _sample(self, number: int) -> RowSample | None:
         """Choose the rows that this round learns from, and mark them."""
@@ -304,6 +328,54 @@ class GradientBoosting:
         if self.loss.has_prices and self.learner.has_leaves:
             return self._farthest
         return farthest * float(np.max(self._units(1)))
+
+    @property
+    def _bounds_leaves(self) -> bool:
+        """Whether a line search keeps each leaf, and not all of them at once, within `max_step`.
+
+        Leaves of a loss with prices move in units of their own: bound by the dearest, the others
+        would stand still. Two classes without Cai's b: a leaf's loss is its own there.
+        """
+        own = self.n_outputs == 1 and self._drift == 0.0
+        return self.loss.has_prices and self.learner.has_leaves and own
+
+    def _search_by_leaf(
+        self, lessons: list[Lesson], values: list[Floats], largest: Floats
+    ) -> tuple[float, list[Floats]]:
+        """Return lambda, and the values with leaves that would move without end held back.
+
+        Only a leaf whose rows all aim one way would; others are held by the rows that lose.
+        """
+        tree, steps, n_leaves = lessons[0].tree, values[0], len(values[0])
+        assert tree is not None
+        moves = self._units(n_leaves) * np.abs(steps)
+        if not np.any(moves > 0.0):
+            return 0.0, values
+        within = np.full(n_leaves, np.inf)
+        np.divide(self.setting.max_step, moves, out=within, where=moves > 0.0)
+        limits = np.where(self._aims_one_way(n_leaves), within, np.inf)
+        reach = min(_LONGEST / float(moves[moves > 0.0].min()), 1e300)
+
+        def at(moved: Floats) -> tuple[Floats, Floats]:
+            self.shards.call([TryLeaves(0, moved)])
+            top = self.loss.measure(self.shards, self.sum_of_steps, "trial")[0]
+            scales = self._scales(float(top[0]), float(top[1]), self.shards.n_rows)
+            (sums,) = self.shards.call([LeafSums(0, n_leaves, False, scales)])
+            return _to_float(sums, scales)
+
+        size = minimise_along(at, steps, limits, reach)
+        if not size > 0.0:
+            return size, values
+        held = self.learner.in_order(tree, steps * np.minimum(1.0, limits / size))
+        self._write_step(lessons[0], 0, held)
+        return size, [held]
+
+    def _aims_one_way(self, n_leaves: int) -> NDArray[np.bool_]:
+        """Whether all rows of a leaf, but those without price, should move the same way."""
+        scale = grid_scale(self._largest_size, self.shards.n_rows)
+        (sums,) = self.shards.call([LeafSides(n_leaves, scale)])
+        both = sums[:, :2].any(axis=1) & sums[:, 2:].any(axis=1)
+        return np.asarray(~both)
 
     def _sums_along(self, size: float, longest: float) -> tuple[Floats, Floats]:
         """Return gradient and hessian of the loss, as a function of lambda, exactly summed."""

@@ -66,8 +66,8 @@ class Bind(Largest):
         heaviest = 1.0 if state.given.weights is None else np.max(state.weights, initial=0.0)
         if self.loss.has_prices:
             state.sizes = state.given.unit_or_weights * state.terms.sizes
-        tops = (getattr(state.terms, "largest_w0", 1.0), np.max(state.sizes, initial=0.0))
-        return np.array([heaviest, *tops])
+        terms = (getattr(state.terms, name, top) for name, top in (("largest_w0", 1), ("drift", 0)))
+        return np.array([heaviest, *terms, np.max(state.sizes, initial=0.0)])
 
 
 @dataclass(frozen=True)
@@ -250,6 +250,24 @@ class Pack(Message):
 
 
 @dataclass(frozen=True)
+class PutVectors(Command):
+    """Put the gradients of all outputs and the rows' weights on the grid, side by side."""
+
+    gradient_scale: float
+    weight_scale: float
+
+    def answer(self, shard: Shard) -> None:
+        """Write the vectors, (m, K + 1)."""
+        state = shard.state
+        if state.vectors is None:
+            state.vectors = np.empty((len(shard.rows), len(state.gradients) + 1), np.int32)
+            weights = state.given.unit_or_weights * self.weight_scale
+            state.vectors[:, -1] = np.rint(weights).astype(np.int32)
+        gradients = np.rint(state.gradients * self.gradient_scale)
+        state.vectors[:, :-1] = gradients.T
+
+
+@dataclass(frozen=True)
 class LeafSums(Message):
     """Add up the derivatives of an output in every leaf, exactly, (L, 4)."""
 
@@ -287,6 +305,22 @@ class LeafSizes(Message):
 
 
 @dataclass(frozen=True)
+class LeafSides(Message):
+    """Add up the weighted |a| of rows that aim up, and of those that aim down, by leaf, (L, 4)."""
+
+    n_leaves: int
+    scale: float
+
+    def answer(self, shard: Shard) -> Int64:
+        """Return the sums: units and remainders of both."""
+        state, out = shard.state, np.zeros((self.n_leaves, 4), dtype=np.int64)
+        up = state.terms.aims > 0.0
+        rows = (np.where(up, state.sizes, 0.0), np.where(up, 0.0, state.sizes))
+        kernels.sum_by_leaf(*rows, shard.leaves, state.keep, self.scale, self.scale, out)
+        return out
+
+
+@dataclass(frozen=True)
 class TryLeaves(Command):
     """Try leaf values for an output, without taking them."""
 
@@ -302,7 +336,10 @@ class TryLeaves(Command):
 
 @dataclass(frozen=True)
 class WriteSteps(Command):
-    """Note what the tree, or the regressor (None), adds to an output, if rows keep steps."""
+    """Note what the tree, or the regressor (None), adds to an output, if rows keep steps.
+
+    Values (L, K) are those of all outputs.
+    """
 
     output: int
     values: Floats | None
@@ -312,7 +349,10 @@ class WriteSteps(Command):
         state = shard.state
         if state.steps is not None:
             steps = state.answers if self.values is None else self.values[shard.leaves]
-            state.steps[:, self.output] = steps
+            if steps.ndim == 2:
+                state.steps = steps
+            else:
+                state.steps[:, self.output] = steps
 
 
 @dataclass(frozen=True)

@@ -149,6 +149,37 @@ def minimise(
     return bracket.at
 
 
+def minimise_along(
+    function: Callable[[Floats], tuple[Floats, Floats]], steps: Floats, limits: Floats, reach: float
+) -> float:
+    """Return the lambda at which leaves that move by steps * min(lambda, limits) lose least.
+
+    `function` gives the derivatives of the loss by leaf, (L,), at such moves. A leaf with a limit
+    falls until it is there: convex, then flat, so that the sum is convex. No answer lies beyond
+    +-`reach`.
+
+    Examples
+    --------
+    Two leaves of loss (1 - F)^2 and exp(-F), the second no farther than 3:
+
+    >>> import numpy as np
+    >>> def derivatives(moves):
+    ...     falling = np.exp(-moves[1])
+    ...     return np.array([2 * (moves[0] - 1), -falling]), np.array([2.0, falling])
+    >>> minimise_along(derivatives, np.array([0.1, 1.0]), np.array([np.inf, 3.0]), 100.0)
+    10.0
+    """
+
+    def at(size: Floats) -> tuple[Floats, Floats]:
+        gradients, hessians = function(steps * np.minimum(size, limits))
+        moving = np.where(size < limits, steps, 0.0)
+        parts = (gradients * moving, hessians * moving * moving)
+        gradient, hessian = (np.array([math.fsum(part.tolist())]) for part in parts)
+        return gradient, hessian
+
+    return float(minimise(at, 1, reach)[0])
+
+
 def huber_delta(y: Floats, weights: Floats | None, level: float = 0.9) -> float:
     """Return the quantile of |y - median|: beyond it, residuals count linearly."""
     weights = np.ones(len(y)) if weights is None else weights

@@ -138,7 +138,12 @@ def assemble_gradient(
 
 
 def add_round(builder: ForestBuilder, done: GradientRound) -> None:
-    """Add a round's trees, one for each output."""
+    """Add a round's trees, one for each output, or the one of all outputs."""
+    if len(done.lessons) < len(done.values):
+        (shared,) = done.lessons
+        assert shared.tree is not None
+        builder.add(shared.tree, np.column_stack(done.values))
+        return
     for k, (lesson, values) in enumerate(zip(done.lessons, done.values, strict=True)):
         assert lesson.tree is not None
         wide = np.zeros((len(values), builder.n_outputs))

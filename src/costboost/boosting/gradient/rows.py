@@ -1,6 +1,7 @@
 """What gradient boosting holds of its rows, shard by shard.
 
 given        y, weights, prices: what the user said of the rows
+bill         truth and costs, and what decisions are paid with
 terms        what the loss makes of that for its kernels
 margins      (m, J)   F, J outputs
 gradients    (J, m)   weighted first derivatives
@@ -15,6 +16,8 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from costboost.boosting.paying import Bill
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -60,7 +63,7 @@ class Rows:
         """The weight of every row; 1 where none was given."""
         return np.ones(len(self.y)) if self.weights is None else self.weights
 
-    def take(self, rows: Int64) -> Rows:
+    def take(self, rows: NDArray[Any]) -> Rows:
         """Return some of the rows."""
 
         def part(values: Floats | None) -> Floats | None:
@@ -104,11 +107,12 @@ class GradientRows:
         What an outside regressor says.
     sizes : float64 array of shape (m,)
         Weighted |a| of a loss that has prices in its exponent.
-    packed, pairs, part
+    packed, pairs, part, vectors
         Gradients and hessians on the grid, for histograms; see `costboost.shards.modes`.
     """
 
     given: Rows
+    bill: Bill | None = None
     terms: Any = None
     margins: Floats = field(default_factory=lambda: np.zeros((0, 1)))
     gradients: Floats = field(default_factory=lambda: np.zeros((1, 0)))
@@ -122,6 +126,7 @@ class GradientRows:
     packed: Int64 | None = None
     pairs: Int64 | None = None
     part: Int64 | None = None
+    vectors: NDArray[np.int32] | None = None
 
     @property
     def sample_weights(self) -> Floats | None:

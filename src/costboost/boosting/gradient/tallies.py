@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting import _vote_kernels
 from costboost.boosting.gradient import _gradient_kernels as kernels
 from costboost.boosting.gradient.messages import SumValues, WeightedSum, WriteValues
 from costboost.boosting.gradient.rows import Rows
-from costboost.boosting.limits import share_limits
+from costboost.boosting.paying import Payer, PriceDecisions
 from costboost.costs import Costs
 from costboost.shards.grid import grid_scale, rounded, to_floats
 from costboost.shards.local import Shards
+from costboost.shards.messages import Message
 from costboost.shards.rows import Shard
 
 Floats = NDArray[np.float64]
@@ -42,108 +43,93 @@ def _margins(shard: Shard) -> Floats:
     return np.asarray(shard.state.margins)
 
 
+@dataclass(frozen=True)
+class CountDecisions(Message):
+    """Decide by the margins; return a confusion matrix of exact counts, (K, K).
+
+    Attributes
+    ----------
+    n_classes : int
+    limits : float64 array of shape (1,)
+        The second of two classes is answered above, unless rows have limits of their own.
+    odds : float
+        F times this is the softmax's input.
+    prices : float64 array of shape (K, K), or without entries
+        K > 2 classes decide for the least expected price; without, for the largest F.
+    scale : float
+    kept : bool
+        Whether decisions are kept, to be priced.
+    """
+
+    n_classes: int
+    limits: Floats
+    odds: float
+    prices: Floats
+    scale: float
+    kept: bool
+
+    changes = True
+
+    def answer(self, shard: Shard) -> Int64:
+        """Return the matrix."""
+        state, bill = shard.state, shard.state.bill
+        decisions = bill.room() if self.kept else _NO_DECISIONS
+        confusion = np.zeros((self.n_classes, self.n_classes), dtype=np.int64)
+        rows, weights = (state.margins, bill.truth), (state.weights, self.scale)
+        if self.n_classes == 2:
+            limits = self.limits if bill.limits is None else bill.limits
+            kernels.count_decisions(*rows, limits, *weights, decisions, confusion)
+        else:
+            how = (self.odds, self.prices, *weights, np.zeros(self.n_classes))
+            kernels.count_choices(*rows, *how, decisions, confusion)
+        return confusion
+
+
+@dataclass(frozen=True)
+class LossProba:
+    """The probabilities that a loss makes of margins."""
+
+    loss: Any
+
+    def __call__(self, margins: Floats, total: float) -> Floats:
+        """Return probabilities, (m, K)."""
+        proba: Floats = self.loss.proba(margins[:, 0] if margins.shape[1] == 1 else margins)
+        return proba
+
+
 class CostTally:
     """The total cost of the training rows' decisions.
 
     Parameters
     ----------
     shards : Shards
-        With "labels" in place (of the loss; the true ones are scattered here).
     costs : Costs
         Bound, in the user's units.
-    y : int64 array of shape (n,)
-    weights : float64 array of shape (n,) or None
+    loss : Loss
     odds : float or None
         F times this is the log odds (or the softmax's input), and decisions are the cheapest;
         None: decisions are by the sign of F, or its largest entry.
-    proba : callable
-        From F to probabilities, where neither is possible in a kernel.
+    n_classes : int
     """
 
     def __init__(
-        self,
-        shards: Shards,
-        costs: Costs,
-        y: Int64,
-        weights: Floats | None,
-        odds: float | None,
-        proba: Callable[[Floats], Floats],
-        n_classes: int,
+        self, shards: Shards, costs: Costs, loss: Any, odds: float | None, n_classes: int
     ) -> None:
-        self.costs, self.y, self.weights = costs, y, weights
-        self.odds, self.proba, self.n_classes = odds, proba, n_classes
-        shards.scatter("truth", y.astype(np.uint8))
-        self.scale = 1.0
-        if weights is not None:
-            self.scale = grid_scale(float(np.max(weights)), len(y))
-        cheapest = odds is not None
-        binary = n_classes == 2 and costs.is_square
-        shares = share_limits(costs) if cheapest and binary else None
-        no_limits = shares is None if binary else costs.per_row
-        self.slowly = cheapest and (not costs.is_square or no_limits)
-        self.table = None
-        if costs.is_constant and costs.is_square:
-            self.table = costs.of_labels(np.arange(n_classes), encoded=True)
-        elif not self.slowly:
-            prices = costs.of_labels(y, encoded=True)
-            self.unit = float(np.max(np.abs(prices))) or 1.0
-            shards.scatter("paid", prices / self.unit)
-        self.limits = np.zeros(1)
-        self._per_row = False
-        if shares is not None:
-            self._set_limits(shards, np.clip(shares, 0.0, 1.0))
-
-    def _set_limits(self, shards: Shards, shares: Floats) -> None:
-        """P > its limit if and only if F > logit(limit) / odds."""
-        assert self.odds is not None
-        with np.errstate(divide="ignore"):
-            limits = (np.log(shares) - np.log1p(-shares)) / self.odds
-        self._per_row = self.costs.per_row
-        if self._per_row:
-            shards.scatter("limits", limits)
-        else:
-            self.limits = limits[:1]
+        cheapest, proba = odds is not None, LossProba(loss)
+        odds = odds or 1.0
+        self.payer = Payer(shards, costs, n_classes, cheapest=cheapest, odds=odds, proba=proba)
+        self.payer.set_prices()
+        prices = np.zeros((0, 0))
+        if cheapest and self.payer.table is not None:
+            prices = self.payer.table
+        how = (self.payer.limits, odds, prices, self.payer.weight_scale, self.payer.priced)
+        self._count = CountDecisions(n_classes, *how)
 
     def __call__(self, shards: Shards, total: float) -> float:
         """Return what the decisions by the shards' margins cost in all."""
-        if self.slowly:
-            return self._by_expectation(shards)
-        counts = shards.sum(self._count)
-        if self.table is not None:
-            return float(np.sum(counts / self.scale * self.table))
-        heaviest = 1.0 if self.weights is None else float(np.max(self.weights))
-        scale = grid_scale(heaviest, shards.n_rows)
-
-        def price(shard: Shard) -> Int64:
-            out = np.zeros((1, 2), dtype=np.int64)
-            data = shard.data
-            rows = (data["decisions"], data["paid"], shard.state.weights)
-            _vote_kernels.price_decisions(*rows, scale, out)
-            return out
-
-        return float(to_floats(shards.sum(price), scale)[0]) * self.unit
-
-    def _count(self, shard: Shard) -> Int64:
-        data = shard.data
-        decisions = _NO_DECISIONS
-        if self.table is None:
-            decisions = data.setdefault("decisions", np.zeros(len(shard.rows), np.uint8))
-        confusion = np.zeros((self.n_classes, self.n_classes), dtype=np.int64)
-        weights = (shard.state.weights, self.scale)
-        if self.n_classes == 2:
-            limits = data["limits"] if self._per_row else self.limits
-            rows = (shard.state.margins, data["truth"])
-            kernels.count_decisions(*rows, limits, *weights, decisions, confusion)
-            return confusion
-        prices = np.zeros((0, 0)) if self.odds is None or self.table is None else self.table
-        how = (self.odds or 1.0, prices, *weights, np.zeros(self.n_classes))
-        kernels.count_choices(shard.state.margins, data["truth"], *how, decisions, confusion)
-        return confusion
-
-    def _by_expectation(self, shards: Shards) -> float:
-        """Take the slow road: other actions, no limits, or K classes with prices per row."""
-        margins = shards.fetch(_margins)
-        proba = self.proba(margins[:, 0] if self.n_classes == 2 else margins)
-        decided: Any = self.costs.decide(proba)
-        assert self.costs.classes is not None
-        return float(self.costs.total(self.costs.classes[self.y], decided, self.weights))
+        payer = self.payer
+        if payer.slowly:
+            return payer.amount(None, total)
+        if not payer.priced:
+            return payer.amount(shards.call([self._count])[0], total)
+        return payer.amount(shards.call([self._count, PriceDecisions(payer.scale)])[1], total)

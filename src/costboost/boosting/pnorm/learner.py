@@ -83,7 +83,7 @@ class NarrowFinder(SplitFinder):
 
     def find(self, hist: Int64, *rest: Any) -> Split | None:
         """Return the best split; see `SplitFinder.find`."""
-        if self._wide is None:
+        if self._wide is None or len(self._wide) != len(hist):
             self._wide = np.zeros((hist.shape[0], 256, hist.shape[2]), dtype=np.int64)
         self._wide[:, : hist.shape[1] - 1] = hist[:, :-1]
         self._wide[:, MISSING] = hist[:, -1]

@@ -59,14 +59,16 @@ class CostBoostClassifier(
         from version to version: Gentle AdaBoost on small trees, shrunk and sampled, is trained on
         the folds of `cv` in step until the rows left out have their least log loss (the latest look
         within half a standard error of it); one calibration is fitted to all of them, and the
-        models' probabilities are averaged. Every *named* method stays as published: "adaboost",
-        "adamec", "cgada", "asymada", "adacost", "adacost-beta1", "adacost-beta2", "csb0", "csb1",
-        "csb2", "adac1", "adac2", "adac3", "csada", "adaboostdb", "rareboost", "adauboost",
-        "gradient-csb". More than two classes: "adaboost" (SAMME), "adamec", "cgada", "adac2"
-        (SAMME.C2), "csb0", "csb1", "csb2", "adacost". "csada" and "adaboostdb" choose stump and
-        step together on built-in stumps with constant costs; any other learner is trained on
-        weights times prices, and only the step is searched. A method that ends in the first tenth
-        of its rounds, though its learner is not perfect, says so in a warning.
+        models' probabilities are averaged. More than two classes are boosted by log loss, one tree
+        with vector leaves a round, unless `votes` are given. Every *named* method stays as
+        published: "adaboost", "adamec", "cgada", "asymada", "adacost", "adacost-beta1",
+        "adacost-beta2", "csb0", "csb1", "csb2", "adac1", "adac2", "adac3", "csada", "adaboostdb",
+        "rareboost", "adauboost", "gradient-csb". More than two classes: "adaboost" (SAMME),
+        "adamec", "cgada", "adac2" (SAMME.C2), "csb0", "csb1", "csb2", "adacost". "csada" and
+        "adaboostdb" choose stump and step together on built-in stumps with constant costs; any
+        other learner is trained on weights times prices, and only the step is searched. A method
+        that ends in the first tenth of its rounds, though its learner is not perfect, says so in a
+        warning.
     n_estimators : int, default="auto"
         The number of rounds; for the recipe the largest. Here and below "auto" is the recipe's
         own choice (`costboost.estimators.adaboost.plan.RECIPE`); in a named method it is 100 rounds
@@ -99,8 +101,10 @@ class CostBoostClassifier(
         Multiplies every alpha.
     votes : {"discrete", "confidence", "real", "gentle"}, default="auto"
         +-1; |P(+) - P(-)| of the leaf, AdaCost's own setting; Real and Gentle AdaBoost's leaf
-        values with a step of 1 (only for methods without costs in the exponent). All but the
-        first need two classes. LogitBoost is `GradientBoostClassifier(loss="log")`.
+        values with a step of 1 (only for methods without costs in the exponent). All but the first
+        need two classes. "auto" in the recipe: "gentle", and for more than two classes no votes but
+        log loss, whose trees have no `criterion`. LogitBoost is
+        `GradientBoostClassifier(loss="log")`.
     laplace : bool, default=False
         Use the Laplace estimate of leaf probabilities, as AdaCost's authors did: one more row of
         each class, where a row of `sample_weight` 3 is three rows. For the built-in tree with
@@ -119,17 +123,17 @@ class CostBoostClassifier(
         With K > 2 classes beta(-1, c) is divided by K - 1, SAMME's code of a wrong vote.
     objective : str, callable or tuple (a, b, w0), default="asymboost"
         Gradient-CSB's objective: "adaboost", "adacost", "adac1", "asymboost", arrays over rows, or
-        a function from `costboost.boosting.adaboost.rules.At` (`cost`, scaled, and `sign`) to
+        a function from `costboost.boosting.objectives.RuleInput` (`cost`, scaled, and `sign`) to
         them. The learner aims at the sign of a.
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
         Constant costs, or by column; ``fit`` may override them, and take costs per row.
     calibration : str or None, default="auto"
         "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", "bias-corrected", or None.
-        "auto" calibrates the recipe by "bias-corrected" (a temperature and a bias; more than two
-        classes by "temperature"), "adamec", "cgada" and "asymada" by "sigmoid", as their authors
-        advise, and leaves the other methods as published. With calibration **every** method
-        decides by the cheapest expected cost, and new prices need no new model. Methods that train
-        on costs refuse "temperature", which has no bias to undo them.
+        "auto" calibrates the recipe by "bias-corrected" (a temperature and a bias, with more than
+        two classes one for each), "adamec", "cgada" and "asymada" by "sigmoid", as their authors
+        advise, and leaves the other methods as published. With calibration **every** method decides
+        by the cheapest expected cost, and new prices need no new model. Methods that train on costs
+        refuse "temperature", which has no bias to undo them.
     cv : int, float, splitter or iterable, default=5
         Rows to calibrate on: folds, or a held-out share (0.5 is Nikolaou et al.'s protocol).
     ensemble : bool, default=True
@@ -142,11 +146,14 @@ class CostBoostClassifier(
         folds) has not fallen for so many rounds. "auto" never stops a named method.
     early_stopping_metric : {"auto", "cost", "log_loss", "brier"} or callable, default="auto"
         What early stopping goes by on held-out rows: the cost of decisions, the log loss or the
-        Brier score of probabilities (before calibration, where each fold stops on its own), or
-        ``metric(y_true, proba)``, lower is better, which gets ``sample_weight=`` where there are
-        weights. "auto" is the log loss of
-        the calibrated recipe, the cost of every other method. On cost, rounds in which nothing is
-        decided differently do not count against the patience.
+        Brier score of probabilities, or ``metric(y_true, proba)``, lower is better, which gets
+        ``sample_weight=`` where there are weights. "auto" is the log loss of the calibrated recipe,
+        the cost of every other method. On cost, rounds in which nothing is decided differently do
+        not count against the patience. The recipe is judged as it will answer, calibrated. A named
+        method is judged by its own published rule and link also if it is calibrated afterwards:
+        every fold then stops on its own held-out rows, and its map is fitted to rows of its fold
+        that had no part in that; a map fitted to the rows that choose the round would be
+        flattered by them.
     tol : float, default=0.0
         A fall by less than this share of the best cost, or loss, does not count.
     warm_start : bool, default=False
@@ -156,7 +163,8 @@ class CostBoostClassifier(
         On Ctrl-C: give up, or keep the model of the rounds done so far. With calibration no more
         folds are trained, and those there are are averaged.
     verbose : int, default=0
-        Print a line every so many rounds; the recipe at the looks that it takes anyway, every 10.
+        Print a line every so many rounds; the recipe at the looks that it takes anyway, every 10:
+        the loss of the rows left out, and what decisions on them cost if costs were given.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; the model does not depend on it.
@@ -172,9 +180,10 @@ class CostBoostClassifier(
         alpha of each round, half-log convention (RareBoost: one for each side). A list, as the
         following ones, when calibration made several models.
     estimator_errors_, normalizers_, train_cost_ : ndarrays of shape (n_iter_,)
-        The weighted error, Z, and the cost of the training rows' decisions after each round; of
-        the recipe, the cost at each look (`validation_rounds_`) up to `n_iter_`, by the calibration
-        of that look.
+        The weighted error, Z (of votes: the recipe has neither for more than two classes), and the
+        cost of the training rows' decisions after each round. The recipe decides by calibrated
+        probabilities, which it has at its looks only: its ``train_cost_[i]`` is the cost after
+        ``validation_rounds_[i]`` rounds, for each of these up to `n_iter_`.
     cost_bound_ : ndarray of shape (n_iter_,), for AdaCost and CGAda with two classes
         sum c * prod Z: the theorem's bound of the training cost (plus what right answers cost).
     validation_cost_ : ndarray of shape (n_rounds,), with early stopping

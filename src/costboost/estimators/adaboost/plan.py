@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.adaboost.effective import Setting
-from costboost.boosting.adaboost.rules import OBJECTIVES, RULES, At, Rule
+from costboost.boosting.adaboost.rules import RULES, Rule
+from costboost.boosting.objectives import OBJECTIVES, RuleInput
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
 from costboost.fitting.constraints import read_monotone
@@ -52,7 +53,10 @@ RECIPE = {
     "n_iter_no_change": 100,
 }
 RECIPE_LARGE = {**RECIPE, "max_depth": 6}
-RECIPE_MANY = {**RECIPE, "votes": "discrete", "max_depth": 8, "learning_rate": 0.5}
+# More than two classes: log loss, one tree with vector leaves a round.
+RECIPE_MANY = {**RECIPE, "votes": "discrete", "max_depth": 6}
+# The same by SAMME, where votes are asked for, or no calibration.
+RECIPE_VOTES = {**RECIPE, "votes": "discrete", "max_depth": 8, "learning_rate": 0.5}
 LARGE = 1_000  # rows
 
 
@@ -75,6 +79,8 @@ class Plan:
         Which way the margin goes with each column.
     in_step : bool
         Whether the folds are trained in step (`recipe.py`).
+    log_loss : bool
+        Whether they are trained by log loss, on more than two classes.
     total_rounds : int or None
         Of all models, at most; None where the number of models is not known in advance.
     """
@@ -103,6 +109,7 @@ class Plan:
     on_interrupt: Any
     verbose: int
     in_step: bool
+    log_loss: bool
 
     @property
     def bounded(self) -> bool:
@@ -145,7 +152,7 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
         estimator=params.estimator,
         n_classes=n_classes,
         calibration=calibration,
-        discrete=votes == "discrete" and not rule.partition,
+        discrete=votes == "discrete" and not rule.partition and not params.log_loss,
         seed=seed,
         n_threads=count_threads(params.n_jobs),
         total_rounds=total_rounds(params, calibration),
@@ -156,6 +163,7 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
         on_interrupt=params.on_interrupt,
         verbose=int(params.verbose),
         in_step=in_step,
+        log_loss=params.log_loss,
     )
 
 
@@ -167,16 +175,19 @@ def is_recipe(params: Any) -> bool:
 def _without_auto(params: Any, n_samples: int, n_classes: int) -> SimpleNamespace:
     """Return the parameters with every "auto" that stands for a number settled."""
     choices: dict[str, Any] = NAMED
+    given = params.get_params(deep=False)
+    log_loss = False
     if is_recipe(params):
         choices = RECIPE if n_samples < LARGE else RECIPE_LARGE
-        choices = choices if n_classes == 2 else RECIPE_MANY
-    given = params.get_params(deep=False)
+        log_loss = n_classes > 2 and params.calibration is not None and params.votes == "auto"
+        many = RECIPE_MANY if log_loss else RECIPE_VOTES
+        choices = choices if n_classes == 2 else many
     if given["max_depth"] == "auto" and given["max_leaf_nodes"] is not None:
         given["max_depth"] = None
     for name, choice in choices.items():
         if isinstance(given[name], str) and given[name] == "auto":
             given[name] = choice
-    return SimpleNamespace(**given)
+    return SimpleNamespace(**given, log_loss=log_loss)
 
 
 def _check_parameters(params: Any) -> None:
@@ -254,7 +265,7 @@ def _calibration(params: Any, rule: Rule, n_classes: int) -> str | None:
     if params.calibration != "auto":
         return None if params.calibration is None else str(params.calibration)
     if is_recipe(params):
-        return "bias-corrected" if n_classes == 2 else "temperature"
+        return "bias-corrected"
     return "sigmoid" if rule.name in CALIBRATED_BY_DEFAULT else None
 
 
@@ -276,20 +287,40 @@ def _objective(objective: Any, n_rows: int) -> Any:
     """Return the function (at, rows) -> (a, b, w0) of Gradient-CSB."""
     if isinstance(objective, str):
         check_choice("objective", objective, tuple(OBJECTIVES))
-        named = OBJECTIVES[objective]
-        return lambda at, rows: named(at)
+        return _NamedObjective(objective)
     if callable(objective):
-        return lambda at, rows: read_objective(objective(at), at.cost.shape)
+        return _UserObjective(objective)
     arrays = read_objective(objective, (n_rows,))
-    return _RowObjective(arrays)
+    return RowObjective(arrays)
 
 
 @dataclass(frozen=True)
-class _RowObjective:
+class _NamedObjective:
+    """One of `OBJECTIVES`."""
+
+    name: str
+
+    def __call__(self, at: RuleInput, rows: Any) -> tuple[Floats, Floats, Floats]:
+        return OBJECTIVES[self.name](at)
+
+
+@dataclass(frozen=True)
+class _UserObjective:
+    """A user's function of an `RuleInput`, checked."""
+
+    function: Any
+
+    def __call__(self, at: RuleInput, rows: Any) -> tuple[Floats, Floats, Floats]:
+        return read_objective(self.function(at), at.cost.shape)
+
+
+@dataclass(frozen=True)
+class RowObjective:
     """The user's own a, b, w0, one of each per row."""
 
     arrays: tuple[Floats, Floats, Floats]
 
-    def __call__(self, at: At, rows: Any) -> tuple[Floats, Floats, Floats]:
+    def __call__(self, at: RuleInput, rows: Any) -> tuple[Floats, Floats, Floats]:
+        """Return those of some rows."""
         a, b, w0 = self.arrays
         return a[rows], b[rows], w0[rows]

@@ -7,27 +7,27 @@ are averaged, and the cheapest expected cost decides.
 
 "Least" is the latest look that chance cannot tell from the best: the mean of k models stands more
 rounds than each of them alone, and the curve of the loss is flat and noisy there. More than two
-classes vote by SAMME instead, on deeper trees, and need no bias.
+classes are boosted by log loss instead, one tree with vector leaves a round, and get a bias each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice, zip_longest
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting.adaboost.loop import Boosting, Round
 from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.rounds import EarlyStopping, Observer, Printer, consume
 from costboost.calibration import CalibratedScores, ClassCalibration, calibration_splits
+from costboost.costs import as_costs
+from costboost.estimators.adaboost.folds import Fold, Opener
 from costboost.estimators.adaboost.trainer import History, OutOfFold, Trainer
 from costboost.fitting.judging import Answers, constant_cost, measure, row_losses
-from costboost.trees.forest import ForestBuilder
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -44,6 +44,7 @@ class Look:
     calibration: ClassCalibration
     losses: Floats  # of a user's metric, which has none for rows: the one number
     weights: Floats | None
+    cost: float = np.nan  # the mean of what the decisions cost
 
     @property
     def loss(self) -> float:
@@ -64,65 +65,7 @@ class Step:
     """The same round of all folds; None where a fold had ended before."""
 
     number: int
-    rounds: tuple[Round | None, ...]
-
-
-@dataclass
-class Fold:
-    """One model of the race: its rounds, and the scores of the rows it does not train on."""
-
-    trainer: Trainer
-    boosting: Boosting
-    train: Int64
-    test: Int64
-    codes: NDArray[np.uint8]
-    rounds: list[Round] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        # How many rounds are in the margins, and the margins: set together, so that Ctrl-C at
-        # any moment leaves both as they were.
-        self._seen = (0, np.zeros((len(self.test), self.boosting.n_outputs)))
-
-    def scores(self, n_rounds: int) -> Floats:
-        """Return the scores of the rows left out, after so many rounds; never fewer than before."""
-        rounds = self.rounds[:n_rounds]
-        total = float(np.sum([done.alpha for done in rounds])) if rounds else 1.0
-        return self.model(0).scores(self._margins(rounds), total)
-
-    def _margins(self, rounds: list[Round]) -> Floats:
-        n_seen, margins = self._seen
-        builder = ForestBuilder(self.boosting.n_outputs)
-        for done in rounds[n_seen:]:
-            assert done.lesson.tree is not None
-            builder.add(done.lesson.tree, done.values)
-        if len(builder):
-            assert self.trainer.binner is not None
-            margins = margins.copy()
-            forest = builder.build(self.trainer.binner)
-            forest.add_trees(self.codes, margins, 0, len(builder), self.trainer.plan.n_threads)
-            self._seen = (len(rounds), margins)
-        return margins
-
-    def model(self, n_rounds: int) -> Ensemble:
-        """Return the ensemble of the first rounds."""
-        return self.trainer.assemble(self.rounds[:n_rounds])
-
-    def walk_training_rows(self, n_rounds: int) -> Floats:
-        """Return the margins of the rows trained on, from the trees."""
-        forest = self.model(n_rounds).forest
-        assert forest is not None
-        return forest.margins_of_codes(
-            self.trainer.codes_of(self.train), self.trainer.plan.n_threads
-        )
-
-
-def training_cost(
-    boosting: Boosting, model: Ensemble, margins: Floats, calibration: ClassCalibration
-) -> float:
-    """Return what the calibrated decisions on the rows trained on cost altogether."""
-    proba = calibration.predict(model.scores(margins, model.total_alpha))
-    decided = boosting.costs.decide(proba, encoded=True)
-    return boosting.costs.total(boosting.y, decided, boosting.sample_weight, encoded=True)
+    rounds: tuple[Any, ...]
 
 
 class Race:
@@ -136,6 +79,8 @@ class Race:
         self._decided = (np.empty(0, np.intp), np.empty(0, np.intp))
         self._constant = np.inf
         plan = trainer.plan
+        # Whether the user said what mistakes cost: else that is nobody's bill.
+        self.priced = plan.metric == "cost" or trainer.costs != as_costs(None, trainer.classes)
         self.watch = EarlyStopping(
             self, plan.patience, plan.tolerance, STEP, plan.setting.n_rounds, self._idle
         )
@@ -148,7 +93,7 @@ class Race:
 
     def steps(self) -> Iterator[Step]:
         """Take one round of every fold at a time, until all have ended."""
-        sources = [fold.boosting.rounds() for fold in self.folds]
+        sources = [fold.source() for fold in self.folds]
         for number, rounds in enumerate(zip_longest(*sources)):
             for fold, done in zip(self.folds, rounds, strict=True):
                 if done is not None:
@@ -159,30 +104,24 @@ class Race:
         """Calibrate the folds as they are; return the loss of the rows left out."""
         plan, y, n_rounds = self.trainer.plan, self.trainer.y[self.rows], step.number + 1
         scores = np.concatenate([fold.scores(n_rounds) for fold in self.folds])
-        blank = ClassCalibration(plan.calibration, plan.n_classes, margins=self.trainer.margins)
+        blank = ClassCalibration(
+            plan.calibration, plan.n_classes, margins=self.trainer.scores_are_margins
+        )
         fitted = blank.fit(scores, y, self.weights)
         self._price_training_rows(n_rounds, fitted)
         answers = self._answers(y, fitted.predict(scores))
         if callable(plan.metric):
-            value = np.array([measure(plan.metric, answers)])
-            self._last = Look(n_rounds, fitted, value, None)
+            losses, weights = np.array([measure(plan.metric, answers)]), None
         else:
-            self._last = Look(n_rounds, fitted, row_losses(plan.metric, answers), self.weights)
+            losses, weights = row_losses(plan.metric, answers), self.weights
+        self._last = Look(n_rounds, fitted, losses, weights, measure("cost", answers))
         return self._last.loss
 
     def _price_training_rows(self, n_rounds: int, fitted: ClassCalibration) -> None:
         """Note what the decisions cost on the rows that each fold trains on."""
+        # An interrupted round may be in the margins of the loop, but not in the model.
         self.train_costs[n_rounds] = [
-            training_cost(
-                fold.boosting,
-                fold.model(n_rounds),
-                # An interrupted round may be in the margins of the loop, but not in the model.
-                fold.walk_training_rows(n_rounds)
-                if self.interrupted
-                else fold.boosting.shards.gather("margins"),
-                fitted,
-            )
-            for fold in self.folds
+            fold.training_cost(n_rounds, fitted, walk=self.interrupted) for fold in self.folds
         ]
 
     def _answers(self, y: Int64, proba: Floats) -> Answers:
@@ -192,7 +131,7 @@ class Race:
         self._decided = (self._decided[1], decided)
         labels = trainer.classes[y]
         answers = Answers(labels, y, lambda: proba, decided, self.costs, self.weights)
-        if trainer.plan.metric == "cost":
+        if self.priced:
             self._constant = constant_cost(answers)
         return answers
 
@@ -223,18 +162,25 @@ class Race:
         observers: list[Observer] = [self._watch]
         if plan.verbose:
             every = STEP * -(-plan.verbose // STEP)  # lines are printed where there was a look
-            what = "loss" if callable(plan.metric) else plan.metric.replace("_", " ")
-            tell = lambda step: f"out-of-fold {what} {watch.costs[-1]:.6g}"  # noqa: E731
-            observers.append(Printer(plan.setting.n_rounds, every, tell))
+            observers.append(Printer(plan.setting.n_rounds, every, self._say))
         observers.append(self._tell)
         outcome = consume(self.steps(), observers, on_interrupt=plan.on_interrupt)
         steps, self.interrupted = outcome.rounds, outcome.interrupted
         if watch.looks[-1:] != [len(steps)]:  # ended between two looks, or before the first
             watch.look(Step(len(steps) - 1, ()))
         self._choose()
-        self.trainer.settle_beaten(watch.best >= self._constant)
         assert self._chosen is not None
+        least = watch.best if plan.metric == "cost" else self._chosen.cost
+        self.trainer.settle_beaten(least >= self._constant)
         return self._chosen
+
+    def _say(self, step: Step) -> str:
+        """Say what the last look saw of the rows left out."""
+        metric, look = self.trainer.plan.metric, self._last_look
+        assert look is not None
+        what = "loss" if callable(metric) else metric.replace("_", " ")
+        bill = f", cost {look.cost:.6g}" if self.priced and metric != "cost" else ""
+        return f"out-of-fold {what} {look.loss:.6g}{bill}"
 
     def _tell(self, step: Step) -> bool:
         observer = self.trainer.observer
@@ -276,16 +222,8 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> 
         random_state=plan.seed,
     )
     with ExitStack() as stack:
-        folds = [
-            Fold(
-                trainer,
-                stack.enter_context(trainer.open(np.asarray(train))),
-                np.asarray(train),
-                np.asarray(test),
-                trainer.codes_of(test),
-            )
-            for train, test in splits
-        ]
+        opener = Opener(trainer, stack)
+        folds = [opener.open(np.asarray(train), np.asarray(test)) for train, test in splits]
         race = Race(trainer, folds)
         chosen = race.run()
     n_rounds = chosen.n_rounds
@@ -311,21 +249,22 @@ def _train_alike(
     Callbacks are told of its rounds, but it is the number of rounds that the calibration is for.
     """
     costs: list[float] = []
-    seen: list[Round] = []
+    with ExitStack() as stack:
+        fold = Opener(trainer, stack).open(rows, rows[:0])
 
-    def tell(done: Round) -> bool:
-        seen.append(done)
-        if trainer.observer is not None:
-            trainer.observer(done, None)
-        if len(seen) % STEP == 0 or len(seen) == n_rounds:
-            margins = boosting.shards.gather("margins")
-            costs.append(training_cost(boosting, trainer.assemble(seen), margins, calibration))
-        return False
+        def tell(done: Any) -> bool:
+            fold.rounds.append(done)
+            if trainer.observer is not None:
+                trainer.observer(done, None)
+            n_taken = len(fold.rounds)
+            if n_taken % STEP == 0 or n_taken == n_rounds:
+                costs.append(fold.training_cost(n_taken, calibration))
+            return False
 
-    with trainer.open(rows) as boosting:
-        rounds = islice(boosting.rounds(), n_rounds)
+        rounds = islice(fold.source(), n_rounds)
         taken = consume(rounds, [tell], on_interrupt=trainer.plan.on_interrupt).rounds
+        model = fold.model(len(taken))
     trainer.histories.append(History(taken, {}, None))
     assert trainer.out_of_fold is not None
     trainer.out_of_fold.train_costs = [costs]
-    return trainer.assemble(taken)
+    return model

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from costboost.boosting.adaboost.effective import Setting, scaled_prices
+from costboost.boosting.adaboost.effective import Setting
 from costboost.boosting.adaboost.joint import JointFinder
 from costboost.boosting.adaboost.learner import LEAF_VALUES, Learner, OutsideLearner, TreeLearner
 from costboost.boosting.adaboost.links import link, voted_proba
@@ -23,11 +23,13 @@ from costboost.boosting.adaboost.model import (
     constant_ensemble,
     outside_votes,
 )
-from costboost.boosting.adaboost.prices import Prices, training_prices
-from costboost.boosting.adaboost.rules import At, Rule
+from costboost.boosting.adaboost.prices import aimed_labels, price_scale
+from costboost.boosting.adaboost.rows import Given
+from costboost.boosting.adaboost.rules import Rule
+from costboost.boosting.objectives import RuleInput
 from costboost.calibration import CalibratedScores
 from costboost.costs import Costs, as_costs
-from costboost.estimators.adaboost.plan import Plan, _RowObjective
+from costboost.estimators.adaboost.plan import Plan, RowObjective
 from costboost.fitting.constraints import check_order
 from costboost.fitting.judging import (
     Answers,
@@ -116,7 +118,7 @@ class Trainer(TableTrainer):
             self._held_out = [(part.name, self._watch_table(part)) for part in held_out]
 
     @property
-    def margins(self) -> bool:  # type: ignore[override]
+    def scores_are_margins(self) -> bool:  # type: ignore[override]
         """Whether `score` returns real-valued margins rather than shares of votes."""
         return not self.plan.discrete
 
@@ -151,12 +153,13 @@ class Trainer(TableTrainer):
             if previous:
                 boosting.replay(previous)
             history = self._history(boosting, watched, previous or [])
+            slope = boosting.terms.link_slope()
         self.histories.append(history)
         if not history.rounds:
             return self._constant(boosting)
         if boosting.stop == "alpha":
             self._warn_if_early(len(history.rounds))
-        return self.assemble(history.rounds, boosting.terms.link_slope())
+        return self.assemble(history.rounds, slope)
 
     @contextmanager
     def open(self, rows: Int64) -> Iterator[Boosting]:
@@ -167,14 +170,16 @@ class Trainer(TableTrainer):
         if part is not None:
             y, costs = y[part], costs[part]
             weights = None if weights is None else weights[part]
-        prices = training_prices(costs, y, plan.n_classes, aim=plan.rule.trains_on_costs)
         setting = replace(_at_rows(plan.setting, part), n_rounds=self.n_rounds)
-        prices, setting = _aim_at_objective(prices, plan.rule, setting)
-        layout = self._layout(prices.labels)
-        with layout.cut(self._arranged(layout, part)) as shards:
-            learner = self._learner(prices, part, weights)
-            data = (prices, costs, y, weights, plan.n_classes)
-            yield Boosting(shards, plan.rule, learner, *data, setting)
+        aim = plan.rule.trains_on_costs
+        labels = aimed_labels(costs, y, plan.n_classes, aim=aim)
+        given = Given(y, costs, weights, plan.n_classes, labels, aim, setting.objective)
+        given = _aim_at_objective(given, plan.rule, setting)
+        setting = replace(setting, objective=given.objective)
+        layout = self._layout(given.labels)
+        with layout.cut(self._arranged(layout, part), given.load) as shards:
+            learner = self._learner(given, part)
+            yield Boosting(shards, plan.rule, learner, given, setting)
 
     def assemble(self, rounds: list[Round], slope: float = 2.0) -> Ensemble:
         """Put rounds together; `slope` is that of the link."""
@@ -200,7 +205,7 @@ class Trainer(TableTrainer):
         self.link_slope = boosting.terms.link_slope
         judge = self._judge(watched)
         taken = self._take(boosting.rounds, judge, previous)
-        bound = _cost_bound(boosting, taken.rounds) if self.plan.bounded else None
+        bound = boosting.cost_bound(taken.rounds) if self.plan.bounded else None
         return History(taken.rounds, {} if judge is None else judge.results, bound)
 
     def _judge(self, watched: list[tuple[str, Watched]] | None) -> Judge | None:
@@ -211,19 +216,19 @@ class Trainer(TableTrainer):
     def _follower(self, watched: Watched) -> Follower:
         return _Follower(self, watched)
 
-    def _layout(self, labels: Int64) -> Layout:
+    def _layout(self, labels: NDArray[Any]) -> Layout:
         plan = self.plan
         n_features = 0 if self.binner is None else self.binner.n_features
         n_shards = sensible_shards(len(labels), n_features, plan.n_threads)
         return plan_layout(labels, len(labels), plan.n_classes, n_shards)
 
-    def _learner(self, prices: Prices, rows: Int64 | None, weights: Floats | None) -> Learner:
-        plan = self.plan
+    def _learner(self, given: Given, rows: Int64 | None) -> Learner:
+        plan, weights = self.plan, given.weights
         if self.binner is None:
             return OutsideLearner(
                 plan.estimator,
                 self.table_of(rows),
-                prices.labels,
+                given.labels,
                 plan.n_classes,
                 votes=plan.setting.votes,
                 random_state=check_random_state(plan.seed),
@@ -231,9 +236,10 @@ class Trainer(TableTrainer):
         check_order(plan.monotone, self.binner)
         finder = None
         stump = plan.limits.max_depth == 1 or plan.limits.max_leaf_nodes == 2
-        if plan.rule.joint and prices.constant and stump and prices.largest > 0.0:
+        prices = given.by_class()
+        if plan.rule.joint and stump and prices is not None and prices.largest > 0.0:
             # As in Boosting: the largest cost is scaled to 1.
-            unit = prices.right / prices.largest
+            unit = prices.row_price / prices.largest
             both = (float(unit[1]), float(unit[0]))
             search, least = plan.rule.joint, plan.limits.min_samples_leaf
             ways = plan.monotone
@@ -256,7 +262,8 @@ class Trainer(TableTrainer):
     def _constant(self, boosting: Boosting) -> Ensemble:
         """Say that no round could be taken, and answer the cheapest constant."""
         plan = self.plan
-        costs, y, weights = boosting.costs, boosting.y, boosting.sample_weight
+        given = boosting.given
+        costs, y, weights = given.costs, given.y, given.weights
         if costs.is_square:
             label, _ = costs.cheapest_constant(self.classes[y], weights)
             answer = int(np.searchsorted(self.classes, label))
@@ -317,10 +324,12 @@ class Trainer(TableTrainer):
         kept = self.histories[-1:] if len(models) == 1 else self.histories
         series: dict[str, list[Any]] = {
             "estimator_weights_": [model.alphas for model in models],
-            "estimator_errors_": [np.array([r.error for r in h.rounds]) for h in kept],
-            "normalizers_": [np.array([r.normalizer for r in h.rounds]) for h in kept],
             "train_cost_": [np.array([r.train_cost for r in h.rounds]) for h in kept],
         }
+        if not self.plan.log_loss:  # which knows neither votes nor Z
+            names = {"estimator_errors_": "error", "normalizers_": "normalizer"}
+            for name, field_ in names.items():
+                series[name] = [np.array([getattr(r, field_) for r in h.rounds]) for h in kept]
         if self.plan.bounded:
             series["cost_bound_"] = [h.cost_bound for h in kept]
         series |= eval_series(self.plan.metric, [h.evals for h in kept])
@@ -380,45 +389,33 @@ class _Follower:
         return class_actions(costs, np.argmax(self.margins, axis=1))
 
 
-def _aim_at_objective(prices: Prices, rule: Rule, setting: Setting) -> tuple[Prices, Setting]:
+def _aim_at_objective(given: Given, rule: Rule, setting: Setting) -> Given:
     """Gradient-CSB with the user's own a: the pseudo-label is its sign.
 
     A function is asked once for all rows, with their true labels, unless its signs are theirs.
     """
     objective = setting.objective
     if objective is None:
-        return prices, setting
-    if not isinstance(objective, _RowObjective):
-        own = scaled_prices(prices, rule, setting.cost_scale).by_row()
-        sign = np.where(own.labels == 1, 1.0, -1.0)
-        at = At(cost=own.right, sign=sign, n_rounds=setting.n_rounds)
+        return given
+    if not isinstance(objective, RowObjective):
+        rows = given.load(np.arange(len(given.y)))
+        prices = rows.table or rows.prices()
+        scale = price_scale(prices.largest, prices.smallest, rule, setting.cost_scale)
+        sign = np.where(given.labels == 1, 1.0, -1.0)
+        cost = rows.prices().scaled(scale).row_price
+        at = RuleInput(cost=cost, sign=sign, n_rounds=setting.n_rounds)
         arrays = objective(at, np.arange(len(sign)))
         if np.all(arrays[0] * sign >= 0.0):
-            return prices, setting
-        objective = _RowObjective(arrays)
+            return given
+        objective = RowObjective(arrays)
     labels = (objective.arrays[0] > 0.0).astype(np.int64)
-    return replace(prices.by_row(), labels=labels), replace(setting, objective=objective)
+    return replace(given, labels=labels, objective=objective, own_prices=True)
 
 
 def _at_rows(setting: Any, rows: Int64 | None) -> Any:
     """Return the setting with a user's objective cut to the rows of this model."""
     objective = setting.objective
-    if rows is None or not isinstance(objective, _RowObjective):
+    if rows is None or not isinstance(objective, RowObjective):
         return setting
     a, b, w0 = objective.arrays
-    return replace(setting, objective=_RowObjective((a[rows], b[rows], w0[rows])))
-
-
-def _cost_bound(boosting: Boosting, rounds: list[Round]) -> Floats:
-    """Return sum c * prod Z after each round, in the user's units.
-
-    c is what a mistake costs more than the answer aimed at; where that costs something too, it is
-    paid in any case and added.
-    """
-    prices = boosting.terms.prices
-    costs = prices.right[prices.labels] if prices.constant else prices.right
-    weights = 1.0 if boosting.sample_weight is None else boosting.sample_weight
-    total = float(np.sum(weights * (costs / prices.scale)))
-    paid = boosting.costs.of_labels(boosting.y, encoded=True)
-    unavoidable = float(np.sum(weights * paid[np.arange(len(paid)), prices.labels]))
-    return np.asarray(unavoidable + total * np.cumprod([done.normalizer for done in rounds]))
+    return replace(setting, objective=RowObjective((a[rows], b[rows], w0[rows])))

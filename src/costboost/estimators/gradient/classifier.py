@@ -76,7 +76,9 @@ class GradientBoostClassifier(
         Newton steps of 1 / p, and certain mistakes larger ones; this is the bound on LogitBoost's
         working response that Friedman, Hastie and Tibshirani recommend. "cost-exponential" has
         prices in its exponent, and F in units of 1 / price: there the bound of a leaf is over the
-        mean |a| of its rows. None is no bound.
+        mean |a| of its rows, and a line search for two classes holds back the leaves whose rows
+        all aim one way, each by its own bound; rows that lose hold the others (with Cai's b, or
+        more classes, no leaf moves farther than the bound of the dearest). None is no bound.
     max_features : None, int, float, "sqrt" or "log2", default=None
         Columns drawn for each node.
     max_bins : int, default=255

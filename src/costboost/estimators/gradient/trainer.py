@@ -21,6 +21,7 @@ from costboost.boosting.gradient.messages import LargestCost
 from costboost.boosting.gradient.model import GradientEnsemble, Init, assemble_gradient
 from costboost.boosting.gradient.rows import GradientRows, Rows
 from costboost.boosting.gradient.tallies import CostTally, loss_tally
+from costboost.boosting.paying import make_bill
 from costboost.calibration import CalibratedScores
 from costboost.costs import Costs, as_costs
 from costboost.estimators.gradient.plan import GradientPlan
@@ -70,7 +71,7 @@ class GradientTrainer(TableTrainer):
 
     plan: GradientPlan
     histories: list[GradientHistory]
-    margins = True
+    scores_are_margins = True
 
     def __init__(
         self,
@@ -107,14 +108,20 @@ class GradientTrainer(TableTrainer):
         table = self._rows(chosen)
         layout = plan_layout(None, len(chosen), 1, self._n_shards(len(chosen)))
         codes = self._arranged(layout, whole)
-        with layout.cut(codes, lambda rows: GradientRows(table.take(rows))) as shards:
+        costs = None if self.costs is None else self.costs[chosen]
+
+        def load(rows: NDArray[Any]) -> GradientRows:
+            bill = None if costs is None else make_bill(costs, table.y, rows)
+            return GradientRows(table.take(rows), bill)
+
+        with layout.cut(codes, load) as shards:
             (largest,) = shards.call([LargestCost(plan.loss)])
             loss = plan.loss.scaled(largest)
             start, init = self._start(loss, shards, table, whole, previous)
             learner = self._learner(table, whole)
             setting = replace(plan.setting, n_rounds=self.n_rounds)
             offsets = start if init is None else init.margins(self.table_of(whole)) + start
-            tally = self._tally(loss, shards, table, chosen)
+            tally = self._tally(loss, shards, table, costs, chosen)
             boosting = GradientBoosting(shards, loss, learner, setting, offsets, tally)
             history = self._history(boosting, watched, start, init, previous)
         self.histories.append(history)
@@ -204,19 +211,13 @@ class GradientTrainer(TableTrainer):
             heaviest=1.0 if table.weights is None else float(np.max(table.weights)),
         )
 
-    def _tally(self, loss: Any, shards: Shards, table: Rows, chosen: Int64) -> Any:
-        if self.costs is None:
+    def _tally(
+        self, loss: Any, shards: Shards, table: Rows, costs: Costs | None, chosen: Int64
+    ) -> Any:
+        if costs is None:
             return loss_tally(loss, table)
         plan = self.plan
-        tally = CostTally(
-            shards,
-            self.costs[chosen],
-            table.y,
-            table.weights,
-            plan.odds,
-            plan.loss.proba,
-            plan.n_classes,
-        )
+        tally = CostTally(shards, costs, plan.loss, plan.odds, plan.n_classes)
         if self.weights is None:
             return tally
         heaviest = 1.0 if table.weights is None else float(np.max(table.weights))

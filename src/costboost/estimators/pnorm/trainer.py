@@ -54,7 +54,7 @@ class PNormTrainer(Trainer):
 
     plan: PNormPlan  # type: ignore[assignment]
     histories: list[MixingHistory]  # type: ignore[assignment]
-    margins = False
+    scores_are_margins = False
 
     def train(  # type: ignore[override]
         self, rows: Any = None, previous: list[MixingRound] | None = None
@@ -180,7 +180,7 @@ class PNormTrainer(Trainer):
 
 
 def load_rows(
-    rows: Int64, y: Int64, costs: Costs, weights: Floats | None, plan: PNormPlan
+    rows: NDArray[Any], y: Int64, costs: Costs, weights: Floats | None, plan: PNormPlan
 ) -> PNormRows:
     """Return what a shard holds of some rows; class numbers take a byte each, if they can."""
     kind = np.uint8 if plan.n_classes <= 256 else np.uint32

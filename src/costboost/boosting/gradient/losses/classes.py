@@ -73,6 +73,16 @@ class ClassTerms:
         """The largest weight that the loss gives a row."""
         return float(np.max(self.w0, initial=0.0))
 
+    @property
+    def drift(self) -> float:
+        """The largest |b|: whether the loss changes with the sum of the steps alone."""
+        return float(np.max(np.abs(self.b), initial=0.0))
+
+    @property
+    def aims(self) -> Floats:
+        """The a of every row, for two classes: which way its margin should go."""
+        return self.a[self.labels] if self.by_class else self.a
+
     def derive(self, margins: Floats, total: float, gradients: Floats, hessians: Floats) -> Floats:
         """Write derivatives; return the largest of both, (J, 2)."""
         largest = np.zeros((margins.shape[1], 2))

@@ -1,6 +1,6 @@
 """Changed model files by the thousand: each gives the right model or one ModelFileError.
 
-``python tests/persistence/fuzzing.py 100000`` changes so many files, in processes of their own
+``python tests/fuzzing.py 100000`` changes so many files, in processes of their own
 whose memory is limited, and reports the seeds of those that crash, hang, raise anything else,
 answer otherwise, or take more memory than allowed. A seed is enough to do it again.
 
@@ -20,8 +20,6 @@ import warnings
 from collections import Counter
 from functools import cache
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
 
@@ -213,7 +211,8 @@ def change_arrays(data, rng):
             with np.errstate(all="ignore"):
                 value = np.array(drawn, object) if dtype.kind == "f" else drawn % 2**64
             whole = np.array(value, np.float64 if dtype.kind == "f" else np.uint64)
-            rest[cell : cell + dtype.itemsize] = whole.tobytes()[: dtype.itemsize]
+            filling = whole.tobytes()[: dtype.itemsize].ljust(dtype.itemsize, b"\0")
+            rest[cell : cell + dtype.itemsize] = filling  # as long as what it stands for
     return put_together(data, header, bytes(rest))
 
 

@@ -16,7 +16,13 @@ from scipy.special import expit, logit, softmax
 from sklearn.isotonic import IsotonicRegression
 
 from costboost.boosting import links
-from costboost.calibration._logistic import logistic, minimise, share, standardise
+from costboost.calibration._logistic import (
+    logistic,
+    minimise,
+    minimise_classes,
+    share,
+    standardise,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -28,6 +34,8 @@ EPSILON = float(np.finfo(np.float64).eps)
 RIDGE = 1e-8
 #: Penalty on a squared bias, in rows: a prior of mean 0 and deviation 0.45, soon outvoted.
 BIAS_RIDGE = 5.0
+#: The bias of a class without rows.
+NEVER = -1e3
 #: Counts beyond this leave Platt's targets indistinguishable from 0 and 1.
 LARGEST_COUNT = 1e12
 #: Logits that differ by less are constant: a slope for them would overflow.
@@ -422,6 +430,73 @@ class BiasCorrected:
 
     def _logits(self, s: Floats) -> Floats:
         return s if self.margins else np.asarray(logit(_clipped(s)))
+
+
+@dataclass(frozen=True)
+class ClassBiases:
+    """A temperature and one bias per class: ``p = softmax(beta * logits + biases)``, beta >= 0.
+
+    `BiasCorrected` for more than two classes: by cross-entropy, each bias drawn to 0 by a penalty
+    of `BIAS_RIDGE` rows. A class without rows gets the bias `NEVER`. Scores that are constant, or
+    worse than chance, give beta = 0 and the shares of the classes.
+
+    Parameters
+    ----------
+    beta : float
+    biases : tuple of float
+        One for each class.
+    margins : bool, default=False
+        Scores are logits already, not probabilities.
+
+    References
+    ----------
+    Alexandari, Kundaje and Shrikumar 2020, as for `BiasCorrected`.
+
+    Examples
+    --------
+    >>> from costboost.calibration import ClassBiases
+    >>> scores = [[0.4, 0.3, 0.3]] * 500 + [[0.2, 0.4, 0.4]] * 500
+    >>> fitted = ClassBiases().fit(scores, [0] * 400 + [1] * 80 + [2] * 420 + [1] * 100)
+    >>> [round(float(p), 2) for p in fitted.predict([[0.2, 0.4, 0.4]])[0]]
+    [0.0, 0.3, 0.7]
+    """
+
+    beta: float = 1.0
+    biases: tuple[float, ...] = ()
+    margins: bool = False
+
+    def fit(
+        self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> ClassBiases:
+        """Return the map fitted to scores ``(n, K)`` and class numbers y."""
+        s, t, w = _rows(scores, y, sample_weight, columns=True)
+        logits = self._logits(s)
+        shares = share(np.eye(logits.shape[1])[t], w)
+        prior = np.log(np.maximum(shares, EPSILON))
+        if np.ptp(logits, axis=0).max() < LEAST or np.ptp(t) == 0:
+            return replace(self, beta=0.0, biases=tuple(prior.tolist()))
+        unit = _size(logits, w)
+        with np.errstate(over="ignore"):
+            count = min(max(float(w.sum()), 1.0 / LARGEST_COUNT), LARGEST_COUNT)
+        seen = np.flatnonzero(shares > 0)
+        penalty = np.append(RIDGE, np.full(len(seen), BIAS_RIDGE / count))
+        w = w / w.max() / (w / w.max()).sum()
+        numbers = np.searchsorted(seen, t)
+        beta, *found = minimise_classes(logits[:, seen] / unit, numbers, w, penalty).tolist()
+        if beta <= 0:
+            return replace(self, beta=0.0, biases=tuple(prior.tolist()))
+        biases = np.full(len(shares), NEVER)
+        biases[seen] = found
+        return replace(self, beta=beta / unit, biases=tuple(biases.tolist()))
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        """Return probabilities, ``(n, K)``."""
+        logits = self._logits(finite(scores, columns=True))
+        return links.softmax(self.beta * logits + np.array(self.biases))
+
+    def _logits(self, s: Floats) -> Floats:
+        logits = s if self.margins else _logs(_clipped(s))
+        return np.asarray(logits - logits.mean(axis=1, keepdims=True))
 
 
 #: Every calibration by name. None is the identity, for scores that are probabilities already.

@@ -1,0 +1,126 @@
+"""What a learner returned, seen from the rows: leaves, and how each of them votes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """How the leaves of a learner vote.
+
+    Attributes
+    ----------
+    votes : int64 array of shape (L,)
+        The class each leaf votes for.
+    sizes : float64 array of shape (L,)
+        How strongly; 1 for discrete votes.
+    by_row : bool
+        Whether rows of one leaf vote with different strength; the rows' `sizes` say how.
+    """
+
+    votes: Int64
+    sizes: Floats
+    by_row: bool = False
+
+    def right(self, n_classes: int) -> NDArray[np.bool_]:
+        """Return (L, K): whether the leaf's vote is right for a row of the class."""
+        return np.asarray(self.votes[:, None] == np.arange(n_classes))
+
+
+@dataclass(frozen=True)
+class RowTerms:
+    """A rule's effective margins and factors for every row of a shard and every answer.
+
+    In general u and f are (m, K), one column for every answer: a margin is positive at the row's
+    own class, negative elsewhere. Of two classes with one price for right and wrong answers the
+    sizes suffice, (m, 1). Factors that are all 1 are a view of one number. Where all rows of a
+    class have the same margins, they are in `table`, (K, 1) or (K, K), and u has no rows.
+    """
+
+    u: Floats
+    f: Floats
+    table: Floats | None = None
+
+    def spread(self, labels: NDArray[Any]) -> RowTerms:
+        """Return the terms with margins by row."""
+        return self if self.table is None else RowTerms(self.table[labels], self.f)
+
+    @classmethod
+    def of(cls, u: Floats, f: Floats) -> RowTerms:
+        """Keep (m, K) margins and factors in as little room as they need."""
+        if u.shape[1] == 2 and np.all(u[:, 0] == -u[:, 1]) and np.all(f[:, 0] == f[:, 1]):
+            u, f = np.abs(u[:, :1]), f[:, :1]
+        if np.all(f == 1.0):
+            return cls(np.ascontiguousarray(u), np.broadcast_to(1.0, u.shape))
+        return cls(np.ascontiguousarray(u), np.ascontiguousarray(f))
+
+    @property
+    def signed(self) -> bool:
+        """Whether the sign of a margin is in `u`, not in the answer alone."""
+        return bool(self.f.shape[1] > 1)
+
+    @property
+    def factored(self) -> bool:
+        """Whether rows have factors other than 1."""
+        return any(self.f.strides)
+
+    def columns(self, hypothesis: Hypothesis) -> Int64:
+        """Return the column of u and f for the vote of every leaf, (L,)."""
+        return hypothesis.votes if self.signed else np.zeros_like(hypothesis.votes)
+
+    def sizes(self, hypothesis: Hypothesis, n_classes: int) -> Floats:
+        """Return what multiplies the u of every leaf and class, (L, K)."""
+        right = hypothesis.right(n_classes)
+        sign = np.ones(right.shape) if self.signed else np.where(right, 1.0, -1.0)
+        return np.asarray(sign * hypothesis.sizes[:, None])
+
+    def times(self, sizes: Floats) -> RowTerms:
+        """Return the terms of votes that differ in strength from row to row."""
+        return RowTerms(self.u * sizes[:, None], self.f)
+
+    def plain(self, labels: NDArray[Any], n_classes: int, wrong: float) -> RowTerms:
+        """Return the terms with margins of 1 at every row's own class and -wrong elsewhere."""
+        if not self.signed:  # of two classes, for which `wrong` is 1
+            return RowTerms(np.ones((len(labels), 1)), self.f)
+        table = np.where(np.eye(n_classes, dtype=bool), 1.0, -wrong)
+        return RowTerms(table[labels], self.f)
+
+    def unpriced(self) -> RowTerms:
+        """Return the terms with factors of 1."""
+        return RowTerms(self.u, np.broadcast_to(1.0, self.f.shape), self.table)
+
+
+class EvenMargins:
+    """Takes margins of rows, some at a time; keeps them only once rows of a class differ."""
+
+    def __init__(self, labels: NDArray[np.uint8], shape: tuple[int, int], n_classes: int) -> None:
+        self.labels, self.shape = labels, shape
+        self._table = np.full((n_classes, shape[1]), np.nan)
+        self._u: Floats | None = None
+
+    def add(self, rows: slice, u: Floats) -> None:
+        """Take the margins of some rows, the ones behind those taken before."""
+        if self._u is None:
+            labels = self.labels[rows]
+            for k in np.unique(labels).tolist():
+                if np.isnan(self._table[k, 0]):
+                    self._table[k] = u[np.argmax(labels == k)]
+            if np.array_equal(u, self._table[labels]):
+                return
+            self._u = np.empty(self.shape)
+            self._u[: rows.start] = self._table[self.labels[: rows.start]]
+        self._u[rows] = u
+
+    def terms(self, f: Floats) -> RowTerms:
+        """Return the terms with these margins."""
+        if self._u is not None:
+            return RowTerms(self._u, f)
+        return RowTerms(np.zeros((0, self.shape[1])), f, self._table)

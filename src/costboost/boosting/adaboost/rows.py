@@ -1,0 +1,250 @@
+"""What the AdaBoost family holds of its rows, shard by shard.
+
+bill            truth and costs, and what decisions are paid with
+labels          (m,)     the class each row aims at: rows are grouped by it
+prices          what a mistake costs, by class or (m,), in the user's units
+weights         (m,)     D, of any sum
+margins         (m, J)   F, J = 1 for two classes
+terms           a rule's effective margins and factors by row, where rows of a cell differ
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.boosting.adaboost import _row_kernels as kernels
+from costboost.boosting.adaboost.evaluation import BoundRule
+from costboost.boosting.adaboost.hypothesis import EvenMargins, Hypothesis, RowTerms
+from costboost.boosting.adaboost.prices import Prices, class_prices, row_prices
+from costboost.boosting.objectives import RuleInput
+from costboost.boosting.paying import Bill, make_bill
+from costboost.costs import Costs
+from costboost.shards.layout import blocks_of
+
+Floats = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+Part = tuple[Floats, Floats]
+
+TINY = 1e-280  # weights are held above this: no denormals, and a way back; as in the kernels
+_NONE = np.zeros(0)
+_ALL = slice(None)
+
+
+@dataclass
+class AdaRows:
+    """One shard's rows; see the head of this module.
+
+    Attributes
+    ----------
+    numbers : row numbers of shape (m,)
+        In the table.
+    table : Prices or None
+        By class, in the user's units; None where rows of a class differ.
+    constant : bool
+        Whether the table holds for the labels that rows aim at.
+    aim : bool
+        Whether rows may aim at a cheaper answer than the true one.
+    objective : callable or None
+        (at, rows) -> (a, b, w0): the user's.
+    scales : tuple of float
+        What prices are multiplied by, one factor after the other.
+    handed : float64 array of shape (m,) or None
+        What multiplies the weights for the learner.
+    sizes : float64 array of shape (m,) or None
+        How strongly an outside learner votes on each row.
+    logs : float64 array of shape (m,) or None
+        Logarithms of the weights, once products have lost too much.
+    absent : bool array of shape (m,) or None
+        Rows without weight, which no step brings back.
+    tails : list of (logs, margins)
+        All rows, those that gain and those that lose, while a long step is looked for.
+    """
+
+    bill: Bill
+    numbers: NDArray[Any]
+    labels: NDArray[np.uint8]
+    sample_weights: Floats | None
+    n_classes: int
+    table: Prices | None
+    constant: bool
+    aim: bool
+    objective: Any = None
+    bound: BoundRule | None = None
+    scales: tuple[float, ...] = ()
+    weights: Floats = field(default_factory=lambda: _NONE)
+    margins: Floats = field(default_factory=lambda: np.zeros((0, 1)))
+    handed: Floats | None = None
+    sizes: Floats | None = None
+    logs: Floats | None = None
+    absent: NDArray[np.bool_] | None = None
+    tails: list[Part] = field(default_factory=list)
+    _terms: RowTerms | None = None
+    _round_factor: Floats | None = None
+
+    def bind(self, bound: BoundRule, *scales: float) -> None:
+        """Evaluate a rule at other prices from now on."""
+        self.bound, self.scales = bound, scales
+        self._terms = self._round_factor = self.handed = None
+
+    # --- the rule at the rows
+
+    def blocks(self) -> Iterator[slice]:
+        """Yield all rows, some at a time: nothing as large as the rows is made beside them."""
+        return blocks_of(len(self.labels))
+
+    def prices(self, rows: slice = _ALL) -> Prices:
+        """Return the prices of some rows, in the user's units."""
+        truth = self.bill.truth[rows]
+        if self.table is not None:
+            return self.table.by_row(self.labels[rows] if self.constant else truth)
+        costs, own = self.bill.costs, truth.astype(np.int64)
+        costs = costs[rows] if costs.per_row else costs
+        labels = costs.cheapest_labels(own, encoded=True) if self.aim else own
+        return row_prices(costs, own, labels)
+
+    def scaled_prices(self, rows: slice = _ALL) -> Prices:
+        """Return the prices of some rows as scaled for the rule."""
+        prices = self.prices(rows)
+        for scale in self.scales:
+            prices = prices.scaled(scale)
+        return prices
+
+    def at(self, rows: slice = _ALL) -> RuleInput:
+        """Return the rule's view of some rows."""
+        assert self.bound is not None
+        cost = self.scaled_prices(rows).row_price
+        return self.bound.at(cost, self.labels[rows], self._objective_at(rows))
+
+    def _objective_at(self, rows: slice) -> Any:
+        return None if self.objective is None else partial(self.objective, rows=self.numbers[rows])
+
+    def evaluate(self, name: str) -> Floats:
+        """Return one of the rule's weights or factors of all rows, (m,)."""
+        assert self.bound is not None
+        out = np.empty(len(self.labels))
+        for rows in self.blocks():
+            out[rows] = self.bound.factor(name, self.at(rows))
+        return out
+
+    def terms(self) -> RowTerms:
+        """Return the margins and factors of the rows, votes of strength 1."""
+        if self._terms is None:
+            # One column is enough for many rules: more only if some row needs them.
+            self._terms = self._join_terms(1) or self._join_terms(self.n_classes)
+        assert self._terms is not None
+        return self._terms
+
+    def _join_terms(self, n_columns: int) -> RowTerms | None:
+        """Return the terms in so many columns; None where some row needs more."""
+        assert self.bound is not None
+        shape = (len(self.labels), n_columns)
+        f, even = np.broadcast_to(1.0, shape), EvenMargins(self.labels, shape, self.n_classes)
+        for rows in self.blocks():
+            given = (self.labels[rows], self._objective_at(rows))
+            parts = self.bound.terms(self.scaled_prices(rows), *given)
+            part = RowTerms.of(*parts) if n_columns == 1 else RowTerms(*parts)
+            if part.u.shape[1] > n_columns:
+                return None
+            even.add(rows, part.u)
+            if np.any(part.f != 1.0):
+                f = f if f.flags.writeable else np.ones(shape)
+                f[rows] = part.f
+        return even.terms(f)
+
+    def round_factor(self) -> Floats:
+        """Return the rule's factors before a round, (m,)."""
+        if self._round_factor is None:
+            self._round_factor = self.evaluate("round_factor")
+        return self._round_factor
+
+    # --- long steps
+
+    def log_weights(self) -> Floats:
+        """Return the logarithms of the weights, a copy; minus infinity for rows without any."""
+        if self.logs is not None:
+            return self.logs.copy()
+        logs = np.empty(len(self.weights))
+        kernels.take_logs(self.weights, logs)
+        if self.absent is not None:
+            logs[self.absent] = -np.inf
+        return logs
+
+    def weights_of(self, rows: slice) -> Floats:
+        """Return the sample weights of some rows; ones where none were given."""
+        if self.sample_weights is None:
+            return np.ones(len(self.labels[rows]))
+        return self.sample_weights[rows]
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the user said of all rows, in the order of the table: shards take their part of it.
+
+    Attributes
+    ----------
+    y : int64 array of shape (n,)
+    costs : Costs
+        Bound, in the user's units.
+    weights : float64 array of shape (n,) or None
+    n_classes : int
+    labels : int64 array of shape (n,)
+        What rows aim at.
+    aim : bool
+        Whether rows may aim at a cheaper answer than the true one.
+    objective : callable or None
+        (at, rows) -> (a, b, w0).
+    own_prices : bool
+        Whether rows have prices of their own even where costs are constant by class.
+    """
+
+    y: Int64
+    costs: Costs
+    weights: Floats | None
+    n_classes: int
+    labels: NDArray[np.integer[Any]]
+    aim: bool = True
+    objective: Any = None
+    own_prices: bool = False
+
+    @property
+    def aims_at_truth(self) -> bool:
+        """Whether all rows aim at their true classes."""
+        return self.labels is self.y or bool(np.array_equal(self.labels, self.y))
+
+    def by_class(self) -> Prices | None:
+        """Return the prices by class, or None where rows of a class differ."""
+        if self.own_prices:
+            return None
+        return class_prices(self.costs, self.n_classes, aim=self.aim)
+
+    def load(self, rows: NDArray[Any]) -> AdaRows:
+        """Return what a shard holds of these rows."""
+        labels = np.ascontiguousarray(self.labels[rows], dtype=np.uint8)
+        weights = None if self.weights is None else np.ascontiguousarray(self.weights[rows])
+        n_outputs = 1 if self.n_classes == 2 else self.n_classes
+        return AdaRows(
+            make_bill(self.costs, self.y, rows),
+            rows,
+            labels,
+            weights,
+            self.n_classes,
+            class_prices(self.costs, self.n_classes, aim=self.aim),
+            not self.own_prices,
+            self.aim,
+            self.objective,
+            margins=np.zeros((len(rows), n_outputs)),
+        )
+
+
+def margins_of(
+    terms: RowTerms, hypothesis: Hypothesis, leaves: NDArray[Any], labels: NDArray[Any], n: int
+) -> Floats:
+    """Return the effective margin of every row, (m,), for K = `n` classes."""
+    rows, answers = np.arange(len(leaves)), terms.columns(hypothesis)[leaves]
+    return np.asarray(terms.sizes(hypothesis, n)[leaves, labels] * terms.u[rows, answers])

@@ -1,0 +1,291 @@
+"""What the decisions on the training rows cost, round after round: one payer for all families.
+
+    a table of prices    a confusion matrix of exact counts is priced
+    prices per row       the prices of the decisions are added up exactly
+    the slow road        other actions, rows without a limit, or K classes with prices per row:
+                         expected costs are computed where the rows are
+
+All sums are exact, so that the cost does not depend on the shards. A shard's `state` holds a
+`bill`, `margins` and `sample_weights`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
+
+from costboost.boosting import _vote_kernels as kernels
+from costboost.boosting.limits import share_limits
+from costboost.costs import Costs
+from costboost.shards.grid import exact_sum, grid_scale, rounded, to_floats
+from costboost.shards.layout import blocks_of
+from costboost.shards.local import Shards
+from costboost.shards.messages import Command, HeaviestRow, Largest, Message
+from costboost.shards.rows import Shard
+
+Floats = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+NONE = np.zeros(0)
+
+
+@dataclass
+class Bill:
+    """What decisions on one shard's rows cost.
+
+    Attributes
+    ----------
+    truth : uint8 array of shape (m,)
+        The true classes, encoded.
+    costs : Costs
+        Bound, in the user's units; of these rows, if they have prices of their own.
+    prices : float64 array of shape (m, K) or None
+        What each decision costs, in the payer's unit.
+    extra : float64 array of shape (m,) or None
+        Of two decisions, what the second costs more than the first.
+    limits : float64 array of shape (m,) or None
+        The margin above which the second of two classes is the cheaper answer.
+    decisions : uint8 array of shape (m,)
+        The decisions that were made last, where they are priced row by row.
+    """
+
+    truth: NDArray[np.uint8]
+    costs: Costs
+    prices: Floats | None = None
+    extra: Floats | None = None
+    limits: Floats | None = None
+    decisions: NDArray[np.uint8] | None = None
+
+    def paid(self, rows: slice) -> Floats:
+        """Return what each decision costs on some rows, in the user's units."""
+        costs = self.costs[rows] if self.costs.per_row else self.costs
+        return costs.of_labels(self.truth[rows].astype(np.int64), encoded=True)
+
+    def blocks(self) -> Iterator[slice]:
+        """Yield all rows, some at a time."""
+        return blocks_of(len(self.truth))
+
+    def room(self) -> NDArray[np.uint8]:
+        """Return where decisions are written."""
+        if self.decisions is None:
+            self.decisions = np.zeros(len(self.truth), np.uint8)
+        return self.decisions
+
+    def price(self, weights: Floats | None, scale: float) -> Int64:
+        """Add up the prices of the decisions that were made last, exactly, (1, 2)."""
+        assert self.prices is not None
+        out = np.zeros((1, 2), dtype=np.int64)
+        unit = NONE if weights is None else weights
+        kernels.price_decisions(self.room(), self.prices, unit, scale, out)
+        return out
+
+
+def make_bill(costs: Costs, y: Int64, rows: NDArray[Any]) -> Bill:
+    """Return the bill of some rows of a table."""
+    own = costs[rows] if costs.per_row else costs
+    return Bill(np.ascontiguousarray(y[rows], dtype=np.uint8), own)
+
+
+class Proba(Protocol):
+    """Says the probabilities that margins stand for."""
+
+    def __call__(self, margins: Floats, total: float) -> Floats:
+        """Return probabilities, (m, K); `total` is the sum of all steps so far."""
+
+
+@dataclass(frozen=True)
+class LargestPrice(Largest):
+    """Tell the largest price of a decision, in the user's units."""
+
+    def answer(self, shard: Shard) -> float:
+        """Return its size."""
+        bill = shard.state.bill
+        parts = (np.max(np.abs(bill.paid(rows))) for rows in bill.blocks())
+        return float(max(parts, default=0.0))
+
+
+@dataclass(frozen=True)
+class SetPrices(Command):
+    """Put the prices of every row in place, in a unit."""
+
+    unit: float
+
+    def answer(self, shard: Shard) -> None:
+        """Write them."""
+        bill = shard.state.bill
+        parts = [bill.paid(rows) / self.unit for rows in bill.blocks()]
+        bill.prices = np.concatenate([np.zeros((0, parts[0].shape[1] if parts else 1)), *parts])
+
+
+@dataclass(frozen=True)
+class PayForFirst(Message):
+    """Add up what it costs to decide for the first of two answers everywhere, in a unit.
+
+    What the second costs more is all that is kept: a decision seldom changes.
+    """
+
+    unit: float
+    scale: float
+
+    changes = True
+
+    def answer(self, shard: Shard) -> Int64:
+        """Return the exact price, (1, 2)."""
+        bill, out = shard.state.bill, np.zeros((1, 2), dtype=np.int64)
+        weights = shard.state.sample_weights
+        bill.extra = np.empty(len(bill.truth))
+        for rows in bill.blocks():
+            prices = bill.paid(rows) / self.unit
+            bill.extra[rows] = prices[:, 1] - prices[:, 0]
+            first = np.zeros(len(prices), np.uint8)
+            own = NONE if weights is None else weights[rows]
+            kernels.price_decisions(first, prices, own, self.scale, out)
+        return out
+
+
+@dataclass(frozen=True)
+class SetLimits(Largest):
+    """Put every row's limit of the margin in place; tell whether some row has none.
+
+    `odds` as in `Payer`.
+    """
+
+    odds: float | None
+
+    changes = True
+
+    def answer(self, shard: Shard) -> bool:
+        """Return whether a row has no limit."""
+        bill = shard.state.bill
+        shares = share_limits(bill.costs)
+        bill.limits = None if shares is None else margin_limits(shares, self.odds)
+        return shares is None
+
+
+@dataclass(frozen=True)
+class PriceDecisions(Message):
+    """Add up the prices of the decisions made last."""
+
+    scale: float
+
+    def answer(self, shard: Shard) -> Int64:
+        """Return the exact price, (1, 2)."""
+        total: Int64 = shard.state.bill.price(shard.state.sample_weights, self.scale)
+        return total
+
+
+@dataclass(frozen=True)
+class ExpectedPrice(Message):
+    """Add up the prices of the decisions of least expected cost, without any rounding."""
+
+    proba: Proba
+    total: float
+
+    def answer(self, shard: Shard) -> int:
+        """Return the exact sum."""
+        state, bill, total = shard.state, shard.state.bill, 0
+        for rows in bill.blocks():
+            costs = bill.costs[rows] if bill.costs.per_row else bill.costs
+            decided = costs.decide(self.proba(state.margins[rows], self.total), encoded=True)
+            paid = bill.paid(rows)[np.arange(len(decided)), decided]
+            if state.sample_weights is not None:
+                paid = paid * state.sample_weights[rows]
+            total += exact_sum(paid)
+        return total
+
+
+def margin_limits(shares: Floats, odds: float | None) -> Floats:
+    """Turn limits of the second class's share into limits of the margin; `odds` as in `Payer`."""
+    if odds is None:
+        return np.asarray(2.0 * shares - 1.0)
+    return np.asarray(logit(np.clip(shares, 0.0, 1.0)) / odds)
+
+
+class Payer:
+    """Decides how the decisions of a method are paid for, and adds up.
+
+    Parameters
+    ----------
+    shards : Shards
+    costs : Costs
+        Bound, in the user's units.
+    n_classes : int
+    cheapest : bool
+        Whether decisions are the cheapest; else the sign of the margin, or its largest entry.
+    odds : float or None
+        The margin times this is the log odds (for K > 2, the softmax's input). None: the margin
+        over the sum of all steps is a share s of votes, 2 s - 1.
+    proba : Proba
+        Used on the slow road.
+    own_labels : bool
+        Whether rows are grouped by, or counted at, their true classes: else no table prices them.
+    """
+
+    def __init__(
+        self,
+        shards: Shards,
+        costs: Costs,
+        n_classes: int,
+        *,
+        cheapest: bool,
+        odds: float | None,
+        proba: Proba,
+        own_labels: bool = True,
+    ) -> None:
+        self.shards, self.n_classes = shards, n_classes
+        self.cheapest, self.odds, self.proba = cheapest, odds, proba
+        (heaviest,) = shards.call([HeaviestRow()])
+        self.scale = grid_scale(heaviest or 1.0, shards.n_rows)
+        self.weight_scale = self.scale if heaviest else 1.0
+        self.limits = np.zeros(1)
+        missing = self._set_limits(costs)
+        self.slowly = (cheapest or not costs.is_square) and missing
+        self.table = None
+        if costs.is_constant and costs.is_square:
+            self.table = costs.of_labels(np.arange(n_classes), encoded=True)
+        self.by_table = self.table is not None and own_labels and not self.slowly
+        if not (self.by_table or self.slowly):
+            (largest,) = shards.call([LargestPrice()])
+            # A power of two, so that nothing is rounded.
+            self.unit = math.ldexp(1.0, math.frexp(float(largest))[1])
+
+    def set_prices(self) -> None:
+        """Let every row hold the prices of all decisions, where it has its own."""
+        if self.priced:
+            self.shards.call([SetPrices(self.unit)])
+
+    @property
+    def priced(self) -> bool:
+        """Whether every decision has the price of its row."""
+        return not (self.by_table or self.slowly)
+
+    def _set_limits(self, costs: Costs) -> bool:
+        """Put the limits of two classes in place; whether the cheapest answer cannot be so told."""
+        if not costs.is_square:
+            return True
+        if not self.cheapest:
+            return False
+        if self.n_classes > 2:
+            return costs.per_row
+        if costs.per_row:
+            (missing,) = self.shards.call([SetLimits(self.odds)])
+            return bool(missing)
+        shares = share_limits(costs)
+        if shares is not None:
+            self.limits = margin_limits(shares, self.odds)
+        return shares is None
+
+    def amount(self, sums: Any, total: float) -> float:
+        """Return the cost, from a confusion matrix or an exact price, or on the slow road."""
+        if self.slowly:
+            (exact,) = self.shards.call([ExpectedPrice(self.proba, total)])
+            return rounded(exact)
+        if self.by_table:
+            return float(np.sum(sums / self.weight_scale * self.table))
+        return float(to_floats(sums, self.scale)[0]) * self.unit

@@ -1,0 +1,266 @@
+"""The models that the recipe trains in step: one for each fold, round after round.
+
+A fold knows three things of its booster: its rounds, how a round's tree is added to a forest, and
+the margins of the rows that it trains on. `GentleFold` is AdaBoost's loop as every named method
+runs it; `LogFold` is gradient boosting by log loss, for K classes with one tree of vector leaves a
+round. Both become an `Ensemble`, which needs to know of neither.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.boosting.adaboost.links import vote_shares
+from costboost.boosting.adaboost.loop import Boosting
+from costboost.boosting.adaboost.model import Ensemble
+from costboost.boosting.gradient.learner import GradientTree
+from costboost.boosting.gradient.loop import GradientBoosting, GradientSetting
+from costboost.boosting.gradient.losses import LogLoss
+from costboost.boosting.gradient.model import add_round
+from costboost.boosting.gradient.rows import GradientRows, Rows
+from costboost.boosting.gradient.vectors import VectorTree
+from costboost.boosting.paying import ExpectedPrice, make_bill
+from costboost.calibration import ClassCalibration
+from costboost.estimators.adaboost.trainer import Trainer
+from costboost.shards.grid import rounded
+from costboost.shards.layout import plan_layout, sensible_shards
+from costboost.trees.forest import Forest, ForestBuilder
+
+Floats = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+L2 = 0.02  # added to the curvature of a leaf
+MAX_STEP = 4.0  # of a leaf on the log-odds scale, as in `GradientBoostClassifier`
+
+
+def scores_of(margins: Floats, total: float, *, shares: bool) -> Floats:
+    """Return what is calibrated: shares of discrete votes, else margins; (n,) for two classes."""
+    if shares:
+        voted = vote_shares(margins, total)
+        return voted[:, 1] if margins.shape[1] == 1 else voted
+    return margins[:, 0] if margins.shape[1] == 1 else margins
+
+
+@dataclass(frozen=True)
+class CalibratedProba:
+    """The calibrated probabilities of margins."""
+
+    calibration: ClassCalibration
+    shares: bool
+
+    def __call__(self, margins: Floats, total: float) -> Floats:
+        """Return probabilities, (m, K)."""
+        return self.calibration.predict(scores_of(margins, total, shares=self.shares))
+
+
+class Fold(ABC):
+    """One model of the race: its rounds, and the scores of the rows it does not train on.
+
+    Parameters
+    ----------
+    trainer : Trainer
+    train, test : int64 arrays
+        The rows trained on, and those left out.
+    start : float64 array of shape (J,)
+        The margins before the first round.
+    """
+
+    def __init__(self, trainer: Trainer, train: Int64, test: Int64, start: Floats) -> None:
+        self.trainer, self.train, self.test, self.start = trainer, train, test, start
+        self.rounds: list[Any] = []
+        self.codes = trainer.codes_of(test)
+        # How many rounds are in the margins, and the margins: set together, so that Ctrl-C at
+        # any moment leaves both as they were.
+        self._seen = (0, np.tile(start, (len(test), 1)))
+
+    shares = False  # whether margins over the sum of steps are shares of votes
+    boosting: Boosting | GradientBoosting
+
+    @abstractmethod
+    def source(self) -> Iterator[Any]:
+        """Yield the rounds."""
+
+    @abstractmethod
+    def add(self, builder: ForestBuilder, done: Any) -> None:
+        """Add a round's tree to a forest."""
+
+    @abstractmethod
+    def model(self, n_rounds: int) -> Ensemble:
+        """Return the ensemble of the first rounds."""
+
+    def scores(self, n_rounds: int) -> Floats:
+        """Return the scores of the rows left out, after so many rounds; never fewer than before."""
+        rounds = self.rounds[:n_rounds]
+        return self.to_scores(self._margins(rounds), n_rounds)
+
+    def to_scores(self, margins: Floats, n_rounds: int) -> Floats:
+        """Return what is calibrated of margins after so many rounds."""
+        return scores_of(margins, self.total(n_rounds), shares=self.shares)
+
+    def total(self, n_rounds: int) -> float:
+        """Return the sum of the steps of the first rounds."""
+        return 1.0
+
+    def _margins(self, rounds: list[Any]) -> Floats:
+        n_seen, margins = self._seen
+        builder = ForestBuilder(len(self.start))
+        for done in rounds[n_seen:]:
+            self.add(builder, done)
+        if len(builder):
+            assert self.trainer.binner is not None
+            margins = margins.copy()
+            forest = builder.build(self.trainer.binner)
+            forest.add_trees(self.codes, margins, 0, len(builder), self.trainer.plan.n_threads)
+            self._seen = (len(rounds), margins)
+        return margins
+
+    def forest(self, n_rounds: int) -> Forest:
+        """Return the trees of the first rounds."""
+        builder = ForestBuilder(len(self.start))
+        for done in self.rounds[:n_rounds]:
+            self.add(builder, done)
+        assert self.trainer.binner is not None
+        return builder.build(self.trainer.binner, self.start)
+
+    def walk_training_rows(self, n_rounds: int) -> Floats:
+        """Return the margins of the rows trained on, from the trees."""
+        codes = self.trainer.codes_of(self.train)
+        return self.forest(n_rounds).margins_of_codes(codes, self.trainer.plan.n_threads)
+
+    def training_cost(
+        self, n_rounds: int, calibration: ClassCalibration, *, walk: bool = False
+    ) -> float:
+        """Return what the calibrated decisions on the rows trained on cost altogether."""
+        if not walk:
+            question = ExpectedPrice(
+                CalibratedProba(calibration, self.shares), self.total(n_rounds)
+            )
+            (exact,) = self.boosting.shards.call([question])
+            return rounded(exact)
+        trainer, rows = self.trainer, self.train
+        margins = self.walk_training_rows(n_rounds)
+        said = calibration.predict(self.to_scores(margins, n_rounds))
+        costs, weights = trainer.costs[rows], trainer.weights
+        weights = None if weights is None else weights[rows]
+        decided = costs.decide(said, encoded=True)
+        return costs.total(trainer.y[rows], decided, weights, encoded=True)
+
+
+class GentleFold(Fold):
+    """AdaBoost's loop."""
+
+    def __init__(self, trainer: Trainer, boosting: Boosting, train: Int64, test: Int64) -> None:
+        super().__init__(trainer, train, test, np.zeros(boosting.n_outputs))
+        self.boosting, self.shares = boosting, trainer.plan.discrete
+
+    def source(self) -> Iterator[Any]:
+        """Yield the rounds."""
+        return self.boosting.rounds()
+
+    def add(self, builder: ForestBuilder, done: Any) -> None:
+        """Add a round's tree to a forest."""
+        builder.add(done.lesson.tree, done.values)
+
+    def model(self, n_rounds: int) -> Ensemble:
+        """Return the ensemble of the first rounds."""
+        return self.trainer.assemble(self.rounds[:n_rounds])
+
+    def total(self, n_rounds: int) -> float:
+        """Return the sum of the alphas of the first rounds."""
+        rounds = self.rounds[:n_rounds]
+        return float(np.sum([done.alpha for done in rounds])) if rounds else 1.0
+
+
+class LogFold(Fold):
+    """Gradient boosting by log loss."""
+
+    def __init__(
+        self, trainer: Trainer, boosting: GradientBoosting, start: Floats, train: Int64, test: Int64
+    ) -> None:
+        super().__init__(trainer, train, test, start)
+        self.boosting = boosting
+
+    def source(self) -> Iterator[Any]:
+        """Yield the rounds."""
+        return self.boosting.rounds()
+
+    def add(self, builder: ForestBuilder, done: Any) -> None:
+        """Add a round's tree to a forest."""
+        add_round(builder, done)
+
+    def model(self, n_rounds: int) -> Ensemble:
+        """Return the ensemble of the first rounds."""
+        steps = np.array([done.step for done in self.rounds[:n_rounds]])
+        forest = self.forest(n_rounds)
+        return Ensemble(self.trainer.plan.n_classes, steps, forest, (), "gentle", False, slope=1.0)
+
+
+@dataclass(frozen=True)
+class Opener:
+    """Sets up folds; their threads end with the stack."""
+
+    trainer: Trainer
+    stack: ExitStack
+
+    def open(self, train: Int64, test: Int64) -> Fold:
+        """Return the fold that trains on some rows and leaves others out."""
+        if self.trainer.plan.log_loss:
+            descent, start = self.stack.enter_context(_open_log(self.trainer, train))
+            return LogFold(self.trainer, descent, start, train, test)
+        boosting = self.stack.enter_context(self.trainer.open(train))
+        return GentleFold(self.trainer, boosting, train, test)
+
+
+@contextmanager
+def _open_log(trainer: Trainer, rows: Int64) -> Iterator[tuple[GradientBoosting, Floats]]:
+    """Set up gradient boosting on some rows; also return its first margins."""
+    plan, binner = trainer.plan, trainer.binner
+    assert binner is not None
+    n_outputs = plan.n_classes if plan.n_classes > 2 else 1
+    weights = None if trainer.weights is None else trainer.weights[rows]
+    table = Rows(trainer.y[rows], n_outputs, weights)
+    shards = sensible_shards(len(rows), binner.n_features, plan.n_threads)
+    layout = plan_layout(None, len(rows), 1, shards)
+    codes = trainer.codes_of(rows[layout.rows])
+    costs = trainer.costs[rows]
+
+    def load(part: NDArray[Any]) -> GradientRows:
+        return GradientRows(table.take(part), make_bill(costs, table.y, part))
+
+    with layout.cut(codes, load) as cut:
+        loss = LogLoss()
+        start = loss.constant(cut, n_outputs)
+        setting = GradientSetting(
+            n_rounds=trainer.n_rounds,
+            learning_rate=plan.setting.learning_rate,
+            l2=L2,
+            max_step=MAX_STEP,
+            subsample=plan.subsample,
+            seed=plan.seed,
+        )
+        learner = _learner(trainer, n_outputs, weights)
+        yield GradientBoosting(cut, loss, learner, setting, start), start
+
+
+def _learner(trainer: Trainer, n_outputs: int, weights: Floats | None) -> Any:
+    plan, binner = trainer.plan, trainer.binner
+    assert binner is not None
+    heaviest = None if weights is None else float(np.max(weights))
+    if n_outputs > 1:
+        return VectorTree(binner, n_outputs, plan.limits, L2, plan.seed, heaviest)
+    return GradientTree(
+        binner,
+        plan.limits,
+        l2=L2,
+        min_weight_leaf=plan.min_weight_leaf,
+        monotone=plan.monotone,
+        seed=plan.seed,
+        heaviest=1.0 if heaviest is None else heaviest,
+    )

@@ -1,0 +1,155 @@
+"""What a model still knows of its training table, held against new rows.
+
+A forest keeps, for every split, how many training rows went left and right (its covers). The first
+split of a tree is passed by all rows, so its shares are those of the training table: of any column
+that some tree begins with, we know how many training rows lay below a threshold or in a set of
+categories, and count how many of the new rows do. The binner knows the categories that training
+saw, and which columns had no missing value.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.binning.binner import Binner
+from costboost.binning.columns import Table
+from costboost.binning.reading import read_table
+from costboost.report.text import label, percent
+from costboost.trees.forest import Forest, NodeTable
+
+__all__ = ["drift_warnings", "forests_of", "training_rows"]
+
+_MOVED = 0.05  # the difference of two shares that is worth a word
+_SURE = 4.0  # standard errors: hundreds of splits are looked at
+_NEW = 0.001  # the share of rows with categories or gaps that training did not have
+
+
+def forests_of(model: Any) -> list[Forest]:
+    """Return the forests of a model with built-in trees; none of others."""
+    if not hasattr(model, "_make_subject") or getattr(model, "estimator", None) is not None:
+        return []
+    return [member.forest for member in model._make_subject().members]
+
+
+def training_rows(forests: list[Forest]) -> float | None:
+    """Return the training rows (by weight) of the largest model, if it keeps them."""
+    roots = [float(f.covers[f.roots].max()) for f in forests if len(f)]
+    return max(roots, default=None)
+
+
+class _Shift(NamedTuple):
+    before: float
+    now: float
+    says: str
+
+    @property
+    def size(self) -> float:
+        return abs(self.now - self.before)
+
+
+def drift_warnings(forests: list[Forest], X: Any) -> list[str]:
+    """Say where new rows differ from the training table."""
+    if not forests:
+        return []
+    table = read_table(X)
+    found = [*_new_values(forests[0].binner, table)]
+    shifts: dict[int, _Shift] = {}
+    for forest in forests[:1]:
+        for t in range(len(forest)):
+            tree = forest.tree(t)
+            j = int(tree.feature[0])
+            shift = None if j < 0 else _root_shift(tree, table, j)
+            if shift is not None and shift.size > shifts.get(j, _Shift(0, 0, "")).size:
+                shifts[j] = shift
+    ordered = sorted(shifts.values(), key=lambda shift: -shift.size)
+    found += [
+        f"Drift: {s.says} holds for {percent(s.now)} of these rows, and held for "
+        f"{percent(s.before)} of the training rows."
+        for s in ordered[:8]
+    ]
+    return found
+
+
+def _root_shift(tree: NodeTable, table: Table, j: int) -> _Shift | None:
+    """Return how the share of rows that the first split sends left has moved, if it has."""
+    total, left = float(tree.cover[0]), float(tree.cover[tree.left[0]])
+    if total <= 0:
+        return None
+    before, goes = left / total, _goes_left(tree, table, j)
+    now, n = float(goes.mean()), len(goes)
+    middle = (before * total + now * n) / (total + n)
+    error = np.sqrt(max(middle * (1 - middle), 1e-12) * (1 / total + 1 / n))
+    if abs(now - before) < _MOVED or abs(now - before) < _SURE * error:
+        return None
+    return _Shift(before, now, _condition(tree, table, j))
+
+
+def _goes_left(tree: NodeTable, table: Table, j: int) -> NDArray[np.bool_]:
+    missing_left = bool(tree.missing_left[0])
+    subset = tree.subset[0]
+    if subset is None:
+        values = np.asarray(table.numbers(j, 0, table.n_rows), dtype=np.float64)
+        return np.where(np.isnan(values), missing_left, values <= tree.threshold[0])
+    codes, keys = _keys(table, j)
+    kept = np.array([key in subset for key in keys] + [missing_left])
+    return np.asarray(kept[codes])
+
+
+def _keys(table: Table, j: int) -> tuple[NDArray[np.int64], list[Any]]:
+    """Return the categories of a column, -1 where missing; numbers may be categories too."""
+    if table.has_keys(j):
+        codes, keys = table.keys(j, 0, table.n_rows)
+        return np.asarray(codes), list(keys)
+    values = np.asarray(table.numbers(j, 0, table.n_rows), dtype=np.float64)
+    distinct = np.unique(values[~np.isnan(values)])
+    return np.where(np.isnan(values), -1, np.searchsorted(distinct, values)), distinct.tolist()
+
+
+def _condition(tree: NodeTable, table: Table, j: int) -> str:
+    name = _name(table, j)
+    or_missing = " or missing" if tree.missing_left[0] else ""
+    subset = tree.subset[0]
+    if subset is not None:
+        listed = ", ".join(label(key) for key in subset[:4]) + (", ..." if len(subset) > 4 else "")
+        return f"{name} in {{{listed}}}{or_missing}"
+    if np.isinf(tree.threshold[0]):
+        return f"{name} is known" if not or_missing else f"{name} is known or missing"
+    return f"{name} <= {tree.threshold[0]:.6g}{or_missing}"
+
+
+def _name(table: Table, j: int) -> str:
+    return f"column {j}" if table.names is None else table.names[j]
+
+
+def _new_values(binner: Binner, table: Table) -> list[str]:
+    """Say which columns hold categories, or gaps, that the training table did not have."""
+    found = []
+    for j in range(min(binner.n_features, table.n_columns)):
+        known = binner.categories[j]
+        if known is not None:
+            codes, keys = _keys(table, j)
+            new = np.array([key not in known for key in keys] + [False])
+            share = float(new[codes].mean())
+            if share > _NEW and len(known) < binner.max_bins:
+                names = ", ".join(label(key) for key, is_new in zip(keys, new, strict=False)
+                                  if is_new)  # fmt: skip
+                found.append(
+                    f"Drift: {percent(share)} of these rows have a category of {_name(table, j)} "
+                    f"that training never saw: {_short(names)}."
+                )
+            gaps = float((codes < 0).mean())
+        else:
+            gaps = float(np.isnan(table.numbers(j, 0, table.n_rows)).mean())
+        if gaps > _NEW and not binner.has_missing[j]:
+            found.append(
+                f"Drift: {_name(table, j)} is missing in {percent(gaps)} of these rows, and never "
+                "was in training."
+            )
+    return found
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else text[:77] + "..."

@@ -1,0 +1,148 @@
+"""Who is affected: rows by the categories of a column.
+
+By default only sums by category leave the table. The user may name columns whose categories the
+page keeps row by row, so that their figures move with the prices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.binning.columns import Table
+from costboost.binning.reading import read_table
+from costboost.report.rows import PageRows
+from costboost.report.text import label
+
+__all__ = ["affected", "category_columns", "read_column", "read_groups"]
+
+Codes = NDArray[np.int64]
+Coded = tuple[list[str], Codes]
+
+_SHOWN = 12  # categories of a column, the most frequent
+_LEAST = 10  # rows of a category that is told of by its name
+_PARTS = 5  # of a column of numbers
+
+
+def category_columns(X: Any) -> dict[str, Coded]:
+    """Return the categories of every column that holds some."""
+    table = read_table(X)
+    return {_name(table, j): _coded(table, j)
+            for j in range(table.n_columns) if table.is_categorical(j)}  # fmt: skip
+
+
+def read_groups(X: Any, given: Any) -> dict[str, Coded]:
+    """Return the categories of the columns that were named, or given by name."""
+    if given is None:
+        return {}
+    if isinstance(given, str):
+        given = list(category_columns(X)) if given == "all" else [given]
+    if not isinstance(given, Mapping):
+        given = {str(name): name for name in given}
+    table = read_table(X)
+    return {str(name): _coded(*_find(table, X, value)) for name, value in given.items()}
+
+
+def read_column(X: Any, given: Any, what: str) -> NDArray[Any]:
+    """Return one value for each row: those given, or the column that was named."""
+    n_rows = read_table(X).n_rows
+    if isinstance(given, str):
+        names = list(getattr(X, "columns", []))
+        if given not in names:
+            raise ValueError(
+                f"{what}={given!r} is no column of X: its columns are {names}. Name one of them, "
+                "or give one value for each row."
+            )
+        given = X[given]
+    values = np.asarray(given)
+    if values.shape != (n_rows,):
+        raise ValueError(
+            f"{what} has shape {values.shape}, but X has {n_rows} rows: give one for each."
+        )
+    return values
+
+
+def _find(table: Table, X: Any, value: Any) -> tuple[Table, int]:
+    if isinstance(value, str):
+        if table.names is None or value not in table.names:
+            raise ValueError(
+                f"groups name {value!r}, which is no column of X: its columns are "
+                f"{list(table.names or ())}. Name one of them, or give {{name: values}}."
+            )
+        return table, table.names.index(value)
+    values = read_column(X, value, "groups")
+    return read_table(values.astype(object)[:, None]), 0
+
+
+def _name(table: Table, j: int) -> str:
+    return f"column {j}" if table.names is None else table.names[j]
+
+
+def _coded(table: Table, j: int) -> Coded:
+    """Return labels, the most frequent first, and the number of each row's label."""
+    if table.has_keys(j) and table.is_categorical(j):
+        codes, keys = table.keys(j, 0, table.n_rows)
+        return _fold([label(key) for key in keys], np.asarray(codes))
+    values = np.asarray(table.numbers(j, 0, table.n_rows), dtype=np.float64)
+    distinct = np.unique(values[~np.isnan(values)])
+    if len(distinct) <= _SHOWN:
+        codes = np.where(np.isnan(values), -1, np.searchsorted(distinct, values))
+        return _fold([label(float(v)) for v in distinct], codes)
+    return _cut(values)
+
+
+def _cut(values: NDArray[np.float64]) -> Coded:
+    """Cut numbers into parts of about as many rows each."""
+    known = values[~np.isnan(values)]
+    ends = np.unique(np.quantile(known, np.linspace(0, 1, _PARTS + 1)))
+    codes = np.clip(np.searchsorted(ends, values, side="right") - 1, 0, max(len(ends) - 2, 0))
+    names = [f"{low:.4g} to {high:.4g}" for low, high in pairwise(ends)]
+    return _fold(names, np.where(np.isnan(values), -1, codes), by_size=False)
+
+
+def _fold(labels: list[str], codes: Codes, by_size: bool = True) -> Coded:
+    """Put rare categories together: one row of a kind would be told of by its name."""
+    sizes = np.bincount(codes[codes >= 0], minlength=len(labels))
+    order = np.argsort(-sizes, kind="stable") if by_size else np.arange(len(labels))
+    named = [int(k) for k in order[:_SHOWN] if sizes[k] >= _LEAST]
+    rest = int(np.count_nonzero(sizes)) - len(named)
+    texts = [labels[k] for k in named] + ([f"{rest} other" + "s" * (rest != 1)] if rest else [])
+    number = np.full(len(labels) + 1, len(named), dtype=np.int64)
+    number[named] = np.arange(len(named))
+    if (codes < 0).any():
+        number[-1] = len(texts)  # where -1 points
+        texts.append("missing")
+    return texts, number[codes]
+
+
+def affected(rows: PageRows, coded: Coded, taken: Codes) -> list[dict[str, Any]]:
+    """Return, by category: rows, decisions for the limited action, and money; as `page.js` does."""
+    labels, codes = coded
+    weight = np.ones(len(rows)) if rows.weight is None else rows.weight
+    prices = rows.costs().of_labels(rows.truth, encoded=True)
+    paid = weight * np.take_along_axis(prices, taken[:, None], axis=1)[:, 0]
+    act = rows.limited
+    hit = weight * (taken == act)
+    positive = 1 if rows.positive is None else rows.positive
+    good = weight * (rows.truth != positive)
+
+    def sums(values: NDArray[Any]) -> list[float]:
+        return [float(v) for v in np.bincount(codes, weights=values, minlength=len(labels))]
+
+    columns = {
+        "rows": sums(weight),
+        "hit": sums(hit),
+        "good": sums(good),
+        "goodHit": sums(good * (taken == act)),
+        "bad": sums(weight - good),
+        "badHit": sums((weight - good) * (taken == act)),
+        "paid": sums(paid),
+    }
+    return [
+        {"label": text, **{name: column[g] for name, column in columns.items()}}
+        for g, text in enumerate(labels)
+    ]

@@ -1,0 +1,345 @@
+// The page itself: figures and pictures out. Python wrote the figures of the opening prices into the
+// document; here they are computed again whenever a price moves.
+
+// --- figures
+
+const range = (bill) => `${cash(bill.low)} to ${cash(bill.high)}`;
+
+function showBill(figures) {
+  $("bill").textContent = cash(figures.bill.total);
+  $("bill-interval").textContent = `95% interval ${range(figures.bill)}, on ${number(page.n)} rows: ${cash(figures.bill.total / page.weight)} a row`;
+  $("headline").textContent = headline(figures);
+  $("strip").innerHTML = `The bill <b>${esc(cash(figures.bill.total))}</b>`;
+}
+
+function headline(figures) {
+  const kept = isBinary ? figures.policies[1 - page.positive]
+    : figures.policies.slice(0, A).reduce((one, other) => (other.bill.total < one.bill.total ? other : one));
+  const name = page.policies[figures.policies.indexOf(kept)];
+  const saved = kept.saved;
+  const verb = saved.total >= 0 ? "saves" : "costs";
+  const more = saved.total >= 0 ? "against" : "more than";
+  const ends = saved.total >= 0 ? [saved.low, saved.high] : [-saved.high, -saved.low];
+  return `The model ${verb} ${cash(Math.abs(saved.total))} (${percent(Math.abs(kept.share))}) ${more} \u201c${name}\u201d; 95% interval ${cash(ends[0])} to ${cash(ends[1])}.`;
+}
+
+function showPolicies(figures) {
+  const lines = figures.policies.map((policy, j) => {
+    const style = policy.saved.total < 0 ? "loss" : "gain";
+    return `<tr><th scope="row">${esc(page.policies[j])}</th><td data-label="Bill">${esc(cash(policy.bill.total))}</td><td data-label="95% interval">${esc(range(policy.bill))}</td>`
+      + `<td data-label="The model saves" class="${style}">${esc(cash(policy.saved.total))}</td><td data-label="Share" class="${style}">${esc(percent(policy.share))}</td></tr>`;
+  });
+  const own = `<tr class="own"><th scope="row">This model</th><td data-label="Bill">${esc(cash(figures.bill.total))}</td><td data-label="95% interval">${esc(range(figures.bill))}</td><td></td><td></td></tr>`;
+  $("policies").innerHTML = own + lines.join("");
+  const bars = [{ name: "This model", own: true, bill: figures.bill }]
+    .concat(figures.policies.map((policy, j) => ({ name: page.policies[j], own: false, bill: policy.bill })))
+    .map(({ name, own, bill }) => ({ name, own, value: bill.total, low: bill.low, high: bill.high, text: money(bill.total, page.currency, 0) }));
+  drawBars($("policies-chart"), { bars, label: `Bills: ${bars.map((bar) => `${bar.name} ${bar.text}`).join("; ")}` });
+}
+
+const sums = (values, pick) => values.reduce((sum, v, cell) => (pick(cell) ? sum + v : sum), 0);
+
+function showConfusion({ counts, money: paid }) {
+  const cellHtml = (count, cost, style) => `<td class="${style}"><b>${esc(number(count, page.digits))}</b><span>${esc(cash(cost))}</span></td>`;
+  const head = page.actions.map((name) => `<th scope="col">decided ${esc(name)}</th>`).join("");
+  const body = page.classes.map((name, k) => `<tr><th scope="row">${esc(name)}</th>`
+    + page.actions.map((_, a) => cellHtml(counts[k * A + a], paid[k * A + a], page.square && k === a ? "right" : "")).join("")
+    + cellHtml(sums(counts, (c) => Math.floor(c / A) === k), sums(paid, (c) => Math.floor(c / A) === k), "sum") + "</tr>");
+  const total = page.actions.map((_, a) => cellHtml(sums(counts, (c) => c % A === a), sums(paid, (c) => c % A === a), "")).join("")
+    + cellHtml(sums(counts, () => true), sums(paid, () => true), "sum");
+  $("confusion").innerHTML = `<thead><tr><th scope="col">Truth</th>${head}<th scope="col" class="sum">All</th></tr></thead><tbody>${body.join("")}<tr><th scope="row">All</th>${total}</tr></tbody>`;
+}
+
+// --- pictures
+
+function showShare(figures) {
+  if (!figures.curve) return;
+  const { curve, best } = figures.curve;
+  const name = page.actions[state.action];
+  const [x, last] = [(rows) => rows / page.n, curve[curve.length - 1]];
+  // Where few rows are worth it, the axis ends soon after them, unless all rows are asked for.
+  const worth = Math.max(figures.acted, best[0], state.limit === null ? 0 : state.limit * page.periods);
+  const aim = Math.min(1, Math.max(0.02, 4 * x(worth)));
+  const shown = curve.slice(0, curve.findIndex(([rows]) => x(rows) >= aim * 0.9999) + 1);
+  const end = x(shown[shown.length - 1][0]);
+  const own = isBinary ? figures.policies[1 - page.positive].saved.total : null;
+  const here = own === null ? at(curve, figures.acted) : own;
+  const ends = shown.map(([, saved]) => saved).concat([0, here, best[1]]);
+  const marks = [
+    { kind: "line", style: "ref", points: [[0, 0], [end, last[1] * end]] },
+    { kind: "line", points: shown.map(([rows, saved]) => [x(rows), saved]) },
+  ];
+  if (state.limit !== null) marks.push({ kind: "wall", x: Math.min(end, (state.limit * page.periods) / page.n), text: "capacity" });
+  marks.push({ kind: "point", style: "here", r: 6, x: x(figures.acted), y: here, text: "these decisions" });
+  const low = Math.min(0, Math.max(Math.min(...ends), -0.6 * Math.max(...ends, 1e-9)));
+  drawChart($("share-chart"), {
+    x: { low: 0, high: end, label: `share of all rows decided ${name}`, format: tickShare },
+    y: { low, high: Math.max(...ends) * 1.12 || 1, label: `saved${page.currency ? `, ${page.currency}` : ""}` },
+    marks: clip(marks, low), height: 330,
+    label: `Savings by share decided ${name}: ${cash(here)} at ${percent(x(figures.acted))}, the most in hindsight about ${money(best[1], page.currency, 0)} at ${percent(x(best[0]))}`,
+  });
+  $("share-says").textContent = `In hindsight, going to about ${percent(x(best[0]))} of the rows would have saved most, about ${money(best[1], page.currency, 0)}. `
+    + `Deciding ${name} for everybody would have ${last[1] >= 0 ? "saved" : "lost"} ${cash(Math.abs(last[1]))}.${last[1] >= 0 ? " Dashed: rows picked at random." : ""}`;
+}
+
+const at = (curve, rows) => {
+  let j = curve.findIndex(([count]) => count >= rows);
+  if (j <= 0) j = j < 0 ? curve.length - 1 : 1;
+  const [[r0, s0], [r1, s1]] = [curve[j - 1], curve[j]];
+  return s0 + ((s1 - s0) * (rows - r0)) / (r1 - r0 || 1);
+};
+
+// Lines may leave the picture at the bottom: cut them where they do.
+function clip(marks, low) {
+  return marks.map((mark) => {
+    if (mark.kind !== "line") return mark;
+    const points = [];
+    for (let i = 0; i < mark.points.length; i++) {
+      const [x, y] = mark.points[i];
+      if (y >= low) points.push([x, y]);
+      else {
+        const [px, py] = mark.points[i - 1] || [x, low];
+        if (py > low) points.push([px + ((x - px) * (py - low)) / (py - y), low]);
+        break;
+      }
+    }
+    return { ...mark, points };
+  });
+}
+
+function showCurves(figures) {
+  const curves = page.curves[state.shown];
+  if (!curves) return;
+  const name = page.classes[curves.class];
+  showReliability(curves, name);
+  if (!curves.cost_curve) return;
+  const highest = Math.max(...curves.brier_curve.map(([, loss]) => loss), 1e-6);
+  const threshold = constantThreshold();
+  const brier = [{ kind: "line", points: curves.brier_curve }];
+  if (threshold !== null) brier.push({ kind: "wall", x: threshold, text: "these prices" });
+  drawChart($("brier-chart"), {
+    x: { low: 0, high: 1, label: "fp / (fp + fn): the threshold" }, y: { low: 0, high: highest * 1.1, label: "loss" },
+    marks: brier, height: 270, label: `Brier curve of ${name}, Brier score ${curves.brier.toPrecision(3)}`,
+  });
+  const point = isBinary ? figures.point : null;
+  const cost = [
+    { kind: "line", style: "ref", points: [[0, 0], [0.5, 0.5], [1, 0]] },
+    { kind: "line", points: curves.cost_curve },
+  ];
+  if (point) cost.push({ kind: "point", style: "here", r: 6, x: point.pc, y: point.cost, text: "these prices" });
+  drawChart($("cost-chart"), {
+    x: { low: 0, high: 1, label: `share of the stakes that lies on ${name}` },
+    y: { low: 0, high: Math.max(0.52, point ? point.cost * 1.08 : 0), label: "cost, as a share of the stakes" },
+    marks: cost, height: 270,
+    label: `Cost curve of ${name}` + (point ? `; these prices: ${point.pc.toFixed(3)}, cost ${point.cost.toFixed(3)}` : ""),
+  });
+}
+
+function constantThreshold() {
+  if (!isBinary || page.columnOf.some((j) => j >= 0)) return null;
+  const [p, q] = [page.positive, 1 - page.positive];
+  const a = state.values[q * A + p] - state.values[q * A + q];
+  const b = state.values[p * A + q] - state.values[p * A + p];
+  return a >= 0 && b >= 0 && a + b > 0 ? a / (a + b) : null;
+}
+
+function showReliability({ reliability }, name) {
+  const { bins, log } = reliability;
+  const seen = bins.flatMap(([predicted, observed]) => [predicted, observed]).filter((v) => v > 0);
+  const low = log ? 10 ** Math.floor(Math.log10(Math.max(1e-6, Math.min(...seen)))) : 0;
+  const marks = [{ kind: "line", style: "ref", points: [[low, low], [1, 1]] }];
+  for (const [predicted, , least, most] of bins) marks.push({ kind: "interval", x: predicted, low: Math.max(least, low), high: most });
+  marks.push({ kind: "line", points: bins.map(([predicted, observed]) => [predicted, Math.max(observed, low)]) });
+  for (const [predicted, observed] of bins) marks.push({ kind: "point", x: predicted, y: Math.max(observed, low), r: 4 });
+  const axis = { low, high: 1, log, format: tickShare };
+  drawChart($("reliability-chart"), {
+    x: { ...axis, label: `said: probability of ${name}` }, y: { ...axis, label: "were" },
+    marks, height: 270, label: `Reliability of ${name} in ${bins.length} bins; the table below has the numbers`,
+  });
+  const lines = bins.map(([predicted, observed, least, most, count]) =>
+    `<tr><td>${percent(predicted)}</td><td>${percent(observed)}</td><td>${percent(least)} to ${percent(most)}</td><td>${number(count)}</td></tr>`);
+  $("reliability-table").innerHTML = `<table class="figures"><thead><tr><th scope="col">said</th><th scope="col">were</th><th scope="col">95% interval</th><th scope="col">rows</th></tr></thead><tbody>${lines.join("")}</tbody></table>`;
+}
+
+function showMatters() {
+  if (!page.matters) return;
+  const bars = page.matters.bars.map(([name, size]) => ({
+    name, value: size, own: true,
+    text: page.matters.how === "shuffled" ? cash(size) : Number(size.toPrecision(3)).toString(),
+  }));
+  drawBars($("matters-chart"), { bars, label: `What matters: ${bars.map((bar) => `${bar.name} ${bar.text}`).join("; ")}` });
+}
+
+// --- who is affected
+
+function showWho(figures) {
+  const group = page.who[state.group];
+  if (!group) return;
+  const at = page.groups.indexOf(group.name);
+  const isLive = at >= 0;
+  const found = isLive
+    ? byGroup(report.rows, report.rows.groups[at], group.labels.length, figures.taken, figures.paid, state.action)
+      .map((sums, g) => ({ label: group.labels[g], ...sums }))
+    : group.opening;
+  $("who-table").innerHTML = `<caption>By ${esc(group.name)}</caption>` + whoHtml(found, isLive ? state.action : page.limited);
+  const words = isLive ? "Moves with the prices: the page keeps these categories row by row, because whoever made it asked for that."
+    : "At the prices that this page opened with: of this column the page keeps nothing but these sums.";
+  $("who-says").textContent = words;
+}
+
+function whoHtml(found, action) {
+  const name = page.actions[action];
+  const most = Math.max(...found.map((g) => g.hit / g.rows), 1e-9);
+  const share = (part, all) => (all > 0 ? percent(part / all) : "-");
+  const head = isBinary ? `<th scope="col">of the ${esc(page.classes[1 - page.positive])}</th><th scope="col">of the ${esc(page.classes[page.positive])}</th>` : "";
+  const lines = found.filter((g) => g.rows > 0).map((g) => `<tr><th scope="row">${esc(g.label)}</th><td>${number(g.rows, page.digits)}</td>`
+    + `<td>${share(g.hit, g.rows)}<span class="meter" aria-hidden="true"><i style="width:${f1((100 * g.hit) / g.rows / most)}%"></i></span></td>`
+    + (isBinary ? `<td>${share(g.goodHit, g.good)}</td><td>${share(g.badHit, g.bad)}</td>` : "")
+    + `<td>${esc(cash(g.paid))}</td><td>${esc(cash(g.paid / g.rows))}</td></tr>`);
+  return `<thead><tr><th scope="col">Category</th><th scope="col">Rows</th><th scope="col">Decided ${esc(name)}</th>${head}<th scope="col">Bill</th><th scope="col">a row</th></tr></thead><tbody>${lines.join("")}</tbody>`;
+}
+
+// --- recomputing
+
+let waiting = false;
+let announcing = 0;
+
+function schedule() {
+  if (waiting) return;
+  waiting = true;
+  requestAnimationFrame(() => {
+    waiting = false;
+    show();
+  });
+}
+
+function draw() {
+  showMatters();
+  if (!report.figures) return;
+  showPolicies(report.figures);
+  showShare(report.figures);
+  showCurves(report.figures);
+}
+
+function show() {
+  const start = performance.now();
+  const figures = reprice(report.rows, state);
+  report.figures = figures;
+  showBill(figures);
+  showConfusion(figures);
+  showCapacity(figures);
+  showWho(figures);
+  draw();
+  report.milliseconds = performance.now() - start;
+  report.shown = (report.shown || 0) + 1;
+  $("speed").textContent = `Last computed in ${number(report.milliseconds, 1)} ms.`;
+  $("reset").hidden = state.limit === null && state.values.every((v, c) => v === page.values[c]);
+  clearTimeout(announcing);
+  announcing = setTimeout(() => {
+    $("announce").textContent = `The bill is ${cash(figures.bill.total)}. ${headline(figures)}`;
+  }, 700);
+}
+
+function reset() {
+  if ($("tie")) $("tie").checked = true;
+  page.values.forEach((value, cell) => {
+    state.values[cell] = value;
+    $(`v${cell}`).value = String(value);
+    if (!isMatrix) $(`r${cell}`).value = String(value);
+  });
+  if (isMatrix) choose(report.chosen);
+  state.limit = null;
+  $("limit-on").checked = false;
+  schedule();
+  $("prices-title").scrollIntoView({ block: "nearest" });
+}
+
+function makeChoices() {
+  if (page.curves.length > 1) {
+    $("class-choice").hidden = false;
+    $("class").innerHTML = page.curves.map((c, j) => `<option value="${j}">${esc(page.classes[c.class])}</option>`).join("");
+    $("class").addEventListener("change", () => {
+      state.shown = Number($("class").value);
+      showCurves(report.figures);
+    });
+  }
+  if ($("who")) {
+    $("who-choice").hidden = page.who.length < 2;
+    $("who").addEventListener("change", () => {
+      state.group = Number($("who").value);
+      showWho(report.figures);
+    });
+  }
+}
+
+function makeTools() {
+  document.querySelector(".tools").hidden = false;
+  const isDark = () => {
+    const chosen = document.documentElement.dataset.theme;
+    return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  };
+  const name = () => {
+    $("theme").textContent = isDark() ? "Light" : "Dark";
+    $("theme").setAttribute("aria-label", isDark() ? "Switch to light colours" : "Switch to dark colours");
+    $("theme").setAttribute("aria-pressed", String(isDark()));
+  };
+  $("theme").addEventListener("click", () => {
+    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+    name();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", name);
+  name();
+  $("print").addEventListener("click", () => window.print());
+  // On paper everything is open.
+  const closed = [];
+  addEventListener("beforeprint", () => {
+    for (const part of document.querySelectorAll("details:not([open], .extra)")) {
+      part.open = true;
+      closed.push(part);
+    }
+    isPrinting = true;
+    draw();
+  });
+  addEventListener("afterprint", () => {
+    for (const part of closed.splice(0)) part.open = false;
+    isPrinting = false;
+    draw();
+  });
+}
+
+function redrawOnResize() {
+  let width = document.body.clientWidth;
+  new ResizeObserver(() => {
+    if (document.body.clientWidth === width) return;
+    width = document.body.clientWidth;
+    widths.clear();
+    draw();
+  }).observe(document.body);
+}
+
+async function open() {
+  document.querySelector("form.prices").addEventListener("submit", (event) => event.preventDefault());
+  makeTools();
+  draw();
+  report.rows = readRows(page, await inflate($("rows").textContent));
+  makeControls();
+  makeChoices();
+  show();
+  makeCapacity();
+  $("reset").addEventListener("click", reset);
+  redrawOnResize();
+  report.reprice = (asked) => {
+    const { taken, paid, ...figures } = reprice(report.rows, { ...state, ...asked });
+    const found = { ...figures, taken: taken.slice(), paid: paid.slice() };
+    report.figures = reprice(report.rows, state); // what the page shows
+    return found;
+  };
+  report.ready = true;
+}
+
+open().catch((error) => {
+  $("broken").hidden = false;
+  $("broken").textContent = "This browser could not read the rows of the page, so prices cannot be moved; the figures are "
+    + `those of the prices that it opens with. (${error.message}) Any browser from 2023 on can.`;
+  throw error;
+});
