@@ -30,7 +30,16 @@ def test_at_random_classes_keep_their_shares(part):
     assert not np.array_equal(split.held, hold_out(Y, part, 1).held)
 
 
-@pytest.mark.parametrize("make", [lambda s: s, lambda s: s * 86400.5, lambda s: s.cast(pl.Date)])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda s: s,
+        lambda s: s * 86400.5,
+        lambda s: s.cast(pl.Date),
+        lambda s: s.cast(pl.Date).cast(pl.String),
+        lambda s: s.cast(pl.Date).cast(pl.Datetime("ms", "Europe/Zurich")),
+    ],
+)
 def test_by_time_the_latest_and_no_moment_on_both_sides(make):
     split = hold_out(Y, 0.2, 0, time=make(DAY))
     days = DAY.to_numpy()
