@@ -14,7 +14,7 @@ from costboost.boosting.adaboost import loop as rounds
 from costboost.boosting.gradient import loop as gradient_loop
 from costboost.boosting.rounds import EarlyStopping, Printer, consume, take_rounds
 from costboost.calibration import BiasCorrected, ClassCalibration
-from costboost.estimators.adaboost import recipe
+from costboost.estimators.adaboost import plan, recipe
 from costboost.estimators.adaboost.recipe import DOUBT, STEP, Look
 from family import has_callbacks, plain, problem
 
@@ -131,14 +131,30 @@ def test_many_classes_are_the_same_with_any_threads_and_keep_their_training_cost
     costs = Costs.from_matrix([[0, 1, 5], [2, 0, 1], [9, 3, 0]])
     one, two = (auto(20, n_jobs=n).fit(X, y, costs=costs) for n in (1, 2))
     assert_array_equal(one.predict_proba(X), two.predict_proba(X))
-    assert [len(c) for c in one.train_cost_] == [len(one.validation_rounds_)] * 3
-    kept = [np.flatnonzero(one.validation_rounds_ == one.n_iter_)[0]] * 3
-    for ensemble, fitted, cost, at in zip(
-        one._ensembles, one._scores.maps, one.train_cost_, kept, strict=True
+    last = np.flatnonzero(one.validation_rounds_ == one.n_iter_)[0]
+    assert [len(c) for c in one.train_cost_] == [last + 1] * 3
+    for ensemble, fitted, cost in zip(
+        one._ensembles, one._scores.maps, one.train_cost_, strict=True
     ):
         decided = costs.bind([0, 1, 2], len(y)).decide(fitted.predict(ensemble.margins(X)))
         # The rows of two folds of three are trained on: no more can they cost than all.
-        assert 0 < cost[at] <= costs.bind([0, 1, 2], len(y)).total(y, decided)
+        assert 0 < cost[last] <= costs.bind([0, 1, 2], len(y)).total(y, decided)
+
+
+def test_large_tables_of_two_classes_are_boosted_by_log_loss(monkeypatch):
+    X, y = problem()
+    small = auto(20).fit(X, y)
+    monkeypatch.setattr(plan, "LARGER", 300)
+    large = auto(20).fit(X, y)
+    assert small._ensembles[0].slope == 2.0
+    assert large._ensembles[0].slope == 1.0
+    assert large._scores.maps[0].method == "bias-corrected"
+    assert max(len(large._ensembles[0].forest.tree(t).left) for t in range(10)) <= 2 * 31 - 1
+    rising = auto(20, monotonic_cst={0: 1}).fit(X, y)
+    grid = np.tile(X[:1], (50, 1))
+    grid[:, 0] = np.linspace(X[:, 0].min(), X[:, 0].max(), 50)
+    assert np.all(np.diff(rising.predict_proba(grid)[:, 1]) >= 0)
+    assert auto(20, votes="gentle").fit(X, y)._ensembles[0].slope == 2.0
 
 
 def test_one_model_of_many_classes_takes_as_many_rounds_as_the_folds():
