@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 
+import costboost
 from costboost import CostBoostClassifier, Costs
 from costboost.boosting.adaboost import loop as rounds
 from costboost.boosting.gradient import loop as gradient_loop
@@ -196,6 +197,23 @@ def test_what_is_told_of_the_last_fit_is_forgotten():
     model.set_params(method="adaboost", n_iter_no_change=None).fit(X, y)
     assert not hasattr(model, "cost_bound_")
     assert not hasattr(model, "validation_cost_")
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_models_of_log_loss_are_explained_kept_and_staged(monkeypatch, tmp_path, n_classes):
+    monkeypatch.setattr(plan, "LARGER", 300)
+    X, y = problem() if n_classes == 2 else many_classes()
+    model = auto(20).fit(X, y)
+    assert_allclose(
+        model.contributions(X[:40]).total, model.decision_function(X[:40]), rtol=1e-9, atol=1e-9
+    )
+    costboost.save(model, tmp_path / "model")
+    again = costboost.load(tmp_path / "model")
+    assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    stages = list(model.staged_predict_proba(X[:9]))
+    assert len(stages) == model.n_iter_
+    assert_allclose(stages[-1], model.predict_proba(X[:9]), rtol=1e-12)
+    assert model.feature_importances_.shape == (X.shape[1],)
 
 
 # ---------------------------------------------------------------- progress
