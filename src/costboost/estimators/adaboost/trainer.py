@@ -235,7 +235,7 @@ class Trainer(ClassTrainer):
             "estimator_weights_": [model.alphas for model in models],
             "train_cost_": [np.array([r.train_cost for r in h.rounds]) for h in kept],
         }
-        if not self.plan.log_loss:  # which knows neither votes nor Z
+        if not self.plan.log_loss:  # which knows neither errors nor Z
             names = {"estimator_errors_": "error", "normalizers_": "normalizer"}
             for name, field_ in names.items():
                 series[name] = [np.array([getattr(r, field_) for r in h.rounds]) for h in kept]
