@@ -40,7 +40,8 @@ N_TRAIN, N_TEST = 200, 4000
 def main(arguments: Sequence[str] = ()) -> None:
     """Compute the lecture's page."""
     options = read_options("lecture", __doc__ or "", arguments)
-    run(options, n_draws=4 if options.quick else 30, n_rounds=60 if options.quick else 300)
+    n_draws = options.repeats or (4 if options.quick else 30)
+    run(options, n_draws, n_rounds=60 if options.quick else 300)
 
 
 def run(options: Options, n_draws: int, n_rounds: int) -> None:
@@ -56,7 +57,7 @@ def run(options: Options, n_draws: int, n_rounds: int) -> None:
         for step in STEPS
         for seed in range(n_draws)
     }
-    rows = compute(step_cell, cells, options, {"n_rounds": n_rounds, "n_draws": n_draws})
+    rows = compute(step_cell, cells, options, {"n_rounds": n_rounds})
     report.table("steps", step_rows(rows), "Fresh rows: line search against fixed steps.", 3)
     figure = pictures.steps_figure(mean_paths(rows))
     report.picture("steps", figure, "The loss of fresh rows along the rounds")

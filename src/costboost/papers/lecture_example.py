@@ -50,7 +50,7 @@ def draw_answers(n: int, seed: int) -> Example:
 
 def chance(x: Floats) -> Floats:
     """Return the chance of label 1."""
-    return 1 / (1 + np.exp(-3 * np.sin(3 * np.pi * x)))
+    return np.asarray(1 / (1 + np.exp(-3 * np.sin(3 * np.pi * x))))
 
 
 def draw_labels(n: int, seed: int) -> Example:

@@ -29,12 +29,15 @@ class Options:
         Processes; the results do not depend on it, but for the times.
     data : str or None
         The folder of the papers' data sets; None: as `costboost.datasets.load`.
+    repeats : int or None
+        Splits, folds or draws in place of the paper's number, which a later run may go on to.
     """
 
     out: Path
     quick: bool = False
     jobs: int = 1
     data: str | None = None
+    repeats: int | None = None
 
 
 def read_options(name: str, about: str, arguments: Sequence[str]) -> Options:
@@ -50,14 +53,15 @@ def read_options(name: str, about: str, arguments: Sequence[str]) -> Options:
     parser.add_argument("--out", type=Path, help="a folder; what is finished there is not repeated")
     parser.add_argument("--jobs", type=_positive, default=cpu_count(), help="processes (all cores)")
     parser.add_argument("--data", help="the folder of the data sets (else $COSTBOOST_DATA, OpenML)")
+    parser.add_argument("--repeats", type=_positive, help="fewer splits or draws than the paper's")
     found = parser.parse_args(list(arguments))
     usual = Path("reproduced") / (f"{name}-quick" if found.quick else name)
-    return Options(found.out or usual, found.quick, found.jobs, found.data)
+    return Options(found.out or usual, found.quick, found.jobs, found.data, found.repeats)
 
 
 def _positive(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes: give 1 or more")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number: give 1 or more")
     return int(text)
 
 
