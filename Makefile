@@ -10,6 +10,8 @@ demo: $(VENV)/.built
 	$(BIN)/python -m costboost.demo
 
 test: lint
+	@command -v chromium >/dev/null || test -n "$$COSTBOOST_CHROMIUM" || \
+	    echo "no chromium: tests of the live report in a browser are skipped (apt-get install chromium)"
 	$(BIN)/python -m pytest
 
 lint: $(VENV)/.built

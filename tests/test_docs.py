@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import matplotlib as mpl
@@ -18,7 +19,12 @@ import pytest
 mpl.use("Agg")
 PAGES = sorted((Path(__file__).parents[1] / "docs").glob("*.md"))
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-NEEDED = {"onnx.md": ["onnx", "onnxruntime"], "persistence.md": ["skops"], "c.md": []}
+NEEDED = {
+    "onnx.md": ["onnx", "onnxruntime"],
+    "persistence.md": ["skops"],
+    "c.md": [],
+    "command-line.md": ["typer", "rich", "polars"],
+}
 
 
 def run_python(code, names):
@@ -29,12 +35,26 @@ def run_python(code, names):
 
 
 def run_shell(code):
-    run = subprocess.run(["sh", "-e", "-c", code], capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
+    """Run a block of shell; a terminal shows what goes to either output."""
+    merged = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    run = subprocess.run(["sh", "-e", "-c", code], check=False, **merged)
+    assert run.returncode == 0, run.stdout
     return run.stdout
 
 
+@pytest.fixture
+def command(tmp_path, monkeypatch):
+    """Put the command line of this very Python where a shell finds it."""
+    (tmp_path / "bin").mkdir()
+    script = tmp_path / "bin" / "costboost"
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m costboost "$@"\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{script.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("COLUMNS", "80")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.usefixtures("command")
 def test_pages_run_as_they_stand(page, tmp_path, monkeypatch):
     for package in NEEDED.get(page.name, []):
         pytest.importorskip(package)
@@ -46,7 +66,7 @@ def test_pages_run_as_they_stand(page, tmp_path, monkeypatch):
         assert not result.failed
         return
     blocks = BLOCK.findall(text)
-    if any(kind == "sh" for kind, _ in blocks) and shutil.which("cc") is None:
+    if any(kind == "c" for kind, _ in blocks) and shutil.which("cc") is None:
         pytest.skip("there is no C compiler")
     names, printed = {"__name__": "page"}, ""
     for kind, code in blocks:

@@ -34,7 +34,7 @@ from odd import CHANGES, OddClassifier, OddLoss, OddRegressor, odd_function
 
 RUNS = int(os.environ.get("COSTBOOST_FUZZ", "120"))
 PARTS = 8
-PLACES = ("first", "before", "handed", "right", "wrong", "right_factor", "wrong_factor")
+PLACES = ("first", "round_factor", "handed", "right", "wrong", "right_factor", "wrong_factor")
 
 
 def choose(rng, *options):

@@ -22,13 +22,32 @@ LINE = [
     {"estimators"},
     {"metrics"},
     {"plots", "persistence", "deploy", "datasets", "trusted", "versions"},
-    {"report"},  # handed up to the estimators' `report` by `decisions.reporting`
+    {"report"},  # estimators offer it as a method, by name: `decisions.reporting`
     {"papers"},
     {"demo"},
     {"cli"},
     {"__main__"},
 ]
 RANK = {name: rank for rank, names in enumerate(LINE) for name in names}
+
+
+# Inside boosting: what all families use, then the families, none of which knows another.
+FAMILIES = ("adaboost", "gradient", "pnorm")
+# Inside a family of boosting, the way of a round: each module imports only those before it.
+ADABOOST = [
+    {"_row_kernels", "rules", "hypothesis", "links"},
+    {"prices"},
+    {"evaluation"},
+    {"rows"},
+    {"messages"},
+    {"tails"},
+    {"normalizer"},
+    {"steps", "learner", "joint", "ledger"},
+    {"effective"},
+    {"weights"},
+    {"loop"},
+    {"model"},
+]
 
 
 def station(module):
@@ -59,5 +78,43 @@ def test_imports_point_downwards():
                 continue
             there = station(module)
             if there in RANK and RANK[there] > RANK[here]:
+                found.append(f"{path.relative_to(ROOT)} imports {module}")
+    assert not found, "\n".join(found)
+
+
+def test_families_of_boosting_know_nothing_of_each_other():
+    found = []
+    for path in sorted((ROOT / "boosting").rglob("*.py")):
+        here = path.relative_to(ROOT / "boosting").parts[0]
+        for module in imports(path):
+            parts = module.split(".")
+            if parts[:2] != ["costboost", "boosting"] or len(parts) < 3:
+                continue
+            if parts[2] in FAMILIES and parts[2] != here:
+                found.append(f"{path.relative_to(ROOT)} imports {module}")
+    assert not found, "\n".join(found)
+
+
+def test_modules_of_the_adaboost_loop_stand_in_a_line():
+    rank = {name: i for i, names in enumerate(ADABOOST) for name in names}
+    folder = ROOT / "boosting" / "adaboost"
+    assert {path.stem for path in folder.glob("*.py")} - {"__init__"} == set(rank)
+    found = []
+    for path in sorted(folder.glob("[!_]*.py")):
+        for module in imports(path):
+            there = rank.get(module.removeprefix("costboost.boosting.adaboost."), 0)
+            if there > rank[path.stem]:
+                found.append(f"{path.name} imports {module}")
+    assert not found, "\n".join(found)
+
+
+def test_nobody_imports_what_another_package_keeps_to_itself():
+    found = []
+    for path in sorted(ROOT.rglob("*.py")):
+        here = path.relative_to(ROOT).parts[0]
+        for module in imports(path):
+            parts = module.split(".")
+            private = any(part.startswith("_") for part in parts[2:])
+            if parts[0] == "costboost" and private and parts[1] != here:
                 found.append(f"{path.relative_to(ROOT)} imports {module}")
     assert not found, "\n".join(found)

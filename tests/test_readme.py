@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from costboost import CostBoostClassifier, Costs
 from costboost.datasets import make_card_fraud
@@ -23,6 +24,8 @@ def test_the_first_example_runs_as_typed():
     assert model.expected_cost(X_new, costs=costs).shape == (3000, 2)
 
 
+# Some fifteen frauds are too few to beat a constant.
+@pytest.mark.filterwarnings("ignore:Training found no round")
 def test_costs_change_decisions_of_the_default_and_no_probability():
     data = make_card_fraud(1500)
     model = CostBoostClassifier(n_estimators=30, cv=2, random_state=0)
@@ -34,3 +37,13 @@ def test_costs_change_decisions_of_the_default_and_no_probability():
     np.testing.assert_array_equal(plain[0], plain[1])
     np.testing.assert_array_equal(plain[0], plain[2])
     assert decided[0] < decided[1]
+
+
+def test_the_bill_of_the_readme_is_that_of_its_page():
+    """The page is run by `test_docs`, so what is quoted from it holds."""
+    page = (README.parent / "docs" / "command-line.md").read_text()
+    start = README.read_text().split("## Without Python")[1].split("## What")[0]
+    quoted = [line.strip() for line in start.splitlines() if line.startswith(" " * 6)]
+    assert len([line for line in quoted if " to " in line or "exact" in line]) == 5
+    shown = {line.strip() for line in page.splitlines()}
+    assert all(line in shown for line in quoted if not line.startswith("--"))

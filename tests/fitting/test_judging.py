@@ -202,6 +202,30 @@ def test_a_model_that_beats_no_constant_says_so(rows):
     assert len(caught) == 1
 
 
+@pytest.mark.parametrize("given", ["constructor", "fit", "rows"])
+def test_the_default_says_that_it_beats_no_constant_of_the_costs_it_was_given(rows, given):
+    X, y, _ = rows
+    noise = np.random.default_rng(0).permutation(y)
+    costs = Costs(fp=1, fn=30, positive="bad")
+    if given == "rows":
+        costs = Costs(fp=np.ones(len(y)), fn=30, positive="bad")
+    model = CostBoostClassifier(n_estimators=20, cv=2, random_state=0)
+    if given == "constructor":
+        model.set_params(costs=costs)
+        costs = None
+    with pytest.warns(UserWarning, match="best constant answer.*describe") as caught:
+        model.fit(X, noise, costs=costs)
+    assert len(caught) == 1
+
+
+def test_the_default_says_nothing_of_costs_that_nobody_gave_or_that_it_beats(rows):
+    X, y, _ = rows
+    noise = np.random.default_rng(0).permutation(y)
+    CostBoostClassifier(n_estimators=20, cv=2, random_state=0).fit(X, noise)
+    costs = Costs(fp=1, fn=3, positive="bad")
+    CostBoostClassifier(n_estimators=20, cv=2, random_state=0).fit(X, y, costs=costs)
+
+
 def test_nothing_is_said_where_nothing_could_be_better():
     costs = Costs(fp=1, fn=1).bind([0, 1])
     y = np.zeros(4, dtype=int)

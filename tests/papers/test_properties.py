@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from costboost.boosting.adaboost.rules import RULES, row_cost
+from costboost.boosting.adaboost.rules import RULES
+from costboost.boosting.objectives import row_cost
 from costboost.papers import properties
 from naive import rules as naive
 
@@ -80,7 +81,7 @@ def test_adac2_has_two_losses():
     assert properties.step_slope(rule) > 0.05
     moved = replace(
         rule,
-        before=row_cost,
+        round_factor=row_cost,
         right_factor=RULES["adaboost"].right_factor,
         wrong_factor=RULES["adaboost"].wrong_factor,
         step_factor=False,

@@ -8,7 +8,7 @@ import pytest
 
 from browser import Watched, chromium, wait_until
 from costboost import CostBoostClassifier, Costs, make_report
-from costboost.metrics import normalized_cost, savings_score, total_cost
+from costboost.metrics import normalized_cost, savings_curve, savings_score, total_cost
 from costboost.report.figures import compute_figures
 from costboost.report.groups import affected
 from report_cases import CASES, FRAUD, draw_values, fraud_model, fraud_rows
@@ -171,7 +171,7 @@ def test_everything_moves_by_keyboard(view):
     for _ in range(24):
         page.keyboard.press("Tab")
         order.append(page.evaluate("document.activeElement.id"))
-    wanted = ["r1", "v1", "r2", "v2", "r3", "v3", "r0", "v0", "limit-on", "limit-range", "limit"]
+    wanted = ["r1", "v1", "r2", "v2", "r3", "v3", "r0", "v0", "limit-on", "limit", "limit-range"]
     assert [name for name in order if name in wanted] == wanted
     page.focus("#r1")
     for key in ("ArrowRight", "ArrowRight", "PageUp", "End", "ArrowLeft"):
@@ -251,6 +251,28 @@ def test_who_is_affected_moves_where_asked_for(view):
     assert amount(first[2]) == pytest.approx(100 * says["hit"] / says["rows"], abs=0.51)
     page.select_option("#who", label="channel")
     assert "opened with" in page.inner_text("#who-says")
+
+
+@pytest.mark.parametrize("name", ["by_row", "constant", "first_is_positive"])
+def test_savings_by_share_are_points_of_the_curve(view, name):
+    rows, rng = CASES[name]().page_rows, np.random.RandomState(3)
+    page = view(CASES[name]())
+    asked = [rows.prices.values, *(draw_values(rows, rng) for _ in range(4))]
+    found = page.evaluate(
+        "asked => asked.map(values => costboostReport.reprice({ values }).curve)",
+        [values.ravel().tolist() for values in asked],
+    )
+    for values, curve in zip(asked, found, strict=True):
+        costs, act = rows.costs(values), rows.positive
+        expected = costs.expected(rows.proba)
+        gain = expected[:, 1 - act] - expected[:, act]
+        share, saved = savings_curve(rows.labels, gain, costs=costs)
+        at = np.array(curve["curve"])
+        assert at[0].tolist() == [0, 0]
+        assert at[-1, 0] == len(rows)
+        own = np.interp(at[:, 0] / len(rows), share, saved)
+        np.testing.assert_allclose(at[:, 1], own, rtol=1e-9, atol=1e-6)
+        assert curve["best"][1] <= saved.max() + 1e-6
 
 
 def hostile():

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 import costboost
 from costboost import CostBoostClassifier, Costs, PNormBoostClassifier, make_report
 from costboost.metrics import total_cost
-from costboost.report import card
+from costboost.report import card, rounding
 from costboost.report.packing import unpack
 from report_cases import CASES, FRAUD, fraud_model, fraud_rows
 
@@ -275,3 +275,15 @@ def test_many_classes_with_prices_of_their_own_are_rounded_to_fit():
     words = " ".join(text_of(report).split())
     assert "rounded so that the page stays below two megabytes: probabilities to multiples" in words
     assert re.search(r"changes \d+ of 100,000 decisions", words)
+
+
+def test_beyond_200_000_rows_a_part_is_drawn(monkeypatch):
+    monkeypatch.setattr(rounding, "MOST_ROWS", 400)
+    X, y = fraud_rows(1000)
+    report = make_report(fraud_model(), X, y, costs=FRAUD)
+    words = " ".join(text_of(report).split())
+    assert len(report.page_rows) == data_of(report)["n"] == 400
+    assert "judged on 400 rows, drawn at random from 1,000." in words
+    costs = Costs(fp=8, tp=8, fn=np.asarray(X["amount"]))
+    total = total_cost(y, fraud_model().predict(X, costs=costs), costs=costs)
+    assert f"all 1,000 together cost {total:,.2f}." in words

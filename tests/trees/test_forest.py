@@ -225,12 +225,6 @@ def test_first_trees(seed, n_trees):
     assert len(forest) == min(n_trees, 5)
     stages = [np.tile(case.base, (len(case.X), 1)), *case.stages]
     np.testing.assert_allclose(forest.margins(case.X), stages[min(n_trees, 5)], rtol=0, atol=1e-12)
-    builder = case.builder()
-    builder.truncate(n_trees)
-    assert len(builder) == len(forest)
-    truncated = builder.build(case.binner, case.base)
-    np.testing.assert_array_equal(truncated.margins(case.X), forest.margins(case.X))
-    np.testing.assert_array_equal(truncated.words, forest.words)
 
 
 def test_empty_forest_answers_its_base():

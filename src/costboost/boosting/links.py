@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from costboost.boosting import _link_kernels as kernels
 
-__all__ = ["log_sides", "logistic", "softmax"]
+__all__ = ["MAX_ALPHA", "log_sides", "logistic", "softmax"]
 
 Floats = NDArray[np.float64]
+
+# The half log of an error of one ulp: what a perfect learner's vote weighs at most.
+MAX_ALPHA = 0.5 * math.log((1 - 2.0**-52) / 2.0**-52)
 
 
 def logistic(log_odds: Floats) -> Floats:

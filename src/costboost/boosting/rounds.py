@@ -30,7 +30,7 @@ class HasCost(HasNumber, Protocol):
         """What the decisions, or the loss, amount to on the training rows."""
 
 
-class Manner(Protocol):
+class StoppingPolicy(Protocol):
     """What a plan says of how rounds are to be taken."""
 
     @property
@@ -187,7 +187,7 @@ class Taken:
 
 def take_rounds(
     rounds: Callable[[int], Iterable[C]],
-    manner: Manner,
+    policy: StoppingPolicy,
     n_rounds: int,
     *,
     previous: Sequence[C] = (),
@@ -201,7 +201,7 @@ def take_rounds(
     ----------
     rounds : callable
         ``rounds(first)`` yields the rounds from number ``first`` on.
-    manner : Manner
+    policy : StoppingPolicy
     n_rounds : int
         At most.
     previous : sequence of rounds
@@ -219,7 +219,7 @@ def take_rounds(
     """
     watch = None
     if judge is not None:
-        watch = EarlyStopping(judge, manner.patience, manner.tolerance, idle=idle)
+        watch = EarlyStopping(judge, policy.patience, policy.tolerance, idle=idle)
         for done in previous:
             watch.look(done)
     asked = False
@@ -234,13 +234,13 @@ def take_rounds(
         return asked
 
     observers: list[Observer] = [] if watch is None else [watch]
-    if manner.verbose:
-        observers.append(Printer(n_rounds, manner.verbose, tell))
+    if policy.verbose:
+        observers.append(Printer(n_rounds, policy.verbose, tell))
     observers.append(ask)
-    outcome = consume(rounds(len(previous)), observers, on_interrupt=manner.on_interrupt)
+    outcome = consume(rounds(len(previous)), observers, on_interrupt=policy.on_interrupt)
     taken = [*previous, *outcome.rounds]
     limit = len(taken) if outcome.interrupted or asked else None
-    if watch is not None and watch.costs and manner.patience is not None:
+    if watch is not None and watch.costs and policy.patience is not None:
         taken = taken[: watch.best_rounds]
     costs = [] if watch is None else watch.costs
     return Taken(taken, costs, limit, outcome.interrupted)

@@ -17,7 +17,16 @@ and prices enter afterwards. Rows of weight zero are as good as absent. Constant
 and give the prior.
 """
 
-from costboost.calibration._calibrators import (
+from costboost.calibration._classes import ClassCalibration
+from costboost.calibration._fitting import CalibratedScores, calibrate_fitted, calibrate_folds
+from costboost.calibration._folds import (
+    calibration_splits,
+    copies_in,
+    keeps_copies,
+    labels_of_sets,
+    numbered,
+)
+from costboost.calibration.calibrators import (
     CALIBRATORS,
     Beta,
     BiasCorrected,
@@ -27,15 +36,6 @@ from costboost.calibration._calibrators import (
     Sigmoid,
     SigmoidBrier,
     Temperature,
-)
-from costboost.calibration._classes import ClassCalibration
-from costboost.calibration._fitting import CalibratedScores, calibrate_fitted, calibrate_folds
-from costboost.calibration._folds import (
-    calibration_splits,
-    copies_in,
-    keeps_copies,
-    labels_of_sets,
-    numbered,
 )
 
 __all__ = [

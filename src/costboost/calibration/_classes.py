@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from costboost.calibration._calibrators import (
+from costboost.calibration.calibrators import (
     CALIBRATORS,
     Beta,
     BiasCorrected,

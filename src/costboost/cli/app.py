@@ -13,7 +13,7 @@ import typer
 from costboost._version import __version__
 from costboost.cli import options as o
 
-__all__ = ["app", "call"]
+__all__ = ["INTERRUPTED", "app", "call"]
 
 app = typer.Typer(
     name="costboost",
@@ -26,6 +26,7 @@ app = typer.Typer(
 # What the parser of arguments raises; typer brings its own, and older ones took click's.
 _USAGE: Any = typer.BadParameter.__mro__[1]
 _ABORT: Any = typer.Abort
+INTERRUPTED = 130
 
 
 def call(given: list[str]) -> int:
@@ -40,7 +41,9 @@ def call(given: list[str]) -> int:
     except _ABORT:
         raise KeyboardInterrupt from None
     except typer.Exit as left:
-        return left.exit_code
+        code = left.exit_code
+    if code == INTERRUPTED:  # newer versions make a code of it themselves
+        raise KeyboardInterrupt
     return code if isinstance(code, int) else 0
 
 

@@ -24,7 +24,8 @@ __all__ = ["Answers", "Bill", "Line", "answer", "make_bill"]
 Floats = NDArray[np.float64]
 
 N_RESAMPLES = 1000
-_PARTS = 20_000  # rows or groups that are resampled one by one, at most
+_PARTS = 10_000  # rows or groups that are resampled one by one, at most
+_LEFT_OUT = 201  # all rows once, and parts of them left out in turn, for the skew
 NOTHING, EVERYTHING = "do nothing", "do everything"
 TODAY, MODEL, PERFECT = "today's decisions", "the model", "knowing the truth"
 
@@ -154,7 +155,7 @@ def _units(table: Floats, groups: NDArray[np.intp] | None, seed: int) -> Floats:
 
 
 def _intervals(units: Floats, seed: int, screen: Screen) -> tuple[Floats, Floats, Floats]:
-    with screen.working("Resampling the bill", N_RESAMPLES) as advance:
+    with screen.working("Resampling the bill", N_RESAMPLES + _LEFT_OUT) as advance:
 
         def total(part: Floats) -> Floats:
             advance()

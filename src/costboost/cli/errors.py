@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["InputError", "UsageError"]
+__all__ = ["InputError", "ReaderGoneError", "UsageError"]
 
 
 class InputError(ValueError):
@@ -11,3 +11,7 @@ class InputError(ValueError):
 
 class UsageError(Exception):
     """Options that do not go together, or lack one: exit code 2."""
+
+
+class ReaderGoneError(Exception):
+    """Whoever read standard output has gone, as ``head`` does: exit code 141."""

@@ -2,6 +2,8 @@
 
     0  done        1  wrong input        2  wrong usage        130  interrupted
 
+and 141 where whoever read the output has gone.
+
 ``--debug`` shows the traceback instead; ``--json`` gives the message as JSON, too.
 """
 
@@ -17,7 +19,6 @@ from importlib.util import find_spec
 __all__ = ["main"]
 
 NEEDED = ("typer", "rich", "polars")
-INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -41,8 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(given: list[str]) -> int:
     """Run the application; every error becomes a message and a code."""
-    from costboost.cli.app import call
-    from costboost.cli.errors import UsageError
+    from costboost.cli.app import INTERRUPTED, call
+    from costboost.cli.errors import ReaderGoneError, UsageError
 
     try:
         return call(given)
@@ -50,7 +51,7 @@ def _run(given: list[str]) -> int:
         return _fail(given, f"{error}\nTry 'costboost {_command(given)}--help'.", 2)
     except KeyboardInterrupt:
         return _fail(given, "interrupted; nothing was written", INTERRUPTED)
-    except BrokenPipeError:  # whoever read the output has gone, as `head` does
+    except ReaderGoneError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except (ValueError, OSError, ImportError, MemoryError) as error:

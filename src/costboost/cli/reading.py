@@ -11,7 +11,9 @@ import csv
 import gzip
 import hashlib
 import io
+import os
 import re
+import select
 import sys
 import zlib
 from collections.abc import Collection
@@ -39,7 +41,7 @@ class Source(NamedTuple):
 def read_source(path: str) -> Source:
     """Read the bytes of a file, or of standard input for ``-``, decompressed."""
     name = "standard input" if path == "-" else path
-    data = sys.stdin.buffer.read() if path == "-" else _bytes_of(Path(path))
+    data = _standard_input() if path == "-" else _bytes_of(Path(path))
     digest = hashlib.blake2b(data, digest_size=16).hexdigest()
     if data[:2] == b"\x1f\x8b":
         try:
@@ -49,6 +51,21 @@ def read_source(path: str) -> Source:
     if not data.strip():
         raise InputError(f"{name} is empty: give a table with a line of names and some rows.")
     return Source(name, data, digest)
+
+
+def _standard_input() -> bytes:
+    """Read standard input, looking up now and then: polars keeps Ctrl-C from ending a read."""
+    try:
+        handle = sys.stdin.fileno()
+        select.select([handle], [], [], 0)
+    except (OSError, ValueError):  # not a file of the system, or one that cannot be waited for
+        return sys.stdin.buffer.read()
+    parts = []
+    while True:
+        if select.select([handle], [], [], 0.2)[0]:
+            parts.append(os.read(handle, 1 << 20))
+            if not parts[-1]:
+                return b"".join(parts)
 
 
 def _bytes_of(path: Path) -> bytes:

@@ -9,7 +9,7 @@ from pathlib import Path
 from costboost.cli.errors import InputError
 from costboost.cli.evaluate import note_training_rows
 from costboost.cli.prices import Prices
-from costboost.cli.recipe import read_model
+from costboost.cli.recipe import Recipe, read_model
 from costboost.cli.rows import load_rows
 from costboost.cli.screen import Screen
 from costboost.cli.writing import check_output
@@ -50,11 +50,24 @@ def report(
             current=read.current,
             rows=rows,
             currency=currency,
+            notes=_notes(kept.recipe),
             title=title or f"{Path(model_path).name} on {Path(source.name).name}",
         )
-        made.save(output)
+        made.save(output, overwrite=force)
     size = Path(output).stat().st_size
     screen.say(f"Wrote {output} ({size / 1024:,.0f} KB): open it in a browser.")
     if rows:
         screen.note("the page holds the values of some rows: --rows asked for it.")
     screen.result({"report": output, "size": size, "rows": rows})
+
+
+def _notes(recipe: Recipe) -> dict[str, str]:
+    """Return what the model card should say of how the model was trained."""
+    counts = ", ".join(f"{count:,} {part}" for part, count in recipe.rows.items())
+    notes = {
+        "Trained": " ".join(part for part in (recipe.trained, f"on {recipe.table}") if part),
+        "Digest of that file": recipe.digest,
+        "Its rows": f"{counts}; {recipe.how}" if recipe.how else counts,
+        "Columns left out": "\n".join(f"{name}: {why}" for name, why in recipe.left_out.items()),
+    }
+    return {name: text for name, text in notes.items() if text} if recipe.table else {}

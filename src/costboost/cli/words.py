@@ -93,7 +93,7 @@ _DOING = {
 def verdict(bill: Bill, money: Money) -> str:
     """Say what the model saves, and whether that is beyond chance."""
     line = bill[MODEL]
-    other = _DOING.get(bill.against, f"to {bill.against.replace('always', 'always decide')}")
+    other = _DOING.get(bill.against, bill.against.replace("always", "always deciding"))
     span = f"95 % interval {money.span(line.saved_low, line.saved_high)}"
     per_row = f"{money(abs(line.saved) / bill.n_rows)} a row"
     if line.saved_low > 0:

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from costboost.cli.errors import InputError
+from costboost.cli.errors import InputError, ReaderGoneError
 from costboost.persistence.writing import write_atomically
 
 __all__ = ["check_output", "write_figure", "write_table"]
@@ -63,8 +63,11 @@ def table_suffixes() -> tuple[str, ...]:
 def write_table(frame: pl.DataFrame, path: str | None) -> None:
     """Write a table, by the end of its name; to standard output as CSV without one."""
     if path is None or path == "-":
-        sys.stdout.write(frame.write_csv())
-        sys.stdout.flush()
+        try:
+            sys.stdout.write(frame.write_csv())
+            sys.stdout.flush()
+        except BrokenPipeError:
+            raise ReaderGoneError from None
         return
     name = Path(path).name.lower()
     suffix = max((s for s in _WRITERS if name.endswith(s)), key=len)

@@ -49,11 +49,18 @@ def price(cell: Cell) -> str:
         return _source(cell.value)
     if not cell.value.ndim:
         return _money(float(cell.value))
-    own = f"its {cell.name}" if cell.name else "a price of its own"
+    own = _own(cell.name)
     if not cell.value.size:
         return f"{own} (no rows)"
     low, high, mean = (float(f(cell.value)) for f in (np.min, np.max, np.mean))
     return f"{own}, {_money(low)} to {_money(high)} (mean {_money(mean)})"
+
+
+def _own(name: str | None) -> str:
+    """Return a column as its row's own, and an expression as it is."""
+    if name is None:
+        return "a price of its own"
+    return name if any(sign in name for sign in "+-*/(") else f"its {name}"
 
 
 def _source(source: Source) -> str:

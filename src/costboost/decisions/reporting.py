@@ -1,22 +1,16 @@
 """`model.report`: a method of every classifier that decides by costs.
 
-A report needs measures, pictures and files, stations that come after the estimators; so
-`costboost.report` hands its maker up when it is imported, which `costboost` itself does.
+A report needs measures, pictures and files, stations that come after the estimators: the package
+hands out its maker by name when it is first asked for, and nothing is imported before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-__all__ = ["ReportMixin", "offer_reports"]
+import costboost
 
-_MAKERS: list[Callable[..., Any]] = []
-
-
-def offer_reports(maker: Callable[..., Any]) -> None:
-    """Take the function that makes reports."""
-    _MAKERS[:] = [maker]
+__all__ = ["ReportMixin"]
 
 
 class ReportMixin:
@@ -43,4 +37,4 @@ class ReportMixin:
         Report
             With ``html``, and ``save(path)``.
         """
-        return _MAKERS[0](self, X, y, costs=costs, **how)
+        return costboost.make_report(self, X, y, costs=costs, **how)

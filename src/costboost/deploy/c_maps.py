@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from costboost import calibration as maps
-from costboost.calibration._calibrators import EPSILON
+from costboost.calibration.calibrators import EPSILON
 from costboost.deploy.c_text import array, number
 from costboost.deploy.lowering import Calibrate, Logistic, Map, Normalise, Second, VoteShares
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from costboost import calibration as maps
-from costboost.calibration._calibrators import EPSILON
+from costboost.calibration.calibrators import EPSILON
 from costboost.deploy.lowering import Calibrate, Logistic, Map, Normalise, Second, VoteShares
 from costboost.deploy.onnx_graph import Graph
 

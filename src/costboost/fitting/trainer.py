@@ -16,7 +16,7 @@ from sklearn.utils import _safe_indexing, column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
 from costboost.binning.binner import Binner, fit_binner
-from costboost.boosting.rounds import Manner, Taken, take_rounds
+from costboost.boosting.rounds import StoppingPolicy, Taken, take_rounds
 from costboost.calibration import (
     CalibratedScores,
     ClassCalibration,
@@ -54,7 +54,7 @@ HISTORY = (
 )
 
 
-class TablePlan(Manner, Protocol):
+class TablePlan(StoppingPolicy, Protocol):
     """What a plan says of its table; all plans have it."""
 
     @property
@@ -113,12 +113,12 @@ class TableTrainer:
         None with an outside learner, which gets the table as it is.
     histories : list
         What is known of the rounds of each model, in the order of their training.
-    margins : bool
+    scores_are_margins : bool
         Whether `score` returns real-valued margins rather than values in [0, 1].
     """
 
     plan: Any
-    margins: bool
+    scores_are_margins: bool
     histories: list[Any]
     _held_out: Any  # the rows of eval sets with their names, or None
 
@@ -267,7 +267,7 @@ class TableTrainer:
         left = np.setdiff1d(np.arange(len(self.y)), self._trained_on)
         if not len(left):
             return None
-        blank = ClassCalibration(plan.calibration, plan.n_classes, margins=self.margins)
+        blank = ClassCalibration(plan.calibration, plan.n_classes, margins=self.scores_are_margins)
         weights = None if self.weights is None else self.weights[left]
         fitted = blank.fit(self.score(model, left), self.y[left], weights)
         return self.attributes((model,), CalibratedScores((model,), (fitted,), 1))
@@ -287,11 +287,23 @@ class TableTrainer:
         found = [*self._beaten, *beaten]
         if found and all(found):
             warn_caller(
-                "Early stopping found no round whose decisions cost less on the held-out rows than "
-                "the best constant answer. Give more held-out rows (validation_fraction, "
-                'eval_set), early_stopping_metric="log_loss", or calibration=, by which rare and '
-                "dear classes are told apart."
+                "Training found no round whose decisions cost less on the held-out rows than the "
+                f"best constant answer. {self._beaten_remedy}"
             )
+
+    @property
+    def _beaten_remedy(self) -> str:
+        """What to try where no model beats a constant."""
+        if self.plan.patience is not None and self.plan.metric == "cost":
+            return (
+                "Give more held-out rows (validation_fraction, eval_set), "
+                'early_stopping_metric="log_loss", or calibration=, by which rare and dear classes '
+                "are told apart."
+            )
+        return (
+            "At these costs the columns tell too little of the rows, or there are too few rows: "
+            "answer the constant, look at the costs (costs.describe()), or give better columns."
+        )
 
     @property
     def n_rounds(self) -> int:
@@ -329,7 +341,7 @@ def train_models(
         cv,
         classes=np.arange(plan.n_classes),
         method=plan.calibration,
-        margins=trainer.margins,
+        margins=trainer.scores_are_margins,
         groups=groups,
         copies=trainer.copies_for(cv, groups),
         sample_weight=trainer.weights,

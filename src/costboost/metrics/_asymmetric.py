@@ -8,8 +8,8 @@ from sklearn.utils import column_or_1d
 
 from costboost.costs.asymmetric import price_errors
 from costboost.inputs.arrays import read_numbers
-from costboost.metrics._checks import Floats, check_weights, weighted_mean
-from costboost.metrics._prices import total_of
+from costboost.metrics.checks import Floats, check_weights, weighted_mean
+from costboost.metrics.prices import total_of
 
 
 def asymmetric_cost(

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 
-from costboost.metrics._checks import (
+from costboost.metrics._steps import error_steps, need_both_classes
+from costboost.metrics.checks import (
     Floats,
     check_binary,
     check_labels,
@@ -22,7 +23,6 @@ from costboost.metrics._checks import (
     positive_label,
     weighted_mean,
 )
-from costboost.metrics._steps import error_steps, need_both_classes
 
 
 def _wide(

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from costboost.costs import Costs
 from costboost.inputs.arrays import read_numbers
-from costboost.metrics._checks import Floats, check_labels, check_weights
-from costboost.metrics._prices import bind_costs, take
 from costboost.metrics._steps import below, group_by_score
+from costboost.metrics.checks import Floats, check_labels, check_weights
+from costboost.metrics.prices import bind_costs, take
 
 
 class CapacityCurve(NamedTuple):

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost.metrics._checks import Floats, check_binary
 from costboost.metrics._steps import error_steps, need_both_classes
+from costboost.metrics.checks import Floats, check_binary
 
 
 def cost_lines(

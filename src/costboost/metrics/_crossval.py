@@ -16,10 +16,10 @@ from sklearn.utils.parallel import Parallel, delayed
 from costboost.costs import Costs, as_costs
 from costboost.decisions.responses import Decide, check_decide, decisions, probabilities
 from costboost.fitting.keywords import costs_to_fit, fit_key
-from costboost.metrics._checks import check_labels, check_weights
-from costboost.metrics._prices import bind_costs, realise
 from costboost.metrics._rows import take_rows
 from costboost.metrics._scorers import measure
+from costboost.metrics.checks import check_labels, check_weights
+from costboost.metrics.prices import bind_costs, realise
 
 # Name in the result -> kind of measure.
 _MEASURES = {

@@ -21,10 +21,10 @@ from numpy.typing import ArrayLike
 from scipy.special import betainc
 
 from costboost.inputs.checks import check_number
-from costboost.metrics._checks import Floats, check_binary
 from costboost.metrics._cost_curves import _lower_hull
 from costboost.metrics._realised import total_cost
 from costboost.metrics._steps import error_steps, need_both_classes
+from costboost.metrics.checks import Floats, check_binary
 
 # From a value of b to P(B <= b) and to E[B; B <= b].
 Law = Callable[[Floats], tuple[Floats, Floats]]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from costboost.metrics._checks import Floats
+from costboost.metrics.checks import Floats
 
 # Above this many non-zero differences the normal limit is as good as the exact distribution.
 _EXACT_PAIRS = 200

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost.inputs.arrays import encode
-from costboost.metrics._checks import (
+from costboost.metrics.checks import (
     Floats,
     check_labels,
     check_weights,
     positive_label,
     weighted_mean,
 )
-from costboost.metrics._prices import (
+from costboost.metrics.prices import (
     cheapest_constant_of,
     normalized_of,
     realise,

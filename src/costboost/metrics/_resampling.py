@@ -11,9 +11,9 @@ from scipy import stats
 from sklearn.utils import check_consistent_length, check_random_state
 
 from costboost.costs import Costs, as_costs
-from costboost.metrics._checks import Floats, check_weights, power_of_two
-from costboost.metrics._prices import realise
 from costboost.metrics._rows import take_rows
+from costboost.metrics.checks import Floats, check_weights, power_of_two
+from costboost.metrics.prices import realise
 
 # Random numbers are drawn in blocks of about this many, whatever the number of rows.
 _BLOCK = 1 << 20

@@ -18,8 +18,8 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from costboost.costs import Costs, as_costs
 from costboost.decisions.responses import Decide, all_classes, check_decide, decisions
-from costboost.metrics._checks import Floats, check_labels, check_weights, weighted_mean
-from costboost.metrics._prices import (
+from costboost.metrics.checks import Floats, check_labels, check_weights, weighted_mean
+from costboost.metrics.prices import (
     cheapest_constant_of,
     normalized_of,
     realise,

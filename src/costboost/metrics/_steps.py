@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.metrics._checks import Bools, Floats
+from costboost.metrics.checks import Bools, Floats
 
 
 class ErrorSteps(NamedTuple):

@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost.metrics._checks import (
+from costboost.metrics._steps import above, below, group_by_score
+from costboost.metrics.checks import (
     Floats,
     check_labels,
     check_scores,
     check_weights,
     power_of_two,
 )
-from costboost.metrics._prices import bind_costs
-from costboost.metrics._steps import above, below, group_by_score
+from costboost.metrics.prices import bind_costs
 
 
 class _Ranked(NamedTuple):

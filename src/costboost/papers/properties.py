@@ -13,7 +13,7 @@ CC, cost-consistent
     last weights of the classes stand to each other as their costs (`cost_distortion`); or the
     decision itself is that of minimum expected cost.
 AP, asymmetry-preserving
-    At equal margins the dearer class never weighs less (`asymmetry`, the least log ratio).
+    RuleInput equal margins the dearer class never weighs less (`asymmetry`, the least log ratio).
 CAL, calibrated
     Scores are probabilities: of fresh rows to which they give p, a share of p is positive
     (`calibration_error`, of the rule's own scores, and of the calibrated ones).
@@ -35,7 +35,8 @@ from numpy.typing import NDArray
 
 from costboost.boosting.adaboost import steps
 from costboost.boosting.adaboost.normalizer import CellSums
-from costboost.boosting.adaboost.rules import OBJECTIVES, RULES, At, Function, Rule
+from costboost.boosting.adaboost.rules import RULES, Rule
+from costboost.boosting.objectives import OBJECTIVES, Function, RuleInput
 from costboost.costs import Costs
 from costboost.estimators.adaboost.classifier import CostBoostClassifier
 
@@ -75,13 +76,13 @@ class Row:
     """
 
     rule: Rule
-    at: At
+    at: RuleInput
 
     def weight(self, alphas: Floats, margins: Floats, *, handed: bool = True) -> float:
         """Return the log weight in the next round, as the learner or as alpha sees it."""
         rule = self.rule
         log = self._log(rule.first)
-        log += self._log(rule.before) * (len(alphas) + 1)
+        log += self._log(rule.round_factor) * (len(alphas) + 1)
         for alpha, margin in zip(alphas, margins, strict=True):
             right = margin > 0
             step = 1.0 if rule.update == "one" else float(alpha)
@@ -116,9 +117,9 @@ def rows_of(rule: Rule, fn: float, fp: float) -> tuple[Row, Row]:
         fn, fp = fn / max(fn, fp), fp / max(fn, fp)
 
     def row(cost: float, sign: float) -> Row:
-        at = At(np.array([cost]), np.array([sign]), n_rounds=N_ROUNDS, ratio=fn / fp)
+        at = RuleInput(np.array([cost]), np.array([sign]), n_rounds=N_ROUNDS, ratio=fn / fp)
         objective = OBJECTIVES["asymboost"](at)
-        return Row(rule, At(at.cost, at.sign, N_ROUNDS, 2, fn / fp, None, objective))
+        return Row(rule, RuleInput(at.cost, at.sign, N_ROUNDS, 2, fn / fp, None, objective))
 
     return row(fn, 1.0), row(fp, -1.0)
 

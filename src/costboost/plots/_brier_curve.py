@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 
 from costboost.costs import Costs
 from costboost.metrics import brier_curve, curve_area
-from costboost.metrics._checks import check_weights
+from costboost.metrics.checks import check_weights
 from costboost.plots._base import BinaryDisplay
-from costboost.plots._bins import weighted_quantiles
 from costboost.plots._operating import (
     limit_loss,
     mark,
@@ -33,6 +32,7 @@ from costboost.plots._style import (
     plain,
     show_legend,
 )
+from costboost.plots.bins import weighted_quantiles
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -12,8 +12,8 @@ from costboost.costs import Costs, as_costs
 from costboost.decisions.responses import all_classes, probabilities
 from costboost.decisions.responses import innermost as innermost_with_table
 from costboost.metrics import capacity_curve, coverage_curve
-from costboost.metrics._checks import check_labels
-from costboost.metrics._prices import bind_costs
+from costboost.metrics.checks import check_labels
+from costboost.metrics.prices import bind_costs
 from costboost.plots._responses import innermost, model_name
 from costboost.plots._style import (
     Floats,
@@ -37,7 +37,7 @@ def expected_costs(estimator: Any, X: Any, y: ArrayLike, costs: Any) -> tuple[Fl
     labels = check_labels(y, "y")
     if costs is None:
         costs = getattr(innermost(estimator), "costs_", None)
-    given = as_costs(costs)
+    given = as_costs(costs).bind_table(X)
     classes = all_classes(estimator, labels) if given.classes is None else given.classes
     bound = bind_costs(given, labels, labels=classes)
     model, table = innermost_with_table(estimator, X)

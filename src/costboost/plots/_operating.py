@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from costboost.costs import Costs
-from costboost.metrics._checks import check_labels, check_weights, positive_label, power_of_two
+from costboost.metrics.checks import check_labels, check_weights, positive_label, power_of_two
 from costboost.plots._responses import bound_costs
 from costboost.plots._style import Floats, explain, highest, once
 

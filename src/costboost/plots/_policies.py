@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost.metrics import bootstrap_interval
-from costboost.metrics._prices import realise
+from costboost.metrics.prices import realise
 from costboost.plots._style import (
     COLORS,
     Floats,

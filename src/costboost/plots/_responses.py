@@ -12,8 +12,8 @@ from sklearn.pipeline import Pipeline
 from costboost.costs import Costs, as_costs
 from costboost.decisions.responses import all_classes, probabilities
 from costboost.inputs.labels import USUAL
-from costboost.metrics._checks import check_labels, positive_label
-from costboost.metrics._prices import bind_costs
+from costboost.metrics.checks import check_labels, positive_label
+from costboost.metrics.prices import bind_costs
 
 Floats = NDArray[np.float64]
 ResponseMethod = Literal["auto", "predict_proba", "decision_function"]

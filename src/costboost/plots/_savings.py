@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from costboost.costs import Costs
 from costboost.metrics import savings_curve, total_cost
-from costboost.metrics._checks import check_scores, check_weights
+from costboost.metrics.checks import check_scores, check_weights
 from costboost.plots._base import BinaryDisplay
 from costboost.plots._operating import both_columns, mark_own, own_decisions
 from costboost.plots._responses import bound_costs

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.metrics import brier_curve, brier_score, cost_curve, curve_area
-from costboost.plots._bins import bin_edges, fill_bins, wilson_interval
+from costboost.plots.bins import bin_edges, fill_bins, wilson_interval
 from costboost.report.rows import PageRows
 
 __all__ = ["class_curves"]

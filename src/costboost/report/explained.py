@@ -15,6 +15,7 @@ from sklearn.utils import _safe_indexing
 from costboost.explain.rows import values_of_row
 from costboost.report.matters import can_explain
 from costboost.report.rows import PageRows
+from costboost.report.subject import Subject
 from costboost.report.tables import Words
 from costboost.report.text import esc, label, number, percent
 
@@ -45,8 +46,9 @@ def _add(picked: dict[int, str], key: NDArray[np.float64], count: int, why: str)
             count -= 1
 
 
-def explained_html(model: Any, X: Any, rows: PageRows, words: Words) -> str:
-    """Return a section of explained rows; rows are in the order of X."""
+def explained_html(subject: Subject, words: Words) -> str:
+    """Return a section of explained rows."""
+    model, X, rows = subject.model, subject.X, subject.rows
     taken = rows.decide_codes()
     parts = []
     for i, why in pick_rows(rows):

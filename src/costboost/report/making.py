@@ -3,37 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from costboost._version import __version__
-from costboost.report.card import card_html, make_card
-from costboost.report.curves import class_curves
+from costboost.report.card import make_card
+from costboost.report.contents import Contents, template_parts
 from costboost.report.drift import drift_warnings, forests_of
 from costboost.report.explained import explained_html
-from costboost.report.figures import Figures, compute_figures
-from costboost.report.groups import affected, category_columns
+from costboost.report.figures import compute_figures
 from costboost.report.matters import what_matters
-from costboost.report.packing import pack_rows
-from costboost.report.page import Report, fill_page, to_json
-from costboost.report.rounding import fit_budget, rounded_like
-from costboost.report.rows import PageRows
-from costboost.report.subject import Subject, read_subject
-from costboost.report.tables import (
-    Words,
-    bill_words,
-    confusion_html,
-    headline,
-    policies_html,
-    price_words,
-    rows_html,
-    whole_weights,
-)
-from costboost.report.text import esc, label, number, percent
+from costboost.report.page import Report, fill_page
+from costboost.report.rounding import fit_budget
+from costboost.report.subject import read_subject
+from costboost.report.tables import Words
+from costboost.report.text import label
 from costboost.report.warning import doubts
+from costboost.report.words import held
 
 __all__ = ["make_report"]
 
@@ -60,8 +46,7 @@ def make_report(
     One file of HTML that needs no network: the bill with its interval, savings against doing
     nothing, everything and today's decisions, the confusion matrix in rows and in money, what a
     capacity costs, curves of the probabilities, who is affected, what matters, and a model card.
-    At most two megabytes: beyond some 100,000 rows a random part of them is kept, and the page says
-    so.
+    At most two megabytes: of more than 200,000 rows a random part is kept, and the page says so.
 
     Parameters
     ----------
@@ -115,242 +100,25 @@ def make_report(
     """
     subject = read_subject(model, X, y, costs, sample_weight, current, groups, time)
     kept = fit_budget(subject.rows, random_state)
-    said = {label_: str(text) for label_, text in (names or {}).items()}
-    words = Words(currency, _said(kept.classes, said), _said(kept.actions, said))
+    words = Words(currency, _said(kept.classes, names), _said(kept.actions, names))
     figures = compute_figures(kept, names=dict(enumerate(words.actions)))
-    found = [*doubts(kept, figures, dict(enumerate(words.classes)))]
-    found += drift_warnings(forests_of(subject.model), subject.X)
-    matters = what_matters(
-        subject.model, subject.X, subject.rows.labels, subject.rows.costs(),
-        subject.rows.weight, random_state,
-    )  # fmt: skip
-    shown = title or f"{type(subject.model).__name__}: what its decisions cost"
+    found = doubts(kept, figures, dict(enumerate(words.classes)))
     card = make_card(subject.model, kept, len(subject.rows), words, notes)
-    card["What this page holds"] = _held(subject, kept, rows, words)
-    packed, heads = pack_rows(kept)
-    data = _data(subject, kept, figures, words, matters, heads)
-    explained = explained_html(subject.model, subject.X, subject.rows, words) if rows else ""
-    html = fill_page(
-        {
-            "title": esc(shown),
-            "subtitle": esc(_subtitle(subject, kept)),
-            "doubts": _doubts_html(found),
-            "rows_link": '<a href="#rows-section">Rows explained</a>' if rows else "",
-            "prices": f"<p>{esc(price_words(kept, words)).replace(chr(10), '<br>')}</p>",
-            "prices_words": esc(_prices_words(kept)),
-            "no_curves": "" if data["curves"] else " hidden",
-            "bill": esc(words.cash(figures.bill.total)),
-            "bill_interval": esc(bill_words(figures, kept, words)),
-            "headline": esc(headline(figures, kept, words)),
-            "policies": policies_html(figures, words),
-            "confusion": confusion_html(figures, kept, words, data["digits"]),
-            "share_words": esc(_share_words(kept)),
-            "curves_words": esc(_curves_words(kept)),
-            "reliability": _reliability_html(data["curves"]),
-            "brier_words": esc(_brier_words(data["curves"])),
-            "cost_words": esc(_cost_words(kept)),
-            "who": _who_html(data["who"]),
-            "matters": _matters_html(matters),
-            "explained": explained,
-            "card": card_html(card),
-            "footer": esc(f"Made with costboost {__version__}."),
-            "page": to_json(data),
-            "rows": packed,
-        }
+    made = Contents(
+        subject=subject,
+        rows=kept,
+        words=words,
+        figures=figures,
+        warnings=found + drift_warnings(forests_of(subject.model), subject.X),
+        matters=what_matters(subject.model, subject.X, subject.rows, random_state),
+        card={**card, "What this page holds": held(subject, kept, rows, words)},
+        explained=explained_html(subject, words) if rows else "",
+        title=title or f"{type(subject.model).__name__}: what its decisions cost",
     )
-    return Report(html, shown, tuple(found), kept)
+    html = fill_page(template_parts(made))
+    return Report(html, made.title, tuple(made.warnings), kept)
 
 
-def _said(labels: Any, names: Mapping[Any, str]) -> list[str]:
-    return [names.get(value, label(value)) for value in labels.tolist()]
-
-
-def _subtitle(subject: Subject, kept: PageRows) -> str:
-    total = len(subject.rows)
-    part = f"{number(total)} rows"
-    if len(kept) < total:
-        part = f"{number(len(kept))} rows, drawn at random from {number(total)}"
-    day = datetime.now(UTC)
-    return f"{type(subject.model).__name__}, judged on {part}. {day.day} {day:%B %Y}."
-
-
-def _data(
-    subject: Subject, rows: PageRows, figures: Figures, words: Words, matters: Any, heads: Any
-) -> dict[str, Any]:
-    """Return what the script of the page needs besides the rows."""
-    weight = float(len(rows) if rows.weight is None else rows.weight.sum())
-    return {
-        "n": len(rows),
-        "weight": weight,
-        "digits": 0 if whole_weights(rows.weight) else 1,
-        "currency": words.currency,
-        "classes": words.classes,
-        "actions": words.actions,
-        "policies": [policy.name for policy in figures.policies],
-        "positive": rows.positive,
-        "square": bool(rows.bound.is_square),
-        "limited": rows.limited,
-        "values": rows.prices.values.ravel().tolist(),
-        "columnOf": rows.prices.column_of.ravel().tolist(),
-        "columns": [
-            {"name": name, "low": float(c.min()), "high": float(c.max()), "mean": float(c.mean())}
-            for name, c in zip(rows.prices.names, rows.prices.columns, strict=True)
-        ],
-        "added": None if rows.added is None else rows.added.tolist(),
-        "period": subject.period,
-        "periods": max(1, len(rows.period_names)),
-        "arrays": heads,
-        "curves": [] if rows.decided is not None else class_curves(rows),
-        "groups": list(rows.groups),
-        "who": _who(subject),
-        "matters": matters,
-    }
-
-
-def _who(subject: Subject) -> list[dict[str, Any]]:
-    """Return the columns to count by: those asked for first, then all that hold categories."""
-    rows, taken = subject.rows, subject.rows.decide_codes()
-    columns = {**rows.groups, **{k: v for k, v in category_columns(subject.X).items()
-                                 if k not in rows.groups}}  # fmt: skip
-    return [
-        {"name": name, "labels": coded[0], "opening": affected(rows, coded, taken)}
-        for name, coded in columns.items()
-    ]
-
-
-# --- words
-
-
-def _doubts_html(found: list[str]) -> str:
-    if not found:
-        return ""
-    items = "".join(f"<li>{esc(text)}</li>" for text in found)
-    return (
-        '<aside class="doubts" aria-labelledby="doubts-title"><h2 id="doubts-title">Before you '
-        f"rely on this</h2><ul>{items}</ul></aside>"
-    )
-
-
-def _prices_words(rows: PageRows) -> str:
-    if rows.decided is not None:
-        return "Move a price: the bill of the same decisions follows."
-    return "Move a price: the model decides again, and the bill follows."
-
-
-def _share_words(rows: PageRows) -> str:
-    if rows.decided is not None:
-        return (
-            "This model was trained on costs, which its answers contain: when prices move its "
-            "decisions stay, and only their bill changes. Fit it again on the new prices, or wrap "
-            "its estimator in MinimumCostClassifier."
-        )
-    return (
-        "Rows are ranked by what the decision below is expected to save on them. The curve is what "
-        "it did save, against never taking it; the mark is where the model stops at these prices."
-    )
-
-
-def _curves_words(rows: PageRows) -> str:
-    if rows.decided is not None:
-        return "This model decides without probabilities, so there are no curves of them."
-    return (
-        "Decisions by expected cost are as good as the probabilities behind them. These pictures "
-        "do not change with the prices, only the marks on them do."
-    )
-
-
-def _reliability_html(curves: list[dict[str, Any]]) -> str:
-    if not curves:
-        return ""
-    lines = [
-        [percent(said), percent(were), f"{percent(low)} to {percent(high)}", number(count)]
-        for said, were, low, high, count in curves[0]["reliability"]["bins"]
-    ]
-    return rows_html(["said", "were", "95% interval", "rows"], lines)
-
-
-def _brier_words(curves: list[dict[str, Any]]) -> str:
-    if not curves:
-        return ""
-    return (
-        "The loss when the price ratio itself is the threshold. Its area is the Brier score, "
-        f"{curves[0]['brier']:.4g}."
-    )
-
-
-def _cost_words(rows: PageRows) -> str:
-    said = (
-        "Lower is better: the least cost that any one threshold reaches, whatever the prices, "
-        "against deciding without looking (dashed)."
-    )
-    if rows.positive is None or not rows.prices.columns:
-        return said
-    return said + " Rows with prices of their own have thresholds of their own: that can be better."
-
-
-def _who_html(who: list[dict[str, Any]]) -> str:
-    if not who:
-        return (
-            '<p class="lead">The table has no column of categories. Name columns with groups= to '
-            "see who is affected.</p>"
-        )
-    options = "".join(f'<option value="{j}">{esc(g["name"])}</option>' for j, g in enumerate(who))
-    return (
-        f'<p id="who-choice"><label for="who">By</label> <select id="who">{options}</select></p>'
-        '<div class="scroll" role="region" aria-label="Who is affected" tabindex="0">'
-        '<table class="figures" id="who-table"></table></div>'
-        '<p class="muted small" id="who-says"></p>'
-    )
-
-
-def _matters_html(matters: dict[str, Any] | None) -> str:
-    if matters is None:
-        return '<p class="lead">Not computed: the table has too many columns to shuffle each.</p>'
-    if matters["how"] == "shuffled":
-        says = (
-            "What a row's decision would cost more, on average, if the values of a column were "
-            f"shuffled among the rows ({number(matters['rows'])} of them, one shuffle each)."
-        )
-    else:
-        says = (
-            f"How far each column moves the {matters['unit']} of a row, on average over "
-            f"{number(matters['rows'])} rows (the mean size of its Shapley values)."
-        )
-    hidden = f" {matters['hidden']} columns that matter less are not shown."
-    return (
-        f'<p class="lead">{esc(says + (hidden if matters["hidden"] else ""))}</p>'
-        '<figure><div id="matters-chart" class="chart"></div></figure>'
-    )
-
-
-def _held(subject: Subject, rows: PageRows, explained: bool, words: Words) -> dict[str, str]:
-    """Say what leaves the table with this page."""
-    parts = ["its decision"] if rows.decided is not None else ["its probabilities"]
-    parts.append("its true class")
-    if rows.prices.columns:
-        named = [name or "a price of its own" for name in rows.prices.names]
-        parts.append(f"its prices ({', '.join(named)})")
-    parts += [said for said, part in (
-        ("its weight", rows.weight), ("today's decision", rows.current),
-        ("the number of its period", rows.period)) if part is not None]  # fmt: skip
-    if rows.groups:
-        parts.append(f"its category of {', '.join(rows.groups)}")
-    exact = "as exact as the model gives them"
-    if rows.rounding != "exact":
-        changed = int(
-            np.sum(subject.rows.decide_codes() != rounded_like(subject.rows, rows).decide_codes())
-        )
-        exact = (
-            f"rounded so that the page stays below two megabytes: {rows.rounding}. At the opening "
-            f"prices that changes {number(changed)} of {number(len(subject.rows))} decisions"
-        )
-    besides = ". No other value of any row is in it."
-    if explained:
-        besides = ", and the explained rows with all their values."
-    return {
-        "Of every row": f"{', '.join(parts)}; {exact}. Rows stand in another order than in the "
-        "table.",
-        "Besides": f"sums over rows{besides}",
-        "Figures": "come from these rows, by the same steps in Python (costboost.metrics) and on "
-        "the page, and agree to the cent at any prices.",
-    }
+def _said(labels: NDArray[Any], names: Mapping[Any, str] | None) -> list[str]:
+    known = names or {}
+    return [str(known.get(value, label(value))) for value in labels.tolist()]

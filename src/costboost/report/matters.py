@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
 
 from costboost.binning.reading import read_table
 from costboost.costs import Costs
 from costboost.explain.mixin import ExplainMixin
+from costboost.report.rows import PageRows
 
 __all__ = ["can_explain", "what_matters"]
 
@@ -29,28 +31,37 @@ def can_explain(model: Any) -> bool:
     return isinstance(model, ExplainMixin) and getattr(model, "estimator", None) is None
 
 
-def what_matters(
-    model: Any, X: Any, y: NDArray[Any], costs: Costs, weight: Any, random_state: int
-) -> dict[str, Any] | None:
-    """Return columns and how much they matter, the most important first; None if not known."""
+def what_matters(model: Any, X: Any, rows: PageRows, random_state: int) -> dict[str, Any] | None:
+    """Return columns and how much they matter, the most important first; None if not known.
+
+    The rows are those of X, in its order.
+    """
     rng = np.random.RandomState(random_state)
-    if can_explain(model):
-        rows = np.sort(rng.permutation(len(y))[:_ROWS])
-        found = model.contributions(_dense(_safe_indexing(X, rows)))
-        sizes = np.abs(found.values)
-        sizes = sizes.mean(axis=(0, 2)) if sizes.ndim == 3 else sizes.mean(axis=0)
-        names = [str(name) for name in found.columns]
-        return _ranked(names, sizes, "contributions", found.unit, len(rows))
+    return _opened(model, X, rng) if can_explain(model) else _shuffled(model, X, rows, rng)
+
+
+def _opened(model: Any, X: Any, rng: np.random.RandomState) -> dict[str, Any]:
+    picked = np.sort(rng.permutation(_num_samples(X))[:_ROWS])
+    found = model.contributions(_dense(_safe_indexing(X, picked)))
+    sizes = np.abs(found.values)
+    sizes = sizes.mean(axis=(0, 2)) if sizes.ndim == 3 else sizes.mean(axis=0)
+    names = [str(name) for name in found.columns]
+    return _ranked(names, sizes, "contributions", found.unit, len(picked))
+
+
+def _shuffled(
+    model: Any, X: Any, rows: PageRows, rng: np.random.RandomState
+) -> dict[str, Any] | None:
     table = read_table(X)
     if table.n_columns > _COLUMNS:
         return None
-    rows = np.sort(rng.permutation(len(y))[:_SHUFFLED])
-    part, labels, prices = _safe_indexing(X, rows), y[rows], costs[rows]
-    mine = None if weight is None else weight[rows]
+    picked = np.sort(rng.permutation(len(rows))[:_SHUFFLED])
+    part, labels, prices = _safe_indexing(X, picked), rows.labels[picked], rows.costs()[picked]
+    mine = None if rows.weight is None else rows.weight[picked]
     sizes = np.array([_worth(model, part, labels, prices, mine, j, rng)
                       for j in range(table.n_columns)])  # fmt: skip
     names = list(table.names or (f"x{j}" for j in range(table.n_columns)))
-    return _ranked(names, sizes, "shuffled", "", len(rows))
+    return _ranked(names, sizes, "shuffled", "", len(picked))
 
 
 def _dense(X: Any) -> Any:
@@ -84,7 +95,7 @@ def _answers(model: Any, X: Any, costs: Costs) -> NDArray[Any]:
 
 
 def _shuffle(X: Any, j: int, rng: np.random.RandomState) -> Any:
-    order = rng.permutation(X.shape[0])
+    order = rng.permutation(_num_samples(X))
     if hasattr(X, "iloc"):
         made = X.copy()
         name = made.columns[j]

@@ -40,7 +40,7 @@ class Packed(NamedTuple):
 def pack_rows(rows: PageRows) -> tuple[str, list[dict[str, Any]]]:
     """Return the arrays of the rows as base64, and the description of each, in order."""
     packed = [_pack(name, values) for name, values in _arrays(rows)]
-    body = zlib.compress(b"".join(part.body for part in packed), 9)
+    body = zlib.compress(b"".join(part.body for part in packed), 6)
     return base64.b64encode(body).decode("ascii"), [part.head for part in packed]
 
 

@@ -59,8 +59,9 @@ function showShare(figures) {
   const [x, last] = [(rows) => rows / page.n, curve[curve.length - 1]];
   // Where few rows are worth it, the axis ends soon after them, unless all rows are asked for.
   const worth = Math.max(figures.acted, best[0], state.limit === null ? 0 : state.limit * page.periods);
-  const end = Math.min(1, Math.max(0.02, 4 * x(worth)));
-  const shown = curve.filter(([rows]) => x(rows) <= end * 1.0001 || rows === 0);
+  const aim = Math.min(1, Math.max(0.02, 4 * x(worth)));
+  const shown = curve.slice(0, curve.findIndex(([rows]) => x(rows) >= aim * 0.9999) + 1);
+  const end = x(shown[shown.length - 1][0]);
   const own = isBinary ? figures.policies[1 - page.positive].saved.total : null;
   const here = own === null ? at(curve, figures.acted) : own;
   const ends = shown.map(([, saved]) => saved).concat([0, here, best[1]]);
@@ -75,10 +76,10 @@ function showShare(figures) {
     x: { low: 0, high: end, label: `share of all rows decided ${name}`, format: tickShare },
     y: { low, high: Math.max(...ends) * 1.12 || 1, label: `saved${page.currency ? `, ${page.currency}` : ""}` },
     marks: clip(marks, low), height: 330,
-    label: `Savings by share decided ${name}: ${cash(here)} at ${percent(x(figures.acted))}, the most in hindsight ${cash(best[1])} at ${percent(x(best[0]))}`,
+    label: `Savings by share decided ${name}: ${cash(here)} at ${percent(x(figures.acted))}, the most in hindsight about ${money(best[1], page.currency, 0)} at ${percent(x(best[0]))}`,
   });
-  $("share-says").textContent = `In hindsight, going to ${percent(x(best[0]))} of the rows would have saved most, ${cash(best[1])}. `
-    + `Deciding ${name} for everybody would have ${last[1] >= 0 ? "saved" : "lost"} ${cash(Math.abs(last[1]))}. Dashed: rows picked at random.`;
+  $("share-says").textContent = `In hindsight, going to about ${percent(x(best[0]))} of the rows would have saved most, about ${money(best[1], page.currency, 0)}. `
+    + `Deciding ${name} for everybody would have ${last[1] >= 0 ? "saved" : "lost"} ${cash(Math.abs(last[1]))}.${last[1] >= 0 ? " Dashed: rows picked at random." : ""}`;
 }
 
 const at = (curve, rows) => {

@@ -183,58 +183,60 @@ function gainsOf(rows, expected, action) {
   return { gain, instead };
 }
 
-// Row numbers by falling value, equal ones in their order: a radix sort of the upper 32 bits, 11 at a
-// time; the few rows that share them are then put in order one by one.
-function orderFalling(rows, values) {
-  const n = rows.n;
+// The upper half of a float64, such that falling values have rising keys (and -0 that of 0).
+const keyOf = (value, high) => (value < 0 ? high : ~high & 0x7fffffff) >>> 0;
+
+// Numbers of values by falling size, equal ones in their order: a radix sort of the upper 32 bits, 11
+// at a time; the few values that share them are then put in order one by one.
+function orderFalling(values) {
+  const n = values.length;
   const words = new Uint32Array(values.buffer, values.byteOffset, 2 * n);
-  let [key, row] = [workspace(rows, "key0", Uint32Array), workspace(rows, "row0", Uint32Array)];
-  let [nextKey, nextRow] = [workspace(rows, "key1", Uint32Array), workspace(rows, "row1", Uint32Array)];
+  let [key, place, nextKey, nextPlace] = [0, 1, 2, 3].map(() => new Uint32Array(n));
   for (let i = 0; i < n; i++) {
-    // Bits of a float64 sort as its value does, once negative ones are turned over; here falling.
-    const high = words[2 * i + 1];
-    key[i] = values[i] < 0 ? high : ~high & 0x7fffffff;
-    row[i] = i;
+    key[i] = keyOf(values[i], words[2 * i + 1]);
+    place[i] = i;
   }
   for (let shift = 0; shift < 32; shift += 11) {
-    const place = new Uint32Array(2049);
-    for (let i = 0; i < n; i++) place[((key[i] >>> shift) & 2047) + 1]++;
-    for (let v = 0; v < 2048; v++) place[v + 1] += place[v];
+    const start = new Uint32Array(2049);
+    for (let i = 0; i < n; i++) start[((key[i] >>> shift) & 2047) + 1]++;
+    for (let v = 0; v < 2048; v++) start[v + 1] += start[v];
     for (let i = 0; i < n; i++) {
-      const at = place[(key[i] >>> shift) & 2047]++;
+      const at = start[(key[i] >>> shift) & 2047]++;
       nextKey[at] = key[i];
-      nextRow[at] = row[i];
+      nextPlace[at] = place[i];
     }
-    [key, row, nextKey, nextRow] = [nextKey, nextRow, key, row];
+    [key, place, nextKey, nextPlace] = [nextKey, nextPlace, key, place];
   }
-  orderRuns(key, row, values);
-  return row;
+  orderRuns(key, place, values);
+  return place;
 }
 
-function orderRuns(key, row, values) {
+function orderRuns(key, place, values) {
   const n = key.length;
   for (let start = 0; start < n; ) {
     let end = start + 1;
     let isFalling = true;
     for (; end < n && key[end] === key[start]; end++) {
-      if (values[row[end]] > values[row[end - 1]]) isFalling = false;
+      if (values[place[end]] > values[place[end - 1]]) isFalling = false;
     }
     if (!isFalling) {
-      row.subarray(start, end).sort((one, other) => values[other] - values[one] || one - other);
+      place.subarray(start, end).sort((one, other) => values[other] - values[one] || one - other);
     }
     start = end;
   }
 }
 
 // At most `limit` rows (of each period) take the action: those that gain most from it.
-function limitAction(rows, free, action, limit, order, instead, gain) {
+function limitAction(rows, free, action, limit, instead, gain) {
   const taken = workspace(rows, "limited", Int32Array);
   taken.set(free);
+  const want = [];
+  for (let i = 0; i < rows.n; i++) if (free[i] === action) want.push(i);
+  const order = orderFalling(Float64Array.from(want, (i) => gain[i]));
   const used = new Map();
   let nextSaves = 0;
-  for (let r = 0; r < rows.n; r++) {
-    const i = order[r];
-    if (free[i] !== action) continue;
+  for (const place of order) {
+    const i = want[place];
     const period = rows.period ? rows.period[i] : 0;
     const before = used.get(period) || 0;
     used.set(period, before + 1);
@@ -319,23 +321,29 @@ function confusion(rows, taken, paid) {
   return { counts, money };
 }
 
-// What is saved, against never taking the action, when the rows that gain most take it.
-// Points lie closer up to `focus` rows, where the picture is looked at.
-function savingsCurve(rows, prices, action, order, instead, focus) {
-  const gained = pay(rows, prices, instead, "gained");
-  for (let i = 0; i < rows.n; i++) gained[i] -= prices[action][i];
+// What is saved, against never taking the action, when the rows that gain most take it: points
+// [rows, saved]. Rows are counted in 2 ** 18 classes of gain, 64 to each power of two, and a point is
+// where a class ends: it is exact, and no row has to be sorted. Points lie closer up to `focus` rows.
+function savingsCurve(rows, prices, action, gain, instead, focus) {
+  const words = new Uint32Array(gain.buffer, gain.byteOffset, 2 * rows.n);
+  const size = 1 << 18;
+  const work = rows.work;
+  const counts = (work.classCounts || (work.classCounts = new Uint32Array(size))).fill(0);
+  const sums = (work.classSums || (work.classSums = new Float64Array(size))).fill(0);
+  for (let i = 0; i < rows.n; i++) {
+    const at = keyOf(gain[i], words[2 * i + 1]) >>> 14;
+    counts[at]++;
+    sums[at] += prices[instead[i]][i] - prices[action][i];
+  }
   const curve = [[0, 0]];
-  let saved = 0;
-  let best = [0, 0];
-  const step = (done) => Math.max(1, done < focus ? focus / 200 : (rows.n - focus) / 100);
-  let next = step(0);
-  for (let r = 0; r < rows.n; r++) {
-    saved += gained[order[r]];
-    if (saved > best[1]) best = [r + 1, saved];
-    if (r + 1 >= next || r + 1 === rows.n) {
-      curve.push([r + 1, saved]);
-      next = Math.max(next + step(r + 1), r + 2);
-    }
+  let [done, saved, best] = [0, 0, [0, 0]];
+  for (let at = 0; at < size; at++) {
+    if (counts[at] === 0) continue;
+    done += counts[at];
+    saved += sums[at];
+    if (saved > best[1]) best = [done, saved];
+    const step = done < focus ? focus / 200 : (rows.n - focus) / 100;
+    if (done - curve[curve.length - 1][0] >= step || done === rows.n) curve.push([done, saved]);
   }
   return { curve, best };
 }
@@ -394,12 +402,11 @@ function reprice(rows, asked) {
     taken = rows.positive !== null && !rows.added
       ? decideBinary(rows, values) : decideCheapest(rows, expected);
     const { gain, instead } = gainsOf(rows, expected, action);
-    const order = orderFalling(rows, gain);
-    const acted = count(taken, action);
-    curve = savingsCurve(rows, prices, action, order, instead, Math.min(rows.n, Math.max(8 * acted, 0.02 * rows.n)));
+    const focus = Math.min(rows.n, Math.max(8 * count(taken, action), 0.02 * rows.n));
+    curve = savingsCurve(rows, prices, action, gain, instead, focus);
     if (limit !== null) {
       unlimited = sumOf(pay(rows, prices, taken, "unlimited"));
-      const found = limitAction(rows, taken, action, limit, order, instead, gain);
+      const found = limitAction(rows, taken, action, limit, instead, gain);
       taken = found.taken;
       nextSaves = found.nextSaves;
     }

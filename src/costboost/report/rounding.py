@@ -8,8 +8,9 @@ A level is how finely probabilities and prices are kept:
     2      2**-24 or 2**-16                    hundredths
     3      2**-16 or 2**-12                    hundredths
 
-The first level at which the page is small enough is taken; where none is, rows are drawn at random.
-The page says which. Probabilities of several classes are rounded so that they still add up to 1.
+The first level at which the page is small enough is taken; where none is, and beyond 200,000 rows,
+rows are drawn at random. The page says which. Probabilities of several classes are rounded so that
+they still add up to 1.
 """
 
 from __future__ import annotations
@@ -27,18 +28,21 @@ __all__ = ["BUDGET", "fit_budget", "rounded", "rounded_like"]
 
 Floats = NDArray[np.float64]
 
+MOST_ROWS = 200_000  # so that a move stays quick
 BUDGET = 1_700_000  # characters of packed rows: two megabytes, less what else is on the page
 _BITS = {1: (32, 24), 2: (24, 16), 3: (16, 12)}
 
 
 def fit_budget(rows: PageRows, random_state: int, budget: int = BUDGET, level: int = 0) -> PageRows:
     """Return the rows, sorted, at the first level that fits; else a random part of them."""
+    draws = np.random.RandomState(random_state).permutation(len(rows))
+    if len(rows) > MOST_ROWS:
+        return fit_budget(rows.take(np.sort(draws[:MOST_ROWS])), random_state, budget, level)
     for at in range(level, 4):
         made = rounded(rows, at).sorted()
         size = len(pack_rows(made)[0])
         if size <= budget:
             return made
-    draws = np.random.RandomState(random_state).permutation(len(rows))
     kept = draws[: max(1, int(0.97 * len(rows) * budget / size))]
     return fit_budget(rows.take(np.sort(kept)), random_state, budget, level=2)
 

@@ -29,8 +29,8 @@ def _few(rows: PageRows, names: dict[int, str]) -> list[str]:
     if not few:
         return []
     return [
-        f"Few rows: of {number(len(rows))} only {_listed(few)}. Sums over so few are uncertain, and "
-        "their interval is only a rough one."
+        f"Few rows: of {number(len(rows))} only {_listed(few)}. Sums over so few are uncertain, "
+        "and their interval is only a rough one."
     ]
 
 

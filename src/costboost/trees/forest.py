@@ -307,12 +307,6 @@ class ForestBuilder:
         self.gains.append(tree.gain)
         self.covers.append(tree.cover)
 
-    def truncate(self, n_trees: int) -> None:
-        """Forget all trees but the first `n_trees`."""
-        parts = (self.words, self.subsets, self.values, self.depths, self.gains, self.covers)
-        for part in parts:
-            del part[n_trees:]
-
     def build(self, binner: Binner, base: Floats | None = None) -> Forest:
         """Make the forest."""
         sizes = [len(words) for words in self.words]

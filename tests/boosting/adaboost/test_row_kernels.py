@@ -17,7 +17,7 @@ from costboost.boosting.adaboost import _row_kernels, steps
 from costboost.boosting.adaboost.hypothesis import Hypothesis, RowTerms
 from costboost.boosting.adaboost.ledger import Ledger
 from costboost.boosting.adaboost.messages import BLOCK, View
-from costboost.boosting.adaboost.normalizer import Outline, RowSums, halvings
+from costboost.boosting.adaboost.normalizer import RowSums, ZMoments, halvings
 from costboost.boosting.adaboost.rows import Given
 from costboost.shards.layout import plan_layout
 from interpreted import load_interpreted
@@ -245,7 +245,7 @@ def test_outline_and_exact_pass_agree(seed, alpha):
         assert_allclose(sums.z(alpha), expected, rtol=1e-11, atol=1e-11)
         # With no error allowed, the rows are passed over.
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Outline, "error", lambda *_: np.inf)
+            patch.setattr(ZMoments, "error", lambda *_: np.inf)
             assert_allclose(sums.z(alpha), expected, rtol=1e-12, atol=1e-13)
         both = [np.sum(q * (1 + u)), np.sum(q * (1 - u))]
         assert_allclose(sums.balance(), both, rtol=1e-10)

@@ -193,6 +193,12 @@ def test_verbose_prints_the_looks(capsys):
     for line, loss in zip(lines, model.validation_loss_, strict=True):
         assert f"out-of-fold log loss {loss:.6g} " in line
         assert line.endswith(" s")
+    assert "cost" not in lines[0]
+    auto(20, verbose=10, n_iter_no_change=None).fit(X, y, costs=Costs(fp=1, fn=7))
+    _, last = capsys.readouterr().out.splitlines()
+    said = float(last.split("cost ")[1].split()[0])
+    judged = auto(20, n_iter_no_change=None, early_stopping_metric="cost")
+    assert_allclose(said, judged.fit(X, y, costs=Costs(fp=1, fn=7)).validation_loss_[-1], rtol=1e-5)
     auto(40, verbose=15).fit(X, y)
     assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == ["20/40", "40/40"]
     auto(20).fit(X, y)

@@ -28,8 +28,9 @@ from costboost.boosting.adaboost.messages import (
     RowFacts,
 )
 from costboost.boosting.adaboost.prices import WIDEST, Prices, price_scale
-from costboost.boosting.adaboost.rules import At, Beta, Rule
-from costboost.boosting.adaboost.steps import MAX_ALPHA
+from costboost.boosting.adaboost.rules import Rule
+from costboost.boosting.links import MAX_ALPHA
+from costboost.boosting.objectives import Beta, RuleInput
 from costboost.shards.grid import rounded
 from costboost.shards.local import Shards
 
@@ -72,7 +73,7 @@ class Terms:
     ----------
     largest_price : float
         The largest cost of a mistake, as scaled for the rule.
-    alike : bool
+    terms_by_class : bool
         Whether rows of one leaf and class are alike in all sums: no pass over rows.
     """
 
@@ -86,7 +87,7 @@ class Terms:
     ) -> None:
         self.shards, self.rule, self.setting, self.n_classes = shards, rule, setting, n_classes
         self.constant = by_class is not None
-        self.alike = self.constant or rule.plain_rounds
+        self.terms_by_class = self.constant or rule.plain_rounds
         if by_class is None:
             largest, smallest = shards.call([PriceRange()])[0]
         else:
@@ -96,16 +97,16 @@ class Terms:
         self._unit = None if by_class is None else by_class.scaled(scale)
         self.largest_price = largest * scale
         self.bound = BoundRule(rule, setting.n_rounds, n_classes, setting.beta, self._ratio())
-        self.take(1.0)
+        self.evaluate(1.0)
 
-    def take(self, scale: float) -> None:
+    def evaluate(self, scale: float) -> None:
         """Evaluate the rule at prices times `scale`: by class where rows are alike."""
         scales = self._scales if scale == 1.0 else (*self._scales, scale)
         self.shards.call([Bind(self.bound, scales)])
         self._facts: RowFacts | None = None
         self._slope: float | None = None
         self.prices = None if self._unit is None else self._unit.scaled(scale)
-        if self.alike:
+        if self.terms_by_class:
             classes = np.arange(self.n_classes)
             ones = Prices(np.ones(self.n_classes), np.ones((self.n_classes,) * 2), constant=True)
             parts = self.bound.terms(self.prices or ones, classes, self._objective)
@@ -120,7 +121,7 @@ class Terms:
     def _ratio(self) -> float:
         """Return the mean cost of the positives over that of the negatives."""
         if self._unit is not None:
-            negative, positive = float(self._unit.right[0]), float(self._unit.right[1])
+            negative, positive = float(self._unit.row_price[0]), float(self._unit.row_price[1])
         else:
             (sums,) = self.shards.call([PricesBySign(self._scales[0])])
             lighter, cheaper, heavier, dearer = map(rounded, sums)
@@ -131,9 +132,9 @@ class Terms:
             return 1.0
         return min(max(positive / negative, 1.0 / WIDEST), WIDEST)
 
-    def _at_classes(self) -> At:
+    def _at_classes(self) -> RuleInput:
         assert self.prices is not None
-        return self.bound.at(self.prices.right, np.arange(self.n_classes), self._objective)
+        return self.bound.at(self.prices.row_price, np.arange(self.n_classes), self._objective)
 
     # --- weights
 
@@ -144,16 +145,16 @@ class Terms:
         factors = self.bound.factor("handed", self._at_classes())
         return np.asarray(np.ldexp(factors, in_range(float(np.max(factors)))))
 
-    def ahead_by_class(self) -> Floats:
+    def round_factor_by_class(self) -> Floats:
         """Return the rule's factors before a round, (K,); ones where rows have their own."""
-        if self.rule.before is None or not self.constant:
+        if self.rule.round_factor is None or not self.constant:
             return np.ones(self.n_classes)
-        return self.bound.before(self._at_classes())
+        return self.bound.round_factor(self._at_classes())
 
     @property
-    def ahead_by_row(self) -> bool:
+    def round_factor_by_row(self) -> bool:
         """Whether rows have factors before a round that no class has."""
-        return self.rule.before is not None and not self.constant
+        return self.rule.round_factor is not None and not self.constant
 
     def link_slope(self) -> float:
         """Return the slope of the link of the rule's loss, a mean where rows differ."""
@@ -173,11 +174,11 @@ class Terms:
 
     def by_cell(self, hypothesis: Hypothesis) -> bool:
         """Whether rows of one leaf and class have one effective margin."""
-        return not hypothesis.by_row and (self.alike or self.facts.even)
+        return not hypothesis.by_row and (self.terms_by_class or self.facts.margins_by_class)
 
     def cell_margins(self, hypothesis: Hypothesis) -> Floats:
         """Return the effective margin of every cell, (L, K)."""
-        margins = self._margins if self.alike else self.facts.margins
+        margins = self._margins if self.terms_by_class else self.facts.margins
         return np.asarray(margins[:, hypothesis.votes].T * hypothesis.sizes[:, None])
 
     def cell_factors(self, hypothesis: Hypothesis) -> Floats:
@@ -196,9 +197,9 @@ class Terms:
         return self._facts
 
     @property
-    def factored(self) -> bool:
+    def has_factors(self) -> bool:
         """Whether rows have factors other than 1."""
-        return self.facts.factored
+        return self.facts.has_factors
 
     def reach(self, hypothesis: Hypothesis) -> float:
         """Bound the effective margins of rows."""

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.adaboost.prices import Prices
-from costboost.boosting.adaboost.rules import At, Beta, Rule
+from costboost.boosting.adaboost.rules import Rule
+from costboost.boosting.objectives import Beta, RuleInput
 from costboost.inputs.outside import STEEPEST, read_finite
 
 Floats = NDArray[np.float64]
@@ -51,13 +52,13 @@ class BoundRule:
         labels: NDArray[Any],
         objective: Any = None,
         row_cost: Floats | None = None,
-    ) -> At:
+    ) -> RuleInput:
         """Return the rule's view of costs, for labels of the same first dimension.
 
-        `objective` gives Gradient-CSB's (a, b, w0) at an `At`.
+        `objective` gives Gradient-CSB's (a, b, w0) at an `RuleInput`.
         """
         sign = np.where(labels == 1, 1.0, -1.0) if self.n_classes == 2 else np.ones(len(labels))
-        at = At(
+        at = RuleInput(
             cost=cost,
             sign=_like(sign, cost),
             row_cost=None if row_cost is None else _like(row_cost, cost),
@@ -68,19 +69,23 @@ class BoundRule:
         )
         return at if objective is None else replace(at, objective=objective(at))
 
-    def exponents(self, name: str, at: At) -> Floats:
+    def exponents(self, name: str, at: RuleInput) -> Floats:
         """Evaluate one of the rule's exponents."""
         return self._asked(name, at, -STEEPEST, STEEPEST)
 
-    def factor(self, name: str, at: At) -> Floats:
+    def factor(self, name: str, at: RuleInput) -> Floats:
         """Evaluate one of the rule's weights or factors."""
         return self._asked(name, at, 0.0, _LARGEST)
 
-    def before(self, at: At) -> Floats:
+    def round_factor(self, at: RuleInput) -> Floats:
         """Evaluate the rule's factors before a round: ones if it has none."""
-        return np.ones_like(at.cost) if self.rule.before is None else self.factor("before", at)
+        return (
+            np.ones_like(at.cost)
+            if self.rule.round_factor is None
+            else self.factor("round_factor", at)
+        )
 
-    def _asked(self, name: str, at: At, low: float, high: float) -> Floats:
+    def _asked(self, name: str, at: RuleInput, low: float, high: float) -> Floats:
         source = f"{name} of method={self.rule.name!r}"
         if self.beta is not None:
             source += " with your beta"
@@ -95,9 +100,9 @@ class BoundRule:
         `prices` are of the rows, or of the classes, that `labels` names.
         """
         own = np.asarray(labels)[:, None] == np.arange(self.n_classes)
-        at = wide = self.at(prices.right, labels, objective)
+        at = wide = self.at(prices.row_price, labels, objective)
         if self.n_classes > 2:
-            wide = self.at(prices.wrong, labels, objective, prices.right)
+            wide = self.at(prices.answer_price, labels, objective, prices.row_price)
         right, wrong = self.exponents("right", at), self.exponents("wrong", wide)
         u = np.where(own, _wide(right), -_wide(wrong))
         factors = self.factor("right_factor", at), self.factor("wrong_factor", wide)

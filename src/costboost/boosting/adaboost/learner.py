@@ -57,7 +57,7 @@ class Lesson:
 
 
 @dataclass(frozen=True)
-class Handed:
+class LearnerWeights:
     """What a learner is trained on: the weights, times factors where a rule has them.
 
     Attributes
@@ -81,7 +81,7 @@ class Handed:
 class Learner(Protocol):
     """What a round asks of a learner."""
 
-    def learn(self, shards: Shards, number: int, handed: Handed) -> Lesson:
+    def learn(self, shards: Shards, number: int, handed: LearnerWeights) -> Lesson:
         """Train on the weights handed over."""
 
     def recall(self, shards: Shards, lesson: Lesson) -> None:
@@ -187,7 +187,7 @@ class TreeLearner:
     finder: Callable[[Binner], SplitFinder] | None = None
     monotone: NDArray[np.int8] | None = None
 
-    def learn(self, shards: Shards, number: int, handed: Handed) -> Lesson:
+    def learn(self, shards: Shards, number: int, handed: LearnerWeights) -> Lesson:
         """Grow a tree on the weights handed over."""
         scales = np.full(self.n_classes, grid_scale(handed.largest, shards.n_rows))
         if handed.by_class is not None:
@@ -263,7 +263,7 @@ class OutsideLearner:
     random_state: np.random.RandomState = field(default_factory=np.random.RandomState)
     seeds: list[list[int]] = field(default_factory=list)
 
-    def learn(self, shards: Shards, number: int, handed: Handed) -> Lesson:
+    def learn(self, shards: Shards, number: int, handed: LearnerWeights) -> Lesson:
         """Fit a clone on the weights handed over."""
         weights = shards.fetch(lambda shard: shard.state.weights)
         if handed.by_class is not None:

@@ -223,7 +223,7 @@ class Boosting:
             tails = partial(self.weights.cell_tails, hypothesis, u, factor=factor)
             return CellSums(cells / total, u, tails)
         sums = self.weights.sums(hypothesis, lesson.cells)
-        if plain or (terms.factored and not factor):
+        if plain or (terms.has_factors and not factor):
             reach = sums.reach if exponent else terms.largest_size(hypothesis)
             largest = sums.largest if factor else self.weights.largest
             view = View(hypothesis, exponent, factor, code)

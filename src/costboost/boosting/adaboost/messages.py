@@ -65,7 +65,10 @@ class PricesBySign(Parts):
         """Return the exact sums."""
         state, sums = shard.state, [0, 0, 0, 0]
         for rows in state.blocks():
-            prices, positive = state.prices(rows).scaled(self.scale).right, state.labels[rows] == 1
+            prices, positive = (
+                state.prices(rows).scaled(self.scale).row_price,
+                state.labels[rows] == 1,
+            )
             for i, chosen in enumerate((~positive, positive)):
                 weights = state.weights_of(rows)[chosen]
                 sums[2 * i] += exact_sum(weights)
@@ -94,19 +97,19 @@ class RowFacts:
     farthest : float
         The largest margin of a vote of strength 1.
     largest_factor : float
-    factored : bool
+    has_factors : bool
         Whether rows have factors other than 1.
     margins : float64 array of shape (K, K)
         The margin of a class's rows for every answer, NaN where no row is known.
-    even : bool
+    margins_by_class : bool
         Whether all rows of a class have these.
     """
 
     farthest: float
     largest_factor: float
-    factored: bool
+    has_factors: bool
     margins: Floats
-    even: bool
+    margins_by_class: bool
 
     def and_(self, other: RowFacts) -> RowFacts:
         """Return what is known of both sets of rows."""
@@ -115,9 +118,9 @@ class RowFacts:
         return RowFacts(
             max(self.farthest, other.farthest),
             max(self.largest_factor, other.largest_factor),
-            self.factored or other.factored,
+            self.has_factors or other.has_factors,
             known,
-            self.even and other.even and bool(np.all(agree)),
+            self.margins_by_class and other.margins_by_class and bool(np.all(agree)),
         )
 
 
@@ -177,7 +180,7 @@ class BoundSums(Parts):
         for rows in state.blocks():
             weights, labels = state.weights_of(rows), state.labels[rows]
             paid = state.bill.paid(rows)[np.arange(len(labels)), labels]
-            price += exact_sum(weights * state.prices(rows).right)
+            price += exact_sum(weights * state.prices(rows).row_price)
             unavoidable += exact_sum(weights * paid)
         return price, unavoidable
 
@@ -195,8 +198,8 @@ class FirstWeights(Largest):
         """Return the largest."""
         state = shard.state
         state.weights = state.evaluate("first")
-        if state.bound.rule.before is not None:
-            state.weights *= state.ahead()
+        if state.bound.rule.round_factor is not None:
+            state.weights *= state.round_factor()
         return float(np.max(state.weights, initial=0.0))
 
 
@@ -534,14 +537,14 @@ class SumLogs(Message):
 class StepLogs(Largest):
     """Take a step by logarithms, which are kept from now on; tell the largest.
 
-    `ahead` are logarithms of the rule's factors before a round by class; None: the rows' own if
-    `own_ahead`, else none.
+    `round_factor` has logarithms of the rule's factors before a round, by class; None: the rows'
+    own if `own_round_factor`, else none.
     """
 
     how: RowLogs
     alpha: float
-    ahead: Floats | None
-    own_ahead: bool
+    round_factor: Floats | None
+    own_round_factor: bool
 
     changes = True
 
@@ -549,10 +552,10 @@ class StepLogs(Largest):
         """Return the largest logarithm."""
         logs, u = self.how.part(shard)
         logs -= self.alpha * u
-        if self.own_ahead:
-            logs += _logs(shard.state.ahead())
-        elif self.ahead is not None:
-            logs += self.ahead[shard.state.labels]
+        if self.own_round_factor:
+            logs += _logs(shard.state.round_factor())
+        elif self.round_factor is not None:
+            logs += self.round_factor[shard.state.labels]
         shard.state.logs = logs
         return float(np.max(logs, initial=-np.inf))
 
@@ -594,7 +597,7 @@ class MultiplyCells(Largest):
     hypothesis: Hypothesis
     factors: Floats
     factored: bool
-    ahead: bool
+    round_factor: bool
 
     changes = True
 
@@ -603,13 +606,13 @@ class MultiplyCells(Largest):
         state = shard.state
         state.tails = []
         rows = (state.weights, shard.starts, shard.leaves)
-        if not (self.factored or self.ahead):
+        if not (self.factored or self.round_factor):
             return float(kernels.multiply_by_leaf(*rows, self.factors))
         answers, own = np.zeros_like(self.hypothesis.votes), np.ones((1, 1))
         if self.factored:
             answers, own = state.terms().columns(self.hypothesis), state.terms().f
-        if self.ahead:
-            own = own * state.ahead()[:, None]
+        if self.round_factor:
+            own = own * state.round_factor()[:, None]
         return float(kernels.multiply_by_leaf_and_row(*rows, answers, self.factors, own))
 
 
@@ -621,7 +624,7 @@ class MultiplyRows(Largest):
     alpha: float
     halvings: int
     shrink: float
-    ahead: bool
+    round_factor: bool
 
     changes = True
 
@@ -632,8 +635,8 @@ class MultiplyRows(Largest):
         weights, starts, leaves, columns, sizes, u, f = self.view.rows(shard)
         rows = (weights, starts, leaves, columns, -self.alpha * sizes, u, f)
         largest = kernels.multiply_rows(*rows, self.halvings, self.shrink, np.empty(BLOCK))
-        if self.ahead:
-            np.maximum(weights * state.ahead(), TINY, out=weights)
+        if self.round_factor:
+            np.maximum(weights * state.round_factor(), TINY, out=weights)
             largest = np.max(weights, initial=0.0)
         return float(largest)
 

@@ -150,13 +150,13 @@ class RowSums:
         return z, -descent, curvature
 
     @cached_property
-    def outline(self) -> Outline:
+    def outline(self) -> ZMoments:
         """Z in outline."""
         moments = self._pass[0] / self.total
         cells = np.flatnonzero(moments[:, 0])
         width = 2.0 * self.reach / N_CELLS
         centres = np.asarray((cells + 0.5) * width - self.reach, dtype=np.float64)
-        return Outline(moments[cells].T, centres, width)
+        return ZMoments(moments[cells].T, centres, width)
 
     @cached_property
     def _pass(self) -> tuple[Floats, Floats]:
@@ -167,7 +167,7 @@ class RowSums:
 
 
 @dataclass(frozen=True)
-class Outline:
+class ZMoments:
     """Z in outline: sums over cells of u from which Z follows at any alpha.
 
     With u = c + width * d, |d| <= 1/2, in the cell around c,

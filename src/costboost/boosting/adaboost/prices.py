@@ -30,37 +30,39 @@ class Prices:
 
     Attributes
     ----------
-    right : float64 array of shape (K,) or (m,)
+    row_price : float64 array of shape (K,) or (m,)
         The mean cost of the wrong answers: the price of a row in general.
-    wrong : float64 array of shape (K, K) or (m, K)
-        The cost of each wrong answer; at the label itself, `right`.
+    answer_price : float64 array of shape (K, K) or (m, K)
+        The cost of each wrong answer; at the label itself, `row_price`.
     constant : bool
         Whether the arrays are by class.
     """
 
-    right: Floats
-    wrong: Floats
+    row_price: Floats
+    answer_price: Floats
     constant: bool
 
     def scaled(self, factor: float) -> Prices:
         """Return the prices multiplied by a factor."""
-        return replace(self, right=self.right * factor, wrong=self.wrong * factor)
+        return replace(
+            self, row_price=self.row_price * factor, answer_price=self.answer_price * factor
+        )
 
     @property
     def largest(self) -> float:
         """The largest cost of a mistake."""
-        return float(np.max(self.wrong, initial=0.0))
+        return float(np.max(self.answer_price, initial=0.0))
 
     @property
     def smallest(self) -> float:
         """The smallest positive cost of a mistake; infinite if there is none."""
-        return float(np.min(self.wrong, initial=math.inf, where=self.wrong > 0))
+        return float(np.min(self.answer_price, initial=math.inf, where=self.answer_price > 0))
 
     def by_row(self, labels: NDArray[Any]) -> Prices:
         """Return the same prices as arrays over rows of these labels."""
         if not self.constant:
             return self
-        return Prices(self.right[labels], self.wrong[labels], constant=False)
+        return Prices(self.row_price[labels], self.answer_price[labels], constant=False)
 
 
 def class_prices(costs: Costs, n_classes: int, *, aim: bool = True) -> Prices | None:

@@ -22,7 +22,7 @@ from costboost.boosting.adaboost import _row_kernels as kernels
 from costboost.boosting.adaboost.evaluation import BoundRule
 from costboost.boosting.adaboost.hypothesis import EvenMargins, Hypothesis, RowTerms
 from costboost.boosting.adaboost.prices import Prices, class_prices, row_prices
-from costboost.boosting.adaboost.rules import At
+from costboost.boosting.objectives import RuleInput
 from costboost.boosting.paying import Bill, make_bill
 from costboost.costs import Costs
 from costboost.shards.layout import blocks_of
@@ -85,12 +85,12 @@ class AdaRows:
     absent: NDArray[np.bool_] | None = None
     tails: list[Part] = field(default_factory=list)
     _terms: RowTerms | None = None
-    _ahead: Floats | None = None
+    _round_factor: Floats | None = None
 
     def bind(self, bound: BoundRule, *scales: float) -> None:
         """Evaluate a rule at other prices from now on."""
         self.bound, self.scales = bound, scales
-        self._terms = self._ahead = self.handed = None
+        self._terms = self._round_factor = self.handed = None
 
     # --- the rule at the rows
 
@@ -115,10 +115,10 @@ class AdaRows:
             prices = prices.scaled(scale)
         return prices
 
-    def at(self, rows: slice = _ALL) -> At:
+    def at(self, rows: slice = _ALL) -> RuleInput:
         """Return the rule's view of some rows."""
         assert self.bound is not None
-        cost = self.scaled_prices(rows).right
+        cost = self.scaled_prices(rows).row_price
         return self.bound.at(cost, self.labels[rows], self._objective_at(rows))
 
     def _objective_at(self, rows: slice) -> Any:
@@ -157,11 +157,11 @@ class AdaRows:
                 f[rows] = part.f
         return even.terms(f)
 
-    def ahead(self) -> Floats:
+    def round_factor(self) -> Floats:
         """Return the rule's factors before a round, (m,)."""
-        if self._ahead is None:
-            self._ahead = self.evaluate("before")
-        return self._ahead
+        if self._round_factor is None:
+            self._round_factor = self.evaluate("round_factor")
+        return self._round_factor
 
     # --- long steps
 

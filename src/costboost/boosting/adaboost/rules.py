@@ -1,4 +1,4 @@
-"""The AdaBoost family: one small `Rule` per algorithm, one loop (`rounds.py`) for all.
+"""The AdaBoost family: one small `Rule` per algorithm, one loop (`loop.py`) for all.
 
 With m = +1 where the round's vote is right and -1 where it is wrong, every algorithm of the family
 multiplies a row's weight by
@@ -10,81 +10,28 @@ weights handed to the learner, `exponent` and `factor` as functions of the cost 
 whether there was one, how alpha is chosen, and how votes become a decision. Section numbers are
 those of the literature survey in the documentation; half-log convention throughout.
 
-A rule's functions get an `At`: the costs and the setting, as arrays over any set of rows.
+A rule's functions get an `RuleInput`: the costs and the setting, as arrays over any set of rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.boosting.objectives import (
+    Function,
+    RuleInput,
+    cost,
+    cost_or_one,
+    one,
+    row_cost,
+    zero,
+)
+
 Floats = NDArray[np.float64]
-Beta = Callable[[Floats, Floats], Floats]
-Objective = tuple[Any, Any, Any]
-
-
-@dataclass(frozen=True)
-class At:
-    """Where a rule's functions are evaluated; arrays of one shape.
-
-    Attributes
-    ----------
-    cost : ndarray
-        The scaled cost of getting the row wrong; with K > 2 classes, `Rule.wrong` and
-        `Rule.wrong_factor` see the cost of the wrong answer that was given.
-    row_cost : ndarray or None
-        The mean cost of the row's wrong answers, whatever answer was given; None: `cost`.
-    sign : ndarray
-        y, +1 or -1 (K > 2 classes: +1).
-    n_rounds : int
-        The number of rounds asked for.
-    n_classes : int
-    ratio : float
-        The mean cost of the positives over that of the negatives.
-    beta : callable or None
-        The user's own beta(sign, c) for AdaCost.
-    objective : tuple (a, b, w0) or None
-        Gradient-CSB's objective, evaluated at these rows.
-    """
-
-    cost: Floats
-    sign: Floats
-    n_rounds: int = 1
-    n_classes: int = 2
-    ratio: float = 1.0
-    beta: Beta | None = None
-    objective: tuple[Floats, Floats, Floats] | None = None
-    row_cost: Floats | None = None
-
-
-Function = Callable[[At], Floats]
-
-
-def one(at: At) -> Floats:
-    """Return 1 for every row."""
-    return np.ones_like(at.cost)
-
-
-def zero(at: At) -> Floats:
-    """Return 0 for every row."""
-    return np.zeros_like(at.cost)
-
-
-def cost(at: At) -> Floats:
-    """Return the cost of every row; with K > 2 classes, of the wrong answer it was given."""
-    return at.cost
-
-
-def row_cost(at: At) -> Floats:
-    """Return the cost of every row, whatever wrong answer it was given."""
-    return at.cost if at.row_cost is None else at.row_cost
-
-
-StepName = Literal["half-log", "search", "one"]
 
 
 @dataclass(frozen=True)
@@ -96,15 +43,15 @@ class Rule:
     name : str
     source : str
         Where it was published.
-    first : At -> weights
+    first : RuleInput -> weights
         The weights before the first round, up to a constant.
-    before : At -> factor, or None
+    round_factor : RuleInput -> factor, or None
         Multiplies the weights before every round (AsymAda).
-    handed : At -> factor, or None
+    handed : RuleInput -> factor, or None
         The learner is trained on the weights times this.
-    right, wrong : At -> exponent
+    right, wrong : RuleInput -> exponent
         See the head of this module.
-    right_factor, wrong_factor : At -> factor
+    right_factor, wrong_factor : RuleInput -> factor
     step : "half-log" | "search"
         The published alpha: 1/2 ln(sum q (1 + u) / sum q (1 - u)), or the minimiser of Z.
     step_margin : "vote" | "exponent"
@@ -116,7 +63,7 @@ class Rule:
     scale : "none" | "smallest" | "largest" | "first-step"
         How costs are scaled: not at all; to a smallest positive cost of 1; to a largest cost of
         1; to a largest cost at which the first step is positive.
-    rate : At -> rate
+    rate : RuleInput -> rate
         The loss is w exp(-rate y F) up to weights that depend on costs and rounds only. Its
         minimiser is ln(w+ p / (w- (1 - p))) / (rate+ + rate-): the link of F, see `links.py`.
     decision : "sign" | "cheapest"
@@ -131,8 +78,6 @@ class Rule:
         Whether a negative alpha is kept (Gradient-CSB).
     needs_n_rounds : bool
         Whether the number of rounds is part of the algorithm: no early stopping or warm start.
-    uses_costs : bool
-        Whether costs enter training or the uncalibrated decision.
     trains_on_costs : bool
         Whether costs enter training: the scores then contain them.
     bounded : bool
@@ -142,7 +87,7 @@ class Rule:
     name: str
     source: str
     first: Function = one
-    before: Function | None = None
+    round_factor: Function | None = None
     handed: Function | None = None
     right: Function = one
     wrong: Function = one
@@ -160,7 +105,6 @@ class Rule:
     joint: Literal["", "candidates", "hull"] = ""
     negative_steps: bool = False
     needs_n_rounds: bool = False
-    uses_costs: bool = True
     trains_on_costs: bool = True
     bounded: bool = False
 
@@ -174,79 +118,66 @@ class Rule:
 # --- AdaCost (2.1): beta_+ = 1/2 - c/2 when right, beta_- = 1/2 + c/2 when wrong (Fan et al. 1999)
 
 
-def _adacost_right(at: At) -> Floats:
+def _adacost_right(at: RuleInput) -> Floats:
     if at.beta is not None:
         return np.asarray(at.beta(np.ones_like(at.cost), at.cost), dtype=float)
     return 0.5 - 0.5 * at.cost
 
 
-def _adacost_wrong(at: At) -> Floats:
+def _adacost_wrong(at: RuleInput) -> Floats:
     beta = 0.5 + 0.5 * at.cost
     if at.beta is not None:
         beta = np.asarray(at.beta(-np.ones_like(at.cost), at.cost), dtype=float)
     return beta / (at.n_classes - 1)  # K > 2: SAMME codes a wrong vote as -1/(K-1)
 
 
-def _adacost_rate(at: At) -> Floats:
+def _adacost_rate(at: RuleInput) -> Floats:
     # Without costs F is twice AdaBoost's; K > 2: 4 (K-1)/K times SAMME's half-log votes.
     return np.full_like(at.cost, at.n_classes / (4.0 * (at.n_classes - 1)))
-
-
-def _cost_or_one(at: At) -> Floats:
-    """First weights proportional to cost; all costs zero means all rows alike."""
-    return at.cost if np.any(at.cost) else np.ones_like(at.cost)
 
 
 # --- AsymAda (2.8): c^(1/M) before each of the M rounds (Viola and Jones 2001)
 
 
-def _root_of_cost(at: At) -> Floats:
+def _root_of_cost(at: RuleInput) -> Floats:
     return np.asarray(at.cost ** (1.0 / at.n_rounds))
 
 
 # --- AdaUBoost (2.12): beta on positives at first, (1/beta)^(1/T) on their exponents
 
 
-def _beta_on_positives(at: At) -> Floats:
+def _beta_on_positives(at: RuleInput) -> Floats:
     return np.where(at.sign > 0, at.ratio, 1.0)
 
 
-def _shrunk_positives(at: At) -> Floats:
+def _shrunk_positives(at: RuleInput) -> Floats:
     return np.where(at.sign > 0, (1.0 / at.ratio) ** (1.0 / at.n_rounds), 1.0)
 
 
 # --- Gradient-CSB (2.13): sum w0 exp(-sum alpha (a f + b)) (Cai, Song and Zhang, Eq. 17)
 
 
-def _objective(at: At) -> tuple[Floats, Floats, Floats]:
+def _objective(at: RuleInput) -> tuple[Floats, Floats, Floats]:
     assert at.objective is not None
     return at.objective
 
 
-def _gradient_first(at: At) -> Floats:
+def _gradient_first(at: RuleInput) -> Floats:
     return _objective(at)[2]
 
 
-def _gradient_handed(at: At) -> Floats:
+def _gradient_handed(at: RuleInput) -> Floats:
     return np.abs(_objective(at)[0])
 
 
-def _gradient_right(at: At) -> Floats:
+def _gradient_right(at: RuleInput) -> Floats:
     a, b, _ = _objective(at)
     return np.abs(a) + b
 
 
-def _gradient_wrong(at: At) -> Floats:
+def _gradient_wrong(at: RuleInput) -> Floats:
     a, b, _ = _objective(at)
     return np.abs(a) - b
-
-
-OBJECTIVES: dict[str, Callable[[At], tuple[Floats, Floats, Floats]]] = {
-    "adaboost": lambda at: (at.sign, zero(at), one(at)),
-    "adacost": lambda at: (at.sign / 2, -at.cost / 2, _cost_or_one(at)),
-    "adac1": lambda at: (at.cost * at.sign, zero(at), one(at)),
-    "asymboost": lambda at: (at.cost * at.sign, zero(at), one(at)),
-}
 
 
 RULES: dict[str, Rule] = {}
@@ -263,7 +194,6 @@ ADABOOST = register(
         "adaboost",
         "Freund and Schapire 1997; SAMME, Zhu et al. 2009",
         many_classes=True,
-        uses_costs=False,
         trains_on_costs=False,
     )
 )
@@ -274,7 +204,6 @@ register(
         name="adamec",
         source="Ting 2000; Nikolaou et al. 2016",
         decision="cheapest",
-        uses_costs=True,
     )
 )
 # 2.7: AdaBoost from weights c / sum c
@@ -282,17 +211,17 @@ CGADA = register(
     Rule(
         "cgada",
         "Landesa-Vazquez and Alba-Castro 2012",
-        first=_cost_or_one,
+        first=cost_or_one,
         many_classes=True,
         bounded=True,
     )
 )
-register(Rule("asymada", "Viola and Jones 2001", before=_root_of_cost, needs_n_rounds=True))
+register(Rule("asymada", "Viola and Jones 2001", round_factor=_root_of_cost, needs_n_rounds=True))
 register(
     Rule(
         "adacost",
         "Fan, Stolfo, Zhang and Chan 1999",
-        first=_cost_or_one,
+        first=cost_or_one,
         right=_adacost_right,
         wrong=_adacost_wrong,
         rate=_adacost_rate,
@@ -321,7 +250,7 @@ CSB2 = register(
     Rule(
         "csb2",
         "Ting 2000",
-        first=_cost_or_one,
+        first=cost_or_one,
         wrong_factor=cost,
         scale="smallest",
         many_classes=True,
@@ -384,7 +313,6 @@ register(
         "rareboost",
         "Joshi, Kumar and Agarwal 2001",
         partition=True,
-        uses_costs=False,
         trains_on_costs=False,
     )
 )

@@ -16,9 +16,8 @@ from scipy.optimize import brentq
 
 from costboost.boosting.adaboost.normalizer import Sums
 from costboost.boosting.adaboost.tails import Tails
+from costboost.boosting.links import MAX_ALPHA
 
-# The half log of an error of one ulp: what a perfect learner's vote weighs at most, for |u| = 1.
-MAX_ALPHA = 0.5 * math.log((1 - 2.0**-52) / 2.0**-52)
 # A learner that comes back right after its own step has E[u] = 0, but for rounding: no step.
 NEGLIGIBLE = 1e-12
 # Steps beyond are refused: margins are sums of them.

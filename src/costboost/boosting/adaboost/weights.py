@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from costboost.boosting.adaboost.effective import FAR, Terms
 from costboost.boosting.adaboost.evaluation import in_range
 from costboost.boosting.adaboost.hypothesis import Hypothesis
-from costboost.boosting.adaboost.learner import Handed, Lesson
+from costboost.boosting.adaboost.learner import LearnerWeights, Lesson
 from costboost.boosting.adaboost.messages import (
     AreCopies,
     FirstWeights,
@@ -32,8 +32,8 @@ from costboost.boosting.adaboost.messages import (
     View,
 )
 from costboost.boosting.adaboost.normalizer import RowSums, halvings
-from costboost.boosting.adaboost.steps import MAX_ALPHA
 from costboost.boosting.adaboost.tails import RowTails, Tails
+from costboost.boosting.links import MAX_ALPHA
 from costboost.shards.grid import grid_scale, to_floats
 from costboost.shards.local import Shards
 
@@ -100,23 +100,23 @@ class Weights:
 
     def rescale(self, scale: float) -> None:
         """Evaluate the rule at prices times `scale` from now on."""
-        self.terms.take(scale)
+        self.terms.evaluate(scale)
         self._priced = self._sums = self._row_factors = None
 
-    def handed(self, *, joint: bool = False) -> Handed:
+    def handed(self, *, joint: bool = False) -> LearnerWeights:
         """Put the learner's weights in place; one that picks alpha too gets the weights as is."""
         if self.terms.rule.handed is None or joint:
-            return Handed(self.largest, self.of_cells)
+            return LearnerWeights(self.largest, self.of_cells)
         if self._by_class is not None:
             largest = self.largest * float(np.max(self._by_class))
-            return Handed(largest, self.of_cells, by_class=self._by_class)
+            return LearnerWeights(largest, self.of_cells, by_class=self._by_class)
         if self._row_factors is None:
             self._row_factors = self._hand()
         most, least = self._row_factors
         largest = self.largest * most
         if least * FAR < most:  # the product of two bounds is then too coarse a bound
             (largest,) = self.shards.call([LargestHanded()])
-        return Handed(float(largest), self.of_cells, by_row=True)
+        return LearnerWeights(float(largest), self.of_cells, by_row=True)
 
     def _hand(self) -> tuple[float, float]:
         """Give rows their factors for the learner; return the largest and the smallest."""
@@ -135,7 +135,7 @@ class Weights:
 
     def of_cells(self, hypothesis: Hypothesis) -> Floats:
         """Return the weight of the rows of every class in every leaf, (L, K)."""
-        if not self.terms.by_cell(hypothesis) and not self.terms.factored:
+        if not self.terms.by_cell(hypothesis) and not self.terms.has_factors:
             return self.sums(hypothesis, None).cells  # by the pass that the step needs too
         scale = grid_scale(self.largest, self.shards.n_rows)
         (sums,) = self.shards.call([SumCells(len(hypothesis.votes), scale)])
@@ -144,9 +144,9 @@ class Weights:
     def of_priced_cells(self, lesson: Lesson) -> Floats:
         """Return the sum of weight * factor in every cell; a pass over rows if factors differ."""
         terms, hypothesis = self.terms, lesson.hypothesis
-        if terms.alike:
+        if terms.terms_by_class:
             return lesson.cells * terms.cell_factors(hypothesis)
-        if not terms.factored:
+        if not terms.has_factors:
             return lesson.cells
         if self._priced is None:
             scale = grid_scale(terms.largest(hypothesis, self.largest), self.shards.n_rows)
@@ -162,17 +162,17 @@ class Weights:
             self._multiply_logs(lesson, alpha)
             return
         # Where costs are constant, the factors of the cells contain those before a round.
-        ahead = terms.ahead_by_row
+        round_factor = terms.round_factor_by_row
         if terms.by_cell(hypothesis):
             factors = self._cell_factors(lesson, alpha, normalizer)
-            factored = not terms.alike and terms.factored
-            change: Any = MultiplyCells(hypothesis, factors, factored, ahead)
+            factored = not terms.terms_by_class and terms.has_factors
+            change: Any = MultiplyCells(hypothesis, factors, factored, round_factor)
         else:
             # A power of two keeps weights in range, exactly.
             shrink = math.ldexp(1.0, -_exponent(terms.largest(hypothesis, self.largest)))
             halved = halvings(alpha * terms.reach(hypothesis))
-            ahead = terms.rule.before is not None
-            change = MultiplyRows(View(hypothesis), alpha, halved, shrink, ahead)
+            round_factor = terms.rule.round_factor is not None
+            change = MultiplyRows(View(hypothesis), alpha, halved, shrink, round_factor)
         self.largest = float(self.shards.call([change])[0])
 
     def is_long(self, hypothesis: Hypothesis, alpha: float) -> bool:
@@ -184,11 +184,13 @@ class Weights:
 
     def _multiply_logs(self, lesson: Lesson, alpha: float) -> None:
         """Do the same by logarithms, which are kept from now on: products have lost too much."""
-        self._in_logs, terms, ahead = True, self.terms, None
-        if terms.rule.before is not None and terms.constant:
+        self._in_logs, terms, round_factor = True, self.terms, None
+        if terms.rule.round_factor is not None and terms.constant:
             with np.errstate(divide="ignore"):
-                ahead = np.log(terms.ahead_by_class())
-        step = StepLogs(self._logs(lesson.hypothesis), alpha, ahead, terms.ahead_by_row)
+                round_factor = np.log(terms.round_factor_by_class())
+        step = StepLogs(
+            self._logs(lesson.hypothesis), alpha, round_factor, terms.round_factor_by_row
+        )
         (top,) = self.shards.call([step])
         self.shards.call([SettleLogs(float(top))])
         self.largest = 1.0
@@ -196,7 +198,7 @@ class Weights:
     def _logs(self, hypothesis: Hypothesis, *, factor: bool = True) -> RowLogs:
         """Return how ln(weight * factor) and the effective margin of a row are found."""
         view, terms = View(hypothesis, factor=factor), self.terms
-        if not terms.alike:
+        if not terms.terms_by_class:
             return RowLogs(view)
         factors = terms.cell_factors(hypothesis) if factor else None
         return RowLogs(view, terms.cell_margins(hypothesis), factors)
@@ -210,8 +212,8 @@ class Weights:
         """Return what multiplies the weights of every cell, so that their sum stays."""
         terms = self.terms
         logs = -alpha * terms.cell_margins(lesson.hypothesis)
-        if terms.alike:
-            factors = terms.cell_factors(lesson.hypothesis) * terms.ahead_by_class()
+        if terms.terms_by_class:
+            factors = terms.cell_factors(lesson.hypothesis) * terms.round_factor_by_class()
             with np.errstate(divide="ignore"):
                 logs = logs + np.log(factors)
             shift = _log_sum(logs, lesson.cells / lesson.cells.sum())

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from costboost.boosting.adaboost import steps
+from costboost.boosting.links import MAX_ALPHA
 from costboost.boosting.pnorm.learner import Relation, RelationalLearner
 from costboost.boosting.pnorm.messages import (
     Bind,
@@ -233,7 +233,7 @@ class Mixing:
 
     def _step(self, number: int, relation: Relation, error: float) -> float:
         if self.method.adaptive:  # ln(1 / beta), beta = error / (1 - error)
-            most = 2.0 * steps.MAX_ALPHA
+            most = 2.0 * MAX_ALPHA
             return min(math.log((1.0 - error) / error), most) if error > 0.0 else most
         if self.setting.step == "harmonic":
             return 1.0 / (number + 2)

@@ -123,7 +123,7 @@ class CostBoostClassifier(
         With K > 2 classes beta(-1, c) is divided by K - 1, SAMME's code of a wrong vote.
     objective : str, callable or tuple (a, b, w0), default="asymboost"
         Gradient-CSB's objective: "adaboost", "adacost", "adac1", "asymboost", arrays over rows, or
-        a function from `costboost.boosting.adaboost.rules.At` (`cost`, scaled, and `sign`) to
+        a function from `costboost.boosting.objectives.RuleInput` (`cost`, scaled, and `sign`) to
         them. The learner aims at the sign of a.
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
         Constant costs, or by column; ``fit`` may override them, and take costs per row.
@@ -146,11 +146,14 @@ class CostBoostClassifier(
         folds) has not fallen for so many rounds. "auto" never stops a named method.
     early_stopping_metric : {"auto", "cost", "log_loss", "brier"} or callable, default="auto"
         What early stopping goes by on held-out rows: the cost of decisions, the log loss or the
-        Brier score of probabilities (before calibration, where each fold stops on its own), or
-        ``metric(y_true, proba)``, lower is better, which gets ``sample_weight=`` where there are
-        weights. "auto" is the log loss of
-        the calibrated recipe, the cost of every other method. On cost, rounds in which nothing is
-        decided differently do not count against the patience.
+        Brier score of probabilities, or ``metric(y_true, proba)``, lower is better, which gets
+        ``sample_weight=`` where there are weights. "auto" is the log loss of the calibrated recipe,
+        the cost of every other method. On cost, rounds in which nothing is decided differently do
+        not count against the patience. The recipe is judged as it will answer, calibrated. A named
+        method is judged by its own published rule and link also if it is calibrated afterwards:
+        every fold then stops on its own held-out rows, and its map is fitted to rows of its fold
+        that had no part in that; a map fitted to the rows that choose the round would be
+        flattered by them.
     tol : float, default=0.0
         A fall by less than this share of the best cost, or loss, does not count.
     warm_start : bool, default=False
@@ -160,7 +163,8 @@ class CostBoostClassifier(
         On Ctrl-C: give up, or keep the model of the rounds done so far. With calibration no more
         folds are trained, and those there are are averaged.
     verbose : int, default=0
-        Print a line every so many rounds; the recipe at the looks that it takes anyway, every 10.
+        Print a line every so many rounds; the recipe at the looks that it takes anyway, every 10:
+        the loss of the rows left out, and what decisions on them cost if costs were given.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; the model does not depend on it.
@@ -177,8 +181,9 @@ class CostBoostClassifier(
         following ones, when calibration made several models.
     estimator_errors_, normalizers_, train_cost_ : ndarrays of shape (n_iter_,)
         The weighted error, Z (of votes: the recipe has neither for more than two classes), and the
-        cost of the training rows' decisions after each round; of the recipe, the cost at each look
-        (`validation_rounds_`) up to `n_iter_`, by the calibration of that look.
+        cost of the training rows' decisions after each round. The recipe decides by calibrated
+        probabilities, which it has at its looks only: its ``train_cost_[i]`` is the cost after
+        ``validation_rounds_[i]`` rounds, for each of these up to `n_iter_`.
     cost_bound_ : ndarray of shape (n_iter_,), for AdaCost and CGAda with two classes
         sum c * prod Z: the theorem's bound of the training cost (plus what right answers cost).
     validation_cost_ : ndarray of shape (n_rounds,), with early stopping

@@ -36,7 +36,7 @@ from costboost.trees.forest import Forest, ForestBuilder
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
-L2 = 0.1  # added to the curvature of a leaf
+L2 = 0.02  # added to the curvature of a leaf
 MAX_STEP = 4.0  # of a leaf on the log-odds scale, as in `GradientBoostClassifier`
 
 

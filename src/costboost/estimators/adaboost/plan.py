@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.adaboost.effective import Setting
-from costboost.boosting.adaboost.rules import OBJECTIVES, RULES, At, Rule
+from costboost.boosting.adaboost.rules import RULES, Rule
+from costboost.boosting.objectives import OBJECTIVES, RuleInput
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
 from costboost.fitting.constraints import read_monotone
@@ -299,17 +300,17 @@ class _NamedObjective:
 
     name: str
 
-    def __call__(self, at: At, rows: Any) -> tuple[Floats, Floats, Floats]:
+    def __call__(self, at: RuleInput, rows: Any) -> tuple[Floats, Floats, Floats]:
         return OBJECTIVES[self.name](at)
 
 
 @dataclass(frozen=True)
 class _UserObjective:
-    """A user's function of an `At`, checked."""
+    """A user's function of an `RuleInput`, checked."""
 
     function: Any
 
-    def __call__(self, at: At, rows: Any) -> tuple[Floats, Floats, Floats]:
+    def __call__(self, at: RuleInput, rows: Any) -> tuple[Floats, Floats, Floats]:
         return read_objective(self.function(at), at.cost.shape)
 
 
@@ -319,7 +320,7 @@ class RowObjective:
 
     arrays: tuple[Floats, Floats, Floats]
 
-    def __call__(self, at: At, rows: Any) -> tuple[Floats, Floats, Floats]:
+    def __call__(self, at: RuleInput, rows: Any) -> tuple[Floats, Floats, Floats]:
         """Return those of some rows."""
         a, b, w0 = self.arrays
         return a[rows], b[rows], w0[rows]

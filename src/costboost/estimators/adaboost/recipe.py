@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.rounds import EarlyStopping, Observer, Printer, consume
 from costboost.calibration import CalibratedScores, ClassCalibration, calibration_splits
+from costboost.costs import as_costs
 from costboost.estimators.adaboost.folds import Fold, Opener
 from costboost.estimators.adaboost.trainer import History, OutOfFold, Trainer
 from costboost.fitting.judging import Answers, constant_cost, measure, row_losses
@@ -43,6 +44,7 @@ class Look:
     calibration: ClassCalibration
     losses: Floats  # of a user's metric, which has none for rows: the one number
     weights: Floats | None
+    cost: float = np.nan  # the mean of what the decisions cost
 
     @property
     def loss(self) -> float:
@@ -77,6 +79,8 @@ class Race:
         self._decided = (np.empty(0, np.intp), np.empty(0, np.intp))
         self._constant = np.inf
         plan = trainer.plan
+        # Whether the user said what mistakes cost: else that is nobody's bill.
+        self.priced = plan.metric == "cost" or trainer.costs != as_costs(None, trainer.classes)
         self.watch = EarlyStopping(
             self, plan.patience, plan.tolerance, STEP, plan.setting.n_rounds, self._idle
         )
@@ -100,15 +104,17 @@ class Race:
         """Calibrate the folds as they are; return the loss of the rows left out."""
         plan, y, n_rounds = self.trainer.plan, self.trainer.y[self.rows], step.number + 1
         scores = np.concatenate([fold.scores(n_rounds) for fold in self.folds])
-        blank = ClassCalibration(plan.calibration, plan.n_classes, margins=self.trainer.margins)
+        blank = ClassCalibration(
+            plan.calibration, plan.n_classes, margins=self.trainer.scores_are_margins
+        )
         fitted = blank.fit(scores, y, self.weights)
         self._price_training_rows(n_rounds, fitted)
         answers = self._answers(y, fitted.predict(scores))
         if callable(plan.metric):
-            value = np.array([measure(plan.metric, answers)])
-            self._last = Look(n_rounds, fitted, value, None)
+            losses, weights = np.array([measure(plan.metric, answers)]), None
         else:
-            self._last = Look(n_rounds, fitted, row_losses(plan.metric, answers), self.weights)
+            losses, weights = row_losses(plan.metric, answers), self.weights
+        self._last = Look(n_rounds, fitted, losses, weights, measure("cost", answers))
         return self._last.loss
 
     def _price_training_rows(self, n_rounds: int, fitted: ClassCalibration) -> None:
@@ -125,7 +131,7 @@ class Race:
         self._decided = (self._decided[1], decided)
         labels = trainer.classes[y]
         answers = Answers(labels, y, lambda: proba, decided, self.costs, self.weights)
-        if trainer.plan.metric == "cost":
+        if self.priced:
             self._constant = constant_cost(answers)
         return answers
 
@@ -156,18 +162,25 @@ class Race:
         observers: list[Observer] = [self._watch]
         if plan.verbose:
             every = STEP * -(-plan.verbose // STEP)  # lines are printed where there was a look
-            what = "loss" if callable(plan.metric) else plan.metric.replace("_", " ")
-            tell = lambda step: f"out-of-fold {what} {watch.costs[-1]:.6g}"  # noqa: E731
-            observers.append(Printer(plan.setting.n_rounds, every, tell))
+            observers.append(Printer(plan.setting.n_rounds, every, self._say))
         observers.append(self._tell)
         outcome = consume(self.steps(), observers, on_interrupt=plan.on_interrupt)
         steps, self.interrupted = outcome.rounds, outcome.interrupted
         if watch.looks[-1:] != [len(steps)]:  # ended between two looks, or before the first
             watch.look(Step(len(steps) - 1, ()))
         self._choose()
-        self.trainer.settle_beaten(watch.best >= self._constant)
         assert self._chosen is not None
+        least = watch.best if plan.metric == "cost" else self._chosen.cost
+        self.trainer.settle_beaten(least >= self._constant)
         return self._chosen
+
+    def _say(self, step: Step) -> str:
+        """Say what the last look saw of the rows left out."""
+        metric, look = self.trainer.plan.metric, self._last_look
+        assert look is not None
+        what = "loss" if callable(metric) else metric.replace("_", " ")
+        bill = f", cost {look.cost:.6g}" if self.priced and metric != "cost" else ""
+        return f"out-of-fold {what} {look.loss:.6g}{bill}"
 
     def _tell(self, step: Step) -> bool:
         observer = self.trainer.observer

@@ -25,7 +25,8 @@ from costboost.boosting.adaboost.model import (
 )
 from costboost.boosting.adaboost.prices import aimed_labels, price_scale
 from costboost.boosting.adaboost.rows import Given
-from costboost.boosting.adaboost.rules import At, Rule
+from costboost.boosting.adaboost.rules import Rule
+from costboost.boosting.objectives import RuleInput
 from costboost.calibration import CalibratedScores
 from costboost.costs import Costs, as_costs
 from costboost.estimators.adaboost.plan import Plan, RowObjective
@@ -117,7 +118,7 @@ class Trainer(TableTrainer):
             self._held_out = [(part.name, self._watch_table(part)) for part in held_out]
 
     @property
-    def margins(self) -> bool:  # type: ignore[override]
+    def scores_are_margins(self) -> bool:  # type: ignore[override]
         """Whether `score` returns real-valued margins rather than shares of votes."""
         return not self.plan.discrete
 
@@ -238,7 +239,7 @@ class Trainer(TableTrainer):
         prices = given.by_class()
         if plan.rule.joint and stump and prices is not None and prices.largest > 0.0:
             # As in Boosting: the largest cost is scaled to 1.
-            unit = prices.right / prices.largest
+            unit = prices.row_price / prices.largest
             both = (float(unit[1]), float(unit[0]))
             search, least = plan.rule.joint, plan.limits.min_samples_leaf
             ways = plan.monotone
@@ -401,8 +402,8 @@ def _aim_at_objective(given: Given, rule: Rule, setting: Setting) -> Given:
         prices = rows.table or rows.prices()
         scale = price_scale(prices.largest, prices.smallest, rule, setting.cost_scale)
         sign = np.where(given.labels == 1, 1.0, -1.0)
-        cost = rows.prices().scaled(scale).right
-        at = At(cost=cost, sign=sign, n_rounds=setting.n_rounds)
+        cost = rows.prices().scaled(scale).row_price
+        at = RuleInput(cost=cost, sign=sign, n_rounds=setting.n_rounds)
         arrays = objective(at, np.arange(len(sign)))
         if np.all(arrays[0] * sign >= 0.0):
             return given

@@ -71,7 +71,7 @@ class GradientTrainer(TableTrainer):
 
     plan: GradientPlan
     histories: list[GradientHistory]
-    margins = True
+    scores_are_margins = True
 
     def __init__(
         self,

@@ -54,7 +54,7 @@ class PNormTrainer(Trainer):
 
     plan: PNormPlan  # type: ignore[assignment]
     histories: list[MixingHistory]  # type: ignore[assignment]
-    margins = False
+    scores_are_margins = False
 
     def train(  # type: ignore[override]
         self, rows: Any = None, previous: list[MixingRound] | None = None

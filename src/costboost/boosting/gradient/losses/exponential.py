@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting.adaboost.rules import OBJECTIVES, At
 from costboost.boosting.gradient.losses.base import BuiltIn, flat, logistic, signs
 from costboost.boosting.gradient.losses.classes import EXPONENTIAL, ClassTerms
 from costboost.boosting.gradient.messages import SizeSums, TermsByClass, class_weights, log_shares
 from costboost.boosting.gradient.minimisers import FARTHEST
 from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.objectives import OBJECTIVES, RuleInput
 from costboost.inputs.outside import read_objective
 from costboost.shards.grid import rounded
 from costboost.shards.local import Shards
@@ -125,7 +125,7 @@ class CostExponentialLoss(BuiltIn):
     objective : str, or callable
         "asymboost" and "adac1" (a = c y, b = 0, w0 = 1), "adacost" (a = y / 2, b = -c / 2,
         w0 = c), "cgada" (a = y, b = 0, w0 = c), "adaboost" (a = y, b = 0, w0 = 1), or a function
-        from `At` (costs `cost`, scaled to at most 1, and labels `sign`) to (a, b, w0).
+        from `RuleInput` (costs `cost`, scaled to at most 1, and labels `sign`) to (a, b, w0).
     scale : float
         Multiplies costs; training sets it to 1 over the largest.
     total : float
@@ -151,7 +151,7 @@ class CostExponentialLoss(BuiltIn):
     def evaluate(self, cost: Floats, sign: Floats, n_classes: int) -> tuple[Floats, ...]:
         """Return a, b, w0 at these costs and labels (+1 everywhere for K classes)."""
         objective = self.objective if callable(self.objective) else NAMED[self.objective]
-        at = At(cost=self.scale * cost, sign=sign, n_classes=n_classes)
+        at = RuleInput(cost=self.scale * cost, sign=sign, n_classes=n_classes)
         parts = read_objective(objective(at), cost.shape, all_rows=False)
         return tuple(np.ascontiguousarray(part) for part in parts)
 
@@ -255,7 +255,7 @@ class CostExponentialLoss(BuiltIn):
         return float(np.average(terms.value(flat(margins)), weights=rows.weights))
 
 
-def _cost_or_one(at: At) -> Floats:
+def _cost_or_one(at: RuleInput) -> Floats:
     return at.cost if np.any(at.cost) else np.ones_like(at.cost)
 
 

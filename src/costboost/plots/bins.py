@@ -30,7 +30,7 @@ def weighted_quantiles(values: Floats, weight: Floats, q: ArrayLike) -> Floats:
     Examples
     --------
     >>> import numpy as np
-    >>> from costboost.plots._bins import weighted_quantiles
+    >>> from costboost.plots.bins import weighted_quantiles
     >>> values, weight = np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 2.0])
     >>> weighted_quantiles(values, weight, [0.25, 0.5]).tolist()
     [1.0, 2.0]

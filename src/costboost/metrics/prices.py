@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from costboost.costs import Costs, as_costs
 from costboost.inputs.arrays import encode
-from costboost.metrics._checks import Floats, check_labels, check_weights, power_of_two, weighty
+from costboost.metrics.checks import Floats, check_labels, check_weights, power_of_two, weighty
 
 
 def _both_of(label: Any, costs: Costs) -> NDArray[Any]:

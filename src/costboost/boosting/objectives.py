@@ -1,0 +1,86 @@
+"""Functions of costs that rules and losses share, and Cai, Song and Zhang's objectives.
+
+Their objective (17), sum w0 exp(-sum alpha (a f + b)), holds several algorithms as cases of (a, b,
+w0): AdaBoost's loop takes it round by round, gradient boosting as a loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Beta = Callable[[Floats, Floats], Floats]
+
+
+@dataclass(frozen=True)
+class RuleInput:
+    """Where a rule's functions are evaluated; arrays of one shape.
+
+    Attributes
+    ----------
+    cost : ndarray
+        The scaled cost of getting the row wrong; with K > 2 classes, `Rule.wrong` and
+        `Rule.wrong_factor` see the cost of the wrong answer that was given.
+    row_cost : ndarray or None
+        The mean cost of the row's wrong answers, whatever answer was given; None: `cost`.
+    sign : ndarray
+        y, +1 or -1 (K > 2 classes: +1).
+    n_rounds : int
+        The number of rounds asked for.
+    n_classes : int
+    ratio : float
+        The mean cost of the positives over that of the negatives.
+    beta : callable or None
+        The user's own beta(sign, c) for AdaCost.
+    objective : tuple (a, b, w0) or None
+        Gradient-CSB's objective, evaluated at these rows.
+    """
+
+    cost: Floats
+    sign: Floats
+    n_rounds: int = 1
+    n_classes: int = 2
+    ratio: float = 1.0
+    beta: Beta | None = None
+    objective: tuple[Floats, Floats, Floats] | None = None
+    row_cost: Floats | None = None
+
+
+Function = Callable[[RuleInput], Floats]
+
+
+def one(at: RuleInput) -> Floats:
+    """Return 1 for every row."""
+    return np.ones_like(at.cost)
+
+
+def zero(at: RuleInput) -> Floats:
+    """Return 0 for every row."""
+    return np.zeros_like(at.cost)
+
+
+def cost(at: RuleInput) -> Floats:
+    """Return the cost of every row; with K > 2 classes, of the wrong answer it was given."""
+    return at.cost
+
+
+def row_cost(at: RuleInput) -> Floats:
+    """Return the cost of every row, whatever wrong answer it was given."""
+    return at.cost if at.row_cost is None else at.row_cost
+
+
+def cost_or_one(at: RuleInput) -> Floats:
+    """First weights proportional to cost; all costs zero means all rows alike."""
+    return at.cost if np.any(at.cost) else np.ones_like(at.cost)
+
+
+OBJECTIVES: dict[str, Callable[[RuleInput], tuple[Floats, Floats, Floats]]] = {
+    "adaboost": lambda at: (at.sign, zero(at), one(at)),
+    "adacost": lambda at: (at.sign / 2, -at.cost / 2, cost_or_one(at)),
+    "adac1": lambda at: (at.cost * at.sign, zero(at), one(at)),
+    "asymboost": lambda at: (at.cost * at.sign, zero(at), one(at)),
+}
