@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from costboost import CostBoostClassifier, Costs
-from costboost.boosting.adaboost.rules import At
+from costboost.boosting.objectives import RuleInput
 from costboost.datasets import Dataset
 from costboost.papers.cells import Row
 
@@ -23,7 +23,7 @@ ROUNDS = 20
 EQUAL = 1e-9
 
 
-def _cgada(at: At) -> Any:
+def _cgada(at: RuleInput) -> Any:
     return at.sign, np.zeros_like(at.cost), at.cost
 
 
@@ -34,7 +34,7 @@ class Case(NamedTuple):
     a: str
     b: str
     w0: str
-    objective: str | Callable[[At], Any]
+    objective: str | Callable[[RuleInput], Any]
     equal: bool
     why: str
     given: dict[str, Any]
