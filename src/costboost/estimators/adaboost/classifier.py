@@ -109,8 +109,10 @@ class CostBoostClassifier(
         Use the Laplace estimate of leaf probabilities, as AdaCost's authors did: one more row of
         each class, where a row of `sample_weight` 3 is three rows. For the built-in tree with
         votes other than "discrete".
-    alpha : {"published", "search"}, default="published"
-        "search" minimises the method's own Z exactly in every round.
+    alpha : {"published", "search", "estimate"}, default="published"
+        "search" minimises the method's own Z exactly in every round, as "adacost" does anyway.
+        "estimate" leaves AdaCost's step at its authors' first guess, 1/2 ln((1 + r) / (1 - r)) with
+        r = sum D y h beta (Eq. 10 and 11), which never is the longer one.
     cost_scale : "auto" or float, default="auto"
         The largest cost after scaling, for methods that need costs within [0, 1]. "auto" is 1,
         and for AdaCost 0.1, or half of the largest cost at which the first step is positive if
@@ -317,8 +319,8 @@ class CostBoostClassifier(
             probabilities, only their decisions, and only where ``predict`` is given no costs of
             its own. The other methods learn from them.
         groups : array-like of shape (n_samples,), default=None
-            Rows of one group are never both trained and calibrated on. Without groups, copies of
-            a row are not.
+            Rows of one group are never both trained on and calibrated on, or held out for early
+            stopping. Without groups, copies of a row are not.
         eval_set : tuple (X, y), (X, y, costs), (X, y, costs, sample_weight) or dict, default=None
             Held-out rows for early stopping of a named method, in place of
             `validation_fraction`; or several of them by name, of which the first stops training.

@@ -211,7 +211,7 @@ def _check_parameters(params: Any) -> None:
     check_training(params)
     check_choice("votes", params.votes, VOTES)
     check_choice("laplace", params.laplace, (True, False))
-    check_choice("alpha", params.alpha, ("published", "search"))
+    check_choice("alpha", params.alpha, ("published", "search", "estimate"))
     check_choice("criterion", params.criterion, ("gini", "entropy", "error"))
     check_choice("calibration", params.calibration, ("auto", *CALIBRATORS))
     check_number("learning_rate", params.learning_rate, low=0.0, open_low=True)
@@ -246,6 +246,11 @@ def _check_combination(params: Any, rule: Rule, costs: Costs, n_classes: int) ->
         raise ValueError(
             f"votes={params.votes!r} fits leaf values to the plain exponential loss, which "
             f"method={rule.name!r} does not have. Use adaboost, adamec, cgada or asymada."
+        )
+    if params.alpha == "estimate" and rule.name != "adacost":
+        raise ValueError(
+            f"alpha='estimate' is AdaCost's first guess at a step that it then refines; "
+            f"method={rule.name!r} has none. Use alpha='published' or method='adacost'."
         )
     if params.laplace and (params.estimator is not None or params.votes == "discrete"):
         given = f"votes={params.votes!r}" if params.estimator is None else "estimator"

@@ -265,7 +265,7 @@ def _train_alike(
         rounds = islice(fold.source(), n_rounds)
         taken = consume(rounds, [tell], on_interrupt=trainer.plan.on_interrupt).rounds
         model = fold.model(len(taken))
-    trainer.histories.append(History(taken, {}, None))
+    trainer.histories.append(History(taken, {}))
     assert trainer.out_of_fold is not None
     trainer.out_of_fold.train_costs = [costs]
     return model

@@ -269,8 +269,8 @@ class GradientBoostClassifier(
             probabilities, only their decisions, and only where ``predict`` is given no costs of
             its own.
         groups : array-like of shape (n_samples,), default=None
-            Rows of one group are never both trained and calibrated on. Without groups, copies of
-            a row are not.
+            Rows of one group are never both trained on and calibrated on, or held out for early
+            stopping. Without groups, copies of a row are not.
         eval_set : tuple (X, y), (X, y, costs), (X, y, costs, sample_weight) or dict, default=None
             Held-out rows for early stopping, in place of `validation_fraction`; or several
             of them by name, of which the first stops training.
