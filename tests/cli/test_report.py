@@ -55,3 +55,14 @@ def test_the_page_is_not_overwritten_and_is_a_page(run, asked, folder, tmp_path)
     assert not asked
     start = ("report", folder / "model.cb", folder / "later.csv", "-o", tmp_path / "r.html")
     assert run(*start, "--force").code == 0
+
+
+def test_the_real_page(run, folder, tmp_path):
+    page = tmp_path / "r.html"
+    page.write_text("old")
+    ran = run("report", folder / "model.cb", folder / "later.csv", "-o", page, "--force")
+    assert ran.code == 0, ran.err
+    written = page.read_text(encoding="utf-8")
+    assert "</html>" in written
+    assert "on payments.csv</dd>" in written  # the card says what the model was trained on
+    assert "Today&#x27;s decisions" in written
