@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from functools import partial
 
 import polars as pl
@@ -409,10 +408,11 @@ def test_ctrl_c_gives_130(folder, tmp_path):
     start = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
     default = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a shell may have it ignored
     with subprocess.Popen(command, preexec_fn=default, **start) as process:
-        time.sleep(6)  # imported by now, and waiting for a table
+        process.stdin.write(b"a,b\n" * 100_000)  # more than a pipe holds: it is being read
+        process.stdin.flush()
         process.send_signal(signal.SIGINT)
         try:
-            assert process.wait(timeout=30) == 130
+            assert process.wait(timeout=60) == 130
         finally:
             process.kill()
         assert b"Traceback" not in process.stderr.read()
