@@ -84,23 +84,24 @@ def open_task(path: str, prices: Prices, asked: Choices, screen: Screen) -> Task
     roles = {asked.target: "the target"}
     named = {"the time": asked.time, "the groups": asked.groups, "today's decisions": asked.current}
     roles |= {name: part for part, name in named.items() if name is not None}
-    choice = choose(
-        frame,
-        roles,
-        drop=asked.drop,
-        keep=asked.keep,
-        as_number=asked.as_number,
-        as_category=asked.as_category,
-    )
-    rows = read_rows(
-        frame,
-        choice.features,
-        prices,
-        classes,
-        target=asked.target,
-        current=asked.current,
-        groups=asked.groups,
-    )
+    with screen.working("Looking at the columns"):
+        choice = choose(
+            frame,
+            roles,
+            drop=asked.drop,
+            keep=asked.keep,
+            as_number=asked.as_number,
+            as_category=asked.as_category,
+        )
+        rows = read_rows(
+            frame,
+            choice.features,
+            prices,
+            classes,
+            target=asked.target,
+            current=asked.current,
+            groups=asked.groups,
+        )
     return Task(source, choice, rows, prices)
 
 
@@ -134,7 +135,8 @@ def train(
     task = open_task(path, prices, asked, screen)
     rows, money = task.rows, Money(prices.currency)
     time = None if asked.time is None else rows.frame[asked.time]
-    split = hold_out(rows.truth, holdout, asked.seed, time=time, groups=rows.groups)
+    with screen.working("Holding rows out"):
+        split = hold_out(rows.truth, holdout, asked.seed, time=time, groups=rows.groups)
     _show_table(screen, task, split)
     learnt_from = rows.take(split.train)
     fit(model, learnt_from, task, screen, f"Training {method}")
@@ -210,7 +212,8 @@ def _groups_on_both_sides(rows: Rows, split: Split) -> str:
 def _judge(
     screen: Screen, model: Any, held: Rows, seed: int, money: Money, split: Split
 ) -> tuple[Bill, dict[str, Any]]:
-    answers: Answers = answer(model, held)
+    with screen.listening(), screen.working("Deciding about the rows held out"):
+        answers: Answers = answer(model, held)
     bill = make_bill(held, {MODEL: answers.decided}, seed, screen)
     found = findings(model, held, answers, bill)
     screen.say(f"What decisions cost on the {count(len(held), 'row')} held out", "bold")
