@@ -52,6 +52,21 @@ class Choices:
     skip_unlabelled: bool = False
     seed: int = 0
 
+    def options(self) -> dict[str, str | None]:
+        """Return the columns that play a part, by the option that names them."""
+        return {
+            "--target": self.target,
+            "--time": self.time,
+            "--groups": self.groups,
+            "--current": self.current,
+        }
+
+    def roles(self) -> dict[str, str]:
+        """Return which part these columns play."""
+        parts = ("the target", "the time", "the groups", "today's decisions")
+        named = zip(self.options().values(), parts, strict=True)
+        return {name: part for name, part in named if name is not None}
+
 
 @dataclass(frozen=True)
 class Task:
@@ -68,41 +83,27 @@ def open_task(path: str, prices: Prices, asked: Choices, screen: Screen) -> Task
     source = read_source(path)
     with screen.working(f"Reading {source.name}"):
         frame = read_table(source, asked.as_category)
-    take_roles(
-        frame,
-        {
-            "--target": asked.target,
-            "--time": asked.time,
-            "--groups": asked.groups,
-            "--current": asked.current,
-        },
-    )
+    take_roles(frame, asked.options())
     if asked.skip_unlabelled:
         frame = _labelled(frame, asked.target, screen)
     classes = np.unique(labels_of(frame[asked.target]))
     prices.costs(classes.tolist())  # what is wrong with them is said before anything else
-    roles = {asked.target: "the target"}
-    named = {"the time": asked.time, "the groups": asked.groups, "today's decisions": asked.current}
-    roles |= {name: part for part, name in named.items() if name is not None}
     with screen.working("Looking at the columns"):
-        choice = choose(
-            frame,
-            roles,
-            drop=asked.drop,
-            keep=asked.keep,
-            as_number=asked.as_number,
-            as_category=asked.as_category,
-        )
-        rows = read_rows(
-            frame,
-            choice.features,
-            prices,
-            classes,
-            target=asked.target,
-            current=asked.current,
-            groups=asked.groups,
-        )
+        choice = _choose(frame, asked)
+        parts = {"target": asked.target, "current": asked.current, "groups": asked.groups}
+        rows = read_rows(frame, choice.features, prices, classes, **parts)
     return Task(source, choice, rows, prices)
+
+
+def _choose(frame: pl.DataFrame, asked: Choices) -> Choice:
+    return choose(
+        frame,
+        asked.roles(),
+        drop=asked.drop,
+        keep=asked.keep,
+        as_number=asked.as_number,
+        as_category=asked.as_category,
+    )
 
 
 def _labelled(frame: pl.DataFrame, target: str, screen: Screen) -> pl.DataFrame:
