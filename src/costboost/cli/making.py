@@ -50,6 +50,7 @@ def train(
 ) -> None:
     """Train a model and bill it, in money, on rows that it has not seen."""
     from costboost.cli import train as command
+    from costboost.cli.methods import Maker
     from costboost.cli.prices import read_prices
     from costboost.cli.screen import Screen
 
@@ -76,11 +77,9 @@ def train(
         output=output,
         force=force,
         method=method,
-        rounds=rounds,
-        calibration=calibration,
+        maker=Maker(rounds=rounds, calibration=calibration, seed=seed, jobs=jobs),
         holdout=holdout,
         refit=refit,
-        jobs=jobs,
     )
 
 
@@ -126,6 +125,7 @@ def compare(
 ) -> None:
     """Compare methods, or models, on the same folds: paired intervals and ranks."""
     from costboost.cli import compare as command
+    from costboost.cli.methods import Maker
     from costboost.cli.prices import read_prices
     from costboost.cli.screen import Screen
     from costboost.cli.train import Choices
@@ -155,7 +155,5 @@ def compare(
         n_folds=folds,
         picture=picture,
         force=force,
-        rounds=rounds,
-        calibration=calibration,
-        jobs=jobs,
+        maker=Maker(rounds=rounds, calibration=calibration, seed=seed, jobs=jobs),
     )

@@ -16,7 +16,7 @@ from costboost.cli.columns import Choice, choose
 from costboost.cli.doubts import note_doubts
 from costboost.cli.errors import UsageError
 from costboost.cli.labels import labels_of, shown
-from costboost.cli.methods import make_model, telling
+from costboost.cli.methods import Maker, telling
 from costboost.cli.money import Money, count, share
 from costboost.cli.prices import Prices
 from costboost.cli.reading import Source, read_source, read_table
@@ -122,32 +122,26 @@ def train(
     output: str,
     force: bool,
     method: str,
-    rounds: int | None,
-    calibration: str,
+    maker: Maker,
     holdout: float,
     refit: bool,
-    jobs: int | None,
 ) -> None:
     """Train a model, bill it on rows held out, and write it."""
     check_output(output, force)
     if not 0 <= holdout <= 0.9:
         raise UsageError(f"--holdout {holdout} is a share of the rows from 0 to 0.9.")
-    model = make_model(method, rounds=rounds, calibration=calibration, seed=asked.seed, jobs=jobs)
+    model = maker.make(method)
     task = open_task(path, prices, asked, screen)
     rows, money = task.rows, Money(prices.currency)
     time = None if asked.time is None else rows.frame[asked.time]
     with screen.working("Holding rows out"):
         split = hold_out(rows.truth, holdout, asked.seed, time=time, groups=rows.groups)
     _show_table(screen, task, split)
-    learnt_from = rows.take(split.train)
-    fit(model, learnt_from, task, screen, f"Training {method}")
+    fit(model, rows.take(split.train), task, screen, f"Training {method}")
     held = rows.take(split.held)
     bill, found = _judge(screen, model, held, asked.seed, money, split) if len(held) else (None, {})
     if refit and len(held):
-        model = make_model(
-            method, rounds=rounds, calibration=calibration, seed=asked.seed, jobs=jobs
-        )
-        fit(model, rows, task, screen, f"Training {method} on all rows")
+        model = fit(maker.make(method), rows, task, screen, f"Training {method} on all rows")
     recipe = _recipe(task, asked, split, method, bill)
     if refit:
         recipe = replace(recipe, rows={"train": len(rows), "held_out": 0})
