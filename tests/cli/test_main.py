@@ -106,6 +106,7 @@ def test_methods_are_completed():
         (["train", "T", *TARGET, *PRICES, "--costs", "c.toml"], "not by both"),
         (["train", "T", *TARGET, *PRICES, "--method", "best"], "there are auto, adaboost"),
         (["train", "T", *TARGET, *PRICES, "--calibration", "x"], "sigmoid"),
+        (["train", "T", *TARGET, *PRICES, "--jobs", "0"], "--jobs"),
         (["train", "T", *TARGET, *PRICES, "--holdout", "2"], "from 0 to 0.9"),
         (["train", "T", *TARGET, *PRICES, "--time", "fraud"], "both name the column"),
         (["train", "T", "--target", "merchant", "--fp", "1", "--fn", "2"], "--costs"),

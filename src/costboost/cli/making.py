@@ -43,7 +43,7 @@ def train(
         bool, typer.Option("--refit", help="Train again on all rows after the bill.")
     ] = False,
     seed: o.Seed = 0,
-    jobs: o.Jobs = None,
+    jobs: o.Jobs = -1,
     force: o.Force = False,
     as_json: o.Json = False,
     debug: o.Debug = False,
@@ -118,7 +118,7 @@ def compare(
     rounds: o.Rounds = None,
     calibration: o.Calibration = "auto",
     seed: o.Seed = 0,
-    jobs: o.Jobs = None,
+    jobs: o.Jobs = -1,
     force: o.Force = False,
     as_json: o.Json = False,
     debug: o.Debug = False,

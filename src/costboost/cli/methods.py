@@ -39,13 +39,15 @@ class Maker:
     rounds: int | None = None
     calibration: str = "auto"
     seed: int = 0
-    jobs: int | None = None
+    jobs: int = -1
 
     def make(self, method: str) -> Any:
         """Return the estimator of a method, not fitted."""
         known = method_names()
         if method not in known:
             raise UsageError(f"--method {method!r} is not known; there are {', '.join(known)}.")
+        if self.jobs == 0:
+            raise UsageError("--jobs 0 would do nothing: give a number of threads, or -1.")
         params: dict[str, Any] = {"random_state": self.seed, "n_jobs": self.jobs}
         if self.rounds is not None:
             params["n_estimators"] = self.rounds

@@ -145,6 +145,7 @@ def train(
     recipe = _recipe(task, asked, split, method, bill)
     if refit:
         recipe = replace(recipe, rows={"train": len(rows), "held_out": 0})
+    model.set_params(n_jobs=None)  # whoever loads it has other cores, and other plans for them
     save(model, output, notes=recipe.to_notes())
     _show_end(screen, output, refit=refit)
     screen.result(_result(task, split, bill, found, output, model))
