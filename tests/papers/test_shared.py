@@ -144,3 +144,11 @@ def test_a_set_that_needs_no_folder():
     data = load_set("breast_cancer")
     assert isinstance(data.X, np.ndarray)
     assert data.positive in data.y
+
+
+def test_sets_are_chosen_by_name(tmp_path):
+    known = {"pima": 1, "sick": 2}
+    assert Options(tmp_path).choose(known) == ("pima", "sick")
+    assert read_options("cai", "", ["--sets", "sick"]).choose(known) == ("sick",)
+    with pytest.raises(ValueError, match="--sets iris: allowed are pima, sick"):
+        read_options("cai", "", ["--sets", "iris"]).choose(known)

@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     """Answer the three questions."""
     options = read_options("questions", __doc__ or "", arguments)
     small = ("nik_heart", "nik_liver", "nik_parkinsons", "nik_pima", "nik_survival", "nik_wdbc")
-    sets = small if options.quick else SETS
+    sets = small if options.quick else options.choose(SETS)
     run(options, sets, options.repeats or (2 if options.quick else N_SPLITS))
 
 
