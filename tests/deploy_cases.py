@@ -7,7 +7,15 @@ from sklearn.tree import DecisionTreeClassifier
 import costboost as cb
 from zoo import MAKERS, table
 
-WRAPPERS = ("minimum cost", "frozen", "metacost", "costing", "costing constants")
+WRAPPERS = (
+    "minimum cost",
+    "frozen",
+    "metacost",
+    "costing",
+    "costing constants",
+    "rate",
+    "cost columns",
+)
 # A graph or a C file has no table to read prices from: they are its inputs.
 NAMES = [name for name in MAKERS if name not in (*WRAPPERS, "costs by column")]
 

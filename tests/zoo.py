@@ -134,6 +134,21 @@ def makers():
         "costing constants",
         on(cb.CostingClassifier(tree, 3, random_state=0), X, lone, costs={"fp": 99, "fn": 1}),
     )
+    rates = {1: 0.2, 0: 0.9}
+    yield "rate", on(cb.RateClassifier(tree, rates, cv=2, random_state=0), X, y, costs=prices)
+    columns = cb.CostColumns(tree, costs=by_column, drop=["amount"])
+    yield "cost columns", on(columns, F, labels)
+    sets = {"first": (X, y), "second": (X[:50], y[:50])}
+    for kind, model in {
+        "adaboost": boost("adaboost", n_iter_no_change=3, **SMALL),
+        "calibrated": boost("adamec", n_iter_no_change=3, cv=2, **SMALL),
+        "gradient": gradient(n_iter_no_change=3, **SMALL),
+        "p-norm": PNormBoostClassifier(n_iter_no_change=3, **SMALL),
+    }.items():
+        yield f"eval sets of {kind}", on(model, X, y, eval_set=sets)
+    regressor = cb.GradientBoostRegressor(n_iter_no_change=3, **SMALL)
+    held_out = {"first": (X, target), "second": (X[:50], target[:50])}
+    yield "eval sets of a regressor", on(regressor, X, target, eval_set=held_out)
 
 
 MAKERS = dict(makers())

@@ -23,6 +23,7 @@ TRUSTED_TYPES: list[str] = [
     "costboost.estimators.wrappers.costing.CostingClassifier",
     "costboost.estimators.wrappers.metacost.MetaCostClassifier",
     "costboost.estimators.wrappers.minimum_cost.MinimumCostClassifier",
+    "costboost.estimators.wrappers.rate.RateClassifier",
     # what they were given
     "costboost.costs.costs.Costs",
     "costboost.costs.expressions.Expression",

@@ -1,10 +1,17 @@
 """Ctrl-C ends all folds; callbacks see a model of the rounds so far."""
 
 import importlib
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
 
 from costboost import (
     CostBoostClassifier,
@@ -12,7 +19,7 @@ from costboost import (
     GradientBoostRegressor,
     PNormBoostClassifier,
 )
-from costboost.metrics import make_cost_scorer
+from costboost.metrics import make_cost_scorer, mean_cost
 from family import has_callbacks
 
 FAMILIES = {
@@ -99,6 +106,25 @@ def test_an_interrupted_recipe_trains_no_further_model(monkeypatch, rows):
     assert len(model._scores.models) == 3
 
 
+def test_a_real_signal_ends_every_calibrated_method():
+    """They would take hours; the margin is for machines that do other things besides."""
+    command = [sys.executable, "-u", str(Path(__file__).with_name("interrupted.py")), "5000"]
+    took, sent = {}, None
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        for line in child.stdout:
+            first, _, rest = line.partition(" ")
+            if first == "fit":
+                name, sent = rest.strip(), None
+            elif first == "round" and sent is None:
+                sent = time.time()
+                child.send_signal(signal.SIGINT)
+            elif first == "done":
+                took[name] = float(rest.split()[0]) - sent
+    assert child.returncode == 0
+    assert len(took) == 7
+    assert max(took.values()) < 10.0, took
+
+
 # ---------------------------------------------------------------- callbacks
 
 
@@ -134,6 +160,28 @@ def test_monitors_score_every_round_of_every_fold(rows, family):
             if hasattr(alone, name):
                 setattr(alone, name, (of_fold.models[fold],))
         assert scores[6 * fold + 5] == np.mean(alone.predict(X) == y)
+
+
+@needs_callbacks
+def test_monitors_take_a_cost_scorer_as_it_is(rows):
+    X, y = rows
+    costs = {"fp": 1, "fn": 5}
+    watcher = monitor(make_cost_scorer(costs))
+    model = GradientBoostClassifier("log", 4, costs=costs).set_callbacks(watcher).fit(X, y)
+    seen = [row["score"] for row in watcher.get_logs().data]
+    paid = [mean_cost(y, decided, costs=costs) for decided in model.staged_predict(X)]
+    assert seen == pytest.approx([-cost for cost in paid])
+
+
+@needs_callbacks
+@pytest.mark.parametrize("model", [LogisticRegression(), GradientBoostClassifier("log", 4)])
+def test_monitors_without_scoring_fail_in_scikit_learn_itself(rows, model):
+    """1.9.1 reads the number that `score` returns as a dictionary: no estimator can help it."""
+    X, y = rows
+    if sklearn.__version__ != "1.9.1":
+        pytest.skip("known of 1.9.1")
+    with pytest.raises(TypeError, match="'float' object is not iterable"):
+        model.set_callbacks(monitor(None)).fit(X, y)
 
 
 @needs_callbacks

@@ -25,6 +25,7 @@ from costboost.calibration._folds import (
     keeps_copies,
     labels_of_sets,
     numbered,
+    read_groups,
 )
 from costboost.calibration.calibrators import (
     CALIBRATORS,
@@ -57,4 +58,5 @@ __all__ = [
     "keeps_copies",
     "labels_of_sets",
     "numbered",
+    "read_groups",
 ]

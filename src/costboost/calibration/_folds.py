@@ -68,7 +68,7 @@ def calibration_splits(
     [11, 11, 11]
     """
     codes = np.asarray(codes, dtype=np.intp)
-    tags = None if groups is None else _read_groups(groups, len(codes))
+    tags = None if groups is None else read_groups(groups, len(codes))
     alive = _alive(codes, sample_weight)
     cv = 5 if cv is None else cv
     if isinstance(cv, Real):
@@ -142,7 +142,7 @@ def rows_of_sets(sets: Ints, chosen: Ints) -> Ints:
     return np.flatnonzero(taken[sets])
 
 
-def _read_groups(groups: ArrayLike, n_rows: int) -> Ints:
+def read_groups(groups: ArrayLike, n_rows: int) -> Ints:
     """Return the number of each row's group."""
     given = np.asarray(groups)
     if given.shape != (n_rows,):

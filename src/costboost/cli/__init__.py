@@ -15,6 +15,7 @@ splitting   which rows are held out, and folds
 methods     names -> estimators
 bill        what policies cost, with intervals
 words       bills and findings -> lines on the screen
+doubts      what speaks against believing them
 writing     results -> files, whole or not at all
 
 Every other module is the command of its name.

@@ -21,6 +21,7 @@ from costboost.cli.screen import Screen
 from costboost.cli.words import listed
 from costboost.cli.writing import check_output, table_suffixes, write_table
 from costboost.costs import Expression, ExpressionError
+from costboost.decisions import allocate
 
 __all__ = ["decide"]
 
@@ -77,12 +78,17 @@ def _jointly(
         raise UsageError("--per says for what a --capacity holds: give that too.")
     groups = None if per is None else _groups(rows.frame, per)
     price = None if defer is None else _price(defer, rows.frame)
-    plan = model.decide(
-        rows.X, costs=rows.costs, capacity=limits or None, groups=groups, defer=price
-    )
     costs = rows.costs if price is None else rows.costs.with_defer(price)
-    proba = np.asarray(model.predict_proba(rows.X))
-    return Answers(plan.decisions, proba, costs.expected(proba)), actions, plan
+    proba = model._decision_proba(rows.X, rows.costs)
+    expected = costs.expected(proba)
+    plan = allocate(
+        expected,
+        limits or None,
+        actions=costs.actions,
+        groups=groups,
+        cheapest=costs.decide(proba, encoded=True),
+    )
+    return Answers(plan.decisions, proba, expected), actions, plan
 
 
 def _limit(text: str, actions: list[Any]) -> tuple[Any, float]:

@@ -24,9 +24,10 @@ import polars as pl
 
 from costboost.cli.errors import InputError
 
-__all__ = ["Source", "read_source", "read_table"]
+__all__ = ["ISO_DATE", "Source", "read_source", "read_table"]
 
 _ENOUGH = 5_000  # rows that mostly tell of which type a column is
+ISO_DATE = r"^\d{4}-\d\d-\d\d"
 _ARROW_STREAM = b"\xff\xff\xff\xff"
 
 
@@ -113,11 +114,28 @@ def _parse_json(source: Source, as_text: Collection[str]) -> pl.DataFrame:
             f"{source.name} is one JSON list: give JSON lines, an object in each line, as "
             "'jq -c .[]' makes of it."
         )
-    return pl.read_ndjson(
+    frame = pl.read_ndjson(
         io.BytesIO(source.data),
         infer_schema_length=None,
         schema_overrides=dict.fromkeys(as_text, pl.String),
     )
+    return frame.with_columns(
+        _with_dates(column)
+        for column in frame.get_columns()
+        if column.dtype == pl.String and column.name not in as_text
+    )
+
+
+def _with_dates(column: pl.Series) -> pl.Series:
+    """Return text that is dates throughout as dates, which JSON has none of."""
+    known = column.drop_nulls()
+    if not len(known) or not known.str.contains(ISO_DATE).all():
+        return column
+    try:
+        dates = known.str.len_chars().max() == 10
+        return column.str.to_date() if dates else column.str.to_datetime()
+    except pl.exceptions.PolarsError:
+        return column
 
 
 def _parse_csv(source: Source, as_text: Collection[str]) -> pl.DataFrame:

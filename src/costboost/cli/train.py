@@ -13,6 +13,7 @@ import polars as pl
 
 from costboost.cli.bill import MODEL, Answers, Bill, answer, make_bill
 from costboost.cli.columns import Choice, choose
+from costboost.cli.doubts import note_doubts
 from costboost.cli.errors import UsageError
 from costboost.cli.labels import labels_of, shown
 from costboost.cli.methods import make_model, telling
@@ -29,7 +30,6 @@ from costboost.cli.words import (
     findings,
     show_bill,
     show_findings,
-    warn_of_rows,
 )
 from costboost.cli.writing import check_output
 from costboost.persistence import save
@@ -217,7 +217,7 @@ def _judge(
     screen.say()
     show_bill(screen, bill, money)
     show_findings(screen, found, money, held.positive)
-    warn_of_rows(screen, held, found, "held out")
+    note_doubts(screen, held, found, "held out")
     return bill, found
 
 

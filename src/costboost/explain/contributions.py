@@ -145,7 +145,7 @@ class _Opened(NamedTuple):
 
 
 def _explain_member(member: Member, X: Any, background: Any, n_threads: int) -> _Opened:
-    explainer = Explainer(member.forest)
+    explainer = Explainer.of(member.forest)
     codes = member.forest.encode(X, n_threads)
     if background is None:
         values, base = explainer.path_dependent(codes, n_threads)

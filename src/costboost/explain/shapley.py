@@ -13,13 +13,14 @@ column, less the mean.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costboost.explain import _shap_kernels as kernels
+from costboost.inputs.arrays import freeze
 from costboost.runtime.compiled import warn_if_interpreted
 from costboost.trees.forest import Forest
 from costboost.trees.walking import in_parts
@@ -41,6 +42,17 @@ class Explainer:
     def __init__(self, forest: Forest) -> None:
         warn_if_interpreted()
         self.forest = forest
+
+    @classmethod
+    def of(cls, forest: Forest) -> Explainer:
+        """Return the explainer of a forest: made once, and kept beside its arrays (frozen ones).
+
+        A file or a pickle of the forest does not hold it.
+        """
+        if "_explainer" not in vars(forest):
+            vars(forest)["_explainer"] = cls(forest)
+        found: Explainer = vars(forest)["_explainer"]
+        return found
 
     @cached_property
     def ends(self) -> Int64:
@@ -75,9 +87,13 @@ class Explainer:
             reached[left + 1] = reached[nodes] * self.shares[left + 1]
         return np.add.reduceat(reached[:, None] * self.forest.values, self.forest.roots, axis=0)
 
+    @cached_property
+    def _base(self) -> Floats:
+        return np.asarray(self.forest.base + self.expected.sum(axis=0))
+
     def path_dependent(self, codes: Codes, n_threads: int = 1) -> tuple[Floats, Floats]:
         """Return values and base of binned rows, averaging along the paths of each tree."""
-        base = self.forest.base + self.expected.sum(axis=0)
+        base = self._base
         if self._tables is not None:
             return self._of_stumps(codes, self._stump_means()), base
         return self._by_kernel(codes, None, n_threads), base
@@ -186,6 +202,7 @@ def _room(
     )
 
 
+@cache
 def gauss_points(width: int) -> Floats:
     """Return Gauss-Legendre points and weights on [0, 1] of all orders that paths need, (n, n, 2).
 
@@ -199,9 +216,10 @@ def gauss_points(width: int) -> Floats:
     for q in range(1, n):
         x, w = np.polynomial.legendre.leggauss(q)
         points[q, :q] = np.column_stack([0.5 * (x + 1.0), 0.5 * w])
-    return points
+    return freeze(points)
 
 
+@cache
 def beta_table(width: int) -> Floats:
     """Return a! b! / (a + b + 1)! for a, b = 0 .. width.
 
@@ -214,4 +232,4 @@ def beta_table(width: int) -> Floats:
     table[0] = 1.0 / np.arange(1, width + 2)
     for a in range(1, width + 1):
         table[a] = table[a - 1] * a / (a + np.arange(width + 1) + 1.0)
-    return table
+    return freeze(table)

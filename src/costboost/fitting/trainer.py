@@ -1,14 +1,18 @@
-"""What every trainer has: a table that is binned once, rows to train on and rows held out.
+"""What every trainer has: a table that is binned once, and the way to a model.
 
-`Trainer`, `PNormTrainer` and `GradientTrainer` add what one model is; `train_models` makes one of
-all rows, or one for each fold of a calibration.
+    weighted rows -> hold some out -> open the loop -> replay -> take rounds -> history -> model
+
+`Trainer`, `PNormTrainer` and `GradientTrainer` say what a loop and a model are; `train_models`
+makes one of all rows, or one for each fold of a calibration.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from functools import cached_property
-from typing import Any, Protocol
+from types import TracebackType
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +28,12 @@ from costboost.calibration import (
     copies_in,
     keeps_copies,
     labels_of_sets,
+    numbered,
+    read_groups,
 )
 from costboost.costs import Costs, as_costs
 from costboost.fitting.copies import read_copies
-from costboost.fitting.judging import HeldOut, Judge
+from costboost.fitting.judging import Follower, HeldOut, Judge
 from costboost.inputs.arrays import read_weights
 from costboost.inputs.checks import check_table, check_weighted_classes, warn_caller
 from costboost.shards.layout import Layout
@@ -128,6 +134,7 @@ class TableTrainer:
         self.plan, self.X, self.y, self.weights, self.observer = plan, X, y, weights, observer
         self.histories = []
         self.interrupted = False  # by Ctrl-C, and what there was is kept
+        self.groups: Int64 | None = None  # the number of each row's group, where there are some
         self._beaten: list[bool] = []  # of each model: whether a constant costs no more
         self.binner: Binner | None = None
         self._codes: Codes | None = None
@@ -141,13 +148,78 @@ class TableTrainer:
                 n_threads=plan.n_threads,
             )
 
+    # --- one model
+
     def train(self, rows: Any = None, previous: Any = None) -> Any:
         """Train on all rows, or on those numbered; continue from previous rounds if given."""
+        used, watched = self._weighted_rows(rows), self._held_out
+        if self.plan.patience is not None and watched is None:
+            used, apart = self._hold_out(used)
+            watched = [("held out", self._watch_rows(apart))]
+        with self.open(used, previous) as loop:
+            done = self._rounds_of(previous)
+            loop.replay(done)
+            judge = self._judge(watched)
+            taken = self._take(loop.rounds, judge, done)
+            evals = {} if judge is None else judge.results
+            history = self._history(loop, taken.rounds, evals)
+        self.histories.append(history)
+        return self._finish(loop, history, used)
+
+    def open(self, rows: Int64, previous: Any = None) -> AbstractContextManager[Any]:
+        """Set up the rounds on some rows; their threads end with the block."""
+        raise NotImplementedError
+
+    def _rounds_of(self, previous: Any) -> list[Any]:
+        """Return the rounds that are continued."""
+        return previous or []
+
+    def _history(self, loop: Any, rounds: list[Any], evals: dict[str, list[float]]) -> Any:
+        """Return what is to be known of the rounds, while their rows are at hand."""
+        raise NotImplementedError
+
+    def _finish(self, loop: Any, history: Any, rows: Int64) -> Any:
+        """Return the model."""
+        raise NotImplementedError
+
+    def _judge(self, watched: Any) -> Judge | None:
+        """Return who judges the rounds by held-out rows, if there are any."""
+        if watched is None:
+            return None
+        return Judge(self.plan.metric, [(name, self._follower(part)) for name, part in watched])
+
+    def _follower(self, watched: Any) -> Follower:
+        """Return what follows the rounds on held-out rows."""
+        raise NotImplementedError
+
+    def _watch(self, held_out: list[HeldOut] | None) -> None:
+        """Prepare the rows of eval sets."""
+        self._held_out = None
+        if held_out is not None:
+            self._held_out = [(part.name, self._watch_table(part)) for part in held_out]
+
+    def _watch_table(self, part: HeldOut) -> Any:
+        """Return the rows of an eval set."""
+        raise NotImplementedError
+
+    def _watch_rows(self, rows: Int64) -> Any:
+        """Return rows of the table that are held out."""
         raise NotImplementedError
 
     def score(self, model: Any, rows: Any) -> Floats:
         """Return the scores of some rows, to calibrate on."""
         raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._codes = None
 
     @property
     def share_held_out(self) -> float:
@@ -206,22 +278,39 @@ class TableTrainer:
                 "Early stopping needs held-out rows: give validation_fraction > 0 or an eval_set."
             )
         rng = np.random.default_rng(self.plan.seed)
-        sets = copies_in(self.copies, rows)  # copies are set apart together, as one row
-        groups = self.y[rows] if self.plan.n_classes else np.zeros(len(rows), dtype=np.int64)
-        groups = groups if sets is None else labels_of_sets(groups, sets)
-        apart = np.zeros(len(groups), dtype=bool)
-        for k in np.unique(groups):
-            members = np.flatnonzero(groups == k)
+        sets = self._sets_of(rows)
+        labels = self.y[rows] if self.plan.n_classes else np.zeros(len(rows), dtype=np.int64)
+        labels = labels if sets is None else labels_of_sets(labels, sets)
+        apart = np.zeros(len(labels), dtype=bool)
+        for k in np.unique(labels):
+            members = np.flatnonzero(labels == k)
             if len(members) > 1:
                 n_apart = min(max(1, round(share * len(members))), len(members) - 1)
                 apart[rng.permutation(members)[:n_apart]] = True
+        if sets is not None:
+            apart = self._keep_classes(rows, sets, apart)[sets]
         if not apart.any():
+            what = "rows" if self.groups is None else "groups"
             raise ValueError(
-                "Early stopping needs held-out rows, but no class has two rows to cut. Give more "
-                "rows, an eval_set, or n_iter_no_change=None."
+                f"Early stopping needs held-out rows, but no class has two {what} to cut. Give "
+                f"more {what}, an eval_set, or n_iter_no_change=None."
             )
-        apart = apart if sets is None else apart[sets]
         return rows[~apart], rows[apart]
+
+    def _sets_of(self, rows: Int64) -> Int64 | None:
+        """Return the sets of rows that stay together: groups, or copies of a row."""
+        if self.groups is None:
+            return copies_in(self.copies, rows)
+        return numbered(self.groups[rows])
+
+    def _keep_classes(
+        self, rows: Int64, sets: Int64, apart: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """Take sets back that hold all there is of a class: it must be trained on."""
+        labels = self.y[rows] if self.plan.n_classes else np.zeros(len(rows), dtype=np.int64)
+        for k in np.setdiff1d(labels, labels[~apart[sets]]):
+            apart[sets[np.argmax(labels == k)]] = False
+        return apart
 
     # --- rounds
 
@@ -330,6 +419,8 @@ def train_models(
         None without calibration.
     """
     plan = trainer.plan
+    if groups is not None:
+        trainer.groups = read_groups(groups, len(trainer.y))
     if plan.calibration is None:
         model = trainer.train(None, previous)
         trainer.settle_beaten()

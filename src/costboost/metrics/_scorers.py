@@ -50,6 +50,10 @@ def measure(kind: str, paid: Floats, prices: Floats, sample_weight: ArrayLike | 
 _SWALLOWERS = ("sklearn.model_selection._validation", "sklearn.metrics._scorer")
 
 
+# Monitors of scikit-learn 1.9 take a number only from scorers of their own, and else a dictionary.
+_MONITORS = ("sklearn.callback._scoring_monitor",)
+
+
 class _NoCostsError(ValueError):
     """A scorer without the costs of the rows to score."""
 
@@ -110,12 +114,14 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
         costs: Any = None,
     ) -> float:
         """Return the score of a fitted model; the same as :meth:`score`."""
+        caller = sys._getframe(1).f_globals.get("__name__")
         try:
-            return self.score(estimator, X, y_true, sample_weight=sample_weight, costs=costs)
+            value = self.score(estimator, X, y_true, sample_weight=sample_weight, costs=costs)
         except _NoCostsError as error:
-            if sys._getframe(1).f_globals.get("__name__") not in _SWALLOWERS:
+            if caller not in _SWALLOWERS:
                 raise
             return _NoScore(str(error))  # type: ignore[return-value]
+        return {"score": value} if caller in _MONITORS else value  # type: ignore[return-value]
 
     def score(
         self,

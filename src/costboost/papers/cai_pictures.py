@@ -10,7 +10,7 @@ import numpy as np
 from costboost.papers.cells import Row
 from costboost.papers.intervals import mean_interval
 from costboost.papers.report import new_figure, published
-from costboost.plots._style import COLORS, GREY, LINE_STYLES
+from costboost.plots.style import COLORS, GREY, LINE_STYLES
 
 
 def prices_figure(rows: list[Row], methods: Sequence[str]) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from costboost.papers.cells import Row
 from costboost.papers.report import new_figure, published
-from costboost.plots._style import COLORS, GREY, LINE_STYLES, MARKERS
+from costboost.plots.style import COLORS, GREY, LINE_STYLES, MARKERS
 
 ROUND_BY_ROUND = ("adaboost", "adacost", "adaboost, estimate", "adacost, estimate")
 

@@ -10,7 +10,7 @@ import numpy as np
 from costboost import GradientBoostRegressor
 from costboost.papers.lecture_example import LOSSES, draw_answers, truth
 from costboost.papers.report import new_figure
-from costboost.plots._style import COLORS, GREY, LINE_STYLES
+from costboost.plots.style import COLORS, GREY, LINE_STYLES
 
 GRID = np.linspace(0, 1, 801)
 SHOWN = (1, 2, 3, 10, 40)

@@ -17,7 +17,7 @@ from costboost.papers.questions_work import (
     STAGES,
 )
 from costboost.papers.report import new_figure
-from costboost.plots._style import COLORS, GREY, LINE_STYLES, MARKERS
+from costboost.plots.style import COLORS, GREY, LINE_STYLES, MARKERS
 
 
 def wrong_settings(means: Any, method: str) -> list[tuple[str, float]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from costboost.papers.cells import Row, read_rows, write_rows
 from costboost.papers.options import Options
-from costboost.plots._style import need_matplotlib
+from costboost.plots.style import need_matplotlib
 
 __all__ = ["Report", "new_figure", "published"]
 

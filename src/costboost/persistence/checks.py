@@ -219,6 +219,8 @@ def check_estimator(model: Any) -> None:
         demand(fitted["estimator"] is None and len(models), "a model has no trees")
         _check_models(fitted, models, classes, n_features)
     _check_inner(fitted, classes)
+    prices = fitted.get("action_prices_", {}).values()
+    demand(all(0.0 <= price < np.inf for price in prices), "a price of an action is no price")
 
 
 _MODELS = ("_ensembles", "_models", "_mixtures")

@@ -17,6 +17,8 @@ def fits(value: Any, hint: Any) -> bool:
     --------
     >>> fits((1.0, 2.0), tuple[float, ...]), fits(True, int), fits(None, str | None)
     (True, False, True)
+    >>> fits({"a": 1.0}, dict[str, float]), fits({"a": 1.0}, dict[str, int])
+    (True, False)
     >>> from numpy.typing import NDArray
     >>> fits(np.zeros(2), NDArray[np.float64]), fits(np.zeros(2, int), NDArray[np.float64])
     (True, False)
@@ -34,6 +36,9 @@ def fits(value: Any, hint: Any) -> bool:
         return type(value) is tuple and _tuple_fits(value, parts)
     if origin is list:
         return type(value) is list and all(fits(part, parts[0]) for part in value)
+    if origin is dict:
+        kept = type(value) is dict
+        return kept and all(fits(k, parts[0]) and fits(v, parts[1]) for k, v in value.items())
     return value is None if hint in (None, type(None)) else type(value) is (origin or hint)
 
 

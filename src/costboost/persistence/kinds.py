@@ -31,9 +31,11 @@ from costboost.estimators.adaboost.classifier import CostBoostClassifier
 from costboost.estimators.gradient import GradientBoostClassifier, GradientBoostRegressor
 from costboost.estimators.pnorm import PNormBoostClassifier
 from costboost.estimators.wrappers import (
+    CostColumns,
     CostingClassifier,
     MetaCostClassifier,
     MinimumCostClassifier,
+    RateClassifier,
 )
 from costboost.estimators.wrappers.base import _Constant
 from costboost.fitting.trainer import HISTORY
@@ -223,6 +225,7 @@ _ROUNDS: Fields = {
     "n_iter_": int,
     **{name: _SERIES for name in HISTORY if name != "estimators_"},
     "validation_rounds_": NDArray[np.int64],
+    "eval_results_": dict[str, Floats] | list[dict[str, Floats]],
 }
 _SCORES: Fields = {"_scores": calibration.CalibratedScores | None}
 _GRADIENT: Fields = {**_ROUNDS, "_models": tuple[GradientEnsemble, ...], "start_": Floats}
@@ -252,6 +255,8 @@ FITTED: dict[type[Any], Fields] = {
     },
     MetaCostClassifier: {**_CLASSES, "estimator_": Any, "labels_": NDArray[Any]},
     CostingClassifier: {**_CLASSES, "estimators_": list[Any], "acceptance_": float},
+    CostColumns: {**_CLASSES, "estimator_": Any, "dropped_": list[str]},
+    RateClassifier: {**_CLASSES, "estimator_": Any, "action_prices_": dict[Any, float]},
     _Constant: {
         **_TABLE,
         "classes_": NDArray[Any],

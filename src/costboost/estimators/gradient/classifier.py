@@ -66,8 +66,9 @@ class GradientBoostClassifier(
         `costboost.boosting.gradient.losses.CostExponentialLoss`. The largest
         cost is scaled to 1. The steps alpha of b are `learning_rate` times lambda.
     max_depth : int or None, default=None
-    max_leaf_nodes : int or None, default=31
-        Nodes are split in the order of their gain until there are so many leaves.
+    max_leaf_nodes : int or None, default=8
+        Nodes are split in the order of their gain until there are so many leaves. 100 trees of 31
+        leaves learn tables of a few thousand rows by heart (`docs/gradient.md`).
     min_samples_leaf : int, default=20
     min_weight_leaf : float, default=0.0
         The least share of a round's sum of hessians in a leaf.
@@ -185,7 +186,7 @@ class GradientBoostClassifier(
         init: Any = None,
         objective: Any = "asymboost",
         max_depth: int | None = None,
-        max_leaf_nodes: int | None = 31,
+        max_leaf_nodes: int | None = 8,
         min_samples_leaf: int = 20,
         min_weight_leaf: float = 0.0,
         l2_regularization: float = 0.0,
@@ -269,8 +270,8 @@ class GradientBoostClassifier(
             probabilities, only their decisions, and only where ``predict`` is given no costs of
             its own.
         groups : array-like of shape (n_samples,), default=None
-            Rows of one group are never both trained and calibrated on. Without groups, copies of
-            a row are not.
+            Rows of one group are never both trained on and calibrated on, or held out for early
+            stopping. Without groups, copies of a row are not.
         eval_set : tuple (X, y), (X, y, costs), (X, y, costs, sample_weight) or dict, default=None
             Held-out rows for early stopping, in place of `validation_fraction`; or several
             of them by name, of which the first stops training.

@@ -278,8 +278,8 @@ class PNormBoostClassifier(
             What each mistake costs, constant, by column or per row; overrides the constructor's.
             `Costs.of_rows` of shape (n_samples, K) gives the price of every answer.
         groups : array-like of shape (n_samples,), default=None
-            Rows of one group are never both trained and calibrated on. Without groups, copies of
-            a row are not.
+            Rows of one group are never both trained on and calibrated on, or held out for early
+            stopping. Without groups, copies of a row are not.
         eval_set : tuple (X, y), (X, y, costs), (X, y, costs, sample_weight) or dict, default=None
             Held-out rows for early stopping, in place of `validation_fraction`; or several
             of them by name, of which the first stops training.
@@ -295,7 +295,7 @@ class PNormBoostClassifier(
         plan = settle(self, X, bound, len(classes))
         held_out = read_eval_set(self, eval_set, per_row=bound.per_row)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
-        trainer = PNormTrainer(plan, X, codes, weights, bound, classes, held_out, callbacks)  # type: ignore[arg-type]
+        trainer = PNormTrainer(plan, X, codes, weights, bound, classes, held_out, callbacks)
         with trainer:
             self._train(trainer, groups)
         callbacks.close()
