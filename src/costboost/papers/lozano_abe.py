@@ -29,7 +29,7 @@ from costboost.papers.intervals import Interval, mean_interval, order_verdict, p
 from costboost.papers.lozano_abe_work import POWERS, ROUNDS, TEST, bound_path, lozano_abe_cell
 from costboost.papers.options import Options, read_options
 from costboost.papers.report import Report, new_figure, published
-from costboost.plots._style import COLORS, LINE_STYLES, MARKERS
+from costboost.plots.style import COLORS, LINE_STYLES, MARKERS
 
 SETS = {
     "splice": "splice",

@@ -11,7 +11,7 @@ from costboost.papers.cells import Row
 from costboost.papers.nikolaou_work import N_BINS
 from costboost.papers.report import new_figure
 from costboost.plots import CriticalDifferenceDisplay
-from costboost.plots._style import COLORS, GREY, LINE_STYLES
+from costboost.plots.style import COLORS, GREY, LINE_STYLES
 
 SHOWN = ("adaboost", "adamec", "cgada", "asymada", "csb2")
 
