@@ -195,6 +195,8 @@ class CostDecisionMixin(ReportMixin, VersionedState):
 
     def _decision_proba(self, X: Any, costs: Any) -> Floats:
         """Return probabilities free of costs, to be priced; a method without them raises here."""
+        if not self._decides_by_costs():
+            self._refuse_costs()
         return self.predict_proba(X)
 
     def expected_cost(self, X: Any, costs: Any = None) -> Any:
@@ -322,7 +324,10 @@ class CostDecisionMixin(ReportMixin, VersionedState):
     def score(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, costs: Any = None
     ) -> float:
-        """Return minus the mean realised cost: higher is better, 0 is free.
+        """Return minus the mean realised cost of the decisions: higher is better, 0 is free.
+
+        Models that decide by expected cost use the given costs to decide and to pay. The others,
+        whose scores contain the costs they trained on, decide as published, and pay by them.
 
         Parameters
         ----------
@@ -339,6 +344,8 @@ class CostDecisionMixin(ReportMixin, VersionedState):
         float
         """
         check_is_fitted(self)
+        if not self._decides_by_costs():
+            return self._score_answers(X, y, sample_weight, costs)
         labels = column_or_1d(y)
         paid_by = None if costs is None else as_costs(costs, self.classes_, len(labels), X)
         with_truth = paid_by is not None and paid_by.contain_truth

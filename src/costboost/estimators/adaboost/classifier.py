@@ -494,18 +494,6 @@ class CostBoostClassifier(
             'Fit with calibration="sigmoid" (or another one), or use method="adamec".'
         )
 
-    def score(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, costs: Any = None
-    ) -> float:
-        """Return minus the mean realised cost of the decisions: higher is better, 0 is free.
-
-        Methods that decide by expected cost use the given costs to decide and to pay; the others
-        decide as published, and pay by them.
-        """
-        if self._decides_by_costs():
-            return super().score(X, y, sample_weight, costs)
-        return self._score_answers(X, y, sample_weight, costs)
-
     # --- explanations
 
     def _scores_of(self, margins: list[Floats]) -> list[Tally]:

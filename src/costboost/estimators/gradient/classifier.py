@@ -388,25 +388,9 @@ class GradientBoostClassifier(
         check_is_fitted(self)
         return self._scores is not None or self._natural
 
-    def _decision_proba(self, X: Any, costs: Any) -> Floats:
-        if not self._decides_by_costs():
-            self._refuse_costs()
-        return self.predict_proba(X)
-
     def _refuse_costs(self) -> None:
         raise ValueError(
             f"loss={self.loss!r} without calibration was trained on costs, which its scores "
             'contain, so it cannot decide by other costs. Fit with calibration="sigmoid" (or '
             'another one), or use loss="log".'
         )
-
-    def score(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, costs: Any = None
-    ) -> float:
-        """Return minus the mean realised cost of the decisions: higher is better, 0 is free.
-
-        Losses that contain costs decide by the sign of F, and pay by the costs given.
-        """
-        if self._decides_by_costs():
-            return super().score(X, y, sample_weight, costs)
-        return self._score_answers(X, y, sample_weight, costs)

@@ -403,29 +403,12 @@ class PNormBoostClassifier(
         check_is_fitted(self)
         return self._scores is not None
 
-    def _decision_proba(self, X: Any, costs: Any) -> Floats:
-        if not self._decides_by_costs():
-            self._refuse_costs()
-        return self.predict_proba(X)
-
     def _refuse_costs(self) -> None:
         raise ValueError(
             f"method={self.method!r} was trained on costs, which its scores contain: without "
             "calibration it cannot price decisions. Fit with "
             'calibration="sigmoid" (or another one).'
         )
-
-    def score(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, costs: Any = None
-    ) -> float:
-        """Return minus the mean realised cost of the decisions: higher is better, 0 is free.
-
-        Calibrated, the given costs decide and are paid. Otherwise argmax_y H(y|x) decides, and
-        they are only paid.
-        """
-        if self._decides_by_costs():
-            return super().score(X, y, sample_weight, costs)
-        return self._score_answers(X, y, sample_weight, costs)
 
     # --- stages
 
