@@ -74,7 +74,7 @@ def read_options(name: str, about: str, arguments: Sequence[str]) -> Options:
 
 def _positive(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number: give 1 or more")
+        raise argparse.ArgumentTypeError(f"{text!r} is too few: give 1 or more")
     return int(text)
 
 
