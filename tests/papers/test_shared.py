@@ -126,6 +126,12 @@ def test_reports_are_text_tables_and_pictures(tmp_path, capsys):
     assert cells.read_rows(tmp_path / "found.csv")[0]["ours"] == 1.234
 
 
+def test_rows_of_a_table_may_lack_columns(tmp_path, capsys):
+    report = Report("A title", Options(tmp_path))
+    report.table("found", [{"a": 1}, {"a": 2, "b": 0.5}])
+    assert capsys.readouterr().out.split()[-5:] == ["a", "b", "1", "2", "0.50"]
+
+
 def test_names_have_hyphens_and_modules_have_underscores():
     known = papers.names()
     assert all("_" not in name for name in known)
@@ -138,3 +144,11 @@ def test_a_set_that_needs_no_folder():
     data = load_set("breast_cancer")
     assert isinstance(data.X, np.ndarray)
     assert data.positive in data.y
+
+
+def test_sets_are_chosen_by_name(tmp_path):
+    known = {"pima": 1, "sick": 2}
+    assert Options(tmp_path).choose(known) == ("pima", "sick")
+    assert read_options("cai", "", ["--sets", "sick"]).choose(known) == ("sick",)
+    with pytest.raises(ValueError, match="--sets iris: allowed are pima, sick"):
+        read_options("cai", "", ["--sets", "iris"]).choose(known)

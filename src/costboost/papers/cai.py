@@ -55,7 +55,8 @@ def main(arguments: Sequence[str] = ()) -> None:
     if options.quick:
         run(options, {k: SETS[k] for k in ("Cancer", "Hepatitis")}, 5, (0.1, 0.5, 0.9))
     else:
-        run(options, SETS, options.repeats or 20, PRICES)
+        sets = {name: SETS[name] for name in options.choose(SETS)}
+        run(options, sets, options.repeats or 20, PRICES)
 
 
 def run(options: Options, sets: dict[str, str], n_splits: int, prices: Sequence[float]) -> None:

@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     if options.quick:
         run(options, ("crx", "wpbc"), (2, 5, 9), 1)
     else:
-        run(options, SETS, RATIOS, options.repeats or 5)
+        run(options, options.choose(SETS), RATIOS, options.repeats or 5)
 
 
 def run(options: Options, sets: Sequence[str], ratios: Sequence[int], n_draws: int) -> None:

@@ -20,7 +20,12 @@ class Interval(NamedTuple):
     high: float
 
     def __str__(self) -> str:
-        return f"{self.mean:.2f} [{self.low:.2f}, {self.high:.2f}]"
+        return self.text(2)
+
+    def text(self, digits: int, sign: str = "") -> str:
+        """Return mean and limits, rounded; with their signs where `sign` is "+"."""
+        form = f"{sign}.{digits}f"
+        return f"{self.mean:{form}} [{self.low:{form}}, {self.high:{form}}]"
 
 
 def mean_interval(

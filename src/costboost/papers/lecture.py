@@ -176,8 +176,8 @@ def step_rows(rows: list[Row]) -> list[Row]:
                 "loss": loss,
                 "step": step,
                 "best round": best + 1,
-                "loss there": str(mean_interval(path[:, best])),
-                "after the last": str(mean_interval(path[:, -1])),
+                "loss there": mean_interval(path[:, best]).text(3),
+                "after the last": mean_interval(path[:, -1]).text(3),
             }
         )
     return table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +31,8 @@ class Options:
         The folder of the papers' data sets; None: as `costboost.datasets.load`.
     repeats : int or None
         Splits, folds or draws in place of the paper's number, which a later run may go on to.
+    sets : tuple of str
+        Some of the paper's sets; empty: all of them.
     """
 
     out: Path
@@ -38,6 +40,15 @@ class Options:
     jobs: int = 1
     data: str | None = None
     repeats: int | None = None
+    sets: tuple[str, ...] = ()
+
+    def choose(self, known: Iterable[str]) -> tuple[str, ...]:
+        """Return the sets that were asked for among those of a paper, or all of these."""
+        known = tuple(known)
+        unknown = [name for name in self.sets if name not in known]
+        if unknown:
+            raise ValueError(f"--sets {','.join(unknown)}: allowed are {', '.join(known)}.")
+        return self.sets or known
 
 
 def read_options(name: str, about: str, arguments: Sequence[str]) -> Options:
@@ -54,9 +65,11 @@ def read_options(name: str, about: str, arguments: Sequence[str]) -> Options:
     parser.add_argument("--jobs", type=_positive, default=cpu_count(), help="processes (all cores)")
     parser.add_argument("--data", help="the folder of the data sets (else $COSTBOOST_DATA, OpenML)")
     parser.add_argument("--repeats", type=_positive, help="fewer splits or draws than the paper's")
+    parser.add_argument("--sets", default="", help="some of the paper's sets, as A,B,C")
     found = parser.parse_args(list(arguments))
     usual = Path("reproduced") / (f"{name}-quick" if found.quick else name)
-    return Options(found.out or usual, found.quick, found.jobs, found.data, found.repeats)
+    sets = tuple(name for name in found.sets.split(",") if name)
+    return Options(found.out or usual, found.quick, found.jobs, found.data, found.repeats, sets)
 
 
 def _positive(text: str) -> int:

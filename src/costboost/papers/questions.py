@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     """Answer the three questions."""
     options = read_options("questions", __doc__ or "", arguments)
     small = ("nik_heart", "nik_liver", "nik_parkinsons", "nik_pima", "nik_survival", "nik_wdbc")
-    sets = small if options.quick else SETS
+    sets = small if options.quick else options.choose(SETS)
     run(options, sets, options.repeats or (2 if options.quick else N_SPLITS))
 
 
@@ -122,7 +122,7 @@ def again_rows(means: Means) -> list[Row]:
                     "ratio": ratio,
                     "cost": float(means.of("ratio", method, ratio).mean()),
                     "CGAda": float(means.of("ratio", ONCE, ratio).mean()),
-                    "difference": f"{gap.mean:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}]",
+                    "difference": gap.text(3, "+"),
                     "verdict": told(gap),
                     "sets won": int(
                         (means.of("ratio", method, ratio) < means.of("ratio", ONCE, ratio)).sum()
@@ -168,7 +168,7 @@ def wrong_rows(means: Means) -> list[Row]:
                     "enters in": "the decision" if method == AT_DECISION else "training",
                     "price of a miss is": f"{'x' if question == 'bias' else 'noisy by '}{size}",
                     "cost at right prices": float(right.mean()),
-                    "more": f"{gap.mean:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}]",
+                    "more": gap.text(3, "+"),
                     "verdict": told(gap),
                 }
             )
@@ -182,7 +182,7 @@ def wrong_answer(means: Means) -> str:
         right = means.of("bias", method, 1.0)
         far = [mean_interval(means.of("bias", method, f) - right) for f in (0.2, 0.5, 2.0, 5.0)]
         noise = mean_interval(means.of("noise", method, 5.0) - right)
-        texts = [f"{gap.mean:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}]" for gap in (*far, noise)]
+        texts = [gap.text(3, "+") for gap in (*far, noise)]
         parts.append(
             f"{method}: prices of misses at a fifth, half, twice, five times the truth add "
             f"{', '.join(texts[:4])}; noise of a factor of 5 on every row adds {texts[4]}"

@@ -31,7 +31,9 @@ def _curve(ax: Any, x: Any, intervals: Any, label: str, i: int) -> None:
     ax.plot(x, [interval.mean for interval in intervals], label=label, markersize=4, **style)
     low = [interval.low for interval in intervals]
     high = [interval.high for interval in intervals]
-    ax.fill_between(x, low, high, color=COLORS[i], alpha=0.12, linewidth=0)
+    # On a logarithmic scale there is nothing below zero to draw.
+    shown = [limit > 0 or ax.get_yscale() != "log" for limit in low]
+    ax.fill_between(x, low, high, where=shown, color=COLORS[i], alpha=0.12, linewidth=0)
 
 
 def again_figure(means: Any) -> Any:
@@ -68,21 +70,28 @@ def wrong_figure(means: Any) -> Any:
     for ax, text in zip(axes[0], ("all by this factor", "each by a random factor of"), strict=True):
         ax.axhline(0, color=GREY, linewidth=1)
         ax.set_xscale("log")
+        ax.minorticks_off()
         ax.set_xlabel(f"prices of misses are wrong: {text}")
+    axes[0, 0].set_xticks(sorted(FACTORS), [_factor(f) for f in sorted(FACTORS)])
+    axes[0, 1].set_xticks(NOISES, [_factor(f) for f in NOISES])
     axes[0, 0].set_ylabel("more than at right prices")
     axes[0, 0].legend(fontsize=9)
     return figure
+
+
+def _factor(factor: float) -> str:
+    return f"{factor:g}" if factor >= 1 else f"1/{1 / factor:g}"
 
 
 def ratio_figure(means: Any) -> Any:
     """Draw the cost of every method by ratio."""
     figure, axes = new_figure(1, 1, 7.0, 4.6)
     ax = axes[0, 0]
+    ax.set_yscale("log")
     for i, method in enumerate((ONCE, *AGAIN, AT_DECISION, "adaboost")):
         _curve(ax, RATIOS, [mean_interval(means.of("ratio", method, r)) for r in RATIOS], method, i)
     ax.axhline(1, color=GREY, linewidth=1)
     ax.set_xscale("log")
-    ax.set_yscale("log")
     ax.set_ylim(0.1, None)
     ax.set_xlabel("what a miss costs, in false alarms")
     ax.set_ylabel("cost, share of the constant answer")

@@ -50,8 +50,8 @@ class Report:
     def table(self, name: str, rows: Sequence[Row], title: str = "", digits: int = 2) -> None:
         """Print rows as a table, and write them as ``NAME.csv``."""
         write_rows(self.out / f"{name}.csv", rows)
-        names = list(rows[0])
-        cells = [[_text(row[key], digits) for key in names] for row in rows]
+        names = list(dict.fromkeys(key for row in rows for key in row))
+        cells = [[_text(row.get(key), digits) for key in names] for row in rows]
         if title:
             self.say(title)
         self.parts.append(_markdown(names, cells))

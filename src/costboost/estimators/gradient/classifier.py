@@ -59,6 +59,7 @@ class GradientBoostClassifier(
         -gradient / hessian with weights hessian ("newton").
     init : classifier, "zero" or None, default=None
         f_0: the log odds of a classifier fitted to the same rows, 0, or the loss's best constant.
+        (Cai, Song and Zhang's objective, "cost-exponential", starts at 0 in their paper.)
     objective : str, callable or tuple (a, b, w0), default="asymboost"
         Of the cost-exponential loss: "asymboost", "adac1", "adacost", "cgada", "adaboost", a
         function, or arrays over rows; see
