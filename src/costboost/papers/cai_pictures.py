@@ -9,7 +9,7 @@ import numpy as np
 
 from costboost.papers.cells import Row
 from costboost.papers.intervals import mean_interval
-from costboost.papers.report import new_figure, published
+from costboost.papers.report import new_figure, published, with_legend
 from costboost.plots.style import COLORS, GREY, LINE_STYLES
 
 
@@ -31,9 +31,7 @@ def prices_figure(rows: list[Row], methods: Sequence[str]) -> Any:
         ax.set_title(f"{name} (stars: published bests)", fontsize=10)
         ax.set_xlabel("price of a false alarm")
     axes[0, 0].set_ylabel("F-measure, %")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=6, frameon=False)
-    return figure
+    return with_legend(figure, axes[0, 0])
 
 
 def _draw_method(ax: Any, rows: list[Row], label: str, i: int) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from costboost.papers.cells import Row
-from costboost.papers.report import new_figure, published
+from costboost.papers.report import new_figure, published, with_legend
 from costboost.plots.style import COLORS, GREY, LINE_STYLES, MARKERS
 
 ROUND_BY_ROUND = ("adaboost", "adacost", "adaboost, estimate", "adacost, estimate")
@@ -26,8 +26,7 @@ def bound_figure(paths: Mapping[str, list[Row]]) -> Any:
         ax.set_xlabel("rounds")
         ax.set_yscale("symlog", linthresh=1)
     axes[0, 0].set_ylabel("percent of all rows' prices")
-    axes[0, 0].legend(fontsize=9)
-    return figure
+    return with_legend(figure, axes[0, 0])
 
 
 def improvement_figure(means: Mapping[tuple[str, str, int], float], sets: list[str]) -> Any:
@@ -47,8 +46,7 @@ def improvement_figure(means: Mapping[tuple[str, str, int], float], sets: list[s
         ax.set_title(name, fontsize=9)
         ax.set_xlabel("ratio")
     axes[0, 0].set_ylabel("AdaCost less AdaBoost, points")
-    axes[0, 0].legend(fontsize=8)
-    return figure
+    return with_legend(figure, axes[0, 0])
 
 
 def rounds_figure(rows: list[Row], sets: list[str], ratio: int) -> Any:
@@ -70,5 +68,4 @@ def rounds_figure(rows: list[Row], sets: list[str], ratio: int) -> Any:
         ax.set_title(name, fontsize=9)
         ax.set_xlabel("rounds")
     axes[0, 0].set_ylabel(f"loss on fresh rows, ratio {ratio}, %")
-    axes[0, 0].legend(fontsize=8)
-    return figure
+    return with_legend(figure, axes[0, 0])

@@ -9,7 +9,7 @@ import numpy as np
 
 from costboost import GradientBoostRegressor
 from costboost.papers.lecture_example import LOSSES, draw_answers, truth
-from costboost.papers.report import new_figure
+from costboost.papers.report import new_figure, with_legend
 from costboost.plots.style import COLORS, GREY, LINE_STYLES
 
 GRID = np.linspace(0, 1, 801)
@@ -82,6 +82,4 @@ def steps_figure(paths: dict[tuple[str, str], Sequence[float]]) -> Any:
         ax.set_xlabel("rounds")
         ax.set_ylim(0.9 * min(map(min, mine.values())), 1.05 * max(p[0] for p in mine.values()))
     axes[0, 0].set_ylabel("mean loss of fresh rows")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
-    return figure
+    return with_legend(figure, axes[0, 0])

@@ -38,7 +38,13 @@ def main(arguments: Sequence[str] = ()) -> None:
     options = read_options("nikolaou", __doc__ or "", arguments)
     if options.quick:
         sets = ("nik_heart", "nik_liver", "nik_parkinsons", "nik_sonar", "nik_survival", "nik_wdbc")
-        run(options, sets, (0.1, 0.5, 1.0, 2.0, 10.0), options.repeats or 1, rounds=25)
+        run(
+            options,
+            options.choose(sets),
+            (0.1, 0.5, 1.0, 2.0, 10.0),
+            options.repeats or 1,
+            rounds=25,
+        )
     else:
         run(options, options.choose(SETS), RATIOS, options.repeats or 4, rounds=100)
 

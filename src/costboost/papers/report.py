@@ -10,7 +10,7 @@ from costboost.papers.cells import Row, read_rows, write_rows
 from costboost.papers.options import Options
 from costboost.plots.style import need_matplotlib
 
-__all__ = ["Report", "new_figure", "published"]
+__all__ = ["Report", "new_figure", "published", "with_legend"]
 
 TABLES = Path(__file__).parent / "tables"
 
@@ -80,6 +80,13 @@ def new_figure(rows: int, columns: int, width: float, height: float) -> tuple[An
     size = (width, height)
     figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
     return figure, axes
+
+
+def with_legend(figure: Any, ax: Any) -> Any:
+    """Return the figure with the legend of these axes below all of them."""
+    handles, labels = ax.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+    return figure
 
 
 def _text(value: Any, digits: int) -> str:
