@@ -6,7 +6,7 @@ SOURCES := setup.py pyproject.toml $(shell find src -name "_*_kernels.py" -o -na
 
 .PHONY: demo test lint test-oldest test-debug test-sanitize fuzz bench clean
 
-demo: $(VENV)/.built
+demo: $(VENV)/.made
 	$(BIN)/python -m costboost.demo
 
 test: lint
@@ -19,10 +19,14 @@ lint: $(VENV)/.built
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Rebuilt only when the kernels or the build recipe change.
-$(VENV)/.built: $(SOURCES)
+# Rebuilt only when the kernels or the build recipe change. The demo needs no test tools.
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+$(VENV)/.made: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test]"
+	$(PIP) -e ".[plot]" "pandas>=2.1"
+	touch $@
+$(VENV)/.built: $(VENV)/.made
+	$(PIP) -e ".[test]"
 	touch $@
 
 # The oldest versions that pyproject.toml allows.

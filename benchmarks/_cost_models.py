@@ -228,7 +228,7 @@ def _decide_ours(model: Any, test: Table, costs: Costs) -> dict[str, Any]:
 
 def _named(name: str) -> Contender:
     """Return a method as published; AdaMEC's training does not see the costs, its decision does."""
-    style = "trained" if RULES[name].uses_costs else "fixed"
+    style = "trained" if RULES[name].trains_on_costs else "fixed"
     style = "probability" if name == "adamec" else style
     build = partial(_ours, name)
     folds = 5 if name in CALIBRATED_BY_DEFAULT else 1

@@ -78,7 +78,7 @@ def family(report: Report, leaves: int, X: Any, y: Any, rounds: int, repeats: in
     report.head(f"One round, {shape}, {len(y):,} x {X.shape[1]}", (Ours.name, ENGINE))
     for kind, costs in priced.items():
         for name, rule in RULES.items():
-            if kind and not rule.uses_costs:
+            if kind and not (rule.trains_on_costs or rule.decision == "cheapest"):
                 continue
             method = Method(name, leaves, rounds, X, y, costs)
             calls: dict[str, Callable[[], Any]] = {

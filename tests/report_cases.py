@@ -70,6 +70,13 @@ def first_is_positive():
     return model.report(X[1::2], labels[1::2])
 
 
+def benefits():
+    X, y = fraud_rows(800, 6)
+    amount = np.asarray(X["amount"])
+    costs = Costs(fp=8, fn=4, tp=8 - amount, tn=-0.5, benefits=True)  # what is stopped is earned
+    return make_report(fraud_model(), X, y, costs=costs, currency="CHF")
+
+
 def three_classes():
     X, y = load_wine(return_X_y=True)
     names = np.array(["red", "rose", "white"])[y]
@@ -117,7 +124,8 @@ def fixed():
 CASES = {
     case.__name__: cache(case)
     for case in (
-        by_row, weighted, constant, first_is_positive, three_classes, actions, wrapped, rated, fixed
+        by_row, weighted, benefits, constant, first_is_positive, three_classes, actions, wrapped,
+        rated, fixed,
     )
 }  # fmt: skip
 

@@ -395,7 +395,7 @@ def report(story: Story) -> Report:
         story.model,
         story.X,
         story.y,
-        costs=Costs(fp=story.fee, tp=story.fee, fn="amount"),
+        costs=Costs(fp=story.fee, tp=story.fee, fn=story.amount),
         current=story[TUNED].decisions,
         groups="all",
         currency="EUR",

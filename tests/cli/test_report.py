@@ -1,34 +1,23 @@
 """`costboost report`: hands the report what it needs, and writes where it may."""
 
-import importlib.util
-import sys
-import types
-
 import numpy as np
+import polars as pl
 import pytest
 
-
-class Made:
-    html = "<html></html>"
-
-    def save(self, path):
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.html)
+from costboost.cli import report as command
 
 
 @pytest.fixture
 def asked(monkeypatch):
-    """A stand-in for the report, which remembers what it was asked for."""
+    """What the report was asked for; it is made all the same."""
     given = {}
 
     def make_report(model, X, y, **rest):
         given.update(model=model, X=X, y=y, **rest)
-        return Made()
+        return made(model, X, y, **rest)
 
-    module = types.ModuleType("costboost.report")
-    module.make_report = make_report
-    module.__spec__ = importlib.util.spec_from_loader("costboost.report", None)
-    monkeypatch.setitem(sys.modules, "costboost.report", module)
+    made = command.make_report
+    monkeypatch.setattr(command, "make_report", make_report)
     return given
 
 
@@ -36,14 +25,25 @@ def test_the_report_gets_rows_truth_prices_and_todays_decisions(run, asked, fold
     page = tmp_path / "r.html"
     ran = run("report", folder / "model.cb", folder / "later.csv", "-o", page, "--rows")
     assert ran.code == 0, ran.err
-    assert page.read_text() == Made.html
     assert asked["X"].columns == list(asked["model"].feature_names_in_)
     assert set(asked["y"]) == set(asked["current"]) == {"no", "yes"}
     assert asked["costs"].n_rows == 400
     assert (asked["currency"], asked["rows"]) == ("EUR", True)
     assert asked["title"] == "model.cb on later.csv"
+    assert len(np.unique(asked["time"])) == pl.read_csv(folder / "later.csv")["day"].n_unique()
+    assert "payments.csv" in asked["notes"]["Trained"]
     np.testing.assert_array_equal(asked["costs"].fn, asked["X"]["amount"])
     assert "holds the values of some rows" in ran.out
+    text = page.read_text(encoding="utf-8")
+    assert "</html>" in text
+    assert "model.cb on later.csv" in text
+
+
+def test_by_default_no_row_leaves_the_table(run, asked, folder, tmp_path):
+    ran = run("report", folder / "model.cb", folder / "later.csv", "-o", tmp_path / "r.html")
+    assert ran.code == 0, ran.err
+    assert asked["rows"] is False
+    assert "tx000017" not in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
 def test_the_page_is_not_overwritten_and_is_a_page(run, asked, folder, tmp_path):
@@ -53,11 +53,16 @@ def test_the_page_is_not_overwritten_and_is_a_page(run, asked, folder, tmp_path)
     ran = run("report", folder / "model.cb", folder / "later.csv", "-o", tmp_path / "r.pdf")
     assert (ran.code, ".html" in ran.err) == (1, True)
     assert not asked
+    start = ("report", folder / "model.cb", folder / "later.csv", "-o", tmp_path / "r.html")
+    assert run(*start, "--force").code == 0
 
 
-@pytest.mark.skipif(importlib.util.find_spec("costboost.report") is None, reason="no report yet")
 def test_the_real_page(run, folder, tmp_path):
     page = tmp_path / "r.html"
-    ran = run("report", folder / "model.cb", folder / "later.csv", "-o", page)
+    page.write_text("old")
+    ran = run("report", folder / "model.cb", folder / "later.csv", "-o", page, "--force")
     assert ran.code == 0, ran.err
-    assert "</html>" in page.read_text(encoding="utf-8")
+    written = page.read_text(encoding="utf-8")
+    assert "</html>" in written
+    assert "on payments.csv</dd>" in written  # the card says what the model was trained on
+    assert "Today&#x27;s decisions" in written

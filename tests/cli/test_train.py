@@ -304,3 +304,19 @@ def test_few_positives_are_told(run, tmp_path):
     payments(300, 8).write_csv(tmp_path / "t.csv")
     ran = run("train", tmp_path / "t.csv", *TRAIN, "--json", "-o", tmp_path / "m.cb")
     assert any("intervals are rough" in note for note in json.loads(ran.out)["notes"])
+
+
+def test_a_column_that_knows_the_answer_is_told(run, table, tmp_path):
+    rng = np.random.default_rng(0)
+    told = (table["fraud"] == "yes").cast(pl.Float64) + 0.1 * pl.Series(rng.normal(size=1500))
+    table.with_columns(refund=told).write_csv(tmp_path / "t.csv")
+    ran = run("train", tmp_path / "t.csv", *TRAIN, "-o", tmp_path / "m.cb")
+    assert "refund tells nearly every yes from the others" in " ".join(ran.out.split())
+
+
+def test_dates_of_json_lines_are_dates(trained, table, tmp_path, folder):
+    table.write_ndjson(tmp_path / "t.jsonl")
+    found, _ = trained(tmp_path / "t.jsonl", "--time", "day")
+    again, _ = trained(folder / "payments.csv", "--time", "day")
+    assert found["rows"] == again["rows"]
+    assert found["bill"] == again["bill"]

@@ -38,8 +38,8 @@ from costboost.plots import (
     ThresholdCostDisplay,
     TrainingCostDisplay,
 )
-from costboost.plots._style import COLORS, CURVE, amount, number, share, tick_texts
 from costboost.plots.bins import weighted_quantiles, wilson_interval
+from costboost.plots.style import COLORS, CURVE, amount, number, share, tick_texts
 
 BINARY = [
     CostCurveDisplay,

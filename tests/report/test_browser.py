@@ -190,6 +190,27 @@ def test_a_number_beyond_the_slider_is_taken(view):
     assert_page_agrees(page, report.page_rows)
 
 
+def test_nothing_costs_anything(view):
+    page = view(CASES["constant"]())
+    for cell in range(4):
+        page.fill(f"#v{cell}", "0")
+    settle(page)
+    assert page.inner_text("#bill") == "$0.00"
+    assert "NaN" not in page.inner_text("main")
+    assert "NaN" not in page.inner_html("main")
+
+
+def test_prices_are_not_negative_unless_they_may_be(view):
+    page = view(CASES["constant"]())
+    page.fill("#v1", "-3")
+    assert shown(page)[1] == 1
+    earning = CASES["benefits"]()
+    page = view(earning)
+    page.fill("#v0", "-7.5")
+    assert shown(page)[0] == -7.5
+    assert_page_agrees(page, earning.page_rows)
+
+
 def test_the_cells_of_a_matrix_move(view):
     report = CASES["three_classes"]()
     page = view(report)

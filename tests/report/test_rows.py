@@ -6,6 +6,7 @@ import pytest
 from costboost import Costs, make_report
 from costboost.metrics import mean_cost, total_cost
 from costboost.report.figures import compute_figures
+from costboost.report.groups import read_groups
 from costboost.report.rows import read_prices
 from report_cases import CASES, FRAUD, draw_values, fraud_model, fraud_rows
 
@@ -92,3 +93,12 @@ def test_values_of_another_shape_are_refused():
     rows = CASES["constant"]().page_rows
     with pytest.raises(ValueError, match=r"values have shape \(4,\); give one for each cell"):
         rows.costs([0, 1, 2, 0])
+
+
+def test_all_categories_of_an_array_without_names():
+    X = np.array([[1.0, "a"], [2.0, "b"], [3.0, "a"]] * 10, dtype=object)
+    groups = read_groups(X, "all")
+    assert list(groups) == ["column 1"]
+    labels, codes = groups["column 1"]
+    assert labels == ["a", "b"]
+    assert np.bincount(codes).tolist() == [20, 10]

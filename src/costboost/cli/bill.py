@@ -37,6 +37,7 @@ class Answers(NamedTuple):
     ----------
     decided : ndarray of shape (n,)
     proba : ndarray of shape (n, K)
+        What the decisions rest on.
     expected : ndarray of shape (n, A) or None
         Expected cost of each action; None where the method decides without prices.
     """
@@ -47,12 +48,12 @@ class Answers(NamedTuple):
 
 
 def answer(model: Any, rows: Rows) -> Answers:
-    """Ask a model to decide, by the prices of the rows if it can."""
-    proba = np.asarray(model.predict_proba(rows.X))
-    if not getattr(model, "_decides_by_costs", lambda: True)():
+    """Ask a model to decide, by the prices of the rows if it can; the trees are walked once."""
+    if not model._decides_by_costs():
+        proba = np.asarray(model.predict_proba(rows.X))
         return Answers(np.asarray(model.predict(rows.X)), proba, None)
-    decided = np.asarray(model.predict(rows.X, costs=rows.costs))
-    return Answers(decided, proba, np.asarray(model.expected_cost(rows.X, costs=rows.costs)))
+    proba = model._decision_proba(rows.X, rows.costs)
+    return Answers(rows.costs.decide(proba), proba, rows.costs.expected(proba))
 
 
 @dataclass(frozen=True)

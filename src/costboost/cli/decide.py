@@ -21,6 +21,7 @@ from costboost.cli.screen import Screen
 from costboost.cli.words import listed
 from costboost.cli.writing import check_output, table_suffixes, write_table
 from costboost.costs import Expression, ExpressionError
+from costboost.decisions import allocate
 
 __all__ = ["decide"]
 
@@ -77,12 +78,17 @@ def _jointly(
         raise UsageError("--per says for what a --capacity holds: give that too.")
     groups = None if per is None else _groups(rows.frame, per)
     price = None if defer is None else _price(defer, rows.frame)
-    plan = model.decide(
-        rows.X, costs=rows.costs, capacity=limits or None, groups=groups, defer=price
-    )
     costs = rows.costs if price is None else rows.costs.with_defer(price)
-    proba = np.asarray(model.predict_proba(rows.X))
-    return Answers(plan.decisions, proba, costs.expected(proba)), actions, plan
+    proba = model._decision_proba(rows.X, rows.costs)
+    expected = costs.expected(proba)
+    plan = allocate(
+        expected,
+        limits or None,
+        actions=costs.actions,
+        groups=groups,
+        cheapest=costs.decide(proba, encoded=True),
+    )
+    return Answers(plan.decisions, proba, expected), actions, plan
 
 
 def _limit(text: str, actions: list[Any]) -> tuple[Any, float]:
@@ -191,11 +197,11 @@ def _result(answers: Answers, actions: list[Any], plan: Any, output: str | None)
 
 
 def _show(screen: Screen, found: dict[str, Any], money: Money, n: int) -> None:
-    parts = [f"{k:,} {name} ({share(k / n)})" for name, k in found["decisions"].items()]
+    parts = [f"{name}: {k:,} ({share(k / n)})" for name, k in found["decisions"].items()]
     facts = [("decisions", listed(parts, 10))]
     if "expected_cost" in found:
         always = [
-            f"{money.bare(c)} always {a}" for a, c in found["expected_cost_if_always"].items()
+            f"always {a}: {money.bare(c)}" for a, c in found["expected_cost_if_always"].items()
         ]
         text = f"{money(found['expected_cost'])}; {listed(always, 6)}"
         facts.append(("expected cost", text))

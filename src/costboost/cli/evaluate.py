@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from costboost.cli.bill import MODEL, answer, make_bill
+from costboost.cli.doubts import note_doubts
 from costboost.cli.labels import shown
 from costboost.cli.money import Money, count
 from costboost.cli.prices import Prices
 from costboost.cli.recipe import Kept, read_model
 from costboost.cli.rows import Rows, load_rows
 from costboost.cli.screen import Screen
-from costboost.cli.words import classes_text, findings, show_bill, show_findings, warn_of_rows
+from costboost.cli.words import classes_text, findings, show_bill, show_findings
 
 __all__ = ["evaluate", "note_training_rows"]
 
@@ -48,7 +49,7 @@ def evaluate(
     show_findings(screen, {**found, "rounds": None, "matters": {}}, money, rows.positive)
     cells = _cells(rows, answers.decided)
     _show_cells(screen, cells, money)
-    warn_of_rows(screen, rows, found, "of the table")
+    note_doubts(screen, rows, found, "of the table")
     screen.result(
         {
             "model": model_path,

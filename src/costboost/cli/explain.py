@@ -29,11 +29,11 @@ def explain(model_path: str, table: str, prices: Prices, screen: Screen, *, row:
             f"there is no row {row}."
         )
     one = rows.take(np.array([row]))
-    by_costs = getattr(kept.model, "_decides_by_costs", lambda: True)()
+    by_costs = kept.model._decides_by_costs()
     with screen.listening(), screen.working("Explaining"):
         why = kept.model.explain(one.X, costs=one.costs if by_costs else None)
     named = _identity(kept, one)
-    screen.say(f"Row {row}{''.join(f', {name} {value}' for name, value in named.items())}")
+    screen.say(f"Row {row}{''.join(f', {name} {value}' for name, value in named.items() if name)}")
     screen.out.print(str(why), soft_wrap=True)
     screen.result({"row": row, "identity": named, **why.to_dict()})
 

@@ -73,7 +73,8 @@ class Prices:
     def changed(self, new: Prices) -> Prices:
         """Return these prices with others in place of those that are given anew."""
         if new.actions is not None:
-            return replace(new, positive=new.positive or self.positive, currency=new.currency)
+            currency = new.currency or self.currency
+            return replace(new, positive=new.positive or self.positive, currency=currency)
         given = {name: value for name, value in asdict(new).items() if value}
         signs = any(name in SIGNS for name in given)
         return replace(self, **{**given, "actions": None if signs else self.actions})

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
-from costboost.cli.errors import InputError
 from costboost.cli.evaluate import note_training_rows
 from costboost.cli.prices import Prices
 from costboost.cli.recipe import Recipe, read_model
 from costboost.cli.rows import load_rows
 from costboost.cli.screen import Screen
 from costboost.cli.writing import check_output
+from costboost.report import make_report
 
 __all__ = ["report"]
 
@@ -32,13 +30,11 @@ def report(
 ) -> None:
     """Write the report of a model on a table whose truth is known."""
     check_output(output, force, (".html", ".htm"))
-    if find_spec("costboost.report") is None:
-        raise InputError("This version of costboost has no reports: upgrade it.")
-    make_report = import_module("costboost.report").make_report
     kept = read_model(model_path)
     read, source = load_rows(
         kept, table, prices, screen, target=target, needs_target=True, current=current
     )
+    when = kept.recipe.time  # capacities are those of a day
     note_training_rows(screen, kept, source.digest)
     currency = prices.currency or (kept.recipe.prices.currency if kept.recipe.prices else "")
     with screen.listening(), screen.working("Writing the report"):
@@ -48,6 +44,7 @@ def report(
             read.truth,
             costs=read.costs,
             current=read.current,
+            time=None if when not in read.frame.columns else read.frame[when].to_numpy(),
             rows=rows,
             currency=currency,
             notes=_notes(kept.recipe),

@@ -17,6 +17,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from costboost.cli.errors import InputError
 from costboost.cli.labels import shown
 from costboost.cli.money import count, share
+from costboost.cli.reading import ISO_DATE
 
 __all__ = ["Split", "fold_rows", "hold_out", "time_codes"]
 
@@ -33,8 +34,8 @@ class Split(NamedTuple):
 
 def time_codes(column: pl.Series) -> NDArray[np.intp]:
     """Return the moments of a column as numbers in their order."""
-    good = column.dtype.is_numeric() or column.dtype.is_temporal()
-    if not good:
+    text = column.dtype == pl.String and bool(column.drop_nulls().str.contains(ISO_DATE).all())
+    if not (text or column.dtype.is_numeric() or column.dtype.is_temporal()):
         first = next((value for value in column.to_list() if value is not None), None)
         raise InputError(
             f"--time {column.name!r} holds {column.dtype}, such as {first!r}, which has no order "

@@ -21,11 +21,9 @@ __all__ = [
     "listed",
     "show_bill",
     "show_findings",
-    "warn_of_rows",
 ]
 
 NUMBERS: tuple[Kind, ...] = ("number", "duration", "clock", "date")
-_FEW = 30  # rows of a class below which intervals are rough
 _SHOWN = 8
 
 
@@ -39,7 +37,7 @@ def classes_text(y: Any) -> str:
     """Return how often each class occurs."""
     labels, counts = np.unique(y, return_counts=True)
     order = np.argsort(counts, kind="stable")
-    parts = [f"{counts[i]:,} {shown(labels[i])} ({share(counts[i] / len(y))})" for i in order]
+    parts = [f"{shown(labels[i])}: {counts[i]:,} ({share(counts[i] / len(y))})" for i in order]
     return listed(parts, 6)
 
 
@@ -80,7 +78,7 @@ def show_bill(screen: Screen, bill: Bill, money: Money) -> None:
 
 def _saved_share(bill: Bill, saved: float) -> float:
     base = bill[bill.against].cost
-    return saved / base if base else 0.0
+    return saved / abs(base) if base else 0.0
 
 
 _DOING = {
@@ -155,11 +153,11 @@ def show_findings(screen: Screen, found: dict[str, Any], money: Money, positive:
     seen, cost = found.get("positives"), found.get("cost")
     checks = []
     if seen:
-        text = f"{seen['expected']:,.1f} {shown(positive)} expected, {seen['happened']:,} came"
+        text = f"{shown(positive)}: {seen['expected']:,.1f} expected, {seen['happened']:,} came"
         checks.append(text)
     if cost:
         about = f"{money(cost['expected'])} +- {money.bare(cost['deviation'])}"
-        checks.append(f"cost {about} expected, {money(cost['paid'])} paid")
+        checks.append(f"cost: {about} expected, {money(cost['paid'])} paid")
     if checks:
         facts.append(("calibration", "; ".join(checks)))
     matters = [(name, part) for name, part in found.get("matters", {}).items() if part > 0]
@@ -169,27 +167,3 @@ def show_findings(screen: Screen, found: dict[str, Any], money: Money, positive:
         text = ", ".join(parts) + (f", {count(rest, 'other')}" if rest > 0 else "")
         facts.append(("what matters", text))
     screen.facts(facts)
-
-
-def warn_of_rows(screen: Screen, rows: Rows, found: dict[str, Any], where: str) -> None:
-    """Make notes of what speaks against believing the figures."""
-    labels, counts = np.unique(rows.truth, return_counts=True)
-    rare = int(np.argmin(counts))
-    if counts[rare] < _FEW:
-        screen.note(
-            f"only {count(int(counts[rare]), 'row')} {where} "
-            f"{'is' if counts[rare] == 1 else 'are'} {shown(labels[rare])}: intervals are rough."
-        )
-    cost = found.get("cost")
-    if cost and abs(cost["paid"] - cost["expected"]) > 3 * cost["deviation"] > 0:
-        screen.note(
-            "the model expected another cost than was paid, by more than chance allows: these "
-            "rows are not like those that it has learnt from."
-        )
-    z = found.get("positives", {}).get("z", 0.0)
-    if abs(z) > 3:
-        more = "more" if z > 0 else "fewer"
-        screen.note(
-            f"{more} rows are positive than the probabilities say ({abs(z):.0f} standard errors): "
-            "they do not fit these rows, and decisions by them cost more than they need to."
-        )

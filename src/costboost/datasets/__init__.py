@@ -8,6 +8,7 @@ source prescribes them, `costs`. The 57 sets of the papers are read from a folde
 from costboost.datasets._bunch import Dataset
 from costboost.datasets._embedded import load_breast_cancer
 from costboost.datasets._fraud import make_card_fraud
+from costboost.datasets._frequency import frequency_costs
 from costboost.datasets._loading import load, names
 
-__all__ = ["Dataset", "load", "load_breast_cancer", "make_card_fraud", "names"]
+__all__ = ["Dataset", "frequency_costs", "load", "load_breast_cancer", "make_card_fraud", "names"]

@@ -1,14 +1,18 @@
-"""What every trainer has: a table that is binned once, rows to train on and rows held out.
+"""What every trainer has: a table that is binned once, and the way to a model.
 
-`Trainer`, `PNormTrainer` and `GradientTrainer` add what one model is; `train_models` makes one of
-all rows, or one for each fold of a calibration.
+    weighted rows -> hold some out -> open the loop -> replay -> take rounds -> history -> model
+
+`Trainer`, `PNormTrainer` and `GradientTrainer` say what a loop and a model are; `train_models`
+makes one of all rows, or one for each fold of a calibration.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from functools import cached_property
-from typing import Any, Protocol
+from types import TracebackType
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +33,7 @@ from costboost.calibration import (
 )
 from costboost.costs import Costs, as_costs
 from costboost.fitting.copies import read_copies
-from costboost.fitting.judging import HeldOut, Judge
+from costboost.fitting.judging import Follower, HeldOut, Judge
 from costboost.inputs.arrays import read_weights
 from costboost.inputs.checks import check_table, check_weighted_classes, warn_caller
 from costboost.shards.layout import Layout
@@ -144,13 +148,78 @@ class TableTrainer:
                 n_threads=plan.n_threads,
             )
 
+    # --- one model
+
     def train(self, rows: Any = None, previous: Any = None) -> Any:
         """Train on all rows, or on those numbered; continue from previous rounds if given."""
+        used, watched = self._weighted_rows(rows), self._held_out
+        if self.plan.patience is not None and watched is None:
+            used, apart = self._hold_out(used)
+            watched = [("held out", self._watch_rows(apart))]
+        with self.open(used, previous) as loop:
+            done = self._rounds_of(previous)
+            loop.replay(done)
+            judge = self._judge(watched)
+            taken = self._take(loop.rounds, judge, done)
+            evals = {} if judge is None else judge.results
+            history = self._history(loop, taken.rounds, evals)
+        self.histories.append(history)
+        return self._finish(loop, history, used)
+
+    def open(self, rows: Int64, previous: Any = None) -> AbstractContextManager[Any]:
+        """Set up the rounds on some rows; their threads end with the block."""
+        raise NotImplementedError
+
+    def _rounds_of(self, previous: Any) -> list[Any]:
+        """Return the rounds that are continued."""
+        return previous or []
+
+    def _history(self, loop: Any, rounds: list[Any], evals: dict[str, list[float]]) -> Any:
+        """Return what is to be known of the rounds, while their rows are at hand."""
+        raise NotImplementedError
+
+    def _finish(self, loop: Any, history: Any, rows: Int64) -> Any:
+        """Return the model."""
+        raise NotImplementedError
+
+    def _judge(self, watched: Any) -> Judge | None:
+        """Return who judges the rounds by held-out rows, if there are any."""
+        if watched is None:
+            return None
+        return Judge(self.plan.metric, [(name, self._follower(part)) for name, part in watched])
+
+    def _follower(self, watched: Any) -> Follower:
+        """Return what follows the rounds on held-out rows."""
+        raise NotImplementedError
+
+    def _watch(self, held_out: list[HeldOut] | None) -> None:
+        """Prepare the rows of eval sets."""
+        self._held_out = None
+        if held_out is not None:
+            self._held_out = [(part.name, self._watch_table(part)) for part in held_out]
+
+    def _watch_table(self, part: HeldOut) -> Any:
+        """Return the rows of an eval set."""
+        raise NotImplementedError
+
+    def _watch_rows(self, rows: Int64) -> Any:
+        """Return rows of the table that are held out."""
         raise NotImplementedError
 
     def score(self, model: Any, rows: Any) -> Floats:
         """Return the scores of some rows, to calibrate on."""
         raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._codes = None
 
     @property
     def share_held_out(self) -> float:
@@ -193,7 +262,9 @@ class TableTrainer:
 
     def _weighted_rows(self, rows: Any) -> Int64:
         """Return the numbers of the rows to train on: rows of weight 0 are as good as absent."""
-        chosen = np.arange(len(self.y)) if rows is None else np.asarray(rows)
+        chosen: NDArray[Any] = np.arange(len(self.y), dtype=np.uint32)  # four bytes a row
+        if rows is not None:
+            chosen = np.asarray(rows)
         self._trained_on = chosen
         if self.weights is None or np.all(self.weights[chosen] > 0.0):
             return chosen

@@ -1,7 +1,9 @@
 """What the papers claim, computed: ``python -m costboost.papers NAME``.
 
-Every module here that defines ``main`` is one of them, under its own name, described by the first
-line of its docstring: a new one needs no other mention. ``main`` may take a list of arguments.
+Every module here that defines ``main`` is one of them, under its own name (with hyphens for
+underscores), described by the first line of its docstring: a new one needs no other mention.
+``main`` may take a list of arguments. The ground that they share: `options` (``--quick``,
+``--out``, ``--jobs``), `cells` (work that is resumed), `intervals` and `report`.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ def names() -> dict[str, str]:
     for path in sorted(Path(__file__).parent.glob("[a-z]*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))  # importing it may take seconds
         if any(isinstance(node, ast.FunctionDef) and node.name == "main" for node in tree.body):
-            found[path.stem] = (ast.get_docstring(tree) or "").partition("\n")[0]
+            found[path.stem.replace("_", "-")] = (ast.get_docstring(tree) or "").partition("\n")[0]
     return found
 
 
@@ -45,7 +47,7 @@ def run(name: str, arguments: Sequence[str] = ()) -> None:
     known = names()
     if name not in known:
         raise ValueError(f"There is no {name!r} among the papers: {', '.join(known)}.")
-    main = import_module(f"costboost.papers.{name}").main
+    main = import_module(f"costboost.papers.{name.replace('-', '_')}").main
     if inspect.signature(main).parameters:
         main(list(arguments))
     elif arguments:

@@ -15,7 +15,7 @@ from costboost.plots._responses import (
     respond,
     two_classes,
 )
-from costboost.plots._style import need_matplotlib
+from costboost.plots.style import need_matplotlib
 
 
 class BinaryDisplay:

@@ -19,7 +19,8 @@ from costboost.plots._operating import (
     probability_cost,
     share_of_positives,
 )
-from costboost.plots._style import (
+from costboost.plots.bins import weighted_quantiles
+from costboost.plots.style import (
     GREY,
     Floats,
     axes_for,
@@ -32,7 +33,6 @@ from costboost.plots._style import (
     plain,
     show_legend,
 )
-from costboost.plots.bins import weighted_quantiles
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

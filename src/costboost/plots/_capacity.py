@@ -15,7 +15,7 @@ from costboost.metrics import capacity_curve, coverage_curve
 from costboost.metrics.checks import check_labels
 from costboost.metrics.prices import bind_costs
 from costboost.plots._responses import innermost, model_name
-from costboost.plots._style import (
+from costboost.plots.style import (
     Floats,
     amount,
     axes_for,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from costboost.explain.contributions import Contributions
 from costboost.inputs.checks import is_frame
-from costboost.plots._style import Floats, axes_for, dress, head, need_matplotlib, number, plain
+from costboost.plots.style import Floats, axes_for, dress, head, need_matplotlib, number, plain
 
 _ROW = 0.36  # inches
 _BINS = 60  # within which points are stacked beside each other

@@ -18,7 +18,7 @@ from costboost.plots._operating import (
     positive_of,
     probability_cost,
 )
-from costboost.plots._style import (
+from costboost.plots.style import (
     Floats,
     axes_for,
     curve_style,

@@ -9,7 +9,7 @@ from costboost.explain.decision import Explanation
 from costboost.explain.html import waterfall_steps
 from costboost.explain.text import number
 from costboost.explain.text import plain as as_text
-from costboost.plots._style import COLORS, GREY, axes_for, dress, head, need_matplotlib, plain
+from costboost.plots.style import COLORS, GREY, axes_for, dress, head, need_matplotlib, plain
 
 RISES, FALLS = COLORS[1], COLORS[0]
 _ROW = 0.32  # inches

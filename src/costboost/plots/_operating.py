@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from costboost.costs import Costs
 from costboost.metrics.checks import check_labels, check_weights, positive_label, power_of_two
 from costboost.plots._responses import bound_costs
-from costboost.plots._style import Floats, explain, highest, once
+from costboost.plots.style import Floats, explain, highest, once
 
 
 def positive_of(costs: Any, y_true: ArrayLike, pos_label: Any) -> tuple[Costs | None, Any]:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from costboost.metrics import bootstrap_interval
 from costboost.metrics.prices import realise
-from costboost.plots._style import (
+from costboost.plots.style import (
     COLORS,
     Floats,
     amount,

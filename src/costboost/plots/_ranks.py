@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost.metrics import CriticalDifference, critical_difference
-from costboost.plots._style import COLORS, axes_for, need_matplotlib, number, plain
+from costboost.plots.style import COLORS, axes_for, need_matplotlib, number, plain
 
 _ROW = 0.25  # height of a row of text, in inches
 _WRAP = 36  # letters in a line of a name

@@ -12,7 +12,8 @@ from costboost.metrics import brier_score
 from costboost.metrics.checks import check_binary, check_labels, positive_label
 from costboost.plots._base import BinaryDisplay
 from costboost.plots._responses import bound_costs
-from costboost.plots._style import (
+from costboost.plots.bins import bin_edges, fill_bins, sum_bins, wilson_interval
+from costboost.plots.style import (
     CURVE,
     Floats,
     axes_for,
@@ -26,7 +27,6 @@ from costboost.plots._style import (
     show_legend,
     tagged,
 )
-from costboost.plots.bins import bin_edges, fill_bins, sum_bins, wilson_interval
 
 _RARE = 0.05  # the share of positives below which axes are logarithmic
 _GAP = 0.15  # between the diagram and the histogram, in inches

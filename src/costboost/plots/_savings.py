@@ -14,7 +14,7 @@ from costboost.metrics.checks import check_scores, check_weights
 from costboost.plots._base import BinaryDisplay
 from costboost.plots._operating import both_columns, mark_own, own_decisions
 from costboost.plots._responses import bound_costs
-from costboost.plots._style import (
+from costboost.plots.style import (
     CURVE,
     Floats,
     amount,

@@ -13,7 +13,7 @@ from costboost.metrics import cheapest_threshold, cost_by_threshold, mean_cost, 
 from costboost.plots._base import BinaryDisplay
 from costboost.plots._operating import both_columns
 from costboost.plots._responses import bound_costs
-from costboost.plots._style import (
+from costboost.plots.style import (
     CURVE,
     Floats,
     amount,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from matplotlib.ticker import Formatter
 
-from costboost.plots._style import number, tick_texts
+from costboost.plots.style import number, tick_texts
 
 
 # matplotlib is untyped where it is not installed.

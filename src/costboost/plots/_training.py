@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from costboost.plots._responses import innermost, model_name
-from costboost.plots._style import (
+from costboost.plots.style import (
     COLORS,
     CURVE,
     MARKERS,

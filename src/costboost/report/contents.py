@@ -120,6 +120,7 @@ def _data(made: Contents, heads: list[dict[str, Any]]) -> dict[str, Any]:
         "actions": made.words.actions,
         "policies": [policy.name for policy in made.figures.policies],
         "positive": rows.positive,
+        "benefits": bool(rows.bound._state.benefits),
         "square": bool(rows.bound.is_square),
         "limited": rows.limited,
         "added": None if rows.added is None else rows.added.tolist(),

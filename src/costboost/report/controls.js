@@ -35,7 +35,7 @@ function reach(cell) {
   if (page.columnOf[cell] >= 0) return { low: 0, high: 4, step: 0.05 };
   const dearest = Math.max(1, ...page.values.filter((v, c) => page.columnOf[c] < 0).map(Math.abs));
   const high = roundUp(page.values[cell] ? 4 * Math.abs(page.values[cell]) : dearest);
-  return { low: page.values[cell] < 0 ? -high : 0, high, step: high / 200 };
+  return { low: page.benefits ? -high : 0, high, step: high / 200 };
 }
 
 function controlHtml(cell) {
@@ -79,9 +79,8 @@ function makeControls() {
     + (tied && cell === tied[0] ? `<label class="check small"><input type="checkbox" id="tie" checked> keep equal to true positive</label>` : "")).join("");
   for (const cell of order) {
     $(`v${cell}`).addEventListener("input", (event) => {
-      if (event.target.value.trim() !== "" && Number.isFinite(event.target.valueAsNumber)) {
-        setValue(cell, event.target.valueAsNumber, event.target);
-      }
+      const value = event.target.valueAsNumber; // not a number while nothing is written
+      if (Number.isFinite(value) && (value >= 0 || page.benefits)) setValue(cell, value, event.target);
     });
     if (!isMatrix) $(`r${cell}`).addEventListener("input", (event) => setValue(cell, event.target.valueAsNumber, event.target));
     else $(`v${cell}`).addEventListener("focus", () => choose(cell));

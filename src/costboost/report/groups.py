@@ -40,7 +40,9 @@ def read_groups(X: Any, given: Any) -> dict[str, Coded]:
     if given is None:
         return {}
     if isinstance(given, str):
-        given = list(category_columns(X)) if given == "all" else [given]
+        if given == "all":
+            return category_columns(X)
+        given = [given]
     if not isinstance(given, Mapping):
         given = {str(name): name for name in given}
     table = read_table(X)

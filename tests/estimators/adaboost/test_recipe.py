@@ -9,12 +9,13 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 
+import costboost
 from costboost import CostBoostClassifier, Costs
 from costboost.boosting.adaboost import loop as rounds
 from costboost.boosting.gradient import loop as gradient_loop
 from costboost.boosting.rounds import EarlyStopping, Printer, consume, take_rounds
 from costboost.calibration import BiasCorrected, ClassCalibration
-from costboost.estimators.adaboost import recipe
+from costboost.estimators.adaboost import plan, recipe
 from costboost.estimators.adaboost.recipe import DOUBT, STEP, Look
 from family import has_callbacks, plain, problem
 
@@ -131,14 +132,30 @@ def test_many_classes_are_the_same_with_any_threads_and_keep_their_training_cost
     costs = Costs.from_matrix([[0, 1, 5], [2, 0, 1], [9, 3, 0]])
     one, two = (auto(20, n_jobs=n).fit(X, y, costs=costs) for n in (1, 2))
     assert_array_equal(one.predict_proba(X), two.predict_proba(X))
-    assert [len(c) for c in one.train_cost_] == [len(one.validation_rounds_)] * 3
-    kept = [np.flatnonzero(one.validation_rounds_ == one.n_iter_)[0]] * 3
-    for ensemble, fitted, cost, at in zip(
-        one._ensembles, one._scores.maps, one.train_cost_, kept, strict=True
+    last = np.flatnonzero(one.validation_rounds_ == one.n_iter_)[0]
+    assert [len(c) for c in one.train_cost_] == [last + 1] * 3
+    for ensemble, fitted, cost in zip(
+        one._ensembles, one._scores.maps, one.train_cost_, strict=True
     ):
         decided = costs.bind([0, 1, 2], len(y)).decide(fitted.predict(ensemble.margins(X)))
         # The rows of two folds of three are trained on: no more can they cost than all.
-        assert 0 < cost[at] <= costs.bind([0, 1, 2], len(y)).total(y, decided)
+        assert 0 < cost[last] <= costs.bind([0, 1, 2], len(y)).total(y, decided)
+
+
+def test_large_tables_of_two_classes_are_boosted_by_log_loss(monkeypatch):
+    X, y = problem()
+    small = auto(20).fit(X, y)
+    monkeypatch.setattr(plan, "LARGER", 300)
+    large = auto(20).fit(X, y)
+    assert small._ensembles[0].slope == 2.0
+    assert large._ensembles[0].slope == 1.0
+    assert large._scores.maps[0].method == "bias-corrected"
+    assert max(len(large._ensembles[0].forest.tree(t).left) for t in range(10)) <= 2 * 31 - 1
+    rising = auto(20, monotonic_cst={0: 1}).fit(X, y)
+    grid = np.tile(X[:1], (50, 1))
+    grid[:, 0] = np.linspace(X[:, 0].min(), X[:, 0].max(), 50)
+    assert np.all(np.diff(rising.predict_proba(grid)[:, 1]) >= 0)
+    assert auto(20, votes="gentle").fit(X, y)._ensembles[0].slope == 2.0
 
 
 def test_one_model_of_many_classes_takes_as_many_rounds_as_the_folds():
@@ -180,6 +197,23 @@ def test_what_is_told_of_the_last_fit_is_forgotten():
     model.set_params(method="adaboost", n_iter_no_change=None).fit(X, y)
     assert not hasattr(model, "cost_bound_")
     assert not hasattr(model, "validation_cost_")
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_models_of_log_loss_are_explained_kept_and_staged(monkeypatch, tmp_path, n_classes):
+    monkeypatch.setattr(plan, "LARGER", 300)
+    X, y = problem() if n_classes == 2 else many_classes()
+    model = auto(20).fit(X, y)
+    assert_allclose(
+        model.contributions(X[:40]).total, model.decision_function(X[:40]), rtol=1e-9, atol=1e-9
+    )
+    costboost.save(model, tmp_path / "model")
+    again = costboost.load(tmp_path / "model")
+    assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    stages = list(model.staged_predict_proba(X[:9]))
+    assert len(stages) == model.n_iter_
+    assert_allclose(stages[-1], model.predict_proba(X[:9]), rtol=1e-12)
+    assert model.feature_importances_.shape == (X.shape[1],)
 
 
 # ---------------------------------------------------------------- progress

@@ -49,7 +49,7 @@ class Setting:
 
     n_rounds: int
     votes: Votes = "discrete"
-    alpha: Literal["published", "search"] = "published"
+    alpha: Literal["published", "search", "estimate"] = "published"
     learning_rate: float = 1.0
     max_alpha: float = MAX_ALPHA
     cost_scale: float | Literal["auto"] = "auto"

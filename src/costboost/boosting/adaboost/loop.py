@@ -157,7 +157,9 @@ class Boosting:
             return self._partition_step(weights, hypothesis, perfect)
         if setting.votes in LEAF_VALUES:
             return setting.learning_rate, hypothesis.sizes, False
-        if self.rule.step == "search" or setting.alpha == "search":
+        if setting.alpha == "estimate":  # Fan et al. 1999, Eq. 11; AdaCost's margins are coded
+            alpha = steps.half_log(self._sums(lesson, exponent=True, factor=False))
+        elif self.rule.step == "search" or setting.alpha == "search":
             alpha, perfect = self._searched(lesson)
         else:
             closed = self._sums(

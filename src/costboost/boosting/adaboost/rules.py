@@ -8,7 +8,7 @@ multiplies a row's weight by
 (`size` is 1 for a discrete vote) and they differ only in what follows: the first weights, the
 weights handed to the learner, `exponent` and `factor` as functions of the cost of a mistake and of
 whether there was one, how alpha is chosen, and how votes become a decision. Section numbers are
-those of the literature survey in the documentation; half-log convention throughout.
+those of the literature survey, docs/algorithms.md; half-log convention throughout.
 
 A rule's functions get an `RuleInput`: the costs and the setting, as arrays over any set of rows.
 """

@@ -59,16 +59,16 @@ class CostBoostClassifier(
         from version to version: Gentle AdaBoost on small trees, shrunk and sampled, is trained on
         the folds of `cv` in step until the rows left out have their least log loss (the latest look
         within half a standard error of it); one calibration is fitted to all of them, and the
-        models' probabilities are averaged. More than two classes are boosted by log loss, one tree
-        with vector leaves a round, unless `votes` are given. Every *named* method stays as
-        published: "adaboost", "adamec", "cgada", "asymada", "adacost", "adacost-beta1",
-        "adacost-beta2", "csb0", "csb1", "csb2", "adac1", "adac2", "adac3", "csada", "adaboostdb",
-        "rareboost", "adauboost", "gradient-csb". More than two classes: "adaboost" (SAMME),
-        "adamec", "cgada", "adac2" (SAMME.C2), "csb0", "csb1", "csb2", "adacost". "csada" and
-        "adaboostdb" choose stump and step together on built-in stumps with constant costs; any
-        other learner is trained on weights times prices, and only the step is searched. A method
-        that ends in the first tenth of its rounds, though its learner is not perfect, says so in a
-        warning.
+        models' probabilities are averaged. Tables of 10,000 rows and more, and more than two
+        classes (one tree with vector leaves a round), are boosted by log loss instead, unless
+        `votes` are given. Every *named* method stays as published: "adaboost", "adamec", "cgada",
+        "asymada", "adacost", "adacost-beta1", "adacost-beta2", "csb0", "csb1", "csb2", "adac1",
+        "adac2", "adac3", "csada", "adaboostdb", "rareboost", "adauboost", "gradient-csb". More than
+        two classes: "adaboost" (SAMME), "adamec", "cgada", "adac2" (SAMME.C2), "csb0", "csb1",
+        "csb2", "adacost". "csada" and "adaboostdb" choose stump and step together on built-in
+        stumps with constant costs; any other learner is trained on weights times prices, and only
+        the step is searched. A method that ends in the first tenth of its rounds, though its
+        learner is not perfect, says so in a warning.
     n_estimators : int, default="auto"
         The number of rounds; for the recipe the largest. Here and below "auto" is the recipe's
         own choice (`costboost.estimators.adaboost.plan.RECIPE`); in a named method it is 100 rounds
@@ -102,15 +102,17 @@ class CostBoostClassifier(
     votes : {"discrete", "confidence", "real", "gentle"}, default="auto"
         +-1; |P(+) - P(-)| of the leaf, AdaCost's own setting; Real and Gentle AdaBoost's leaf
         values with a step of 1 (only for methods without costs in the exponent). All but the first
-        need two classes. "auto" in the recipe: "gentle", and for more than two classes no votes but
-        log loss, whose trees have no `criterion`. LogitBoost is
+        need two classes. "auto" in the recipe: "gentle", or log loss in place of votes (see
+        `method`), whose trees have no `criterion`. LogitBoost is
         `GradientBoostClassifier(loss="log")`.
     laplace : bool, default=False
         Use the Laplace estimate of leaf probabilities, as AdaCost's authors did: one more row of
         each class, where a row of `sample_weight` 3 is three rows. For the built-in tree with
         votes other than "discrete".
-    alpha : {"published", "search"}, default="published"
-        "search" minimises the method's own Z exactly in every round.
+    alpha : {"published", "search", "estimate"}, default="published"
+        "search" minimises the method's own Z exactly in every round, as "adacost" does anyway.
+        "estimate" leaves AdaCost's step at its authors' first guess, 1/2 ln((1 + r) / (1 - r)) with
+        r = sum D y h beta (Eq. 10 and 11), which never is the longer one.
     cost_scale : "auto" or float, default="auto"
         The largest cost after scaling, for methods that need costs within [0, 1]. "auto" is 1,
         and for AdaCost 0.1, or half of the largest cost at which the first step is positive if
@@ -180,10 +182,10 @@ class CostBoostClassifier(
         alpha of each round, half-log convention (RareBoost: one for each side). A list, as the
         following ones, when calibration made several models.
     estimator_errors_, normalizers_, train_cost_ : ndarrays of shape (n_iter_,)
-        The weighted error, Z (of votes: the recipe has neither for more than two classes), and the
-        cost of the training rows' decisions after each round. The recipe decides by calibrated
-        probabilities, which it has at its looks only: its ``train_cost_[i]`` is the cost after
-        ``validation_rounds_[i]`` rounds, for each of these up to `n_iter_`.
+        The weighted error, Z (of votes: log loss has neither), and the cost of the training rows'
+        decisions after each round. The recipe decides by calibrated probabilities, which it has at
+        its looks only: its ``train_cost_[i]`` is the cost after ``validation_rounds_[i]`` rounds,
+        for each of these up to `n_iter_`.
     cost_bound_ : ndarray of shape (n_iter_,), for AdaCost and CGAda with two classes
         sum c * prod Z: the theorem's bound of the training cost (plus what right answers cost).
     validation_cost_ : ndarray of shape (n_rounds,), with early stopping

@@ -44,7 +44,7 @@ NAMED = {
 }
 RECIPE = {
     "n_estimators": 400,
-    "max_depth": 3,  # 6 from `LARGE` rows on
+    "max_depth": 3,
     "learning_rate": 0.1,
     "subsample": 0.7,
     "max_features": "sqrt",
@@ -52,12 +52,14 @@ RECIPE = {
     "votes": "gentle",
     "n_iter_no_change": 100,
 }
+LARGE, LARGER = 1_000, 10_000  # rows, from which on:
 RECIPE_LARGE = {**RECIPE, "max_depth": 6}
-# More than two classes: log loss, one tree with vector leaves a round.
+RECIPE_LARGER = {**RECIPE, "max_depth": None, "learning_rate": 0.05, "min_samples_leaf": 20}
+LOG_LEAVES = 31  # of the trees in tables that are larger still
+# More than two classes: log loss too, one tree with vector leaves a round.
 RECIPE_MANY = {**RECIPE, "votes": "discrete", "max_depth": 6}
 # The same by SAMME, where votes are asked for, or no calibration.
 RECIPE_VOTES = {**RECIPE, "votes": "discrete", "max_depth": 8, "learning_rate": 0.5}
-LARGE = 1_000  # rows
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class Plan:
     in_step : bool
         Whether the folds are trained in step (`recipe.py`).
     log_loss : bool
-        Whether they are trained by log loss, on more than two classes.
+        Whether they are trained by log loss, in place of AdaBoost's votes.
     total_rounds : int or None
         Of all models, at most; None where the number of models is not known in advance.
     """
@@ -174,27 +176,42 @@ def is_recipe(params: Any) -> bool:
 
 def _without_auto(params: Any, n_samples: int, n_classes: int) -> SimpleNamespace:
     """Return the parameters with every "auto" that stands for a number settled."""
-    choices: dict[str, Any] = NAMED
     given = params.get_params(deep=False)
-    log_loss = False
-    if is_recipe(params):
-        choices = RECIPE if n_samples < LARGE else RECIPE_LARGE
-        log_loss = n_classes > 2 and params.calibration is not None and params.votes == "auto"
-        many = RECIPE_MANY if log_loss else RECIPE_VOTES
-        choices = choices if n_classes == 2 else many
+    log_loss = _by_log_loss(params, n_samples, n_classes)
+    choices = _choices(params, n_samples, n_classes, log_loss=log_loss)
     if given["max_depth"] == "auto" and given["max_leaf_nodes"] is not None:
         given["max_depth"] = None
+    elif given["max_depth"] == "auto" and log_loss and n_classes == 2:
+        given["max_leaf_nodes"] = LOG_LEAVES
     for name, choice in choices.items():
         if isinstance(given[name], str) and given[name] == "auto":
             given[name] = choice
     return SimpleNamespace(**given, log_loss=log_loss)
 
 
+def _choices(params: Any, n_samples: int, n_classes: int, *, log_loss: bool) -> dict[str, Any]:
+    """Return what "auto" stands for."""
+    if not is_recipe(params):
+        return NAMED
+    if n_classes > 2:
+        return RECIPE_MANY if log_loss else RECIPE_VOTES
+    if log_loss:
+        return RECIPE_LARGER
+    return RECIPE if n_samples < LARGE else RECIPE_LARGE
+
+
+def _by_log_loss(params: Any, n_samples: int, n_classes: int) -> bool:
+    """Whether the recipe boosts by log loss; whoever names votes, or no calibration, gets votes."""
+    if not is_recipe(params) or params.calibration is None or params.votes != "auto":
+        return False
+    return n_classes > 2 or n_samples >= LARGER
+
+
 def _check_parameters(params: Any) -> None:
     check_training(params)
     check_choice("votes", params.votes, VOTES)
     check_choice("laplace", params.laplace, (True, False))
-    check_choice("alpha", params.alpha, ("published", "search"))
+    check_choice("alpha", params.alpha, ("published", "search", "estimate"))
     check_choice("criterion", params.criterion, ("gini", "entropy", "error"))
     check_choice("calibration", params.calibration, ("auto", *CALIBRATORS))
     check_number("learning_rate", params.learning_rate, low=0.0, open_low=True)
@@ -229,6 +246,11 @@ def _check_combination(params: Any, rule: Rule, costs: Costs, n_classes: int) ->
         raise ValueError(
             f"votes={params.votes!r} fits leaf values to the plain exponential loss, which "
             f"method={rule.name!r} does not have. Use adaboost, adamec, cgada or asymada."
+        )
+    if params.alpha == "estimate" and rule.name != "adacost":
+        raise ValueError(
+            f"alpha='estimate' is AdaCost's first guess at a step that it then refines; "
+            f"method={rule.name!r} has none. Use alpha='published' or method='adacost'."
         )
     if params.laplace and (params.estimator is not None or params.votes == "discrete"):
         given = f"votes={params.votes!r}" if params.estimator is None else "estimator"

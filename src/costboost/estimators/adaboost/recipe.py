@@ -6,8 +6,9 @@ that the folds left out have their least calibrated log loss. One map from score
 are averaged, and the cheapest expected cost decides.
 
 "Least" is the latest look that chance cannot tell from the best: the mean of k models stands more
-rounds than each of them alone, and the curve of the loss is flat and noisy there. More than two
-classes are boosted by log loss instead, one tree with vector leaves a round, and get a bias each.
+rounds than each of them alone, and the curve of the loss is flat and noisy there. From 10,000 rows
+on, and with more than two classes, log loss on larger trees takes the place of Gentle AdaBoost;
+classes share a tree of vector leaves a round, and get a bias each.
 """
 
 from __future__ import annotations
@@ -264,7 +265,7 @@ def _train_alike(
         rounds = islice(fold.source(), n_rounds)
         taken = consume(rounds, [tell], on_interrupt=trainer.plan.on_interrupt).rounds
         model = fold.model(len(taken))
-    trainer.histories.append(History(taken, {}, None))
+    trainer.histories.append(History(taken, {}))
     assert trainer.out_of_fold is not None
     trainer.out_of_fold.train_costs = [costs]
     return model

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -28,20 +27,17 @@ from costboost.boosting.adaboost.rows import Given
 from costboost.boosting.adaboost.rules import Rule
 from costboost.boosting.objectives import RuleInput
 from costboost.calibration import CalibratedScores
-from costboost.costs import Costs, as_costs
 from costboost.estimators.adaboost.plan import Plan, RowObjective
+from costboost.fitting.class_trainer import ClassTrainer
 from costboost.fitting.constraints import check_order
 from costboost.fitting.judging import (
     Answers,
     Follower,
-    HeldOut,
-    Judge,
     Watched,
     class_actions,
     eval_series,
 )
-from costboost.fitting.trainer import TableTrainer, set_history
-from costboost.inputs.arrays import encode
+from costboost.fitting.trainer import set_history
 from costboost.inputs.checks import plain, warn_caller
 from costboost.shards.layout import Layout, plan_layout, sensible_shards
 from costboost.trees.forest import ForestBuilder
@@ -54,11 +50,12 @@ FEW = 20  # rounds: who asks for no more may well end early
 
 @dataclass(frozen=True)
 class History:
-    """What is known of the rounds of one model."""
+    """What is known of the rounds of one model; `slope` is that of the link."""
 
     rounds: list[Round]
     evals: dict[str, list[float]]
-    cost_bound: Floats | None
+    cost_bound: Floats | None = None
+    slope: float = 2.0
 
 
 @dataclass
@@ -78,98 +75,27 @@ class OutOfFold:
     train_costs: list[list[float]] = field(default_factory=list)
 
 
-class Trainer(TableTrainer):
-    """Holds a table, its codes and its costs; trains on any of its rows.
-
-    Parameters
-    ----------
-    plan : Plan
-    X : the table
-    y : int64 array of shape (n,), class numbers
-    weights : float64 array of shape (n,) or None
-    costs : Costs, bound to the classes and, if per row, to the rows
-    classes : ndarray of shape (K,)
-    held_out : list of HeldOut, or None
-        Rows for early stopping, as `read_eval_set` returns them.
-    observer : callable, or None
-        Told of every round; True stops.
-    """
+class Trainer(ClassTrainer):
+    """Trains ensembles of the AdaBoost family on any rows of its table."""
 
     plan: Plan
     histories: list[History]
-
-    def __init__(
-        self,
-        plan: Plan,
-        X: Any,
-        y: Int64,
-        weights: Floats | None,
-        costs: Costs,
-        classes: NDArray[Any],
-        held_out: list[HeldOut] | None = None,
-        observer: Any = None,
-    ) -> None:
-        super().__init__(plan, X, y, weights, observer)
-        self.costs, self.classes = costs, classes
-        self._warned = False
-        self.out_of_fold: OutOfFold | None = None  # set by the recipe
-        self._held_out = None
-        if held_out is not None:
-            self._held_out = [(part.name, self._watch_table(part)) for part in held_out]
+    out_of_fold: OutOfFold | None = None  # set by the recipe
+    _warned = False
 
     @property
     def scores_are_margins(self) -> bool:  # type: ignore[override]
         """Whether `score` returns real-valued margins rather than shares of votes."""
         return not self.plan.discrete
 
-    def __enter__(self) -> Trainer:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._codes = None
-
-    def _watch_table(self, part: HeldOut) -> Watched:
-        y = encode(self.classes, part.y, "y of eval_set")  # refuses labels that are not known
-        given = part.costs
-        costs = self.costs if given is None else as_costs(given, self.classes, len(y))
-        codes = None if self.binner is None else self.binner.encode(part.X)
-        return Watched(part.X, codes, y, costs, part.weights)
-
     # --- training
 
-    def train(self, rows: Any = None, previous: list[Round] | None = None) -> Ensemble:
-        """Train on all rows, or on those numbered; continue from previous rounds if given."""
-        plan, watched = self.plan, self._held_out
-        everything = self._weighted_rows(rows)
-        if plan.patience is not None and watched is None:
-            everything, apart = self._hold_out(everything)
-            watched = [("held out", self._watch_rows(apart))]
-        with self.open(everything) as boosting:
-            if previous:
-                boosting.replay(previous)
-            history = self._history(boosting, watched, previous or [])
-            slope = boosting.terms.link_slope()
-        self.histories.append(history)
-        if not history.rounds:
-            return self._constant(boosting)
-        if boosting.stop == "alpha":
-            self._warn_if_early(len(history.rounds))
-        return self.assemble(history.rounds, slope)
-
     @contextmanager
-    def open(self, rows: Int64) -> Iterator[Boosting]:
-        """Set up the rounds on some rows; the threads end with the block."""
+    def open(self, rows: Int64, previous: Any = None) -> Iterator[Boosting]:
+        """Set up the rounds on some rows; their threads end with the block."""
         plan = self.plan
         part = None if len(rows) == len(self.y) else rows
-        y, costs, weights = self.y, self.costs, self.weights
-        if part is not None:
-            y, costs = y[part], costs[part]
-            weights = None if weights is None else weights[part]
+        y, costs, weights = self._of(rows)
         setting = replace(_at_rows(plan.setting, part), n_rounds=self.n_rounds)
         aim = plan.rule.trains_on_costs
         labels = aimed_labels(costs, y, plan.n_classes, aim=aim)
@@ -179,7 +105,9 @@ class Trainer(TableTrainer):
         layout = self._layout(given.labels)
         with layout.cut(self._arranged(layout, part), given.load) as shards:
             learner = self._learner(given, part)
-            yield Boosting(shards, plan.rule, learner, given, setting)
+            boosting = Boosting(shards, plan.rule, learner, given, setting)
+            self.link_slope = boosting.terms.link_slope
+            yield boosting
 
     def assemble(self, rounds: list[Round], slope: float = 2.0) -> Ensemble:
         """Put rounds together; `slope` is that of the link."""
@@ -200,18 +128,17 @@ class Trainer(TableTrainer):
         return {"_ensembles": models, "_scores": scores, "_rule_name": rule, "n_iter_": n_rounds}
 
     def _history(
-        self, boosting: Boosting, watched: list[tuple[str, Watched]] | None, previous: list[Round]
+        self, loop: Boosting, rounds: list[Round], evals: dict[str, list[float]]
     ) -> History:
-        self.link_slope = boosting.terms.link_slope
-        judge = self._judge(watched)
-        taken = self._take(boosting.rounds, judge, previous)
-        bound = boosting.cost_bound(taken.rounds) if self.plan.bounded else None
-        return History(taken.rounds, {} if judge is None else judge.results, bound)
+        bound = loop.cost_bound(rounds) if self.plan.bounded else None
+        return History(rounds, evals, bound, loop.terms.link_slope())
 
-    def _judge(self, watched: list[tuple[str, Watched]] | None) -> Judge | None:
-        if watched is None:
-            return None
-        return Judge(self.plan.metric, [(name, self._follower(part)) for name, part in watched])
+    def _finish(self, loop: Boosting, history: History, rows: Int64) -> Ensemble:
+        if not history.rounds:
+            return self._constant(rows)
+        if loop.stop == "alpha":
+            self._warn_if_early(len(history.rounds))
+        return self.assemble(history.rounds, history.slope)
 
     def _follower(self, watched: Watched) -> Follower:
         return _Follower(self, watched)
@@ -259,16 +186,9 @@ class Trainer(TableTrainer):
             monotone=plan.monotone,
         )
 
-    def _constant(self, boosting: Boosting) -> Ensemble:
+    def _constant(self, rows: Int64) -> Ensemble:
         """Say that no round could be taken, and answer the cheapest constant."""
-        plan = self.plan
-        given = boosting.given
-        costs, y, weights = given.costs, given.y, given.weights
-        if costs.is_square:
-            label, _ = costs.cheapest_constant(self.classes[y], weights)
-            answer = int(np.searchsorted(self.classes, label))
-        else:
-            answer = int(np.argmax(np.bincount(y, weights, minlength=plan.n_classes)))
+        plan, answer = self.plan, self._cheapest_constant(rows)
         warn_caller(
             f"method={plan.rule.name!r} could not take a single step: the first learner's votes "
             f"are no better than chance under its weights. The model answers "
@@ -298,17 +218,6 @@ class Trainer(TableTrainer):
             return 'method="cgada", or deeper trees'
         return "deeper trees"
 
-    # --- held-out rows
-
-    def _watch_rows(self, rows: Int64) -> Watched:
-        X = codes = None
-        if self.binner is None:
-            X = self.table_of(rows)
-        else:
-            codes = self.codes_of(rows)
-        weights = None if self.weights is None else self.weights[rows]
-        return Watched(X, codes, self.y[rows], self.costs[rows], weights)
-
     # --- for calibration and the report
 
     def score(self, model: Ensemble, rows: Any) -> Floats:
@@ -326,7 +235,7 @@ class Trainer(TableTrainer):
             "estimator_weights_": [model.alphas for model in models],
             "train_cost_": [np.array([r.train_cost for r in h.rounds]) for h in kept],
         }
-        if not self.plan.log_loss:  # which knows neither votes nor Z
+        if not self.plan.log_loss:  # which knows neither errors nor Z
             names = {"estimator_errors_": "error", "normalizers_": "normalizer"}
             for name, field_ in names.items():
                 series[name] = [np.array([getattr(r, field_) for r in h.rounds]) for h in kept]

@@ -59,14 +59,16 @@ class GradientBoostClassifier(
         -gradient / hessian with weights hessian ("newton").
     init : classifier, "zero" or None, default=None
         f_0: the log odds of a classifier fitted to the same rows, 0, or the loss's best constant.
+        (Cai, Song and Zhang's objective, "cost-exponential", starts at 0 in their paper.)
     objective : str, callable or tuple (a, b, w0), default="asymboost"
         Of the cost-exponential loss: "asymboost", "adac1", "adacost", "cgada", "adaboost", a
         function, or arrays over rows; see
         `costboost.boosting.gradient.losses.CostExponentialLoss`. The largest
         cost is scaled to 1. The steps alpha of b are `learning_rate` times lambda.
     max_depth : int or None, default=None
-    max_leaf_nodes : int or None, default=31
-        Nodes are split in the order of their gain until there are so many leaves.
+    max_leaf_nodes : int or None, default=8
+        Nodes are split in the order of their gain until there are so many leaves. 100 trees of 31
+        leaves learn tables of a few thousand rows by heart (`docs/gradient.md`).
     min_samples_leaf : int, default=20
     min_weight_leaf : float, default=0.0
         The least share of a round's sum of hessians in a leaf.
@@ -184,7 +186,7 @@ class GradientBoostClassifier(
         init: Any = None,
         objective: Any = "asymboost",
         max_depth: int | None = None,
-        max_leaf_nodes: int | None = 31,
+        max_leaf_nodes: int | None = 8,
         min_samples_leaf: int = 20,
         min_weight_leaf: float = 0.0,
         l2_regularization: float = 0.0,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -89,21 +91,18 @@ class GradientTrainer(TableTrainer):
         self.costs, self.prices = costs, prices
         if self.binner is not None:
             check_order(plan.monotone, self.binner)
-        self._held_out = None
-        if held_out is not None:
-            self._held_out = [(part.name, self._watch_table(part)) for part in held_out]
+        self._watch(held_out)
 
     # --- training
 
-    def train(
-        self, rows: Any = None, previous: tuple[GradientEnsemble, list[GradientRound]] | None = None
-    ) -> GradientEnsemble:
-        """Train on all rows, or on those numbered; continue a previous model if given."""
-        plan, watched = self.plan, self._held_out
-        chosen = self._weighted_rows(rows)
-        if plan.patience is not None and watched is None:
-            chosen, apart = self._hold_out(chosen)
-            watched = [("held out", self._watch_rows(apart))]
+    @contextmanager
+    def open(
+        self,
+        rows: Int64,
+        previous: tuple[GradientEnsemble, list[GradientRound]] | None = None,
+    ) -> Iterator[GradientBoosting]:
+        """Set up the rounds on some rows; their threads end with the block."""
+        plan, chosen = self.plan, rows
         whole = None if len(chosen) == len(self.y) else chosen
         table = self._rows(chosen)
         layout = plan_layout(None, len(chosen), 1, self._n_shards(len(chosen)))
@@ -122,10 +121,11 @@ class GradientTrainer(TableTrainer):
             setting = replace(plan.setting, n_rounds=self.n_rounds)
             offsets = start if init is None else init.margins(self.table_of(whole)) + start
             tally = self._tally(loss, shards, table, costs, chosen)
-            boosting = GradientBoosting(shards, loss, learner, setting, offsets, tally)
-            history = self._history(boosting, watched, start, init, previous)
-        self.histories.append(history)
-        return assemble_gradient(history.rounds, self.binner, start, init)
+            self._first = (start, init)
+            yield GradientBoosting(shards, loss, learner, setting, offsets, tally)
+
+    def _rounds_of(self, previous: Any) -> list[GradientRound]:
+        return [] if previous is None else previous[1]
 
     def _rows(self, chosen: Int64) -> Rows:
         """Return what the loss needs of some rows."""
@@ -224,26 +224,22 @@ class GradientTrainer(TableTrainer):
         unit = float(np.max(self.weights[chosen])) / heaviest
         return tally if unit == 1.0 else lambda shards, total: unit * tally(shards, total)
 
+    def _judge(self, watched: Any) -> Judge | None:
+        if watched is None or self.plan.n_classes:
+            return super()._judge(watched)
+        followers = [(name, self._follower(part)) for name, part in watched]
+        return LossJudge(self.plan.metric, followers)
+
+    def _follower(self, watched: HeldOutRows) -> GradientFollower:
+        return GradientFollower(self.plan, self.binner, watched, *self._first)
+
     def _history(
-        self,
-        boosting: GradientBoosting,
-        watched: list[tuple[str, HeldOutRows]] | None,
-        start: Floats,
-        init: Init | None,
-        previous: tuple[GradientEnsemble, list[GradientRound]] | None,
+        self, loop: GradientBoosting, rounds: list[GradientRound], evals: dict[str, list[float]]
     ) -> GradientHistory:
-        self._first = (start, init)
-        done = [] if previous is None else previous[1]
-        boosting.replay(done)
-        judge = None
-        if watched is not None:
-            of = (self.plan, self.binner)
-            followers = [(n, GradientFollower(*of, part, start, init)) for n, part in watched]
-            kind = Judge if self.plan.n_classes else LossJudge
-            judge = kind(self.plan.metric, followers)
-        taken = self._take(boosting.rounds, judge, done)
-        evals = {} if judge is None else judge.results
-        return GradientHistory(taken.rounds, evals, boosting.stop)
+        return GradientHistory(rounds, evals, loop.stop)
+
+    def _finish(self, loop: Any, history: GradientHistory, rows: Int64) -> GradientEnsemble:
+        return self.model_of(history.rounds)
 
     def model_of(self, rounds: list[GradientRound]) -> GradientEnsemble:
         """Return the model of these rounds, which starts as the one in training does."""

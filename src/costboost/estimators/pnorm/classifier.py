@@ -64,7 +64,8 @@ class PNormBoostClassifier(
     step : {"harmonic", "average", "bound", "search"}, default="harmonic"
         alpha_t: 1 / (t + 1); 1 / t, which forgets H_0; Eq. 10 with means over rows (p >= 2); or
         the exact minimiser of the objective along the new hypothesis (p > 1). AdaBoost.M2 has its
-        own.
+        own. The theorem behind "bound" speaks of stochastic hypotheses: "lp-csb", whose hypotheses
+        are relational, takes the same formula along its pseudo-loss, without a promise.
     n_estimators : int, default=100
         The number of rounds.
     estimator : classifier, default=None
@@ -294,7 +295,7 @@ class PNormBoostClassifier(
         plan = settle(self, X, bound, len(classes))
         held_out = read_eval_set(self, eval_set, per_row=bound.per_row)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
-        trainer = PNormTrainer(plan, X, codes, weights, bound, classes, held_out, callbacks)  # type: ignore[arg-type]
+        trainer = PNormTrainer(plan, X, codes, weights, bound, classes, held_out, callbacks)
         with trainer:
             self._train(trainer, groups)
         callbacks.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,8 +31,8 @@ from costboost.boosting.pnorm.model import (
 from costboost.boosting.pnorm.rows import PNormRows
 from costboost.calibration import CalibratedScores
 from costboost.costs import Costs
-from costboost.estimators.adaboost.trainer import Trainer
 from costboost.estimators.pnorm.plan import PNormPlan, leaf_rows
+from costboost.fitting.class_trainer import ClassTrainer
 from costboost.fitting.judging import Answers, Follower, Watched, eval_series
 from costboost.fitting.trainer import set_history
 from costboost.inputs.checks import plain, warn_caller
@@ -49,38 +51,33 @@ class MixingHistory:
     largest_cost: float
 
 
-class PNormTrainer(Trainer):
-    """Holds a table, its codes and its costs; trains on any of its rows."""
+class PNormTrainer(ClassTrainer):
+    """Trains mixtures on any rows of its table."""
 
-    plan: PNormPlan  # type: ignore[assignment]
-    histories: list[MixingHistory]  # type: ignore[assignment]
+    plan: PNormPlan
+    histories: list[MixingHistory]
     scores_are_margins = False
 
-    def train(  # type: ignore[override]
-        self, rows: Any = None, previous: list[MixingRound] | None = None
-    ) -> Mixture:
-        """Train on all rows, or on those numbered; continue from previous rounds if given."""
-        plan, watched = self.plan, self._held_out
-        used = self._weighted_rows(rows)
-        if plan.patience is not None and watched is None:
-            used, apart = self._hold_out(used)
-            watched = [("held out", self._watch_rows(apart))]
-        whole = len(used) == len(self.y)
-        y, costs = (self.y, self.costs) if whole else (self.y[used], self.costs[used])
-        weights = self.weights if whole or self.weights is None else self.weights[used]
-        layout = self._plan_layout(len(used))
-        codes = self._arranged(layout, None if whole else used)
+    @contextmanager
+    def open(self, rows: Int64, previous: Any = None) -> Iterator[Mixing]:
+        """Set up the rounds on some rows; their threads end with the block."""
+        plan, part = self.plan, None if len(rows) == len(self.y) else rows
+        y, costs, weights = self._of(rows)
+        layout = self._plan_layout(len(rows))
+        codes = self._arranged(layout, part)
         with layout.cut(codes, lambda rows: load_rows(rows, y, costs, weights, plan)) as shards:
-            learner = self._relational_learner(None if whole else used)
+            learner = self._relational_learner(part)
             setting = replace(plan.setting, n_rounds=self.n_rounds)
             choices = (plan.method, learner, plan.n_classes, setting)
-            mixing = Mixing(shards, *choices, weighted=weights is not None)
-            mixing.replay(previous or [])
-            history = self._take_rounds(mixing, watched, previous or [])
-        self.histories.append(history)
-        if not history.rounds:
-            return self._cheapest_constant(mixing, costs, y, weights)
-        return assemble_mixture(history.rounds, plan.method, self.binner, plan.n_classes)
+            yield Mixing(shards, *choices, weighted=weights is not None)
+
+    def _history(
+        self, loop: Mixing, rounds: list[MixingRound], evals: dict[str, list[float]]
+    ) -> MixingHistory:
+        return MixingHistory(rounds, evals, loop.largest_cost)
+
+    def _finish(self, loop: Mixing, history: MixingHistory, rows: Int64) -> Mixture:
+        return self.model_of(history.rounds) if history.rounds else self._constant(loop, rows)
 
     def _plan_layout(self, n_rows: int) -> Layout:
         n_features = 0 if self.binner is None else self.binner.n_features * self.plan.n_classes
@@ -104,19 +101,11 @@ class PNormTrainer(Trainer):
             seed=plan.seed,
         )
 
-    def _take_rounds(
-        self, mixing: Mixing, watched: Any, previous: list[MixingRound]
-    ) -> MixingHistory:
-        judge = self._judge(watched)
-        taken = self._take(mixing.rounds, judge, previous)
-        evals = {} if judge is None else judge.results
-        return MixingHistory(taken.rounds, evals, mixing.largest_cost)
-
-    def model_of(self, rounds: list[MixingRound]) -> Mixture:  # type: ignore[override]
+    def model_of(self, rounds: list[MixingRound]) -> Mixture:
         """Return the mixture of these rounds."""
         return assemble_mixture(rounds, self.plan.method, self.binner, self.plan.n_classes)
 
-    def attributes(  # type: ignore[override]
+    def attributes(
         self, models: tuple[Mixture, ...], scores: CalibratedScores | None
     ) -> dict[str, Any]:
         """Return the fitted attributes by which an estimator with these models answers."""
@@ -126,15 +115,11 @@ class PNormTrainer(Trainer):
     def _follower(self, watched: Watched) -> Follower:
         return _Follower(self, watched)
 
-    def _cheapest_constant(
-        self, mixing: Mixing, costs: Costs, y: Int64, weights: Floats | None
-    ) -> Mixture:
+    def _constant(self, loop: Mixing, rows: Int64) -> Mixture:
         """Say that no round could be taken, and answer the cheapest constant."""
-        plan = self.plan
-        label, _ = costs.cheapest_constant(self.classes[y], weights)
-        answer = int(np.searchsorted(self.classes, label))
+        plan, answer = self.plan, self._cheapest_constant(rows)
         why, remedy = "no answer costs more than another", "other costs"
-        if mixing.stop == "alpha":
+        if loop.stop == "alpha":
             why, remedy = (
                 "the first tree is no better than chance",
                 'larger trees or step="harmonic"',
@@ -147,13 +132,13 @@ class PNormTrainer(Trainer):
 
     # --- for calibration and the report
 
-    def score(self, model: Mixture, rows: Any) -> Floats:  # type: ignore[override]
+    def score(self, model: Mixture, rows: Any) -> Floats:
         """Return the normalised scores of some rows, to calibrate on."""
         if self.binner is None:
             return normalised(model.scores(self.table_of(rows)))
         return normalised(model.scores_of_codes(self.codes_of(rows), self.plan.n_threads))
 
-    def report(self, estimator: Any, models: tuple[Mixture, ...]) -> None:  # type: ignore[override]
+    def report(self, estimator: Any, models: tuple[Mixture, ...]) -> None:
         """Set the fitted attributes that tell of rounds."""
         kept = self.histories[-1:] if len(models) == 1 else self.histories
         series: dict[str, list[Any]] = {

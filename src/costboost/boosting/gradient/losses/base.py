@@ -8,9 +8,9 @@
 holds numbers, or class numbers 0 .. K - 1. A loss that sets ``uses_costs = True`` gets a third
 argument, `prices`: what each answer costs on each row given its truth, (n, K).
 
-A built-in loss (`BuiltIn`) has these methods for reading, in NumPy, and `bind`, which makes of rows
-what the same formulas read when they run compiled. A user's loss has the three methods, and is
-asked for all rows at once (`OwnLoss`).
+A built-in loss (`BuiltIn`) has these methods in NumPy, and may `bind` rows to kernels, in which the
+same formulas run compiled; else its methods run where the rows are. A user's loss has the three
+methods, and is asked for all rows at once (`OwnLoss`).
 """
 
 from __future__ import annotations
@@ -110,8 +110,11 @@ class BuiltIn:
     # --- for the rounds
 
     def bind(self, rows: Rows) -> Terms | None:
-        """Return the loss at some rows; None where it is asked for all rows at once."""
-        raise TypeError(f"{type(self).__name__} must say how to bind rows.")
+        """Return the loss at some rows; None where it is asked for all rows at once.
+
+        By its own methods, unless it has kernels.
+        """
+        return NumpyTerms(self, rows)
 
     def largest_cost(self, rows: Rows) -> float:
         """Return what must be known of all rows before any is bound."""
@@ -154,6 +157,10 @@ class BuiltIn:
 
     # --- for readers, held-out rows and constants
 
+    def proba(self, raw: Floats) -> Floats:
+        """Return class probabilities, (n, K)."""
+        return logistic(self.odds * raw)
+
     def _extra(self, rows: Rows) -> tuple[Any, ...]:
         """Return what the three methods take beside y and F."""
         return (rows.paid,) if self.uses_costs else ()
@@ -173,6 +180,31 @@ class BuiltIn:
     def mean_value(self, rows: Rows, margins: Floats, total: float = 0.0) -> float:
         """Return the weighted mean of the loss; `total` is the sum of the steps so far."""
         return float(np.average(self._ask("value", rows, flat(margins)), weights=rows.weights))
+
+
+@dataclass(frozen=True)
+class NumpyTerms:
+    """A loss at some rows, by its own methods."""
+
+    loss: BuiltIn
+    rows: Rows
+
+    def derive(self, margins: Floats, total: float, gradients: Floats, hessians: Floats) -> Floats:
+        """Write derivatives; return the largest of both, (J, 2)."""
+        parts = self.loss.derivatives(self.rows, margins)
+        gradients[:], hessians[:] = parts[0].T, parts[1].T
+        tops = (np.max(np.abs(part), axis=0, initial=0.0) for part in parts)
+        return np.stack(list(tops), axis=1)
+
+    def along(self, steps: Floats) -> Floats:
+        """Return the steps themselves: F alone decides."""
+        return steps
+
+    def write_values(self, margins: Floats, out: Floats) -> float:
+        """Write what every row loses, times its weight; return the largest."""
+        values = self.loss._ask("value", self.rows, flat(margins))
+        out[:] = values * self.rows.unit_or_weights
+        return float(np.max(np.abs(out), initial=0.0))
 
 
 @dataclass(frozen=True)

@@ -285,7 +285,7 @@ def tick_texts(values: Sequence[float]) -> list[str]:
 
     Examples
     --------
-    >>> from costboost.plots._style import tick_texts
+    >>> from costboost.plots.style import tick_texts
     >>> tick_texts([0, 2500, 5000]), tick_texts([0.0, 0.25, 0.5])
     (['0', '2,500', '5,000'], ['0.00', '0.25', '0.50'])
     """

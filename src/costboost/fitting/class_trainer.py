@@ -1,0 +1,77 @@
+"""Trainers of classes with prices: what the AdaBoost and the L_p family share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.costs import Costs, as_costs
+from costboost.fitting.judging import HeldOut, Watched
+from costboost.fitting.trainer import TablePlan, TableTrainer
+from costboost.inputs.arrays import encode
+
+Floats = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+
+class ClassTrainer(TableTrainer):
+    """Holds a table, its codes and its costs; trains on any of its rows.
+
+    Parameters
+    ----------
+    plan : TablePlan
+    X : the table
+    y : int64 array of shape (n,), class numbers
+    weights : float64 array of shape (n,) or None
+    costs : Costs, bound to the classes and, if per row, to the rows
+    classes : ndarray of shape (K,)
+    held_out : list of HeldOut, or None
+        Rows for early stopping, as `read_eval_set` returns them.
+    observer : callable, or None
+        Told of every round; True stops.
+    """
+
+    def __init__(
+        self,
+        plan: TablePlan,
+        X: Any,
+        y: Int64,
+        weights: Floats | None,
+        costs: Costs,
+        classes: NDArray[Any],
+        held_out: list[HeldOut] | None = None,
+        observer: Any = None,
+    ) -> None:
+        super().__init__(plan, X, y, weights, observer)
+        self.costs, self.classes = costs, classes
+        self._watch(held_out)
+
+    def _of(self, rows: Int64) -> tuple[Int64, Costs, Floats | None]:
+        """Return the classes, the costs and the weights of some rows."""
+        if len(rows) == len(self.y):
+            return self.y, self.costs, self.weights
+        weights = None if self.weights is None else self.weights[rows]
+        return self.y[rows], self.costs[rows], weights
+
+    def _watch_table(self, part: HeldOut) -> Watched:
+        y = encode(self.classes, part.y, "y of eval_set")  # refuses labels that are not known
+        given = part.costs
+        costs = self.costs if given is None else as_costs(given, self.classes, len(y))
+        codes = None if self.binner is None else self.binner.encode(part.X)
+        return Watched(part.X, codes, y, costs, part.weights)
+
+    def _watch_rows(self, rows: Int64) -> Watched:
+        outside = self.binner is None
+        X, codes = (self.table_of(rows), None) if outside else (None, self.codes_of(rows))
+        weights = None if self.weights is None else self.weights[rows]
+        return Watched(X, codes, self.y[rows], self.costs[rows], weights)
+
+    def _cheapest_constant(self, rows: Int64) -> int:
+        """Return the class number that is cheapest to answer on some rows, whatever they are."""
+        y, costs, weights = self._of(rows)
+        if not costs.is_square:
+            return int(np.argmax(np.bincount(y, weights, minlength=self.plan.n_classes)))
+        label, _ = costs.cheapest_constant(self.classes[y], weights)
+        return int(np.searchsorted(self.classes, label))

@@ -1,0 +1,125 @@
+"""The experiments behind Nikolaou et al.'s poster: one split of one set, all methods and ratios."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import train_test_split
+
+from costboost import CostBoostClassifier, Costs
+from costboost.boosting.adaboost.rules import RULES
+from costboost.metrics import brier_score, normalized_cost
+from costboost.papers.cells import Row, seed_of
+from costboost.papers.options import load_set
+from costboost.papers.univariate import UnivariateLogistic
+
+# The fifteen of the poster, as the authors' later paper names them.
+METHODS = (
+    "adaboost", "adacost", "adacost-beta2", "csb0", "csb1", "csb2", "rareboost", "asymada", "adac1",
+    "adac2", "adac3", "csada", "adaboostdb", "cgada", "adamec",
+)  # fmt: skip
+RECIPE = "auto"
+LEARNERS = ("stump", "logistic")
+N_BINS = 10
+
+
+class Split(NamedTuple):
+    """Training and test rows, of both classes alike."""
+
+    X: NDArray[np.float64]
+    y: NDArray[np.int64]
+    X_test: NDArray[np.float64]
+    y_test: NDArray[np.int64]
+
+
+def cut(path: str, split: int, folder: str | None) -> Split:
+    """Return halves of as many positives as negatives, the rest of the larger class left out."""
+    data = load_set(path, folder)
+    X, y = data.to_numpy()[0], (data.y == data.positive).astype(np.int64)
+    rng = np.random.default_rng(seed_of(path, split))
+    n = int(min(y.sum(), len(y) - y.sum()))
+    kept = np.concatenate([rng.permutation(np.flatnonzero(y == k))[:n] for k in (0, 1)])
+    X, y = X[kept], y[kept]
+    a, b, c, d = train_test_split(X, y, test_size=0.5, stratify=y, random_state=split)
+    return Split(a, c, b, d)
+
+
+def nikolaou_cell(
+    path: str, split_number: int, learner: str, ratios: tuple[float, ...], rounds: int,
+    folder: str | None,
+) -> list[Row]:  # fmt: skip
+    """Return the normalised costs of all methods at all ratios, calibrated and not."""
+    split = cut(path, split_number, folder)
+    head = {"dataset": path, "split": split_number, "learner": learner}
+    names = (*METHODS, RECIPE) if learner == "stump" else METHODS
+    rows: list[Row] = []
+    for method in names:
+        for calibrated in (True,) if method == RECIPE else (False, True):
+            for row in _method_rows(split, method, calibrated, learner, ratios, rounds):
+                rows.append({**head, "method": method, "calibrated": int(calibrated), **row})
+    return rows
+
+
+def _method_rows(
+    split: Split, method: str, calibrated: bool, learner: str, ratios: tuple[float, ...],
+    rounds: int,
+) -> Iterator[Row]:  # fmt: skip
+    on_costs = method != RECIPE and RULES[method].trains_on_costs
+    model = None
+    for ratio in ratios:
+        costs = prices(ratio)
+        if model is None or on_costs:
+            model = _fit(split, method, calibrated, learner, rounds, costs)
+        answers = _decide(model, method, calibrated, split, costs)
+        p = model.predict_proba(split.X_test)[:, 1]
+        yield {
+            "ratio": ratio,
+            "q": float(normalized_cost(split.y_test, answers, costs=costs)),
+            "brier": float(brier_score(split.y_test, p)),
+            "bins": _bins(split.y_test, _scores(model, calibrated, split, p))
+            if ratio == 1 and method == "adamec"
+            else None,
+        }
+
+
+def prices(ratio: float) -> Costs:
+    """Return a miss of price `ratio` to a false alarm's 1, or (below 1) the reverse."""
+    return Costs(fp=1.0, fn=float(ratio)) if ratio >= 1 else Costs(fp=float(1 / ratio), fn=1.0)
+
+
+def _fit(
+    split: Split, method: str, calibrated: bool, learner: str, rounds: int, costs: Costs
+) -> Any:
+    given: dict[str, Any] = {"random_state": 0}
+    if method != RECIPE:
+        given |= {"n_estimators": rounds, "calibration": "sigmoid" if calibrated else None}
+        given |= {"cv": 0.5}  # half of the training rows to train on, half to calibrate on
+        given |= {"max_depth": 1} if learner == "stump" else {"estimator": UnivariateLogistic()}
+    with warnings.catch_warnings():  # a method that ends early is judged as it is
+        warnings.simplefilter("ignore", UserWarning)
+        return CostBoostClassifier(method, **given).fit(split.X, split.y, costs=costs)
+
+
+def _decide(model: Any, method: str, calibrated: bool, split: Split, costs: Costs) -> Any:
+    if calibrated or method == "adamec":
+        return model.predict(split.X_test, costs=costs)
+    return model.predict(split.X_test)
+
+
+def _scores(model: Any, calibrated: bool, split: Split, p: NDArray[np.float64]) -> Any:
+    """Return the poster's scores: the share of the votes, or what calibration made of it."""
+    if calibrated:
+        return p
+    total = float(np.sum(model.estimator_weights_))
+    return np.clip(0.5 * (1 + model.decision_function(split.X_test) / total), 0.0, 1.0)
+
+
+def _bins(y: NDArray[Any], p: NDArray[np.float64]) -> str:
+    """Return scores, positives and rows of ten equal bins of scores, as text."""
+    which = np.minimum((p * N_BINS).astype(int), N_BINS - 1)
+    sums = [np.bincount(which, v, minlength=N_BINS) for v in (p, y, np.ones(len(y)))]
+    return " ".join(f"{value:.6g}" for value in np.concatenate(sums))
