@@ -70,7 +70,7 @@ class ExplainDecisionsMixin(ExplainMixin):
         prices = _of_one_row(self._decision_costs(costs, X)) if by_costs else None
         decision, proba = self._answer(self._margins_of(X), prices)
         output = self._output_to_explain(decision[0], proba[0])
-        one = added if output is None else added.of_output(output)
+        one = added if len(self.classes_) == 2 else added.of_output(output)
         expected, interval, turning = self._priced(prices, proba[0])
         return Explanation(
             model=type(self).__name__,
@@ -98,10 +98,13 @@ class ExplainDecisionsMixin(ExplainMixin):
         return self._decide(scores, prices, margins[0]), self._proba_to_price(scores)
 
     def _output_to_explain(self, decision: Any, proba: Floats) -> Any:
-        """Return the class whose value is explained: the one decided for, or the most probable."""
-        if len(self.classes_) == 2:
-            return None
+        """Return the class whose value is explained: the one decided for, or the most probable.
+
+        Two classes have one value, that of the second.
+        """
         labels = self.classes_.tolist()
+        if len(labels) == 2:
+            return labels[1]
         return plain(decision) if plain(decision) in labels else labels[int(np.argmax(proba))]
 
     def _priced(

@@ -38,7 +38,7 @@ class Explanation:
     turning_prices : tuple of TurningPrice
         At what price of a mistake the decision would turn, the smallest change first.
     output : label or None
-        The class whose decision value is explained, where there are more than two.
+        The class whose decision value is explained: of two, the second. None of a regressor.
     unit : str
         What the following are counted in.
     base, total : float

@@ -31,7 +31,8 @@ def decision_html(seen: Any) -> str:
         if lines
     )
     return (
-        f'<div class="costboost-explanation"><p><b>{escape(seen.model)}</b> {head} '
+        '<div class="costboost-explanation" style="font-family:sans-serif">'
+        f"<p><b>{escape(seen.model)}</b> {head} "
         f"<b>{escape(answer)}</b></p><table>{rows}</table>{_waterfall(seen)}</div>"
     )
 

@@ -84,8 +84,8 @@ def turning_sentences(seen: Any) -> list[str]:
 
 
 def _parts(seen: Any) -> list[str]:
-    of = f" of {plain(seen.output)}" if seen.output is not None else ""
-    lines = [f"{number(seen.base)} before anything is known, {number(seen.total)}{of} here"]
+    of = f"of {plain(seen.output)}: " if seen.output is not None else ""
+    lines = [f"{of}{number(seen.base)} before anything is known, {number(seen.total)} here"]
     shown = [part for part in seen.parts if part.added != 0.0][:SHOWN]
     rest = sum(part.added for part in seen.parts) - sum(part.added for part in shown)
     n_rest = sum(part.added != 0.0 for part in seen.parts) - len(shown)
