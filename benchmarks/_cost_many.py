@@ -42,7 +42,19 @@ def _asked(name: str, column: str) -> Raw:
     X, _, categorical = _loaded(name)
     known = X[column].notna().to_numpy()
     y = X[column][known].astype(str).to_numpy(dtype=str)
-    return X.drop(columns=column)[known], y, tuple(c for c in categorical if c != column)
+    X = X.drop(columns=column)[known]
+    return _filled(X), y, tuple(c for c in categorical if c != column)
+
+
+def _filled(X: Any) -> Any:
+    """Make missing values a category, or the median: not every peer takes them."""
+    filled = {}
+    for name, values in X.items():
+        if values.dtype.kind in "fiu":
+            filled[name] = values.fillna(values.median())
+        else:
+            filled[name] = values.astype(str).fillna("missing").astype("category")
+    return type(X)(filled)
 
 
 def _plain(load_set: Callable[[], Any]) -> Raw:

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from costboost import __version__, papers
+from costboost import __version__, load, papers
 from costboost.runtime.compiled import KERNELS
 
 
@@ -20,6 +20,8 @@ def test_what_is_in_a_model_file(run, folder):
     assert found["features"]["merchant"] == "category"
     assert found["parameters"]["method"] == "adamec"
     assert found["parameters"]["n_estimators"] == 10
+    assert "n_jobs" not in found["parameters"]
+    assert load(folder / "model.cb").n_jobs is None
     assert found["bill"][0]["policy"] == "do nothing"
     assert found["size"] == (folder / "model.cb").stat().st_size
 

@@ -113,3 +113,9 @@ def test_near_names_are_offered(tmp_path):
     (tmp_path / "payments.csv").write_text("a\n1\n")
     with pytest.raises(InputError, match=r"There is payments\.csv"):
         read_source(str(tmp_path / "payments.parquet"))
+
+
+def test_decimals_are_numbers(tmp_path):
+    frame = pl.DataFrame({"price": ["1.50", "2.25", None]}).cast(pl.Decimal(10, 2))
+    frame.write_parquet(tmp_path / "t.parquet")
+    assert read(tmp_path / "t.parquet")["price"].to_list() == [1.5, 2.25, None]

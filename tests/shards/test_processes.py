@@ -1,6 +1,7 @@
 """Loops whose rows are in other processes give the same model, bit for bit."""
 
 import importlib
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -30,6 +31,7 @@ from costboost.boosting.adaboost.messages import (
 from costboost.boosting.adaboost.rows import Given
 from costboost.boosting.adaboost.rules import RULES
 from costboost.boosting.gradient import learner as gradient_learner
+from costboost.fitting import trainer as trainers
 from costboost.shards import layout
 from costboost.shards.local import Shards
 from costboost.shards.messages import Message
@@ -192,6 +194,41 @@ def test_messages_of_rare_occasions(workers):
     for one, other in zip(here, there, strict=True):
         np.testing.assert_array_equal(one, other)
     assert here[4] == 8.0 * AMOUNT[y == 1].max()
+
+
+MANY = 300_000
+LARGE = {
+    "adaboost": boosted("adaboost"),
+    "csb2 by row": boosted("csb2"),
+    "adacost by row": boosted("adacost"),
+    "csada by row": boosted("csada"),
+    "gradient-csb by row": boosted("gradient-csb"),
+    "log": gradient("log"),
+    "lp-csb": mixed(p=2.0),
+}
+
+
+@pytest.mark.parametrize("case", LARGE)
+def test_no_array_as_long_as_the_rows_is_made_beside_them(case, elsewhere, monkeypatch):
+    """During the rounds this process allocates less than a byte a row: the rows are elsewhere."""
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(MANY, 3)).astype(np.float32)
+    labels = (table[:, 0] + rng.normal(size=MANY) > 1).astype(int)
+    given = {"costs": Costs(fp=1, fn=rng.lognormal(size=MANY))} if "by row" in case else {}
+    peaks, take = [], trainers.take_rounds
+
+    def measured(*arguments, **options):
+        tracemalloc.start()
+        try:
+            return take(*arguments, **options)
+        finally:
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+
+    monkeypatch.setattr(trainers, "take_rounds", measured)
+    elsewhere(clone(LARGE[case][0]), table, labels, n_shards=2, **given)
+    assert peaks
+    assert max(peaks) < MANY
 
 
 def test_what_needs_all_rows_at_once_cannot_go_elsewhere():

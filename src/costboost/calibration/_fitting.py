@@ -142,6 +142,12 @@ def calibrate_folds(
     if ensemble or is_share(cv) or cut_short:
         maps = (blank.fit(s, codes[test], w[test]) for s, test in zip(scores, tests, strict=True))
         return CalibratedScores(tuple(models), tuple(maps), len(splits))
+    known = [np.isin(codes[test], codes[train]) for train, test in splits]
+    if len(np.unique(codes[np.concatenate(tests)[np.concatenate(known)]])) == len(names):
+        # The model of all rows knows every class: what a fold says of one that it never saw, it
+        # does not.
+        scores = [score[own] for score, own in zip(scores, known, strict=True)]
+        tests = [test[own] for test, own in zip(tests, known, strict=True)]
     pooled, rows = _pool(scores, tests)
     everything = np.unique(np.concatenate([np.concatenate(split) for split in splits]))
     model = fit_fold(everything)

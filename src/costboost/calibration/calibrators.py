@@ -437,8 +437,9 @@ class ClassBiases:
     """A temperature and one bias per class: ``p = softmax(beta * logits + biases)``, beta >= 0.
 
     `BiasCorrected` for more than two classes: by cross-entropy, each bias drawn to 0 by a penalty
-    of `BIAS_RIDGE` rows. A class without rows gets the bias `NEVER`. Scores that are constant, or
-    worse than chance, give beta = 0 and the shares of the classes.
+    of `BIAS_RIDGE` rows. A class without rows gets the bias `NEVER`. A class whose scores are
+    constant, as a model's are that never saw it, gets its share for a score. Scores that are
+    constant, or worse than chance, give beta = 0 and the shares of the classes.
 
     Parameters
     ----------
@@ -470,9 +471,11 @@ class ClassBiases:
     ) -> ClassBiases:
         """Return the map fitted to scores ``(n, K)`` and class numbers y."""
         s, t, w = _rows(scores, y, sample_weight, columns=True)
-        logits = self._logits(s)
-        shares = share(np.eye(logits.shape[1])[t], w)
+        shares = share(np.eye(s.shape[1])[t], w)
         prior = np.log(np.maximum(shares, EPSILON))
+        raw = self._raw(s)
+        moved = np.where(np.ptp(raw, axis=0) < LEAST, prior - raw[0], 0.0)
+        logits = _centred(raw + moved)
         if np.ptp(logits, axis=0).max() < LEAST or np.ptp(t) == 0:
             return replace(self, beta=0.0, biases=tuple(prior.tolist()))
         unit = _size(logits, w)
@@ -486,17 +489,20 @@ class ClassBiases:
         if beta <= 0:
             return replace(self, beta=0.0, biases=tuple(prior.tolist()))
         biases = np.full(len(shares), NEVER)
-        biases[seen] = found
+        biases[seen] = found + beta / unit * moved[seen]
         return replace(self, beta=beta / unit, biases=tuple(biases.tolist()))
 
     def predict(self, scores: ArrayLike) -> Floats:
         """Return probabilities, ``(n, K)``."""
-        logits = self._logits(finite(scores, columns=True))
+        logits = _centred(self._raw(finite(scores, columns=True)))
         return links.softmax(self.beta * logits + np.array(self.biases))
 
-    def _logits(self, s: Floats) -> Floats:
-        logits = s if self.margins else _logs(_clipped(s))
-        return np.asarray(logits - logits.mean(axis=1, keepdims=True))
+    def _raw(self, s: Floats) -> Floats:
+        return s if self.margins else _logs(_clipped(s))
+
+
+def _centred(logits: Floats) -> Floats:
+    return np.asarray(logits - logits.mean(axis=1, keepdims=True))
 
 
 #: Every calibration by name. None is the identity, for scores that are probabilities already.

@@ -1,7 +1,9 @@
 """The command line: a table and prices in, decisions and their bill in money out.
 
 main        arguments -> an exit code: 0, 1 wrong input, 2 wrong usage, 130 interrupted
-app         the commands and their options; imports nothing that takes time
+app         the commands by name; imports nothing that takes time
+making      the options of commands that train
+asking      the options of commands that ask a model
 options     options that commands share
 screen      what is shown: text, tables, bars, JSON
 money       numbers as on a bill

@@ -193,7 +193,7 @@ def _converted(column: pl.Series, kind: Kind) -> pl.Series:
     if dtype == pl.Null:
         return column.cast(pl.String if kind == "category" else pl.Float64)
     if kind == "number" and (dtype.is_numeric() or dtype == pl.Boolean):
-        return column.cast(pl.Float64) if dtype.is_decimal() else column
+        return column
     if kind == "category" and not dtype.is_temporal() and not dtype.is_nested():
         return column.cast(pl.String)
     if kind == "date" and dtype in (pl.Date, pl.Datetime):

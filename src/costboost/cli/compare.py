@@ -18,7 +18,7 @@ from costboost.cli.bill import Bill, answer, make_bill
 from costboost.cli.errors import InputError, UsageError
 from costboost.cli.evaluate import note_training_rows
 from costboost.cli.labels import shown
-from costboost.cli.methods import make_model
+from costboost.cli.methods import Maker
 from costboost.cli.money import Money, count
 from costboost.cli.prices import Prices
 from costboost.cli.recipe import Kept, read_model
@@ -47,18 +47,15 @@ def compare(
     n_folds: int,
     picture: str | None,
     force: bool,
-    rounds: int | None,
-    calibration: str,
-    jobs: int | None,
+    maker: Maker,
 ) -> None:
     """Compare, print the bill of all, and draw the ranks."""
     names = [*methods, *models]
     if len(names) < 2 or len(set(names)) < len(names):
         raise UsageError("Give at least two different ones, such as --method auto --method adamec.")
     check_output(picture, force, _PICTURES)
-    how: dict[str, Any] = {"rounds": rounds, "calibration": calibration, "jobs": jobs}
     for method in methods:
-        make_model(method, seed=asked.seed, **how)  # what is wrong with a name is said at once
+        maker.make(method)  # what is wrong with a name is said at once
     kept = [read_model(name) for name in models]
     task = open_task(path, prices, asked, screen)
     for model in kept:
@@ -70,7 +67,7 @@ def compare(
     screen.say(
         f"{task.source.name}: {count(len(task.rows), 'row')}; {classes_text(task.rows.truth)}"
     )
-    decided = _decide(task, methods, kept, folds, screen, asked, how)
+    decided = _decide(task, methods, kept, folds, screen, maker)
     found = _judge(task.rows, decided, folds, asked.seed, screen)
     _show(screen, found, Money(prices.currency), n_folds=len(folds))
     if picture is not None:
@@ -98,8 +95,7 @@ def _decide(
     kept: Sequence[Kept],
     folds: Folds,
     screen: Screen,
-    asked: Choices,
-    how: dict[str, Any],
+    maker: Maker,
 ) -> dict[str, NDArray[Any]]:
     """Return what each of them decides about all rows; rows that no fold tests keep a filler."""
     rows = task.rows
@@ -112,7 +108,7 @@ def _decide(
         for train, test in folds:
             part, left_out = rows.take(train), rows.take(test)
             for method in methods:
-                model = make_model(method, seed=asked.seed, **how)
+                model = maker.make(method)
                 model.fit(part.X, part.truth, costs=part.costs, groups=part.groups)
                 decided[method][test] = answer(model, left_out).decided
                 advance()

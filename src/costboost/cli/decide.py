@@ -197,11 +197,11 @@ def _result(answers: Answers, actions: list[Any], plan: Any, output: str | None)
 
 
 def _show(screen: Screen, found: dict[str, Any], money: Money, n: int) -> None:
-    parts = [f"{k:,} {name} ({share(k / n)})" for name, k in found["decisions"].items()]
+    parts = [f"{name}: {k:,} ({share(k / n)})" for name, k in found["decisions"].items()]
     facts = [("decisions", listed(parts, 10))]
     if "expected_cost" in found:
         always = [
-            f"{money.bare(c)} always {a}" for a, c in found["expected_cost_if_always"].items()
+            f"always {a}: {money.bare(c)}" for a, c in found["expected_cost_if_always"].items()
         ]
         text = f"{money(found['expected_cost'])}; {listed(always, 6)}"
         facts.append(("expected cost", text))

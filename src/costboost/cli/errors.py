@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["InputError", "ReaderGoneError", "UsageError"]
+__all__ = ["INTERRUPTED", "InputError", "ReaderGoneError", "UsageError"]
+
+INTERRUPTED = 130  # exit code after Ctrl-C
 
 
 class InputError(ValueError):

@@ -33,7 +33,7 @@ def explain(model_path: str, table: str, prices: Prices, screen: Screen, *, row:
     with screen.listening(), screen.working("Explaining"):
         why = kept.model.explain(one.X, costs=one.costs if by_costs else None)
     named = _identity(kept, one)
-    screen.say(f"Row {row}{''.join(f', {name} {value}' for name, value in named.items())}")
+    screen.say(f"Row {row}{''.join(f', {name} {value}' for name, value in named.items() if name)}")
     screen.out.print(str(why), soft_wrap=True)
     screen.result({"row": row, "identity": named, **why.to_dict()})
 

@@ -37,6 +37,7 @@ def _result(kept: Kept) -> dict[str, Any]:
     model, recipe = kept.model, kept.recipe
     usual = {k: p.default for k, p in signature(type(model)).parameters.items()}
     changed = {k: v for k, v in model.get_params(deep=False).items() if _differs(v, usual.get(k))}
+    changed.pop("n_jobs", None)  # of this process
     prices = recipe.prices.texts() if recipe.prices else {}
     return {
         "estimator": type(model).__name__,

@@ -16,6 +16,8 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 
+from costboost.cli.errors import INTERRUPTED, ReaderGoneError, UsageError
+
 __all__ = ["main"]
 
 NEEDED = ("typer", "rich", "polars")
@@ -42,10 +44,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(given: list[str]) -> int:
     """Run the application; every error becomes a message and a code."""
-    from costboost.cli.app import INTERRUPTED, call
-    from costboost.cli.errors import ReaderGoneError, UsageError
-
     try:
+        from costboost.cli.app import call  # its packages may be missing, and take their time
+
         return call(given)
     except UsageError as error:
         return _fail(given, f"{error}\nTry 'costboost {_command(given)}--help'.", 2)

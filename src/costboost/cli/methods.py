@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from costboost.boosting.adaboost.rules import RULES
@@ -19,7 +20,7 @@ from costboost.estimators.adaboost.classifier import CostBoostClassifier
 from costboost.estimators.gradient import GradientBoostClassifier
 from costboost.estimators.pnorm import PNormBoostClassifier
 
-__all__ = ["make_model", "method_names", "telling"]
+__all__ = ["Maker", "method_names", "telling"]
 
 LOSSES = ("log", "exponential", "cost-exponential", "expected-cost")
 _NATURAL = ("log", "exponential")
@@ -31,26 +32,31 @@ def method_names() -> list[str]:
     return ["auto", *RULES, *(f"gradient:{loss}" for loss in LOSSES), *METHODS]
 
 
-def make_model(
-    method: str,
-    *,
-    rounds: int | None = None,
-    calibration: str = "auto",
-    seed: int = 0,
-    jobs: int | None = None,
-) -> Any:
-    """Return the estimator of a method, not fitted."""
-    if method not in method_names():
-        raise UsageError(f"--method {method!r} is not known; there are {', '.join(method_names())}")
-    params: dict[str, Any] = {"random_state": seed, "n_jobs": jobs}
-    if rounds is not None:
-        params["n_estimators"] = rounds
-    params["calibration"] = _calibration(method, calibration)
-    if method in METHODS:
-        return PNormBoostClassifier(method=method, **params)
-    if method.startswith("gradient:"):
-        return GradientBoostClassifier(method.partition(":")[2], **params)
-    return CostBoostClassifier(method, **params)
+@dataclass(frozen=True, kw_only=True)
+class Maker:
+    """Makes the estimators of methods, all with the same settings."""
+
+    rounds: int | None = None
+    calibration: str = "auto"
+    seed: int = 0
+    jobs: int = -1
+
+    def make(self, method: str) -> Any:
+        """Return the estimator of a method, not fitted."""
+        known = method_names()
+        if method not in known:
+            raise UsageError(f"--method {method!r} is not known; there are {', '.join(known)}.")
+        if self.jobs == 0:
+            raise UsageError("--jobs 0 would do nothing: give a number of threads, or -1.")
+        params: dict[str, Any] = {"random_state": self.seed, "n_jobs": self.jobs}
+        if self.rounds is not None:
+            params["n_estimators"] = self.rounds
+        params["calibration"] = _calibration(method, self.calibration)
+        if method in METHODS:
+            return PNormBoostClassifier(method=method, **params)
+        if method.startswith("gradient:"):
+            return GradientBoostClassifier(method.partition(":")[2], **params)
+        return CostBoostClassifier(method, **params)
 
 
 def _calibration(method: str, given: str) -> str | None:

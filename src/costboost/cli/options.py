@@ -172,7 +172,7 @@ Rounds = Annotated[
 ]
 Calibration = Annotated[str, typer.Option("--calibration", help="How scores become probabilities.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Of everything that is drawn.")]
-Jobs = Annotated[int | None, typer.Option("--jobs", help="Threads; all cores else.")]
+Jobs = Annotated[int, typer.Option("--jobs", help="Threads; -1 is one for each core.")]
 
 # output
 

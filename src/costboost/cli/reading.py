@@ -87,7 +87,9 @@ def read_table(source: Source, as_text: Collection[str] = ()) -> pl.DataFrame:
         raise InputError(f"{source.name} cannot be read: {_first_lines(error)}") from None
     if not frame.height:
         raise InputError(f"{source.name} has names of columns, but no rows.")
-    return frame
+    # Decimals of Parquet files are numbers like any other.
+    exact = [name for name, dtype in frame.schema.items() if dtype.is_decimal()]
+    return frame.with_columns(pl.col(exact).cast(pl.Float64)) if exact else frame
 
 
 def _parse(source: Source, as_text: Collection[str]) -> pl.DataFrame:
@@ -114,15 +116,15 @@ def _parse_json(source: Source, as_text: Collection[str]) -> pl.DataFrame:
             f"{source.name} is one JSON list: give JSON lines, an object in each line, as "
             "'jq -c .[]' makes of it."
         )
-    frame = pl.read_ndjson(
-        io.BytesIO(source.data),
-        infer_schema_length=None,
-        schema_overrides=dict.fromkeys(as_text, pl.String),
-    )
+    frame = pl.read_ndjson(io.BytesIO(source.data), infer_schema_length=None)
+    known = [name for name in as_text if name in frame.columns]
     return frame.with_columns(
-        _with_dates(column)
-        for column in frame.get_columns()
-        if column.dtype == pl.String and column.name not in as_text
+        *(pl.col(name).cast(pl.String) for name in known),
+        *(
+            _with_dates(column)
+            for column in frame.get_columns()
+            if column.dtype == pl.String and column.name not in known
+        ),
     )
 
 
@@ -151,7 +153,22 @@ def _parse_csv(source: Source, as_text: Collection[str]) -> pl.DataFrame:
         "try_parse_dates": True,
         "schema_overrides": {name: pl.String for name in as_text if name in names},
     }
-    return _guess_types(source.data, how)
+    try:
+        return _guess_types(source.data, how)
+    except pl.exceptions.PolarsError:
+        _refuse_ragged(source, separator, len(names))
+        raise
+
+
+def _refuse_ragged(source: Source, separator: str, width: int) -> None:
+    """Name the first line that has more cells than there are names, if there is one."""
+    lines = csv.reader(io.StringIO(source.data.decode("utf-8")), delimiter=separator)
+    for row in lines:
+        if len(row) > width:
+            raise InputError(
+                f"{source.name} has {len(row)} cells in line {lines.line_num}, and {width} names: "
+                f"put cells that hold {separator!r} into quotes."
+            )
 
 
 def _guess_types(data: bytes, how: dict[str, Any]) -> pl.DataFrame:

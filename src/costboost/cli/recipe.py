@@ -155,6 +155,8 @@ def read_model(path: str) -> Kept:
     if not file.exists():
         raise InputError(f"{path} does not exist: give a file that 'costboost train' has written.")
     found = read(file)
+    if "n_jobs" in found.model.get_params(deep=False):
+        found.model.set_params(n_jobs=-1)  # the result is the same, bit for bit
     recipe = Recipe.of_notes(found.notes)
     if recipe is not None:
         names = [feature.name for feature in recipe.features]

@@ -115,7 +115,8 @@ class Screen:
         finally:
             timer.cancel()
             timer.join()
-            progress.stop()
+            if progress.live.is_started:
+                progress.stop()
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:

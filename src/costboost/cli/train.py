@@ -16,7 +16,7 @@ from costboost.cli.columns import Choice, choose
 from costboost.cli.doubts import note_doubts
 from costboost.cli.errors import UsageError
 from costboost.cli.labels import labels_of, shown
-from costboost.cli.methods import make_model, telling
+from costboost.cli.methods import Maker, telling
 from costboost.cli.money import Money, count, share
 from costboost.cli.prices import Prices
 from costboost.cli.reading import Source, read_source, read_table
@@ -52,6 +52,21 @@ class Choices:
     skip_unlabelled: bool = False
     seed: int = 0
 
+    def options(self) -> dict[str, str | None]:
+        """Return the columns that play a part, by the option that names them."""
+        return {
+            "--target": self.target,
+            "--time": self.time,
+            "--groups": self.groups,
+            "--current": self.current,
+        }
+
+    def roles(self) -> dict[str, str]:
+        """Return which part these columns play."""
+        parts = ("the target", "the time", "the groups", "today's decisions")
+        named = zip(self.options().values(), parts, strict=True)
+        return {name: part for name, part in named if name is not None}
+
 
 @dataclass(frozen=True)
 class Task:
@@ -68,40 +83,27 @@ def open_task(path: str, prices: Prices, asked: Choices, screen: Screen) -> Task
     source = read_source(path)
     with screen.working(f"Reading {source.name}"):
         frame = read_table(source, asked.as_category)
-    take_roles(
-        frame,
-        {
-            "--target": asked.target,
-            "--time": asked.time,
-            "--groups": asked.groups,
-            "--current": asked.current,
-        },
-    )
+    take_roles(frame, asked.options())
     if asked.skip_unlabelled:
         frame = _labelled(frame, asked.target, screen)
     classes = np.unique(labels_of(frame[asked.target]))
     prices.costs(classes.tolist())  # what is wrong with them is said before anything else
-    roles = {asked.target: "the target"}
-    named = {"the time": asked.time, "the groups": asked.groups, "today's decisions": asked.current}
-    roles |= {name: part for part, name in named.items() if name is not None}
-    choice = choose(
+    with screen.working("Looking at the columns"):
+        choice = _choose(frame, asked)
+        parts = {"target": asked.target, "current": asked.current, "groups": asked.groups}
+        rows = read_rows(frame, choice.features, prices, classes, **parts)
+    return Task(source, choice, rows, prices)
+
+
+def _choose(frame: pl.DataFrame, asked: Choices) -> Choice:
+    return choose(
         frame,
-        roles,
+        asked.roles(),
         drop=asked.drop,
         keep=asked.keep,
         as_number=asked.as_number,
         as_category=asked.as_category,
     )
-    rows = read_rows(
-        frame,
-        choice.features,
-        prices,
-        classes,
-        target=asked.target,
-        current=asked.current,
-        groups=asked.groups,
-    )
-    return Task(source, choice, rows, prices)
 
 
 def _labelled(frame: pl.DataFrame, target: str, screen: Screen) -> pl.DataFrame:
@@ -120,34 +122,30 @@ def train(
     output: str,
     force: bool,
     method: str,
-    rounds: int | None,
-    calibration: str,
+    maker: Maker,
     holdout: float,
     refit: bool,
-    jobs: int | None,
 ) -> None:
     """Train a model, bill it on rows held out, and write it."""
     check_output(output, force)
     if not 0 <= holdout <= 0.9:
         raise UsageError(f"--holdout {holdout} is a share of the rows from 0 to 0.9.")
-    model = make_model(method, rounds=rounds, calibration=calibration, seed=asked.seed, jobs=jobs)
+    model = maker.make(method)
     task = open_task(path, prices, asked, screen)
     rows, money = task.rows, Money(prices.currency)
     time = None if asked.time is None else rows.frame[asked.time]
-    split = hold_out(rows.truth, holdout, asked.seed, time=time, groups=rows.groups)
+    with screen.working("Holding rows out"):
+        split = hold_out(rows.truth, holdout, asked.seed, time=time, groups=rows.groups)
     _show_table(screen, task, split)
-    learnt_from = rows.take(split.train)
-    fit(model, learnt_from, task, screen, f"Training {method}")
+    fit(model, rows.take(split.train), task, screen, f"Training {method}")
     held = rows.take(split.held)
     bill, found = _judge(screen, model, held, asked.seed, money, split) if len(held) else (None, {})
     if refit and len(held):
-        model = make_model(
-            method, rounds=rounds, calibration=calibration, seed=asked.seed, jobs=jobs
-        )
-        fit(model, rows, task, screen, f"Training {method} on all rows")
+        model = fit(maker.make(method), rows, task, screen, f"Training {method} on all rows")
     recipe = _recipe(task, asked, split, method, bill)
     if refit:
         recipe = replace(recipe, rows={"train": len(rows), "held_out": 0})
+    model.set_params(n_jobs=None)  # whoever loads it has other cores, and other plans for them
     save(model, output, notes=recipe.to_notes())
     _show_end(screen, output, refit=refit)
     screen.result(_result(task, split, bill, found, output, model))
@@ -210,7 +208,8 @@ def _groups_on_both_sides(rows: Rows, split: Split) -> str:
 def _judge(
     screen: Screen, model: Any, held: Rows, seed: int, money: Money, split: Split
 ) -> tuple[Bill, dict[str, Any]]:
-    answers: Answers = answer(model, held)
+    with screen.listening(), screen.working("Deciding about the rows held out"):
+        answers: Answers = answer(model, held)
     bill = make_bill(held, {MODEL: answers.decided}, seed, screen)
     found = findings(model, held, answers, bill)
     screen.say(f"What decisions cost on the {count(len(held), 'row')} held out", "bold")

@@ -37,7 +37,7 @@ def classes_text(y: Any) -> str:
     """Return how often each class occurs."""
     labels, counts = np.unique(y, return_counts=True)
     order = np.argsort(counts, kind="stable")
-    parts = [f"{counts[i]:,} {shown(labels[i])} ({share(counts[i] / len(y))})" for i in order]
+    parts = [f"{shown(labels[i])}: {counts[i]:,} ({share(counts[i] / len(y))})" for i in order]
     return listed(parts, 6)
 
 
@@ -153,11 +153,11 @@ def show_findings(screen: Screen, found: dict[str, Any], money: Money, positive:
     seen, cost = found.get("positives"), found.get("cost")
     checks = []
     if seen:
-        text = f"{seen['expected']:,.1f} {shown(positive)} expected, {seen['happened']:,} came"
+        text = f"{shown(positive)}: {seen['expected']:,.1f} expected, {seen['happened']:,} came"
         checks.append(text)
     if cost:
         about = f"{money(cost['expected'])} +- {money.bare(cost['deviation'])}"
-        checks.append(f"cost {about} expected, {money(cost['paid'])} paid")
+        checks.append(f"cost: {about} expected, {money(cost['paid'])} paid")
     if checks:
         facts.append(("calibration", "; ".join(checks)))
     matters = [(name, part) for name, part in found.get("matters", {}).items() if part > 0]

@@ -262,7 +262,9 @@ class TableTrainer:
 
     def _weighted_rows(self, rows: Any) -> Int64:
         """Return the numbers of the rows to train on: rows of weight 0 are as good as absent."""
-        chosen = np.arange(len(self.y)) if rows is None else np.asarray(rows)
+        chosen: NDArray[Any] = np.arange(len(self.y), dtype=np.uint32)  # four bytes a row
+        if rows is not None:
+            chosen = np.asarray(rows)
         self._trained_on = chosen
         if self.weights is None or np.all(self.weights[chosen] > 0.0):
             return chosen

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from costboost.explain.contributions import Contributions
 from costboost.inputs.checks import is_frame
-from costboost.plots.style import Floats, axes_for, dress, need_matplotlib, number, plain
+from costboost.plots.style import Floats, axes_for, dress, head, need_matplotlib, number, plain
 
 _ROW = 0.36  # inches
 _BINS = 60  # within which points are stacked beside each other
@@ -126,11 +126,8 @@ class ContributionsDisplay:
         self.ax_.set_yticks(range(shown - 1, -1, -1), [plain(text) for text in means])
         self.ax_.set_ylim(-0.6, shown - 0.4)
         dress(self.ax_, f"Added to the {self.contributions.unit}", "")
-        self.ax_.set_title(
-            "By the mean size of what they add; dark: high values, grey: missing or categories",
-            loc="left",
-            fontsize=9,
-        )
+        told = "By the mean size of what they add; dark: high values, grey: missing or categories"
+        head(self.ax_, [told], fontsize=9)
         return self
 
     def _draw(self, i: int, j: int, shown: int) -> Any:

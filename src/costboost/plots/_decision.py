@@ -9,7 +9,7 @@ from costboost.explain.decision import Explanation
 from costboost.explain.html import waterfall_steps
 from costboost.explain.text import number
 from costboost.explain.text import plain as as_text
-from costboost.plots.style import COLORS, GREY, axes_for, dress, need_matplotlib, plain
+from costboost.plots.style import COLORS, GREY, axes_for, dress, head, need_matplotlib, plain
 
 RISES, FALLS = COLORS[1], COLORS[0]
 _ROW = 0.32  # inches
@@ -95,7 +95,7 @@ class DecisionDisplay:
         """
         seen = self.explanation
         steps = waterfall_steps(seen, self.n_columns)
-        size = (7.6, 1.5 + _ROW * max(len(steps), 1))
+        size = (7.6, 1.7 + _ROW * max(len(steps), 1))
         self.ax_ = axes_for(ax, "DecisionDisplay.plot", size)
         self.figure_ = self.ax_.figure
         moves = [stop - start for _, start, stop in steps]
@@ -116,7 +116,7 @@ class DecisionDisplay:
         dress(self.ax_, unit[:1].upper() + unit[1:], "")
         self.ax_.use_sticky_edges = False
         self.ax_.margins(x=0.14)
-        self.ax_.set_title(plain(self._title()), loc="left", fontsize=10)
+        head(self.ax_, self._title(), fontsize=10)
         return self
 
     def _mark_ends(self, n_steps: int) -> None:
@@ -126,15 +126,15 @@ class DecisionDisplay:
             self.ax_.plot([x, x], [-0.6, top], color=GREY, linestyle=style, linewidth=1, zorder=2)
         self.ax_.set_ylim(-0.6, top)
 
-    def _title(self) -> str:
+    def _title(self) -> list[str]:
         seen = self.explanation
         ends = f"{number(seen.base)} (dotted) before anything is known, {number(seen.total)} here"
         if seen.decision is None:
-            return f"{seen.model} predicts {number(seen.total)}\n{ends}"
+            return [f"{seen.model} predicts {number(seen.total)}", ends]
         costs = ", ".join(f"{as_text(a)}: {number(c)}" for a, c in seen.expected_cost.items())
         chances = ", ".join(f"P({as_text(k)}) = {number(p)}" for k, p in seen.probabilities.items())
-        priced = f"; expected cost: {costs}" if costs else ""
-        return f"{seen.model} decides: {as_text(seen.decision)}\n{chances}{priced}\n{ends}"
+        priced = [f"expected cost: {costs}"] if costs else []
+        return [f"{seen.model} decides: {as_text(seen.decision)}", chances, *priced, ends]
 
 
 def _short(name: str) -> str:

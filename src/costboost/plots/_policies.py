@@ -16,6 +16,7 @@ from costboost.plots.style import (
     Floats,
     amount,
     axes_for,
+    few_ticks,
     need_matplotlib,
     plain,
     plain_ticks,
@@ -247,5 +248,6 @@ class PolicyDisplay:
         ax.set_xlim(min(1.05 * low, 0.0), max(high, 0.0) + 0.42 * (max(high, 0.0) - min(low, 0.0)))
         ax.set_xlabel(plain(unit(f"Cost on {self.n_rows:,} rows", self.currency)))
         plain_ticks(ax.xaxis)
+        few_ticks(ax)
         ax.tick_params(axis="y", length=0)
         ax.spines[["top", "right", "left"]].set_visible(False)

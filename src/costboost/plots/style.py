@@ -123,9 +123,14 @@ def entry(ax: Any, name: str | None, facts: str) -> str:
     return plain(f" {lines}" if lines.startswith("_") else lines)
 
 
+def points_across(ax: Any) -> float:
+    """Return the width of the axes in points."""
+    return float(72 * ax.get_window_extent().width / ax.figure.dpi)
+
+
 def _letters_across(ax: Any) -> int:
     """Return how many letters of a legend fit the width of the axes."""
-    width = 72 * ax.get_window_extent().width / ax.figure.dpi
+    width = points_across(ax)
     # In points: the sample of a line takes 45, a letter of small print about 4.3.
     return max(16, int((width - 45) / 4.3))
 
@@ -251,6 +256,28 @@ def plain_ticks(axis: Any) -> None:
 
     axis.set_major_formatter(FullNumbers())
     axis.set_minor_formatter(NullFormatter())
+
+
+def head(ax: Any, paragraphs: Sequence[str], fontsize: float) -> None:
+    """Write a title of some lines, none longer than the axes are wide."""
+    letters = max(24, int(points_across(ax) / (0.52 * fontsize)))  # of average width
+    lines = [line for text in paragraphs for line in textwrap.wrap(text, letters)]
+    ax.set_title(plain("\n".join(lines)), loc="left", fontsize=fontsize)
+
+
+def few_ticks(ax: Any) -> None:
+    """Have no more ticks along x than fit beside each other."""
+    from matplotlib.ticker import MaxNLocator
+
+    low, high = sorted(ax.get_xlim())
+    for most in range(8, 1, -1):
+        locator = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10])
+        ticks = [float(t) for t in locator.tick_values(low, high) if low <= t <= high]
+        # In points: a letter takes about 5.6, and two texts should stand two letters apart. Axes
+        # that share a figure will get a little narrower.
+        if 5.6 * sum(len(text) + 2 for text in tick_texts(ticks)) <= 0.9 * points_across(ax):
+            break
+    ax.xaxis.set_major_locator(locator)
 
 
 def tick_texts(values: Sequence[float]) -> list[str]:
