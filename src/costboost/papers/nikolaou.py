@@ -66,12 +66,12 @@ def run(
         mine = [row for row in rows if row["learner"] == learner]
         names, costs = cost_table(mine)
         found = critical_difference(costs, test="wilcoxon-holm")
-        title = f"Mean ranks over the sets, {learner}s; 1 is best."
+        title = f"Mean ranks over the sets, {pictures.PLURALS[learner]}; 1 is best."
         report.table(f"ranks-{learner}", rank_rows(mine, names, costs, found), title, 3)
         for line in verdicts(names, costs, found.p_values):
             report.say(line)
         figure = pictures.ranks_figure(found, names)
-        report.picture(f"ranks-{learner}", figure, f"Mean ranks, {learner}s")
+        report.picture(f"ranks-{learner}", figure, f"Mean ranks, {pictures.PLURALS[learner]}")
     report.picture("curves", pictures.curves_figure(rows), "Normalised cost by ratio")
     report.picture("distortion", pictures.distortion_figure(rows), "Scores against frequencies")
     report.close()

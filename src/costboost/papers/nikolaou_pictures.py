@@ -13,6 +13,7 @@ from costboost.papers.report import new_figure
 from costboost.plots import CriticalDifferenceDisplay
 from costboost.plots.style import COLORS, GREY, LINE_STYLES
 
+PLURALS = {"stump": "stumps", "logistic": "logistic regressions"}
 SHOWN = ("adaboost", "adamec", "cgada", "asymada", "csb2")
 
 
@@ -33,12 +34,16 @@ def curves_figure(rows: list[Row]) -> Any:
                 if (row["learner"], row["calibrated"], row["method"])
                 == (learner, calibrated, method)
             ]  # fmt: skip
+            if not mine:  # the recipe has trees of its own, and stands beside the stumps only
+                continue
             ratios = sorted({row["ratio"] for row in mine})
             means = [np.mean([row["q"] for row in mine if row["ratio"] == r]) for r in ratios]
             style: Any = {"color": COLORS[i], "linestyle": LINE_STYLES[i], "label": method}
             ax.plot(ratios, means, **style)
         ax.set_xscale("log")
-        ax.set_title(f"{learner}s, {'calibrated' if calibrated else 'as published'}", fontsize=10)
+        ax.set_title(
+            f"{PLURALS[learner]}, {'calibrated' if calibrated else 'as published'}", fontsize=10
+        )
         ax.set_xlabel("price of a miss, in false alarms")
         ax.set_ylim(0, 0.5)
         ax.legend(fontsize=8)
@@ -59,7 +64,11 @@ def distortion_figure(rows: list[Row]) -> Any:
             ]
             score, positive, count = np.sum(bins, axis=0)
             seen = count >= 10
-            style: Any = {"color": COLORS[i], "linestyle": LINE_STYLES[i], "label": f"{learner}s"}
+            style: Any = {
+                "color": COLORS[i],
+                "linestyle": LINE_STYLES[i],
+                "label": PLURALS[learner],
+            }
             ax.plot(score[seen] / count[seen], positive[seen] / count[seen], marker="o", **style)
         ax.plot([0, 1], [0, 1], color=GREY, linewidth=1)
         ax.set_title("calibrated" if calibrated else "AdaBoost's scores", fontsize=10)
