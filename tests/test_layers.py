@@ -21,7 +21,7 @@ LINE = [
     {"explain"},  # a forest's explanation needs no estimator; estimators offer it as methods
     {"estimators"},
     {"metrics"},
-    {"plots", "persistence", "deploy", "datasets", "trusted", "versions"},
+    {"plots", "persistence", "deploy", "datasets", "trusted", "versions", "files"},
     {"report"},  # estimators offer it as a method, by name: `decisions.reporting`
     {"papers"},
     {"demo"},

@@ -31,6 +31,7 @@ from costboost.fitting.trainer import read_eval_set, train_models
 from costboost.fitting.warm import continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
 from costboost.inputs.checks import check_learner, check_table, count_threads
+from costboost.inputs.elsewhere import answers_tables, fits_tables
 from costboost.trees.forest import encode_once
 
 Floats = NDArray[np.float64]
@@ -296,6 +297,7 @@ class CostBoostClassifier(
             setattr(tags.input_tags, kind, learner is None or getattr(learner, kind))
         return tags
 
+    @fits_tables
     @all_at_once
     @with_callbacks
     def fit(
@@ -392,6 +394,7 @@ class CostBoostClassifier(
         pairs = zip(self._ensembles, tallies, strict=True)
         return self._scores.predict_proba(model.scores(*tally) for model, tally in pairs)
 
+    @answers_tables
     def decision_function(self, X: Any) -> Floats:
         """Return the margin: F, or the votes of each class; calibrated: the log odds.
 
@@ -408,6 +411,7 @@ class CostBoostClassifier(
         logs = np.log(np.maximum(self._calibrated(tallies), 1e-300))
         return np.asarray(logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs)
 
+    @answers_tables
     def predict_proba(self, X: Any) -> Floats:
         """Return class probabilities, (n_samples, K).
 
@@ -444,6 +448,7 @@ class CostBoostClassifier(
 
     # --- decisions
 
+    @answers_tables
     def predict(self, X: Any, costs: Any = None) -> NDArray[Any]:
         """Return decisions: the cheapest by calibrated probability, else the published rule.
 

@@ -28,6 +28,7 @@ from costboost.inputs.checks import (
     read_numeric_targets,
     refuse_masked,
 )
+from costboost.inputs.elsewhere import answers_tables, fits_tables
 
 Floats = NDArray[np.float64]
 
@@ -207,6 +208,7 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @fits_tables
     @all_at_once
     @with_callbacks
     def fit(
@@ -276,6 +278,7 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
     def _make_subject(self) -> Subject:
         return Subject((self._bare_member(0),), lambda margins: margins[0][:, 0], "prediction")
 
+    @answers_tables
     def predict(self, X: Any) -> Floats:
         """Return F, (n_samples,)."""
         return np.ascontiguousarray(self._margins(X)[0][:, 0])

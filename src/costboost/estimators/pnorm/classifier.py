@@ -23,6 +23,7 @@ from costboost.fitting.trainer import read_eval_set, train_models
 from costboost.fitting.warm import continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
 from costboost.inputs.checks import check_learner, check_table, count_threads
+from costboost.inputs.elsewhere import answers_tables, fits_tables
 from costboost.trees.forest import encode_once
 
 Floats = NDArray[np.float64]
@@ -256,6 +257,7 @@ class PNormBoostClassifier(
         tags.input_tags.string = inner is None
         return tags
 
+    @fits_tables
     @all_at_once
     @with_callbacks
     def fit(
@@ -325,6 +327,7 @@ class PNormBoostClassifier(
         codes = encode_once([mixture.forest for mixture in self._mixtures], X, n_threads)
         return [mixture.scores(X, n_threads, codes) for mixture in self._mixtures]
 
+    @answers_tables
     def decision_function(self, X: Any) -> Floats:
         """Return H, the mixture (AdaBoost.M2: the votes); calibrated: log probabilities.
 
@@ -339,6 +342,7 @@ class PNormBoostClassifier(
         scores = H[0] if self._scores is None else np.log(np.maximum(self._proba(H), 1e-300))
         return np.asarray(scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores)
 
+    @answers_tables
     def predict_proba(self, X: Any) -> Floats:
         """Return class probabilities, (n_samples, K).
 
@@ -378,6 +382,7 @@ class PNormBoostClassifier(
 
     # --- decisions
 
+    @answers_tables
     def predict(self, X: Any, costs: Any = None) -> NDArray[Any]:
         """Return decisions: the cheapest by calibrated probability, else argmax_y H(y|x).
 
