@@ -1,9 +1,9 @@
 """What lives on a Dask worker: an actor that holds parts, and the task that brings rows to it.
 
 The actor's methods are coroutines, so that they run on the worker's event loop and not in the one
-thread that Dask has for all actors: several fits at once do not wait for each other. The work itself
-is done by a thread of the actor's own. Rows are delivered by an ordinary task on the same worker, so
-that Dask moves, recomputes and frees them as it does for everybody.
+thread that Dask has for all actors: several fits at once do not wait for each other. The work
+itself is done by a thread of the actor's own. Rows are delivered by an ordinary task on the same
+worker, so that Dask moves, recomputes and frees them as it does for everybody.
 
 Trips to many workers go by a tree: a *bundle* is a request for one worker, and bundles that it
 passes on. Replies come back put together; what could not be is passed up as it is.
@@ -88,14 +88,14 @@ class Holder:
     def _one(self, request: Request) -> Outcome:
         if request.build is not None:
             group, known = request.group, request.build.digests
-            sources = {part: self._brought.pop((group, part), None) for part in request.build.sources}
+            sources = {
+                part: self._brought.pop((group, part), None) for part in request.build.sources
+            }
             request = replace(request, build=Build(sources, known))
         return self._worker.answer(request)
 
 
-def deliver(
-    fit: str, group: int, part: int, make_source: Callable[..., Any], *pieces: Any
-) -> None:
+def deliver(fit: str, group: int, part: int, make_source: Callable[..., Any], *pieces: Any) -> None:
     """Bring a part's rows to the actor of a fit on this worker: a task."""
     _HOLDERS[fit, get_worker().address].bring(group, part, make_source(*pieces))
 

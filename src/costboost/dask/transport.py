@@ -10,6 +10,7 @@ import queue
 import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from time import monotonic
 from typing import Any
@@ -215,20 +216,17 @@ class DaskTransport:
 
     def close(self) -> None:
         """Let the actors go."""
-        for actor in self._actors.values():
-            self.client.loop.add_callback(_close, actor)
+        closing = [actor.close() for actor in self._actors.values()]
+        for future in closing:
+            with suppress(Exception):  # it is gone, then
+                future.result(timeout=2)
         for name in list(self._known):
             self._bury(name, "the fit has ended")
 
 
-async def _close(actor: Any) -> None:
-    try:
-        await actor.close()
-    except BaseException:  # it is gone, then
-        return
-
-
-def _planted(bundles: list[tuple[str, Any, Bundle]], children: int) -> list[tuple[str, Any, Bundle]]:
+def _planted(
+    bundles: list[tuple[str, Any, Bundle]], children: int
+) -> list[tuple[str, Any, Bundle]]:
     """Make a tree of bundles: some are asked, and each of these passes some of the others on.
 
     Few enough are asked directly: it costs the least time.
