@@ -3,12 +3,13 @@
 A message is a small frozen value (tables over classes, leaves, nodes or codes; never rows, never a
 closure), so that it may go to another thread, process or machine. `answer` runs where the rows
 are; all answers are put together by `reduce`, in any order. `changes` says whether the rows' state
-is another one afterwards: what a new worker would have to be told again.
+is another one afterwards: what a new worker would have to be told again. It need not be told what
+is over: messages of one `topic` are forgotten when one comes that `ends` it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import reduce
 from typing import Any, ClassVar
 
@@ -36,6 +37,17 @@ class Message:
     """A question or a command; a subclass is a frozen dataclass with an `answer`."""
 
     changes: ClassVar[bool] = False
+    by_part: ClassVar[bool] = False  # answers are reduced all at once, in the order of parts
+    ends: ClassVar[bool] = False
+
+    @property
+    def topic(self) -> Hashable:
+        """What it is about, if that will end; None: it stays."""
+        return None
+
+    def lasting(self) -> Message:
+        """Return what of it a new worker has to be told."""
+        return self
 
     def answer(self, shard: Any) -> Any:
         """Answer for one shard's rows, or for those of one part."""

@@ -15,7 +15,7 @@ part that is lost is made again from its source and told what had changed it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, runtime_checkable
@@ -182,6 +182,8 @@ def _encode(part: Part, binner: Binner, out: Codes | None) -> Codes:
 class PartMessage(Message):
     """A question to parts: answers are lists, put together in the order of the parts."""
 
+    by_part = True
+
     def reduce(self, answers: Sequence[Any]) -> Any:
         """Join the lists."""
         return [one for answer in answers for one in answer]
@@ -317,6 +319,11 @@ class OpenShard(Command):
     ranks: NDArray[np.uint32] | int
     loader: Loader
 
+    @property
+    def topic(self) -> Hashable:
+        """The model's training."""
+        return ("shard", self.key)
+
     def answer(self, part: Part) -> None:
         """Make a shard of the rows."""
         loader = self.loader.on(part.settled(self.chosen))
@@ -337,6 +344,16 @@ class AskShard(Message):
         """Whether one of them changes the rows' state."""
         return any(message.changes for message in self.messages)
 
+    @property
+    def topic(self) -> Hashable:
+        """The model's training."""
+        return ("shard", self.key)
+
+    def lasting(self) -> AskShard:
+        """Return the messages that change the rows' state."""
+        changing = (message.lasting() for message in self.messages if message.changes)
+        return AskShard(self.key, tuple(changing))
+
     def answer(self, part: Part) -> list[Any]:
         """Return the answers."""
         shard = part.shards[self.key]
@@ -355,6 +372,13 @@ class CloseShard(Command):
 
     key: int
 
+    ends = True
+
+    @property
+    def topic(self) -> Hashable:
+        """The model's training."""
+        return ("shard", self.key)
+
     def answer(self, part: Part) -> None:
         """Forget the shard."""
         part.shards.pop(self.key, None)
@@ -371,6 +395,11 @@ class Follow(Command):
     chosen: Chosen
     start: Floats
 
+    @property
+    def topic(self) -> Hashable:
+        """The rows that are followed."""
+        return ("followed", self.key)
+
     def answer(self, part: Part) -> None:
         """Make the margins."""
         n_rows = part.n_rows if self.chosen is None else len(self.chosen)
@@ -386,6 +415,11 @@ class Advance(PartMessage):
 
     changes = True
 
+    @property
+    def topic(self) -> Hashable:
+        """The rows that are followed."""
+        return ("followed", self.key)
+
     def answer(self, part: Part) -> list[Floats]:
         """Return the margins."""
         chosen, margins = part.followed[self.key]
@@ -399,6 +433,13 @@ class Unfollow(Command):
     """Let the margins go."""
 
     key: int
+
+    ends = True
+
+    @property
+    def topic(self) -> Hashable:
+        """The rows that are followed."""
+        return ("followed", self.key)
 
     def answer(self, part: Part) -> None:
         """Forget them."""

@@ -100,8 +100,9 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
     scoring : {"r2", "cost"}, default="r2"
         What ``score`` returns: the coefficient of determination, or minus the mean cost of the
         answers, `over` per unit too much and `under` per unit too little.
-    verbose : int, default=0
-        Print a line every so many rounds.
+    verbose : int or "auto", default="auto"
+        Print a line every so many rounds; 0 prints nothing. "auto" shows on a terminal how far a
+        fit of more than three seconds is, and clears that line at the end.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; the model does not depend on it.
@@ -172,7 +173,7 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
         warm_start: bool = False,
         on_interrupt: str = "raise",
         scoring: str = "r2",
-        verbose: int = 0,
+        verbose: int | str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:

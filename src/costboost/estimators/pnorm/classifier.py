@@ -124,8 +124,9 @@ class PNormBoostClassifier(
     on_interrupt : {"raise", "keep"}, default="raise"
         On Ctrl-C: give up, or keep the model of the rounds done so far. With calibration no more
         folds are trained, and those there are are averaged.
-    verbose : int, default=0
-        Print a line every so many rounds.
+    verbose : int or "auto", default="auto"
+        Print a line every so many rounds; 0 prints nothing. "auto" shows on a terminal how far a
+        fit of more than three seconds is, and clears that line at the end.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; the model does not depend on it.
@@ -216,7 +217,7 @@ class PNormBoostClassifier(
         tol: float = 0.0,
         warm_start: bool = False,
         on_interrupt: str = "raise",
-        verbose: int = 0,
+        verbose: int | str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
