@@ -79,6 +79,8 @@ class Shard:
         What the algorithm that drives the growing holds of these rows (weights, margins, ...).
     skips : tuple of int, or None
         Row i of segment s has the codes i + skips[s]; None: the codes i.
+    first : int
+        What is added to `rows`, so that they may be numbers within a part of the table.
     """
 
     codes: NDArray[np.uint8]
@@ -86,6 +88,7 @@ class Shard:
     starts: Int64
     state: Any = None
     skips: tuple[int, ...] | None = None
+    first: int = 0
 
     def __post_init__(self) -> None:
         m = len(self.rows)
@@ -105,7 +108,7 @@ class Shard:
         self._kept.clear()
         begins, ends = self.starts[:-1].copy(), self.starts[1:].copy()
         if sample is not None:
-            keep = sample.keeps(self.rows)
+            keep = sample.keeps(self.rows + np.uint32(self.first) if self.first else self.rows)
             for s, (begin, end) in enumerate(zip(begins, ends, strict=True)):
                 chosen = np.flatnonzero(keep[begin:end]) + begin
                 self.order[begin : begin + len(chosen)] = chosen
