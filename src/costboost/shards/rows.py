@@ -70,7 +70,7 @@ class Shard:
     codes : ndarray of shape (m, d), uint8
         Of more rows, if there are skips.
     rows : ndarray of shape (m,), uint32
-        The number of each row in the table as it was given.
+        The number of each row in the table as it was given, less `first`.
     starts : ndarray of shape (S + 1,), int64
         Where each segment (class) begins.
     leaves : ndarray of shape (m,), uint16
@@ -80,7 +80,7 @@ class Shard:
     skips : tuple of int, or None
         Row i of segment s has the codes i + skips[s]; None: the codes i.
     first : int
-        What is added to `rows`, so that they may be numbers within a part of the table.
+        So that `rows` may be numbers within a part of the table.
     """
 
     codes: NDArray[np.uint8]
@@ -100,6 +100,11 @@ class Shard:
         self._kept: dict[tuple[Mode, int], Int64 | tuple[Int64, Int64]] = {}
         self._root_counts: Int64 | None = None
 
+    def numbers(self, among: slice = slice(None)) -> NDArray[np.uint32]:
+        """Return the numbers of rows among all that the model trains on."""
+        rows = self.rows[among]
+        return rows + np.uint32(self.first) if self.first else rows
+
     # --- nodes
 
     def begin(self, sample: RowSample | None) -> int:
@@ -108,7 +113,7 @@ class Shard:
         self._kept.clear()
         begins, ends = self.starts[:-1].copy(), self.starts[1:].copy()
         if sample is not None:
-            keep = sample.keeps(self.rows + np.uint32(self.first) if self.first else self.rows)
+            keep = sample.keeps(self.numbers())
             for s, (begin, end) in enumerate(zip(begins, ends, strict=True)):
                 chosen = np.flatnonzero(keep[begin:end]) + begin
                 self.order[begin : begin + len(chosen)] = chosen

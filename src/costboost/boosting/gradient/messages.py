@@ -200,7 +200,7 @@ class Sample(Message):
         state = shard.state
         state.keep = EVERY
         if self.sample is not None:
-            state.keep = self.sample.keeps(shard.rows).astype(np.uint8)
+            state.keep = self.sample.keeps(shard.numbers()).astype(np.uint8)
         return int(np.sum(state.keep))
 
 
