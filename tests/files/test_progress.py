@@ -27,6 +27,7 @@ def clock(monkeypatch):
 def test_a_bar(clock):
     stream = Terminal()
     shown = Progress(stream=stream)
+    clock[0] += 2
     shown("bins", 1, 4, "columns")
     assert stream.getvalue() == ""  # small tables are done before anything is shown
     clock[0] += 2
@@ -34,22 +35,17 @@ def test_a_bar(clock):
     shown("bins", 3, 4, "columns")  # too soon to be seen
     clock[0] += 2
     shown("bins", 4, 4, "columns")
+    clock[0] += 2
+    shown("codes", 1, 1, "parts")
     shown.clear()
-    assert stream.getvalue() == (
-        "\rcostboost: bins     [##########..........] 2/4 columns 2 s"
-        "\rcostboost: bins     [####################] 4/4 columns 4 s\n"
-    )
-
-
-def test_steps_have_lines_of_their_own(clock):
-    stream = Terminal()
-    shown = Progress(stream=stream)
-    for what in ("bins", "codes"):
-        shown(what, 0, 1, "parts")
-        clock[0] += 1
-        shown(what, 1, 1, "parts")
-    shown.clear()
-    assert stream.getvalue().count("\n") == 2
+    lines = stream.getvalue().split("\r")[1:]
+    assert lines[:2] == [
+        "costboost: bins     [##########..........] 2/4 columns   4 s",
+        "costboost: bins     [####################] 4/4 columns   6 s",
+    ]
+    assert lines[2].rstrip() == "costboost: codes    [####################] 1/1 parts   8 s"
+    assert len(lines[2]) == len(lines[1])  # nothing of the longer line is left
+    assert [line.strip() for line in lines[3:]] == ["", ""]  # and nothing at all at the end
 
 
 @pytest.mark.parametrize(("stream", "shown"), [(io.StringIO(), None), (Terminal(), False)])
@@ -63,7 +59,7 @@ def test_silence(clock, stream, shown):
 
 
 def test_a_fit_tells_of_bins_and_codes(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(module, "_WAIT", 0.0)
+    monkeypatch.setattr(module, "_AFTER", 0.0)
     path = write(make_rows(), tmp_path / "rows.parquet")
     table = ParquetTable(path, "label", Costs(fp=1, fn=2), features=FEATURES, progress=True)
     model = CostBoostClassifier("adaboost", n_estimators=2).fit(table)

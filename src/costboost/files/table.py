@@ -63,7 +63,8 @@ class ParquetTable:
         Neighbouring row groups are worked on together until they have so many rows. The model does
         not depend on it.
     progress : bool, default=None
-        Whether to show progress; by default on a terminal only.
+        Whether to show how far reading and writing are; by default on a terminal, unless the
+        model is told to be silent, ``verbose=0``.
 
     Attributes
     ----------
@@ -222,7 +223,8 @@ class ParquetTable:
             parts = cut_parts(self._files, min(self.part_rows, -(-self.n_rows // n_threads)))
             sources = [RowGroups(part, columns, folder) for part in parts]
             cluster = InProcess(sources, n_threads)
-            shown = Progress(self.progress)
+            silent = self.progress is None and getattr(estimator, "verbose", 0) == 0
+            shown = Progress(False if silent else self.progress)
             table = FileTable(cluster, self.features, shown, targets=is_regressor(estimator))
             # The labels of a classifier stay where they are.
             targets = table.labels() if is_regressor(estimator) else None
