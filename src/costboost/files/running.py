@@ -15,7 +15,7 @@ from costboost.files.progress import Progress
 from costboost.fitting.spread import PartsTable
 from costboost.runtime.memory import give_back
 from costboost.runtime.messages import Message
-from costboost.shards.parts import Encode, Part, Source
+from costboost.shards.parts import Part, Source
 
 __all__ = ["FileTable", "InProcess"]
 
@@ -101,7 +101,7 @@ class FileTable(PartsTable):
             assert self.binner is not None
             n_parts = self.cluster.n_parts
             self._here.send(
-                [Encode(self.binner)],
+                [self._encoders()],
                 lambda done: self.progress("codes", done, n_parts, "parts"),
             )
             self._encoded = True

@@ -18,7 +18,7 @@ import hashlib
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 from costboost.binning.binner import Binner
 from costboost.costs import Costs
 from costboost.inputs.arrays import encode
-from costboost.shards.layout import plan_layout
+from costboost.shards.bench import Bench
+from costboost.shards.layout import deal_rows, plan_layout
 from costboost.shards.loading import Loader, RowData
 from costboost.shards.messages import Command, Message
 from costboost.shards.rows import Shard
@@ -34,6 +35,7 @@ from costboost.shards.rows import Shard
 Floats = NDArray[np.float64]
 Codes = NDArray[np.uint8]
 Int64 = NDArray[np.int64]
+Folds = tuple[NDArray[np.uint8], int]
 Chosen = NDArray[np.uint32] | None  # rows of a part by their place in it; None: all
 
 
@@ -65,6 +67,18 @@ class Source(Protocol):
         """Return the rows: a `Raw`, or what has its attributes and reads them when asked."""
 
 
+class Arranged(NamedTuple):
+    """The rows of a model in a part, as a `Shard` holds them.
+
+    Rows are given by their place among those of the part that the model trains on.
+    """
+
+    codes: Codes
+    rows: NDArray[np.uint32]
+    starts: Int64
+    skips: tuple[int, ...] | None = None
+
+
 class Part:
     """Some consecutive rows of a table.
 
@@ -76,6 +90,10 @@ class Part:
     codes : uint8 array of shape (m, d)
     stored : uint32 array of shape (m,) or None
         The row whose codes are at each place; None: the one of that number.
+    fold_starts : int64 array or None
+        Where folds begin among them, and at last rows of none, if rows are stored by folds.
+    bench : Bench
+        Of the models that leave out one fold each, whose rounds take turns.
     shards : dict
         Of the models that train, by key.
     followed : dict
@@ -88,6 +106,8 @@ class Part:
         self._n_rows: int | None = None
         self._codes: Codes | None = None
         self.stored: NDArray[np.uint32] | None = None
+        self.fold_starts: Int64 | None = None
+        self.bench = Bench()
         self.data: RowData | None = None
         self.shards: dict[int, Shard] = {}
         self.followed: dict[int, tuple[Chosen, Floats]] = {}
@@ -113,15 +133,16 @@ class Part:
             raise RuntimeError("This part has no codes yet: send Encode first.")
         return self._codes
 
-    def encode(self, binner: Binner) -> None:
+    def encode(self, binner: Binner, folds: Folds | None = None) -> None:
         """Give every cell its code, and let the table go; a source may say where codes are kept.
 
-        Rows are stored class by class, as most models want them: then those need no copy.
+        Rows are stored class by class, as most models want them, or fold by fold, if there will be
+        models that leave out one each: then none of those needs a copy.
         """
         if self._codes is None and not self.n_rows:
             self._codes = np.zeros((0, binner.n_features), dtype=np.uint8)
         elif self._codes is None:
-            self.stored = self._by_class()
+            self.stored = self._by_class() if folds is None else self._by_fold(folds)
             write = partial(_encode, self, binner)
             keep = getattr(self.source, "keep_codes", None)
             about = (binner.__getstate__(), self.stored)
@@ -136,6 +157,12 @@ class Part:
             return None
         return plan_layout(y, len(y), int(y.max()) + 1, 1).rows
 
+    def _by_fold(self, folds: Folds) -> NDArray[np.uint32]:
+        """Return the rows fold by fold, and note where folds begin."""
+        numbers, n_folds = folds
+        rows, (self.fold_starts,) = deal_rows(numbers, len(numbers), n_folds + 1, 1)
+        return rows
+
     def places_of(self, chosen: NDArray[Any] | None) -> NDArray[Any] | slice:
         """Return where the codes of some rows are."""
         if self.stored is None:
@@ -148,27 +175,58 @@ class Part:
         """Return the codes of some rows, in their order."""
         return self.codes[self.places_of(chosen)]
 
-    def arranged(self, chosen: Chosen, loader: Loader) -> tuple[Codes, NDArray[np.uint32], Int64]:
-        """Return the codes of a model's rows as it groups them, the rows, and where groups begin.
+    def arranged(self, chosen: Chosen, loader: Loader) -> Arranged:
+        """Return the codes of a model's rows as it groups them.
 
-        Rows are given by their place among the chosen. All rows need no copy of the codes, if the
-        model groups them as they are stored, or not at all.
+        All rows need no copy of the codes, if the model groups them as they are stored, or not at
+        all; nor do all but those of a fold.
         """
         n_rows, labels = self.n_rows if chosen is None else len(chosen), loader.labels
         if chosen is None:
             rows = np.arange(n_rows, dtype=np.uint32) if self.stored is None else self.stored
             own = np.zeros(n_rows, dtype=np.uint8) if labels is None else labels[rows]
             if np.all(own[1:] >= own[:-1]):
-                return self.codes, rows, np.searchsorted(own, np.arange(loader.n_segments + 1))
+                starts = np.searchsorted(own, np.arange(loader.n_segments + 1))
+                return Arranged(self.codes, rows, starts)
+        elif labels is None and self.stored is not None and self.fold_starts is not None:
+            fold = _left_out(chosen, self.stored, self.fold_starts)
+            if fold is not None:
+                return _without(self.codes, chosen, self.stored, self.fold_starts, fold)
         layout = plan_layout(labels, n_rows, loader.n_segments, 1)
         places = self.places_of(layout.rows if chosen is None else chosen[layout.rows])
-        return np.ascontiguousarray(self.codes[places]), layout.rows, layout.starts[0]
+        return Arranged(np.ascontiguousarray(self.codes[places]), layout.rows, layout.starts[0])
 
     def settled(self, chosen: Chosen) -> RowData:
         """Return what was said of some rows."""
         if self.data is None:
             raise RuntimeError("Nothing was said of these rows yet: send BindLabels first.")
         return self.data if chosen is None else self.data.take(chosen)
+
+
+def _left_out(chosen: NDArray[np.uint32], stored: NDArray[np.uint32], starts: Int64) -> int | None:
+    """Return the fold that is all that was not chosen; None: it is another selection."""
+    sizes = np.diff(starts)
+    folds = np.empty(len(stored), dtype=np.uint8)
+    folds[stored] = np.repeat(np.arange(len(sizes), dtype=np.uint8), sizes)
+    found = np.bincount(folds[chosen], minlength=len(sizes))
+    lacking = (sizes - found)[:-1]
+    fold = int(np.argmax(lacking))
+    alone = np.count_nonzero(lacking) == 1 and found[fold] == found[-1] == 0
+    return fold if alone else None
+
+
+def _without(
+    codes: Codes,
+    chosen: NDArray[np.uint32],
+    stored: NDArray[np.uint32],
+    starts: Int64,
+    fold: int,
+) -> Arranged:
+    """Arrange all rows but those of a fold: two ranges, the second of which is further on."""
+    begin, end, last = starts[[fold, fold + 1, -2]].tolist()
+    rows = np.searchsorted(chosen, np.concatenate([stored[:begin], stored[end:last]]))
+    segments = np.array([0, begin, len(rows)], dtype=np.int64)
+    return Arranged(codes[:last], rows.astype(np.uint32), segments, (0, end - begin))
 
 
 def _encode(part: Part, binner: Binner, out: Codes | None) -> Codes:
@@ -272,13 +330,18 @@ class BindCosts(PartMessage):
 
 @dataclass(frozen=True)
 class Encode(Command):
-    """Give every cell its code."""
+    """Give every cell its code.
+
+    Where models leave out one fold each, `folds` are the numbers of those of the rows (that of
+    folds, for a row of none), and how many there are.
+    """
 
     binner: Binner
+    folds: Folds | None = None
 
     def answer(self, part: Part) -> None:
         """Encode the table and let it go."""
-        part.encode(self.binner)
+        part.encode(self.binner, self.folds)
 
 
 @dataclass(frozen=True)
@@ -336,13 +399,12 @@ class OpenShard(Command):
     def answer(self, part: Part) -> None:
         """Make a shard of the rows."""
         loader = self.loader.on(part.settled(self.chosen))
-        codes, rows, starts = part.arranged(self.chosen, loader)
+        codes, rows, starts, skips = part.arranged(self.chosen, loader)
         state = loader.load(rows)
-        if isinstance(self.ranks, int):
-            shard = Shard(codes, rows, starts, state, first=self.ranks)
-        else:
-            shard = Shard(codes, self.ranks[rows], starts, state)
-        part.shards[self.key] = shard
+        first = self.ranks if isinstance(self.ranks, int) else 0
+        rows = rows if isinstance(self.ranks, int) else self.ranks[rows]
+        bench = Bench() if skips is None else part.bench
+        part.shards[self.key] = Shard(codes, rows, starts, state, skips, bench, first)
 
 
 @dataclass(frozen=True)
