@@ -18,10 +18,12 @@ LINE = [
     {"calibration"},
     {"decisions"},
     {"fitting"},
+    {"clusters"},  # what Dask and Spark share
     {"explain"},  # a forest's explanation needs no estimator; estimators offer it as methods
     {"estimators"},
+    {"dask"},
     {"metrics"},
-    {"plots", "persistence", "deploy", "datasets", "trusted", "versions"},
+    {"plots", "persistence", "deploy", "datasets", "trusted", "versions", "files"},
     {"report"},  # estimators offer it as a method, by name: `decisions.reporting`
     {"papers"},
     {"demo"},

@@ -16,6 +16,7 @@ from costboost.estimators.gradient.trainer import GradientTrainer
 from costboost.explain.mixin import ExplainMixin
 from costboost.explain.subject import Subject
 from costboost.fitting.atomic import all_at_once
+from costboost.fitting.spread import refuse_elsewhere
 from costboost.fitting.trainer import read_eval_set
 from costboost.inputs.arrays import mean_paid, read_numbers, read_weights
 from costboost.inputs.callbacks import RoundCallbacks, with_callbacks
@@ -23,9 +24,11 @@ from costboost.inputs.checks import (
     check_choice,
     check_learner,
     check_table,
+    is_spread,
     read_numeric_targets,
     refuse_masked,
 )
+from costboost.inputs.elsewhere import answers_tables, fits_tables
 
 Floats = NDArray[np.float64]
 
@@ -97,8 +100,9 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
     scoring : {"r2", "cost"}, default="r2"
         What ``score`` returns: the coefficient of determination, or minus the mean cost of the
         answers, `over` per unit too much and `under` per unit too little.
-    verbose : int, default=0
-        Print a line every so many rounds.
+    verbose : int or "auto", default="auto"
+        Print a line every so many rounds; 0 prints nothing. "auto" shows on a terminal how far a
+        fit of more than three seconds is, and clears that line at the end.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; the model does not depend on it.
@@ -169,7 +173,7 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
         warm_start: bool = False,
         on_interrupt: str = "raise",
         scoring: str = "r2",
-        verbose: int = 0,
+        verbose: int | str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -204,6 +208,7 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @fits_tables
     @all_at_once
     @with_callbacks
     def fit(
@@ -237,9 +242,12 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
         check_learner("estimator", self.estimator)
         if not isinstance(self.init, str):
             check_learner("init", self.init)
+        refuse_elsewhere(self, X)
         X = check_table(self, X, y, reset=True)
         refuse_masked(y)
         target = read_numeric_targets(X, y)
+        if is_spread(X):
+            X.settle(None)
         weights = None if sample_weight is None else read_weights(sample_weight, len(target))
         plan = settle_regression(self, X, target, weights)
         prices = self._prices(plan, over, under, len(target))
@@ -270,6 +278,7 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
     def _make_subject(self) -> Subject:
         return Subject((self._bare_member(0),), lambda margins: margins[0][:, 0], "prediction")
 
+    @answers_tables
     def predict(self, X: Any) -> Floats:
         """Return F, (n_samples,)."""
         return np.ascontiguousarray(self._margins(X)[0][:, 0])
