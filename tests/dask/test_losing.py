@@ -16,7 +16,7 @@ from costboost.clusters.digests import digest_of
 from costboost.clusters.errors import PartLostError, SourceChangedError, VersionsDifferError
 from costboost.dask import DaskCostBoostClassifier
 
-PARAMS = {"method": "adamec", "n_estimators": 4, "max_leaf_nodes": 6, "random_state": 0}
+PARAMS = {"method": "adac2", "n_estimators": 4, "max_leaf_nodes": 6, "random_state": 0}
 COSTS = Costs(fp=20, fn="amount")
 
 
