@@ -18,6 +18,7 @@ LINE = [
     {"calibration"},
     {"decisions"},
     {"fitting"},
+    {"clusters"},  # what Dask and Spark share
     {"explain"},  # a forest's explanation needs no estimator; estimators offer it as methods
     {"estimators"},
     {"metrics"},

@@ -41,6 +41,7 @@ class Message:
     """A question or a command; a subclass is a frozen dataclass with an `answer`."""
 
     changes: ClassVar[bool] = False
+    by_part: ClassVar[bool] = False  # answers are reduced all at once, in the order of parts
 
     def answer(self, shard: Shard) -> Any:
         """Answer for one shard's rows."""

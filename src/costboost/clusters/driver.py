@@ -1,0 +1,400 @@
+"""What numbers, sends, puts together, and builds again what was lost.
+
+The driver holds no rows. Of every part it knows the source, what the source read (a digest) and
+how often it was built again; of all of them the journal. Parts live in groups (see `requests`):
+
+    trip    every group is asked; a group whose worker is lost, silent or failing is forgotten,
+            its parts become homeless, are built elsewhere with the journal of all calls *before*
+            this one, and asked again. What others have answered already is kept.
+
+So in the middle of a call some parts may have changed and others not, and yet each part sees every
+call exactly once. A part that was lost after it had answered is built again in the next trip, with
+this call in its journal.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from types import TracebackType
+from typing import Any
+
+from costboost.clusters import handshake
+from costboost.clusters.checkpoint import Checkpoint
+from costboost.clusters.errors import (
+    ClusterError,
+    PartLostError,
+    SourceChangedError,
+    VersionsDifferError,
+)
+from costboost.clusters.journal import Journal, Said
+from costboost.clusters.requests import (
+    Build,
+    Failure,
+    Order,
+    Reply,
+    Request,
+    by_part,
+    for_parts,
+    message_of,
+    put_together,
+)
+from costboost.clusters.transport import Candidate, Transport
+
+__all__ = ["Driver"]
+
+_LOOK = 0.25  # seconds between two looks at who is alive
+_PATIENCE = 0.9  # of the deadline, for a worker to come: the error is raised before it has passed
+
+
+@dataclass
+class _Group:
+    """Parts that were built together on a worker, and how much of the journal they know."""
+
+    number: int
+    worker: str
+    parts: tuple[int, ...]
+    knows: int = 0
+    built: bool = False
+    asked: float = 0.0
+
+
+@dataclass
+class _Trip:
+    """One call while it is under way."""
+
+    number: int
+    orders: tuple[Said, ...]
+    waiting: dict[int, _Group] = field(default_factory=dict)
+    replies: list[tuple[Any, ...]] = field(default_factory=list)
+    answered: list[_Group] = field(default_factory=list)
+    homeless: set[int] = field(default_factory=set)
+    digests: dict[int, str] = field(default_factory=dict)
+
+
+class Driver:
+    """Parts on a cluster, as one that can be spoken to.
+
+    Parameters
+    ----------
+    transport : Transport
+    sources : sequence
+        One for every part; None where a worker has it already.
+    deadline : float
+        Seconds that a worker may take for one request, and that parts may be without a worker.
+    rebuilds : int
+        How often one part is built again before the fit gives up.
+    homes : mapping, optional
+        The worker on which a part's rows are already.
+    checkpoint : path-like, optional
+        Where calls and answers are kept (see `checkpoint`).
+    about : mapping of str, optional
+        What the checkpoint is about: the fit's parameters.
+    fit : str, optional
+        The fit's own name, as its workers know it.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        sources: Sequence[Any],
+        *,
+        deadline: float = 600.0,
+        rebuilds: int = 3,
+        homes: Mapping[int, str] | None = None,
+        checkpoint: str | Path | None = None,
+        about: Mapping[str, str] | None = None,
+        fit: str | None = None,
+    ) -> None:
+        self.fit = fit or new_fit()
+        self.n_parts = len(sources)
+        self.journal = Journal()
+        self.trips = 0
+        self._transport = transport
+        self._sources = list(sources)
+        self._deadline = deadline
+        self._rebuilds = rebuilds
+        self._homes = dict(homes or {})
+        self._groups: dict[int, _Group] = {}
+        self._homeless = set(range(self.n_parts))
+        self._digests: dict[int, str] = {}
+        self._built: Counter[int] = Counter()
+        self._avoid: dict[int, set[str]] = {}
+        self._refused: dict[str, str] = {}
+        self._next_group = 0
+        self._last_words = ""
+        self._closed = False
+        self._checkpoint: Checkpoint | None = None
+        if checkpoint is not None:
+            about = {**(about or {}), "parts": str(self.n_parts)}
+            self._checkpoint = Checkpoint(checkpoint, about)
+        self._start()
+
+    # --- the face
+
+    def send(self, orders: Sequence[Said]) -> list[Any]:
+        """Say something to all parts in one trip; return the reduced answers.
+
+        Each order is one message for every part, or a list with one for each part. Whatever goes
+        wrong (Ctrl-C too) frees the workers.
+        """
+        if self._closed:
+            raise ClusterError("This fit has ended: its workers were let go.")
+        try:
+            return self._recall(tuple(orders))
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let the workers go."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._checkpoint is not None:
+            self._checkpoint.close()
+        self._transport.close()
+
+    def __enter__(self) -> Driver:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # --- starting
+
+    def _start(self) -> None:
+        """Reach the workers; refuse those of another make before any work."""
+        try:
+            self._transport.start()
+            for name, candidate in self._transport.workers().items():
+                handshake.check(name, candidate.identity)
+        except BaseException:
+            self.close()
+            raise
+
+    # --- calls
+
+    def _recall(self, orders: tuple[Said, ...]) -> list[Any]:
+        """Answer from the checkpoint as far as it goes, else by asking."""
+        kept = None if self._checkpoint is None else self._checkpoint.recall(orders)
+        if kept is not None and not kept.digests:
+            self.journal.add(orders)
+            return list(kept.answers)
+        if kept is not None:
+            self._digests.update(kept.digests)  # a source that reads otherwise now is refused
+        trip = self._travel(orders)
+        answers = self._answers(trip)
+        if self._checkpoint is not None and kept is None:
+            self._checkpoint.keep(orders, answers, trip.digests)
+        return answers
+
+    def _travel(self, orders: tuple[Said, ...]) -> _Trip:
+        """Make one trip: ask every part once, whatever happens on the way."""
+        self.trips += 1
+        trip = _Trip(self.trips, orders, homeless=self._homeless)
+        self._homeless = set()
+        self._bury(trip)
+        self._ask(trip, list(self._groups.values()))
+        since = monotonic()
+        while trip.waiting or trip.homeless:
+            since = self._house(trip, since)
+            for reply in self._transport.collect(min(_LOOK, self._deadline)):
+                self._take(trip, reply)
+            self._bury(trip)
+            self._hurry(trip)
+        self.journal.add(orders)
+        for group in trip.answered:
+            group.knows = len(self.journal)
+        return trip
+
+    def _answers(self, trip: _Trip) -> list[Any]:
+        """Put the answers of all groups together, those by part in the order of parts."""
+        everyone = range(self.n_parts)
+        orders = [for_parts(order, everyone) for order in trip.orders]
+        together = put_together(orders, trip.replies)
+        return [_in_order(order, answer) for order, answer in zip(orders, together, strict=True)]
+
+    def _ask(self, trip: _Trip, groups: Iterable[_Group]) -> None:
+        """Send a trip's orders to some groups, with what they have missed."""
+        requests = []
+        for group in groups:
+            group.asked = monotonic()
+            trip.waiting[group.number] = group
+            requests.append((group.worker, self._request(trip, group)))
+        if requests:
+            self._transport.submit(requests)
+
+    def _request(self, trip: _Trip, group: _Group) -> Request:
+        build = None
+        if not group.built:
+            sources = {part: self._sources[part] for part in group.parts}
+            known = {part: self._digests[part] for part in group.parts if part in self._digests}
+            build = Build(sources, known)
+        return Request(
+            self.fit,
+            group.number,
+            trip.number,
+            tuple(for_parts(order, group.parts) for order in trip.orders),
+            build,
+            self.journal.since(group.knows, group.parts),
+        )
+
+    # --- what comes back
+
+    def _take(self, trip: _Trip, reply: Reply | Failure) -> None:
+        """Take a reply; one that nobody waits for is late or came twice."""
+        if reply.fit != self.fit or reply.number != trip.number:
+            return
+        if isinstance(reply, Failure):
+            self._fail(trip, reply)
+            return
+        awaited = [trip.waiting[number] for number in reply.groups if number in trip.waiting]
+        if len(awaited) < len(reply.groups):
+            self._ask(trip, awaited)  # put together with one that was given up: ask the others
+            return
+        for group in awaited:
+            del trip.waiting[group.number]
+            group.built = True
+        trip.answered += awaited
+        trip.replies.append(reply.answers)
+        trip.digests.update(reply.digests)
+        self._digests.update(reply.digests)
+
+    def _fail(self, trip: _Trip, failure: Failure) -> None:
+        """Raise what the user did, as it is; build a group again where something else failed."""
+        group = trip.waiting.get(failure.group)
+        if group is None:
+            return
+        where = f"on worker {group.worker}, part {failure.part}"
+        self._last_words = f"\nThe last traceback, {where}:\n{failure.traceback}"
+        if isinstance(failure.error, (ValueError, TypeError, SourceChangedError)):
+            failure.error.add_note(f"Raised {where}:\n{failure.traceback}")
+            raise failure.error
+        for part in group.parts:
+            self._avoid.setdefault(part, set()).add(group.worker)
+        self._forget(trip, group, f"failed {where}", failure.part)
+
+    def _bury(self, trip: _Trip) -> None:
+        """Forget the groups of workers that are gone."""
+        gone = self._transport.lost()
+        for group in list(self._groups.values()):
+            if group.worker in gone:
+                self._forget(trip, group, f"worker {group.worker} was lost: {gone[group.worker]}")
+
+    def _hurry(self, trip: _Trip) -> None:
+        """Take a worker that does not answer in time for lost, whatever it does."""
+        late = monotonic() - self._deadline
+        silent = {group.worker for group in trip.waiting.values() if group.asked < late}
+        for worker in silent:
+            self._refused[worker] = f"did not answer within {self._deadline:g} s"
+        for group in list(self._groups.values()):
+            if group.worker in silent:
+                self._forget(trip, group, f"worker {group.worker} {self._refused[group.worker]}")
+
+    def _forget(self, trip: _Trip, group: _Group, why: str, culprit: int | None = None) -> None:
+        """Leave a group; its parts are built again, now or in the next trip."""
+        del self._groups[group.number]
+        unanswered = trip.waiting.pop(group.number, None) is not None
+        (trip.homeless if unanswered else self._homeless).update(group.parts)
+        for part in group.parts:
+            self._homes.pop(part, None)
+        suspects = group.parts if culprit is None else (culprit,)
+        self._built.update(suspects)
+        for part in suspects:
+            if self._built[part] > self._rebuilds:
+                raise PartLostError(
+                    f"Part {part} of {self.n_parts} was built again {self._rebuilds} times and "
+                    f"lost each time; at last {why}.{self._last_words}"
+                )
+
+    # --- homes
+
+    def _house(self, trip: _Trip, since: float) -> float:
+        """Give homeless parts to workers that are there; return when they last were none."""
+        if not trip.homeless:
+            return monotonic()
+        plan = self._deal(trip.homeless, self._candidates())
+        groups = []
+        for worker, parts in plan:
+            group = _Group(self._next_group, worker, parts)
+            self._next_group += 1
+            self._groups[group.number] = group
+            trip.homeless.difference_update(parts)
+            groups.append(group)
+        self._ask(trip, groups)
+        if trip.homeless and monotonic() - since > _PATIENCE * self._deadline:
+            self._give_up(sorted(trip.homeless))
+        return since if trip.homeless else monotonic()
+
+    def _candidates(self) -> dict[str, Candidate]:
+        """Return who may hold parts: alive, of the same make, and not silent."""
+        alive = {}
+        for name, candidate in self._transport.workers().items():
+            if name in self._refused:
+                continue
+            try:
+                handshake.check(name, candidate.identity)
+            except VersionsDifferError as error:
+                self._refused[name] = str(error)
+                continue
+            alive[name] = candidate
+        return alive
+
+    def _deal(
+        self, parts: Iterable[int], alive: Mapping[str, Candidate]
+    ) -> list[tuple[str, tuple[int, ...]]]:
+        """Deal parts to workers: to where their rows are, else to who has least.
+
+        A part that failed before is alone in its group, so that it takes no others with it.
+        """
+        load: Counter[str] = Counter()
+        for group in self._groups.values():
+            load[group.worker] += len(group.parts)
+        dealt: dict[tuple[str, int | None], list[int]] = {}
+        for part in sorted(parts):
+            able = [n for n, c in alive.items() if c.parts is None or part in c.parts]
+            if not able:
+                continue
+            worker = self._choose(part, able, load)
+            load[worker] += 1
+            dealt.setdefault((worker, part if self._avoid.get(part) else None), []).append(part)
+        return [(worker, tuple(own)) for (worker, _), own in dealt.items()]
+
+    def _choose(self, part: int, able: list[str], load: Counter[str]) -> str:
+        home = self._homes.get(part)
+        if home in able:
+            return home
+        shunned = self._avoid.get(part, set())
+        return min(able, key=lambda name: (name in shunned, load[name]))
+
+    def _give_up(self, parts: list[int]) -> None:
+        """No worker is left for some parts."""
+        gone = {**self._transport.lost(), **self._refused}
+        why = "; ".join(f"worker {name}: {reason}" for name, reason in gone.items())
+        waited = f"waited {_PATIENCE * self._deadline:g} s"
+        raise PartLostError(
+            f"No worker is left for part {', '.join(map(str, parts))} of {self.n_parts} "
+            f"({why or 'none has come'}); {waited}.{self._last_words}"
+        )
+
+
+def new_fit() -> str:
+    """Return a name for a fit, unlike any other's."""
+    return uuid.uuid4().hex
+
+
+def _in_order(order: Order, answer: Any) -> Any:
+    """Reduce answers that were kept by part, in the order of parts."""
+    if not by_part(order):
+        return answer
+    return message_of(order).reduce([answer[part] for part in sorted(answer)])

@@ -1,0 +1,253 @@
+import time
+
+import numpy as np
+import pytest
+
+from costboost.clusters.driver import Driver
+from costboost.clusters.errors import (
+    CheckpointError,
+    PartLostError,
+    SourceChangedError,
+    VersionsDifferError,
+)
+from costboost.clusters.handshake import identity
+from toy_parts import Add, Fail, Moody, Numbers, Rows, Square, Sum, Threads
+
+TABLE = np.arange(1, 30)
+CALLS = [
+    [Sum()],
+    [Add(3), Sum(), Rows()],
+    [Square(), Add(1), Rows()],
+    [[Add(part) for part in range(7)], Rows()],
+    [Add(5)],
+    [Square(), Sum()],
+    [Rows()],
+]
+
+
+def sources(n_parts=7):
+    return [Numbers(tuple(own.tolist())) for own in np.array_split(TABLE, n_parts)]
+
+
+def naive():
+    """The same calls on all rows at once."""
+    parts = [np.array(source.numbers) for source in sources()]
+    heard = []
+    for orders in CALLS:
+        answers = []
+        for order in orders:
+            for number in range(len(parts)):
+                own = order[number] if isinstance(order, list) else order
+                if isinstance(own, Add):
+                    parts[number] = parts[number] + own.number
+                elif isinstance(own, Square):
+                    parts[number] = parts[number] ** 2 % 1_000_003
+            rows = np.concatenate(parts)
+            kind = type(order[0] if isinstance(order, list) else order)
+            answers.append(
+                None if kind is Add else rows.tolist() if kind is Rows else int(rows.sum())
+            )
+        heard.append(answers)
+    return heard
+
+
+def plain(answers):
+    return [a.tolist() if isinstance(a, np.ndarray) else a for a in answers]
+
+
+def run(plan=None, workers="ab", calls=CALLS, **options):
+    transport = Threads(workers, "fit", plan)
+    options = {"deadline": 5.0, **options}
+    with Driver(transport, options.pop("sources", sources()), fit="fit", **options) as driver:
+        return [plain(driver.send(orders)) for orders in calls]
+
+
+class Dying:
+    """A plan: some workers die at some requests (counted for each worker), before or after."""
+
+    def __init__(self, *deaths):
+        self.deaths, self.seen = set(deaths), {}
+
+    def __call__(self, worker, request, when):
+        self.seen[worker] = self.seen.get(worker, 0) + (when == "before")
+        return "die" if (worker, self.seen[worker], when) in self.deaths else None
+
+
+@pytest.mark.parametrize("workers", ["a", "ab", "abcdefghi"])
+def test_calls_answer_as_on_all_rows_at_once(workers):
+    assert run(workers=workers) == naive()
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("at", range(1, 8))
+def test_a_worker_that_dies_is_not_missed(at, when):
+    assert run(Dying(("a", at, when))) == naive()
+
+
+def test_several_deaths_in_one_call_and_later():
+    plan = Dying(("a", 3, "after"), ("b", 3, "before"), ("c", 6, "after"))
+    assert run(plan, workers="abcd") == naive()
+
+
+def test_a_part_that_answered_and_was_lost_is_built_with_this_call():
+    transport = Threads("ab", "fit")
+    with Driver(transport, sources(), fit="fit", deadline=5.0) as driver:
+        for number, orders in enumerate(CALLS):
+            assert plain(driver.send(orders)) == naive()[number]
+            if number == 3:
+                transport.gone["a"] = "killed between calls"
+
+
+def test_repeated_requests_change_parts_once():
+    assert run(lambda worker, request, when: "twice") == naive()
+
+
+def test_late_replies_are_no_longer_wanted():
+    late = {("a", 2), ("a", 5)}
+    plan = lambda w, r, when: "late" if when == "after" and (w, r.number) in late else None  # noqa: E731
+    assert run(plan, deadline=0.5) == naive()
+
+
+def test_a_request_of_before_does_no_harm():
+    transport = Threads("a", "fit")
+    with Driver(transport, sources(), fit="fit") as driver:
+        heard = [plain(driver.send(orders)) for orders in CALLS[:4]]
+        transport.submit(transport.requests[1:3])
+        heard += [plain(driver.send(orders)) for orders in CALLS[4:]]
+    assert heard == naive()
+
+
+def test_the_last_worker_gone_is_an_error_within_the_deadline():
+    begun = time.monotonic()
+    with pytest.raises(PartLostError, match=r"No worker is left for part 0, 1, .*worker a: killed"):
+        run(Dying(("a", 2, "before")), workers="a", deadline=1.0)
+    assert time.monotonic() - begun < 1.5
+
+
+def test_a_worker_that_comes_later_takes_over():
+    transport = Threads("a", "fit", Dying(("a", 3, "after")))
+    with Driver(transport, sources(), fit="fit", deadline=5.0) as driver:
+        heard = [plain(driver.send(orders)) for orders in CALLS[:2]]
+        transport.join("b")
+        heard += [plain(driver.send(orders)) for orders in CALLS[2:]]
+    assert heard == naive()
+
+
+def test_a_part_that_always_fails_is_named_with_its_traceback():
+    with pytest.raises(PartLostError, match=r"Part 3 of 7 was built again 3 times") as caught:
+        run(calls=[[Sum()], [Fail(15, OSError)]])
+    assert "OSError: 15 is here" in str(caught.value)
+    assert "toy_parts.py" in str(caught.value)
+
+
+def test_a_part_that_fails_once_is_built_again():
+    class Once:
+        failed = False
+
+        def __call__(self, worker, request, when):
+            if when == "before" and worker == "a" and request.number == 3 and not self.failed:
+                self.failed = True
+                transport.workers_made["a"]._groups.clear()  # as after a failure
+
+    transport = Threads("ab", "fit", Once())
+    with Driver(transport, sources(), fit="fit") as driver:
+        assert [plain(driver.send(orders)) for orders in CALLS] == naive()
+
+
+def test_an_error_of_the_user_is_raised_as_it_is():
+    with pytest.raises(ValueError, match="15 is here") as caught:
+        run(calls=[[Sum()], [Fail(15, ValueError)]])
+    assert "part 3" in caught.value.__notes__[0]
+
+
+def test_a_source_that_changed_is_refused():
+    changing = [Numbers((1, 2)), Moody()]
+    with pytest.raises(SourceChangedError, match="Part 1 of the table reads differently"):
+        run(Dying(("b", 2, "before")), calls=[[Sum()], [Sum()]], sources=changing)
+
+
+@pytest.mark.parametrize("name", ["costboost", "protocol", "python", "numpy", "kernels"])
+def test_workers_of_another_make_are_refused_by_name_before_any_work(name):
+    transport = Threads("ab", "fit", identities={"b": {**identity(), name: "other"}})
+    with pytest.raises(VersionsDifferError, match=f"Worker b runs {name} other"):
+        Driver(transport, sources(), fit="fit")
+    assert transport.closed
+    assert not transport.requests
+
+
+def test_a_worker_of_another_make_that_comes_later_gets_no_parts():
+    transport = Threads("a", "fit", Dying(("a", 2, "before")))
+    with Driver(transport, sources(), fit="fit", deadline=1.0) as driver:
+        driver.send([Sum()])
+        transport.identities["z"] = {**identity(), "numpy": "0.1"}
+        transport.join("z")
+        with pytest.raises(PartLostError, match=r"numpy 0\.1"):
+            driver.send([Sum()])
+
+
+def test_parts_stay_with_those_who_can_read_them():
+    offers = {"a": frozenset({0, 2, 4, 6}), "b": frozenset({1, 3, 5})}
+    transport = Threads("ab", "fit", offers=offers)
+    with Driver(transport, sources(), fit="fit") as driver:
+        assert [plain(driver.send(orders)) for orders in CALLS] == naive()
+    for name, request in transport.requests:
+        assert request.build is None or set(request.build.sources) == set(offers[name])
+
+
+def test_ctrl_c_frees_the_workers():
+    transport = Threads("ab", "fit")
+    driver = Driver(transport, sources(), fit="fit")
+
+    def interrupt(timeout):
+        raise KeyboardInterrupt
+
+    transport.collect = interrupt
+    with pytest.raises(KeyboardInterrupt):
+        driver.send([Sum()])
+    assert transport.closed
+    assert all(worker.closed for worker in transport.workers_made.values())
+
+
+def test_threads_of_a_worker_answer_alike():
+    transport = Threads("ab", "fit", threads=3)
+    with Driver(transport, sources(), fit="fit") as driver:
+        assert [plain(driver.send(orders)) for orders in CALLS] == naive()
+
+
+@pytest.mark.parametrize("lost_at", range(1, 7))
+def test_a_new_driver_goes_on_from_the_checkpoint(tmp_path, lost_at):
+    path = tmp_path / "fit.checkpoint"
+    heard = run(calls=CALLS[:lost_at], checkpoint=path)
+    transport = Threads("ab", "again")
+    with Driver(transport, sources(), fit="again", checkpoint=path) as driver:
+        again = [plain(driver.send(orders)) for orders in CALLS]
+    assert heard == naive()[:lost_at]
+    assert again == naive()
+    live = {request.number for _, request in transport.requests}
+    assert len(live) == 1 + len(CALLS) - lost_at  # sources are read again, and what was not kept
+
+
+def test_a_checkpoint_that_was_cut_off_goes_on_before_the_cut(tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    run(calls=CALLS[:4], checkpoint=path)
+    path.write_bytes(path.read_bytes()[:-7])
+    assert run(checkpoint=path) == naive()
+    assert run(checkpoint=path) == naive()
+
+
+def test_a_checkpoint_of_another_fit_is_refused(tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    run(calls=CALLS[:4], checkpoint=path, about={"method": "adamec"})
+    with pytest.raises(CheckpointError, match="method adamec"):
+        run(checkpoint=path, about={"method": "csada"})
+    with pytest.raises(CheckpointError, match="asked something else"):
+        run(checkpoint=path, about={"method": "adamec"}, calls=[[Sum()], [Add(4), Sum(), Rows()]])
+    with pytest.raises(SourceChangedError):
+        run(
+            checkpoint=path,
+            about={"method": "adamec"},
+            sources=[*sources()[:6], Numbers((1, 2))],
+        )
+    (tmp_path / "other").write_text("hello")
+    with pytest.raises(CheckpointError, match="not a checkpoint"):
+        run(checkpoint=tmp_path / "other")

@@ -1,0 +1,168 @@
+"""A toy fit: parts of whole numbers, messages about them, and a transport that loses workers."""
+
+import pickle
+import queue
+import threading
+from dataclasses import dataclass
+
+import numpy as np
+
+from costboost.clusters.handshake import identity
+from costboost.clusters.transport import Candidate
+from costboost.clusters.worker import Worker
+from costboost.shards.messages import Command, Message
+
+
+class Part:
+    def __init__(self, source):
+        self.source = source
+        self.numbers = np.array(source.read(), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A source; it counts what it reads in a list that is shared only within this process."""
+
+    numbers: tuple
+
+    def read(self):
+        return list(self.numbers)
+
+
+class Moody:
+    """A source that reads differently every time."""
+
+    times = 0
+
+    def read(self):
+        type(self).times += 1
+        return [type(self).times]
+
+
+@dataclass(frozen=True)
+class Add(Command):
+    number: int
+
+    def answer(self, part):
+        part.numbers += self.number
+
+
+@dataclass(frozen=True)
+class Square(Message):
+    """Changes and answers."""
+
+    changes = True
+
+    def answer(self, part):
+        part.numbers = part.numbers**2 % 1_000_003
+        return int(part.numbers.sum())
+
+
+@dataclass(frozen=True)
+class Sum(Message):
+    def answer(self, part):
+        return int(part.numbers.sum())
+
+
+@dataclass(frozen=True)
+class Rows(Message):
+    by_part = True
+
+    def answer(self, part):
+        return part.numbers
+
+    def reduce(self, answers):
+        return np.concatenate(answers)
+
+
+@dataclass(frozen=True)
+class Fail(Message):
+    """Fails where a number is, with an error that a user or a machine could have made."""
+
+    number: int
+    kind: type
+
+    def answer(self, part):
+        if self.number in part.numbers:
+            raise self.kind(f"{self.number} is here")
+        return 0
+
+
+class Threads:
+    """Workers as threads of this process; requests and replies are pickled on the way.
+
+    `plan(worker, request, when)` is asked "before" and "after" a worker answers, and may return
+    "die" (the worker is gone, the reply with it), "twice" (the request is delivered twice),
+    "late" (the reply comes when the next request is answered) or None.
+    """
+
+    def __init__(self, names, fit, plan=None, identities=None, offers=None, threads=1):
+        self.names, self.fit = list(names), fit
+        self.plan = plan or (lambda worker, request, when: None)
+        self.identities, self.offers = identities or {}, offers or {}
+        self.threads = threads
+        self.gone, self.inboxes, self.workers_made = {}, {}, {}
+        self.replies = queue.Queue()
+        self.late = []
+        self.closed = False
+        self.requests = []
+
+    def start(self):
+        for name in self.names:
+            self.join(name)
+
+    def join(self, name):
+        self.inboxes[name] = queue.Queue()
+        self.workers_made[name] = Worker(self.fit, Part, threads=self.threads)
+        threading.Thread(target=self._serve, args=(name,), daemon=True).start()
+
+    def _serve(self, name):
+        while True:
+            item = self.inboxes[name].get()
+            if item is None or name in self.gone:
+                return
+            request = pickle.loads(item)
+            if self.plan(name, request, "before") == "die":
+                self.gone[name] = "killed"
+                return
+            reply = pickle.dumps(self.workers_made[name].answer(request))
+            after = self.plan(name, request, "after")
+            if after == "die":
+                self.gone[name] = "killed"
+                return
+            if after == "late":
+                self.late.append(reply)
+                continue
+            if after == "twice":
+                again = self.workers_made[name].answer(pickle.loads(item))
+                self.replies.put(pickle.dumps(again))
+            while self.late:
+                self.replies.put(self.late.pop())
+            self.replies.put(reply)
+
+    def workers(self):
+        return {
+            name: Candidate(self.identities.get(name, identity()), self.offers.get(name))
+            for name in self.inboxes
+            if name not in self.gone
+        }
+
+    def submit(self, requests):
+        for name, request in requests:
+            self.requests.append((name, request))
+            self.inboxes[name].put(pickle.dumps(request))
+
+    def collect(self, timeout):
+        try:
+            return [pickle.loads(self.replies.get(timeout=timeout))]
+        except queue.Empty:
+            return []
+
+    def lost(self):
+        return dict(self.gone)
+
+    def close(self):
+        self.closed = True
+        for name, inbox in self.inboxes.items():
+            self.workers_made[name].close()
+            inbox.put(None)
