@@ -15,7 +15,7 @@ from typing import Any
 
 from costboost.costs import Costs
 
-__all__ = ["Columns", "read_columns"]
+__all__ = ["Columns", "quoted", "read_columns"]
 
 MAX_WIDTH = 65_536  # of vectors: wider ones are sparse, and would not fit if made dense
 
@@ -63,7 +63,7 @@ def _plain(frame: Any, name: str) -> Any:
     from pyspark.ml.functions import vector_to_array
     from pyspark.sql import functions as F
 
-    column = F.col(_quoted(name))
+    column = F.col(quoted(name))
     kind = _kind(frame, name)
     if kind == "vector":
         return vector_to_array(column).alias(name)
@@ -72,7 +72,8 @@ def _plain(frame: Any, name: str) -> Any:
     return column
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """Return a name as Spark reads it, dots and all."""
     return "`" + name.replace("`", "``") + "`"
 
 
@@ -193,7 +194,7 @@ def _look_at_width(frame: Any, name: str) -> int:
     known = frame.schema[name].metadata.get("ml_attr", {}).get("num_attrs")
     if known is not None:
         return int(known)
-    first = frame.select(_quoted(name)).first()
+    first = frame.select(quoted(name)).first()
     if first is None:
         raise ValueError("The DataFrame has no rows: there is nothing to train on.")
     if first[0] is None:

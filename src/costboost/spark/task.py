@@ -63,10 +63,9 @@ class Task:
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Hold the rows until the driver says goodbye."""
-        address = self.address
+        address, hello = self.address, _hello()
         channel = connect(address.host, address.port, address.token)
         try:
-            hello = _hello()
             channel.send(hello)
             sources = {hello.partition: self.reader.source(batches)}
             worker = Worker(self.fit, self.make, 1, sources)

@@ -128,7 +128,7 @@ class BarrierTransport:
             self._welcome()
 
     def _greet(self, channel: Channel) -> None:
-        hello = channel.receive(_STRAGGLERS)
+        hello = channel.receive(_FAREWELL)
         if hello.n_tasks != self._n_tasks:
             raise ClusterError(
                 f"Spark runs {hello.n_tasks} tasks where {self._n_tasks} were asked for."
