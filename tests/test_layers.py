@@ -21,6 +21,7 @@ LINE = [
     {"clusters"},  # what Dask and Spark share
     {"explain"},  # a forest's explanation needs no estimator; estimators offer it as methods
     {"estimators"},
+    {"dask"},
     {"metrics"},
     {"plots", "persistence", "deploy", "datasets", "trusted", "versions"},
     {"report"},  # estimators offer it as a method, by name: `decisions.reporting`

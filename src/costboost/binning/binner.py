@@ -28,7 +28,7 @@ from costboost.binning.encoding import (
 from costboost.binning.reading import categorical_mask, check_features, check_not_empty, read_table
 from costboost.binning.weighing import weigh_rows
 
-__all__ = ["MISSING", "Binner", "fit_binner", "restore_fields"]
+__all__ = ["MISSING", "Binner", "check_max_bins", "fit_binner", "restore_fields"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -229,18 +229,24 @@ def fit_binner(
     """
     table = read_table(X)
     check_not_empty(table)
-    if not (isinstance(max_bins, int | np.integer) and 2 <= max_bins <= 255):
-        raise ValueError(f"max_bins must be an integer between 2 and 255, got {max_bins!r}.")
+    max_bins = check_max_bins(max_bins)
     weights = weigh_rows(sample_weight, table.n_rows)
     is_categorical = categorical_mask(categorical_features, table)
-    bins = cut_table(table, weights, is_categorical, int(max_bins), n_threads)
+    bins = cut_table(table, weights, is_categorical, max_bins, n_threads)
     return Binner(
-        max_bins=int(max_bins),
+        max_bins=max_bins,
         edges=tuple(part.edges for part in bins),
         categories=tuple(part.categories for part in bins),
         has_missing=np.array([part.has_missing for part in bins]),
         feature_names=table.names,
     )
+
+
+def check_max_bins(max_bins: Any) -> int:
+    """Return the most bins a column may have, if a byte can tell them apart."""
+    if not (isinstance(max_bins, int | np.integer) and 2 <= max_bins <= 255):
+        raise ValueError(f"max_bins must be an integer between 2 and 255, got {max_bins!r}.")
+    return int(max_bins)
 
 
 def restore_fields(instance: Any, state: Any) -> None:

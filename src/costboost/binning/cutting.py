@@ -18,7 +18,16 @@ from costboost.binning.columns import Table
 from costboost.binning.weighing import RowWeights
 from costboost.runtime.threads import run, worthwhile
 
-__all__ = ["Bins", "cut_table"]
+__all__ = [
+    "Bins",
+    "cut_ordered",
+    "cut_table",
+    "distinct_values",
+    "halfway",
+    "heaviest",
+    "key_totals",
+    "sorted_with_sums",
+]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -79,16 +88,18 @@ def _cut_group(
 
 
 def _cut_numbers(values: NDArray[Any], units: Integers | None, max_bins: int) -> Bins:
-    ordered, sums = _sorted_with_sums(values, units)
+    ordered, sums = sorted_with_sums(values, units)
+    return Bins(cut_ordered(ordered, sums, max_bins), None, len(ordered) < len(values))
+
+
+def cut_ordered(ordered: NDArray[Any], sums: Integers, max_bins: int) -> Floats:
+    """Return the edges of sorted values and the sums of their weights, as `sorted_with_sums`."""
     lower, upper = np.empty(max_bins - 1), np.empty(max_bins - 1)
     n_cuts = kernels.cut_sorted(ordered, sums, max_bins, lower, upper)
-    edges = _halfway(lower[:n_cuts], upper[:n_cuts])
-    return Bins(edges, None, len(ordered) < len(values))
+    return halfway(lower[:n_cuts], upper[:n_cuts])
 
 
-def _sorted_with_sums(
-    values: NDArray[Any], units: Integers | None
-) -> tuple[NDArray[Any], Integers]:
+def sorted_with_sums(values: NDArray[Any], units: Integers | None) -> tuple[NDArray[Any], Integers]:
     """Sort the values but NaN, and sum up their weights (an empty array if all weigh 1)."""
     if units is None:
         values.sort()
@@ -133,7 +144,7 @@ def _count_numbers(ordered: NDArray[Any]) -> int:
     return int(np.searchsorted(ordered, ordered.dtype.type(np.nan)))
 
 
-def _halfway(lower: Floats, upper: Floats) -> Floats:
+def halfway(lower: Floats, upper: Floats) -> Floats:
     """Midpoints, at least `lower` and below `upper`; `lower` itself where there is none."""
     with np.errstate(over="ignore", invalid="ignore"):
         middle = lower + (upper - lower) / 2
@@ -144,16 +155,28 @@ def _halfway(lower: Floats, upper: Floats) -> Floats:
 
 def _keep_numbers(values: NDArray[Any], units: Integers | None, max_bins: int) -> Bins:
     """Keep the heaviest of numbers that are categories."""
-    ordered, sums = _sorted_with_sums(values, units)
-    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
-    ends = np.append(starts[1:], len(ordered))
-    totals = ends - starts if units is None else sums[ends] - sums[starts]
-    distinct = (ordered[starts].astype(np.float64) + 0.0).tolist()
-    kept = _heaviest(dict(zip(distinct, totals.tolist(), strict=True)), max_bins)
+    ordered, sums = sorted_with_sums(values, units)
+    distinct, totals = distinct_values(ordered, sums)
+    kept = heaviest(dict(zip(distinct.tolist(), totals.tolist(), strict=True)), max_bins)
     return Bins(np.empty(0), kept, len(ordered) < len(values) or len(kept) < len(distinct))
 
 
+def distinct_values(ordered: NDArray[Any], sums: Integers) -> tuple[Floats, Integers]:
+    """Return each of the sorted values once, never -0.0, and what its rows weigh."""
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
+    ends = np.append(starts[1:], len(ordered))
+    totals = sums[ends] - sums[starts] if len(sums) else ends - starts
+    return ordered[starts].astype(np.float64) + 0.0, totals
+
+
 def _keep_keys(table: Table, weights: RowWeights, max_bins: int, j: int) -> Bins:
+    totals, missing = key_totals(table, weights, j)
+    kept = heaviest(totals, max_bins)
+    return Bins(np.empty(0), kept, missing > 0 or len(kept) < len(totals))
+
+
+def key_totals(table: Table, weights: RowWeights, j: int) -> tuple[dict[Key, int], int]:
+    """Return what the rows of each category weigh, where anything, and of those without one."""
     totals: dict[Key, int] = {}
     missing = 0
     for start in range(0, table.n_rows, _KEY_ROWS):
@@ -164,12 +187,11 @@ def _keep_keys(table: Table, weights: RowWeights, max_bins: int, j: int) -> Bins
         missing += int(part[-1])
         for key, total in zip(keys, part.tolist(), strict=False):
             totals[key] = totals.get(key, 0) + total
-    totals = {key: total for key, total in totals.items() if total > 0}
-    kept = _heaviest(totals, max_bins)
-    return Bins(np.empty(0), kept, missing > 0 or len(kept) < len(totals))
+    return {key: total for key, total in totals.items() if total > 0}, missing
 
 
-def _heaviest(totals: dict[Key, int], max_bins: int) -> tuple[Key, ...]:
+def heaviest(totals: dict[Key, int], max_bins: int) -> tuple[Key, ...]:
+    """Return at most `max_bins` categories in their order: the heaviest, the first of equals."""
     ordered = sorted(totals, key=_key_order)
     if len(ordered) > max_bins:
         ordered = sorted(ordered, key=lambda key: -totals[key])[:max_bins]  # ties: stable

@@ -7,7 +7,14 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RowWeights", "weigh_rows"]
+__all__ = [
+    "Grid",
+    "RowWeights",
+    "check_some_weight",
+    "grid_of",
+    "read_row_weights",
+    "weigh_rows",
+]
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -48,19 +55,68 @@ def weigh_rows(sample_weight: Any, n_rows: int) -> RowWeights:
     """
     if sample_weight is None:
         return RowWeights(None, None, None, n_rows)
-    weight = _checked(sample_weight, n_rows)
-    units = np.rint(np.ldexp(weight, _GRID_BITS - int(np.frexp(weight.max())[1]))).astype(np.int64)
-    units[(units == 0) & (weight > 0)] = 1
-    rows = None if units.all() else np.flatnonzero(units)
-    kept = units if rows is None else units[rows]
-    if kept.min() == kept.max():
-        if rows is None:
-            return RowWeights(None, None, None, n_rows)
-        return RowWeights(rows, None, (units > 0).astype(np.int64), len(rows))
-    return RowWeights(rows, kept, units, int(units.sum()))
+    grid = grid_of(read_row_weights(sample_weight, n_rows))
+    check_some_weight(grid)
+    return grid.weigh(np.asarray(sample_weight, dtype=np.float64))
 
 
-def _checked(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+class Grid(NamedTuple):
+    """The grid that the weights of a table make.
+
+    Attributes
+    ----------
+    largest : float
+        The largest weight of all rows; 0 where none is positive.
+    smallest : float
+        The smallest that is positive; infinity where none is.
+    """
+
+    largest: float
+    smallest: float
+
+    def weigh(self, weight: NDArray[np.float64]) -> RowWeights:
+        """Put weights of some rows of the table, or of all of them, on the grid."""
+        units = self._units(weight)
+        rows = None if units.all() else np.flatnonzero(units)
+        if self._is_even:
+            return _even(units, rows)
+        kept = units if rows is None else units[rows]
+        return RowWeights(rows, kept, units, int(units.sum()))
+
+    @property
+    def _is_even(self) -> bool:
+        """Whether all rows that count, count the same."""
+        least, most = self._units(np.array([self.smallest, self.largest])).tolist()
+        return bool(least == most)
+
+    def _units(self, weight: NDArray[np.float64]) -> Integers:
+        shift = _GRID_BITS - int(np.frexp(self.largest)[1])
+        units = np.rint(np.ldexp(weight, shift)).astype(np.int64)
+        units[(units == 0) & (weight > 0)] = 1
+        return units
+
+
+def grid_of(weight: NDArray[np.float64]) -> Grid:
+    """Return the grid that some weights make."""
+    smallest = np.min(weight, where=weight > 0, initial=np.inf)
+    return Grid(float(weight.max(initial=0.0)), float(smallest))
+
+
+def _even(units: Integers, rows: Integers | None) -> RowWeights:
+    """Weigh rows that all count the same, or nothing."""
+    if rows is None:
+        return RowWeights(None, None, None, len(units))
+    return RowWeights(rows, None, (units > 0).astype(np.int64), len(rows))
+
+
+def check_some_weight(grid: Grid) -> None:
+    """Refuse weights that are all 0."""
+    if not grid.largest > 0:
+        raise ValueError("sample_weight is zero everywhere: at least one row needs a weight.")
+
+
+def read_row_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+    """Read one weight per row: finite, not negative."""
     weight = np.asarray(sample_weight, dtype=np.float64)
     if weight.shape != (n_rows,):
         raise ValueError(
@@ -72,6 +128,4 @@ def _checked(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
         raise ValueError(
             f"sample_weight[{bad[0]}] is {weight[bad[0]]}: weights must be finite and at least 0."
         )
-    if not weight.any():
-        raise ValueError("sample_weight is zero everywhere: at least one row needs a weight.")
     return weight

@@ -44,6 +44,7 @@ from costboost.clusters.requests import (
     put_together,
 )
 from costboost.clusters.transport import Candidate, Transport
+from costboost.shards.messages import Message
 
 __all__ = ["Driver"]
 
@@ -53,7 +54,7 @@ _PATIENCE = 0.9  # of the deadline, for a worker to come: the error is raised be
 
 @dataclass
 class _Group:
-    """Parts that were built together on a worker, and how much of the journal they know."""
+    """Parts that were built together on a worker, and of how many calls they know."""
 
     number: int
     worker: str
@@ -143,6 +144,8 @@ class Driver:
         wrong (Ctrl-C too) frees the workers.
         """
         if self._closed:
+            if all(_ends(order) for order in orders):
+                return [None] * len(orders)
             raise ClusterError("This fit has ended: its workers were let go.")
         try:
             return self._recall(tuple(orders))
@@ -214,7 +217,7 @@ class Driver:
             self._hurry(trip)
         self.journal.add(orders)
         for group in trip.answered:
-            group.knows = len(self.journal)
+            group.knows = self.journal.calls
         return trip
 
     def _answers(self, trip: _Trip) -> list[Any]:
@@ -391,6 +394,11 @@ class Driver:
 def new_fit() -> str:
     """Return a name for a fit, unlike any other's."""
     return uuid.uuid4().hex
+
+
+def _ends(order: Said) -> bool:
+    """Whether an order only ends something, as all is ended once workers are let go."""
+    return order.ends if isinstance(order, Message) else all(message.ends for message in order)
 
 
 def _in_order(order: Order, answer: Any) -> Any:

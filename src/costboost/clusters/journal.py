@@ -1,11 +1,14 @@
 """What changed parts: enough to bring a new one to where the others are.
 
-One entry for every call that changed anything: the messages that did, for all parts or by part.
+One entry for every order that changed anything, by the number of its call: a message for all parts,
+or one by part. What is over (`Message.ends`) is taken out, so that a part that is built again
+need not train the models of folds that are done.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from costboost.shards.messages import Message
 
@@ -14,28 +17,59 @@ __all__ = ["Journal", "Said"]
 Said = Message | Sequence[Message]
 
 
+@dataclass(frozen=True)
+class _Entry:
+    call: int
+    order: Said
+
+
+def _one(order: Said) -> Message:
+    return order if isinstance(order, Message) else order[0]
+
+
 def _changes(order: Said) -> bool:
     return order.changes if isinstance(order, Message) else any(m.changes for m in order)
 
 
+def _lasting(order: Said) -> Said:
+    return order.lasting() if isinstance(order, Message) else [m.lasting() for m in order]
+
+
 class Journal:
-    """Calls that changed parts, in their order."""
+    """Orders that changed parts.
+
+    Attributes
+    ----------
+    calls : int
+        How many calls there were.
+    """
 
     def __init__(self) -> None:
-        self._calls: list[tuple[Said, ...]] = []
+        self.calls = 0
+        self._entries: list[_Entry] = []
 
     def __len__(self) -> int:
-        return len(self._calls)
+        return len(self._entries)
 
     def add(self, orders: Sequence[Said]) -> None:
-        """Remember of a call what changed parts; a call that changed nothing is no entry."""
-        changed = tuple(order for order in orders if _changes(order))
-        if changed:
-            self._calls.append(changed)
+        """Remember of a call what changed parts."""
+        self.calls += 1
+        for order in orders:
+            if _one(order).ends:
+                self._forget(order)
+            elif _changes(order):
+                self._entries.append(_Entry(self.calls, _lasting(order)))
 
-    def since(self, entry: int, parts: Iterable[int]) -> dict[int, list[Message]]:
-        """Return what some parts have to be told that know everything before an entry."""
-        missed = [order for call in self._calls[entry:] for order in call]
+    def _forget(self, order: Said) -> None:
+        """Take out what an order ends; itself only matters to those who were told the rest."""
+        topic = _one(order).topic
+        self._entries = [entry for entry in self._entries if _one(entry.order).topic != topic]
+
+    def since(self, calls: int, parts: Iterable[int]) -> dict[int, list[Message]]:
+        """Return what parts have to be told that know of so many calls."""
+        if calls == self.calls:
+            return {}
+        missed = [entry.order for entry in self._entries if entry.call > calls]
         if not missed:
             return {}
         return {

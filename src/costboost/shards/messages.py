@@ -1,83 +1,38 @@
-"""What may be asked of those who hold rows.
+"""What may be asked of those who hold rows: the messages that grow trees.
 
-A message is a small frozen value (tables over classes, leaves, nodes or codes; never rows, never a
-closure), so that it may go to another thread, process or machine. `answer` runs where the rows
-are; the answers of all shards are put together by `reduce`, in any order. `changes` says whether
-the rows' state is another one afterwards: what a new worker would have to be told again.
+`runtime.messages` says what a message is; those of a family of boosting are in its own room.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.runtime.messages import Command, Largest, Message, Parts, largest, total, totals
 from costboost.shards.rows import Mode, Shard, TreeShape
 from costboost.shards.sampling import RowSample
 
+__all__ = [
+    "Begin",
+    "Command",
+    "Count",
+    "Expand",
+    "HeaviestRow",
+    "Histogram",
+    "Largest",
+    "Message",
+    "Parts",
+    "Settle",
+    "WeighLeaves",
+    "largest",
+    "total",
+    "totals",
+]
+
 Int64 = NDArray[np.int64]
-
-
-def total(answers: Sequence[Any]) -> Any:
-    """Add answers up."""
-    return sum(answers[1:], answers[0])
-
-
-def totals(answers: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Add up answers of several parts, part by part."""
-    return answers[0] if len(answers) == 1 else tuple(map(total, zip(*answers, strict=True)))
-
-
-def largest(answers: Sequence[Any]) -> Any:
-    """Take the largest answer, entry by entry."""
-    return answers[0] if len(answers) == 1 else reduce(np.maximum, answers)
-
-
-class Message:
-    """A question or a command; a subclass is a frozen dataclass with an `answer`."""
-
-    changes: ClassVar[bool] = False
-    by_part: ClassVar[bool] = False  # answers are reduced all at once, in the order of parts
-
-    def answer(self, shard: Shard) -> Any:
-        """Answer for one shard's rows."""
-        raise TypeError(f"{type(self).__name__} has no answer: a message must say how to answer.")
-
-    def reduce(self, answers: Sequence[Any]) -> Any:
-        """Put the answers of all shards together; by default they are added up."""
-        return total(answers)
-
-
-class Command(Message):
-    """A change of state without an answer."""
-
-    changes = True
-
-    def reduce(self, answers: Sequence[Any]) -> Any:
-        """Nothing was answered."""
-
-
-class Largest(Message):
-    """A question whose largest answer counts."""
-
-    def reduce(self, answers: Sequence[Any]) -> Any:
-        """Return the largest, entry by entry."""
-        return largest(answers)
-
-
-class Parts(Message):
-    """A question with an answer of several parts, each of which is added up."""
-
-    def reduce(self, answers: Sequence[Any]) -> Any:
-        """Add up every part."""
-        return totals(answers)
-
-
-# --- trees
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,450 @@
+"""What is asked of the parts of a table, so that all of it is binned: sums, ranks and few values.
+
+A part is some consecutive rows; it answers for them alone, and its answers are put together by
+adding and merging, whatever their order and number:
+
+    Describe      rows, columns, types, weights        what the driver must know before it asks
+    Glance        a column's distinct values if few, else some of them, evenly spread ("probes")
+    Ranks         the weight of the rows below each probe, and of those up to it
+    Windows       the distinct values between neighbouring probes, with their weights
+    CountKeys     the weight of each category
+
+A part sorts a column at the first question about it; `keep` says whether to hold it until `Forget`.
+What is held is only ever faster, never another answer, so none of this changes a part.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.binning.categories import Key
+from costboost.binning.columns import Table
+from costboost.binning.cutting import distinct_values, key_totals, sorted_with_sums
+from costboost.binning.reading import read_table
+from costboost.binning.weighing import Grid, RowWeights, grid_of, read_row_weights
+from costboost.runtime.messages import Command, Message, Parts, totals
+
+__all__ = [
+    "CountKeys",
+    "Describe",
+    "Description",
+    "Forget",
+    "Glance",
+    "Glimpse",
+    "HoldsAnything",
+    "KeyTotals",
+    "PartRows",
+    "Ranks",
+    "Raw",
+    "Windows",
+]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Distinct = tuple[Floats, Integers]
+
+MANY_KEYS = 1 << 20
+_A_FEW = 4096
+
+
+class Raw(Protocol):
+    """The rows of a part as they were given; what is read late may be a property."""
+
+    @property
+    def X(self) -> Any:  # noqa: N802
+        """The features: anything that `fit_binner` takes, or a `Table` of its own."""
+
+    @property
+    def weights(self) -> Any:
+        """One weight for each row, or None."""
+
+
+class PartRows(Protocol):
+    """What a part must have to be asked; its sorted columns are held in its `__dict__`."""
+
+    @property
+    def raw(self) -> Raw:
+        """The rows."""
+
+
+# --- what the table is
+
+
+class Description(NamedTuple):
+    """What all parts, or some, say of themselves.
+
+    Attributes
+    ----------
+    n_parts, n_rows : int
+    headings : frozenset
+        The number of columns and their names, (d, names), of each part.
+    categorical, plain : bool arrays of shape (d,)
+        Whether a part with rows has categories there by its type, and whether one has not.
+    itemsize : int
+        Bytes of a sorted number, at most.
+    grid : Grid or None
+        Of the weights, where there are any.
+    weighted : frozenset of bool
+        Whether parts with rows have weights.
+    """
+
+    n_parts: int
+    n_rows: int
+    headings: frozenset[tuple[int, tuple[str, ...] | None]]
+    categorical: NDArray[np.bool_]
+    plain: NDArray[np.bool_]
+    itemsize: int
+    grid: Grid | None
+    weighted: frozenset[bool]
+
+
+@dataclass(frozen=True)
+class Describe(Message):
+    """Ask what a part is."""
+
+    by_type: bool  # whether types decide which columns hold categories
+
+    def answer(self, part: PartRows) -> Description:
+        """Describe one part."""
+        table = read_table(part.raw.X)
+        n_rows, weights = table.n_rows, part.raw.weights
+        categorical = np.zeros(table.n_columns, dtype=np.bool_)
+        if self.by_type and n_rows:
+            categorical[:] = [table.is_categorical(j) for j in range(table.n_columns)]
+        return Description(
+            1,
+            n_rows,
+            frozenset([(table.n_columns, table.names)]),
+            categorical,
+            ~categorical if n_rows else categorical.copy(),
+            table.itemsize(),
+            None if weights is None else grid_of(read_row_weights(weights, n_rows)),
+            frozenset([weights is not None] if n_rows else []),
+        )
+
+    def reduce(self, answers: Sequence[Description]) -> Description:
+        """Describe all of them."""
+        headings: frozenset[Any] = frozenset().union(*(part.headings for part in answers))
+        alike = len({d for d, _ in headings}) == 1  # if not, the headings are refused
+        grids = [part.grid for part in answers if part.grid is not None]
+        return Description(
+            sum(part.n_parts for part in answers),
+            sum(part.n_rows for part in answers),
+            headings,
+            _any(part.categorical for part in answers) if alike else answers[0].categorical,
+            _any(part.plain for part in answers) if alike else answers[0].plain,
+            max(part.itemsize for part in answers),
+            Grid(max(g.largest for g in grids), min(g.smallest for g in grids)) if grids else None,
+            frozenset().union(*(part.weighted for part in answers)),
+        )
+
+
+def _any(flags: Iterable[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    merged: NDArray[np.bool_] = np.logical_or.reduce(list(flags))
+    return merged
+
+
+@dataclass(frozen=True)
+class HoldsAnything(Parts):
+    """Ask whether columns hold categories anywhere, and numbers anywhere: missing is neither."""
+
+    columns: tuple[int, ...]
+
+    def answer(self, part: PartRows) -> tuple[Integers, Integers]:
+        """Return 1 for each column that holds categories here, and for each that holds numbers."""
+        table = read_table(part.raw.X)
+        found = np.array([_holds(table, j) for j in self.columns], dtype=np.int64)
+        return found[:, 0], found[:, 1]
+
+
+def _holds(table: Table, j: int) -> tuple[bool, bool]:
+    if table.has_keys(j):
+        codes, _ = table.keys(j, 0, table.n_rows)
+        filled = bool((codes >= 0).any())
+    else:
+        filled = not np.isnan(table.numbers(j, 0, table.n_rows)).all()
+    categorical = filled and table.is_categorical(j)
+    return categorical, filled and not categorical
+
+
+# --- columns of numbers
+
+
+class Glimpse(NamedTuple):
+    """Distinct values of a column.
+
+    Attributes
+    ----------
+    values : float64 array
+        Increasing.
+    weights : int64 array
+        What the rows of each value weigh; what lies between is not known unless `complete`.
+    complete : bool
+        Whether these are all values.
+    missing : bool
+        Whether a row of positive weight has none.
+    """
+
+    values: Floats
+    weights: Integers
+    complete: bool
+    missing: bool
+
+
+class Sorted(NamedTuple):
+    """A column's numbers in their order, and the sums of their weights (empty: all weigh 1)."""
+
+    values: NDArray[Any]
+    sums: Integers
+    missing: bool
+
+    def weight(self, places: Integers) -> Integers:
+        """Return the weight of the rows before places."""
+        return self.sums[places] if len(self.sums) else places
+
+    def search(self, values: Floats, side: Any) -> Integers:
+        """Return the places of values, without another copy of float32 unless they need one."""
+        narrow = values.astype(self.values.dtype) if self.values.dtype != values.dtype else values
+        exact = np.array_equal(narrow, values)
+        return np.searchsorted(self.values, narrow if exact else values, side)
+
+
+@dataclass(frozen=True)
+class _OfColumns(Message):
+    """A question about columns of numbers.
+
+    Attributes
+    ----------
+    columns : tuple of int
+    grid : Grid or None
+        Of the weights of all parts; None where rows have none.
+    keep : bool
+        Whether the sorted columns are held for the next question.
+    """
+
+    columns: tuple[int, ...]
+    grid: Grid | None
+    keep: bool
+
+    def _sorted(self, part: PartRows) -> Iterable[Sorted]:
+        held: dict[int, Sorted] = part.__dict__.setdefault("sorted_columns", {})
+        absent = [j for j in self.columns if j not in held]
+        fresh = zip(absent, _sort(part, absent, self.grid), strict=True)
+        for j in self.columns:
+            column = held[j] if j in held else next(fresh)[1]
+            if self.keep:
+                held[j] = column
+            yield column
+
+
+def _sort(part: PartRows, columns: Sequence[int], grid: Grid | None) -> Iterable[Sorted]:
+    table = read_table(part.raw.X)
+    for values, units in table.samples(columns, _weights_of(part, table.n_rows, grid)):
+        ordered, sums = sorted_with_sums(values, units)
+        yield Sorted(ordered, sums, len(ordered) < len(values))
+
+
+def _weights_of(part: PartRows, n_rows: int, grid: Grid | None) -> RowWeights:
+    if grid is None or part.raw.weights is None:  # None: a part without rows
+        return RowWeights(None, None, None, n_rows)
+    return grid.weigh(read_row_weights(part.raw.weights, n_rows))
+
+
+@dataclass(frozen=True)
+class Glance(_OfColumns):
+    """Ask for the distinct values of columns, if they are at most `few`, else for probes."""
+
+    few: int
+    n_probes: int
+
+    def answer(self, part: PartRows) -> list[Glimpse]:
+        """Return a glimpse of every column."""
+        return [self._glimpse(column) for column in self._sorted(part)]
+
+    def _glimpse(self, column: Sorted) -> Glimpse:
+        found = Glimpse(*distinct_values(column.values, column.sums), True, column.missing)
+        n_values, n_rows = len(found.values), len(column.values)
+        # Where most rows of a part differ, all parts together have too many values.
+        few = n_values <= self.few and (n_values <= _A_FEW or 2 * n_values <= n_rows)
+        return found if few else self._thinned(found)
+
+    def _thinned(self, found: Glimpse) -> Glimpse:
+        """Keep the ends and some values between them, at even steps of weight.
+
+        Parts of the same distribution must not all choose the same values: where the first step
+        begins depends on what the values are.
+        """
+        if not found.complete or len(found.values) <= self.n_probes:
+            return found._replace(complete=False)
+        sums = np.cumsum(found.weights)
+        begin = zlib.crc32(found.values[:: len(sums) // 16 + 1].tobytes()) / 2**32
+        steps = (np.arange(self.n_probes) + begin) * (float(sums[-1]) / self.n_probes)
+        places = np.minimum(np.searchsorted(sums, steps), len(sums) - 1)
+        places = np.unique(np.concatenate([[0, len(sums) - 1], places]))
+        return Glimpse(found.values[places], found.weights[places], False, found.missing)
+
+    def reduce(self, answers: Sequence[list[Glimpse]]) -> list[Glimpse]:
+        """Merge the glimpses of each column."""
+        return [self._merged(column) for column in zip(*answers, strict=True)]
+
+    def _merged(self, found: Sequence[Glimpse]) -> Glimpse:
+        missing = any(part.missing for part in found)
+        complete = all(part.complete for part in found)
+        parts = found if complete else [self._thinned(part) for part in found]
+        values, weights = merge_distinct([(part.values, part.weights) for part in parts])
+        merged = Glimpse(values, weights, complete, missing)
+        return self._thinned(merged) if complete and len(values) > self.few else merged
+
+
+def merge_distinct(parts: Sequence[Distinct]) -> Distinct:
+    """Return the distinct values of all parts, and the sums of their weights."""
+    if len(parts) == 1:
+        return parts[0]
+    values, places = np.unique(np.concatenate([part[0] for part in parts]), return_inverse=True)
+    weights = np.zeros(len(values), dtype=np.int64)
+    np.add.at(weights, places, np.concatenate([part[1] for part in parts]))
+    return values, weights
+
+
+@dataclass(frozen=True)
+class Ranks(_OfColumns):
+    """Ask for the weight of the rows below each probe, and of those up to it."""
+
+    probes: tuple[Floats, ...]
+
+    def answer(self, part: PartRows) -> tuple[Integers, ...]:
+        """Return one array of shape (2, n_probes) for every column."""
+        asked = zip(self._sorted(part), self.probes, strict=True)
+        return tuple(_ranks(column, probes) for column, probes in asked)
+
+    def reduce(self, answers: Sequence[Any]) -> Any:
+        """Add the ranks up."""
+        return totals(answers)
+
+
+def _ranks(column: Sorted, probes: Floats) -> Integers:
+    sides = [column.weight(column.search(probes, side)) for side in ("left", "right")]
+    return np.array(sides, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Windows(_OfColumns):
+    """Ask for the distinct values strictly between some pairs of values."""
+
+    above: tuple[Floats, ...]
+    below: tuple[Floats, ...]
+
+    def answer(self, part: PartRows) -> list[Distinct]:
+        """Return the values of all windows of every column, and their weights."""
+        asked = zip(self._sorted(part), self.above, self.below, strict=True)
+        return [_inside(column, above, below) for column, above, below in asked]
+
+    def reduce(self, answers: Sequence[list[Distinct]]) -> list[Distinct]:
+        """Merge the values of each column."""
+        return [merge_distinct(column) for column in zip(*answers, strict=True)]
+
+
+def _inside(column: Sorted, above: Floats, below: Floats) -> Distinct:
+    begins, ends = column.search(above, "right"), column.search(below, "left")
+    found = []
+    for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+        if end > begin:
+            sums = column.sums[begin : end + 1] if len(column.sums) else column.sums
+            found.append(distinct_values(column.values[begin:end], sums))
+    if not found:
+        return np.empty(0), np.empty(0, dtype=np.int64)
+    # Windows do not overlap, so no value is found twice.
+    return np.concatenate([part[0] for part in found]), np.concatenate([part[1] for part in found])
+
+
+@dataclass(frozen=True)
+class Forget(Command):
+    """Let go of the sorted columns."""
+
+    changes = False
+
+    def answer(self, part: PartRows) -> None:
+        """Forget them."""
+        part.__dict__.pop("sorted_columns", None)
+
+
+# --- columns of categories
+
+
+class KeyTotals(NamedTuple):
+    """What the rows of categories weigh.
+
+    Attributes
+    ----------
+    totals : dict or None
+        The weight of each; None where there are too many of them.
+    missing : int
+        The weight of the rows without a category.
+    n_keys : int
+        How many categories the parts have, added up.
+    """
+
+    totals: dict[Key, int] | None
+    missing: int
+    n_keys: int
+
+
+@dataclass(frozen=True)
+class CountKeys(Message):
+    """Ask for the weights of a column's categories: of all, or of one of several slices.
+
+    A part that has more than `many` answers how many there are, unless it was asked for a slice.
+    """
+
+    column: int
+    grid: Grid | None
+    n_slices: int = 1
+    at: int = 0
+    many: int = MANY_KEYS
+
+    def answer(self, part: PartRows) -> KeyTotals:
+        """Add up the weights."""
+        table = read_table(part.raw.X)
+        found, missing = _key_totals(part, table, self.column, self.grid)
+        if self.n_slices > 1:
+            found = {key: w for key, w in found.items() if _slice(key, self.n_slices) == self.at}
+        return self._bounded(KeyTotals(found, missing, len(found)))
+
+    def reduce(self, answers: Sequence[KeyTotals]) -> KeyTotals:
+        """Merge them."""
+        merged: dict[Key, int] | None = {}
+        for part in answers:
+            merged = None if merged is None or part.totals is None else _added(merged, part.totals)
+        missing, n_keys = sum(p.missing for p in answers), sum(p.n_keys for p in answers)
+        return self._bounded(KeyTotals(merged, missing, n_keys))
+
+    def _bounded(self, found: KeyTotals) -> KeyTotals:
+        many = self.n_slices == 1 and found.totals is not None and len(found.totals) > self.many
+        return found._replace(totals=None) if many else found
+
+
+def _added(merged: dict[Key, int], more: dict[Key, int]) -> dict[Key, int]:
+    for key, weight in more.items():
+        merged[key] = merged.get(key, 0) + weight
+    return merged
+
+
+def _slice(key: Key, n_slices: int) -> int:
+    text = key.encode("utf-8", "surrogatepass") if isinstance(key, str) else repr(key).encode()
+    return zlib.crc32(text) % n_slices
+
+
+def _key_totals(
+    part: PartRows, table: Table, j: int, grid: Grid | None
+) -> tuple[dict[Key, int], int]:
+    if table.has_keys(j):
+        return key_totals(table, _weights_of(part, table.n_rows, grid), j)
+    (column,) = _sort(part, [j], grid)
+    values, weights = distinct_values(column.values, column.sums)
+    return dict(zip(values.tolist(), weights.tolist(), strict=True)), int(column.missing)
