@@ -1,6 +1,5 @@
 """Loops whose rows are in other processes give the same model, bit for bit."""
 
-import importlib
 import tracemalloc
 import warnings
 
@@ -31,13 +30,13 @@ from costboost.boosting.adaboost.messages import (
 from costboost.boosting.adaboost.rows import Given
 from costboost.boosting.adaboost.rules import RULES
 from costboost.boosting.gradient import learner as gradient_learner
+from costboost.fitting import tables
 from costboost.fitting import trainer as trainers
 from costboost.shards import layout
 from costboost.shards.local import Shards
 from costboost.shards.messages import Message
 from processes import ProcessShards, Workers
 
-TRAINERS = ("adaboost.trainer", "adaboost.folds", "gradient.trainer", "pnorm.trainer")
 X, y = load_breast_cancer(return_X_y=True)
 X, y = X[:300, :8].copy(), y[:300]
 X[::7, 2] = np.nan
@@ -120,9 +119,7 @@ def elsewhere(workers, monkeypatch):
 
     def fit(model, *data, n_shards=3, **extra):
         with monkeypatch.context() as patch:
-            for trainer in TRAINERS:
-                module = importlib.import_module(f"costboost.estimators.{trainer}")
-                patch.setattr(module, "sensible_shards", lambda *_: n_shards)
+            patch.setattr(tables, "sensible_shards", lambda *_: n_shards)
             patch.setattr(layout, "_DEAL", 40)
             patch.setattr(layout, "Shards", lambda shards: ProcessShards(workers, shards))
             return quiet_fit(model, *data, **extra)

@@ -20,6 +20,7 @@ from costboost.inputs.checks import (
     check_choice,
     check_labels,
     check_weighted_classes,
+    is_spread,
     warn_caller,
 )
 from costboost.inputs.versioned import VersionedState
@@ -60,7 +61,9 @@ def fit_costs(
             "pass costs per row to fit, predict and score, or name the column that holds them, "
             "such as Costs(fp=8, fn='amount')."
         )
-    bound = as_costs(held if given is None else given, classes, n_samples, X)
+    wanted = held if given is None else as_costs(given)
+    bound = bind_elsewhere(wanted, classes, X) if is_spread(X) else None
+    bound = as_costs(wanted, classes, n_samples, X) if bound is None else bound
     # Rows of a single class have no wrong answer; that is for whoever trains to refuse.
     if not bound.contain_truth and bound.largest == 0.0 and len(np.asarray(classes)) > 1:
         raise ValueError(
@@ -68,6 +71,18 @@ def fit_costs(
             "the column that the costs read."
         )
     bound.warn_if_doubtful()
+    return bound
+
+
+def bind_elsewhere(costs: Costs, classes: ArrayLike, X: Any) -> Costs:
+    """Bind costs to the rows of a table that is elsewhere: constant ones, or by column."""
+    if costs.n_rows is not None:
+        raise ValueError(
+            f"{costs!r} has {costs.n_rows} rows in memory, while those of the table are in files "
+            "or on a cluster. Name the columns that hold the prices, such as Costs(fp=8, "
+            "fn='amount')."
+        )
+    bound: Costs = X.bind_costs(costs, np.asarray(classes))
     return bound
 
 
@@ -164,6 +179,8 @@ class CostDecisionMixin(ReportMixin, VersionedState):
         Sets ``classes_`` and ``costs_``.
         """
         self.classes_, codes = check_labels(X, y)
+        if is_spread(X):
+            X.settle(self.classes_)
         weights = None if sample_weight is None else read_weights(sample_weight, len(codes))
         check_weighted_classes(codes, weights)
         return codes, weights, self._set_costs(costs, self.classes_[codes], weights, X)

@@ -19,7 +19,7 @@ frequent than they would be if columns were drawn independently.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ from costboost.calibration import numbered
 from costboost.inputs.checks import warn_caller
 from costboost.shards.sampling import mix, round_key
 
-__all__ = ["find_copies", "read_copies"]
+__all__ = ["find_copies", "read_copies", "sets_of"]
 
 Floats = NDArray[np.float64]
 Hashes = NDArray[np.uint64]
@@ -49,13 +49,23 @@ def read_copies(X: Any, weights: Floats | None = None) -> Int64 | None:
     Rows of weight 0 are as good as absent, and are copies of nothing. A table that cannot be
     compared (an outside learner may take anything) has no copies either.
     """
-    here = None if weights is None or np.all(weights > 0.0) else np.flatnonzero(weights > 0.0)
+    here = weighted_rows(weights)
     try:
         found = find_copies(X if here is None else _safe_indexing(X, here))
     except (TypeError, ValueError):
         return None
-    if found is None:
+    return None if found is None else told_of(found, here, weights)
+
+
+def weighted_rows(weights: Floats | None) -> Int64 | None:
+    """Return the numbers of the rows that have weight; None: all of them."""
+    if weights is None or np.all(weights > 0.0):
         return None
+    return np.flatnonzero(weights > 0.0)
+
+
+def told_of(found: Int64, here: Int64 | None, weights: Floats | None) -> Int64:
+    """Tell of copies, if they are many; return the sets of all rows from those of rows `here`."""
     _tell(found)
     if here is None:
         return found
@@ -98,12 +108,26 @@ def find_copies(X: Any) -> Int64 | None:
     [0, 1, 0, 2, 1]
     """
     table = read_table(X)
-    hashes = _hash_rows(table)
+    return sets_of(_hash_rows(table), _agreements(table))
+
+
+def sets_of(hashes: Hashes, agreements: Iterable[float]) -> Int64 | None:
+    """Return the number of each row's set of equal hashes, or None where they are no copies.
+
+    `agreements` tells of one column after another the chance that two different rows agree in it;
+    it is asked only where hashes are equal.
+    """
     ordered = np.sort(hashes)
     if not np.any(ordered[1:] == ordered[:-1]):
         return None
     sets = numbered(hashes)
-    return sets if _surprising(table, np.bincount(sets)) else None
+    return sets if _surprising(len(hashes), np.bincount(sets), agreements) else None
+
+
+def agreement(values: NDArray[Any]) -> float:
+    """Return the chance that two different rows agree in a column."""
+    n, counts = len(values), np.unique(values, return_counts=True)[1]
+    return float(np.sum(counts * (counts - 1.0))) / (n * (n - 1.0))
 
 
 # --- hashes: the sum over columns of a mixture of the value and the column's own key
@@ -126,7 +150,7 @@ def _columns_of(table: Table) -> Iterator[tuple[int, slice, Hashes]]:
     for start in range(0, table.n_rows, step):
         part = slice(start, min(start + step, table.n_rows))
         for j in numeric:
-            yield j, part, _bits(table.numbers(j, part.start, part.stop))
+            yield j, part, bits_of(table.numbers(j, part.start, part.stop))
     for j in set(range(table.n_columns)) - set(numeric):
         yield j, slice(None), table.keys(j, 0, table.n_rows)[0].astype(np.uint64)
 
@@ -143,10 +167,10 @@ def _stored(table: SparseTable) -> tuple[Int64, Int64, Hashes]:
     csc = table.csc
     kept = csc.data != 0
     columns = np.repeat(np.arange(table.n_columns), np.diff(csc.indptr))
-    return csc.indices[kept], columns[kept], _bits(csc.data[kept])
+    return csc.indices[kept], columns[kept], bits_of(csc.data[kept])
 
 
-def _bits(values: NDArray[Any]) -> Hashes:
+def bits_of(values: NDArray[Any]) -> Hashes:
     """Return float64 numbers as bits, equal where the numbers are."""
     numbers = values.astype(np.float64) + 0.0  # -0.0 becomes 0.0
     numbers[np.isnan(numbers)] = np.nan
@@ -156,16 +180,15 @@ def _bits(values: NDArray[Any]) -> Hashes:
 # --- chance
 
 
-def _surprising(table: Table, sizes: Int64) -> bool:
+def _surprising(n: int, sizes: Int64, agreements: Iterable[float]) -> bool:
     """Whether equal pairs are far more than independent columns would give.
 
     A pair agrees in column j with the chance sum_v p_v^2, and in all with the product of these.
     """
-    n = table.n_rows
     found = float(np.sum(sizes * (sizes - 1.0))) / 2.0
     expected = n * (n - 1.0) / 2.0
-    for agreement in _agreements(table):
-        expected *= agreement
+    for share in agreements:
+        expected *= share
         if expected * SURPRISE < found:
             return True
     return False
@@ -178,9 +201,8 @@ def _agreements(table: Table) -> Iterator[float]:
         yield from (_stored_pairs(table) / (n * (n - 1.0))).tolist()
         return
     for j in range(table.n_columns):
-        values = table.keys(j, 0, n)[0] if table.has_keys(j) else _bits(table.numbers(j, 0, n))
-        counts = np.unique(values, return_counts=True)[1]
-        yield float(np.sum(counts * (counts - 1.0))) / (n * (n - 1.0))
+        keyed = table.has_keys(j)
+        yield agreement(table.keys(j, 0, n)[0] if keyed else bits_of(table.numbers(j, 0, n)))
 
 
 def _stored_pairs(table: SparseTable) -> Floats:

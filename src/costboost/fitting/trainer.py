@@ -16,10 +16,10 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing, column_or_1d
+from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
-from costboost.binning.binner import Binner, fit_binner
+from costboost.binning.binner import Binner
 from costboost.boosting.rounds import StoppingPolicy, Taken, take_rounds
 from costboost.calibration import (
     CalibratedScores,
@@ -32,11 +32,15 @@ from costboost.calibration import (
     read_groups,
 )
 from costboost.costs import Costs, as_costs
-from costboost.fitting.copies import read_copies
 from costboost.fitting.judging import Follower, HeldOut, Judge
+from costboost.fitting.tables import LocalTable
 from costboost.inputs.arrays import read_weights
-from costboost.inputs.checks import check_table, check_weighted_classes, warn_caller
-from costboost.shards.layout import Layout
+from costboost.inputs.checks import (
+    check_table,
+    check_weighted_classes,
+    is_spread,
+    warn_caller,
+)
 
 Codes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
@@ -115,8 +119,8 @@ class TableTrainer:
 
     Attributes
     ----------
-    binner : Binner or None
-        None with an outside learner, which gets the table as it is.
+    table : Table
+        Where the rows are.
     histories : list
         What is known of the rounds of each model, in the order of their training.
     scores_are_margins : bool
@@ -136,17 +140,10 @@ class TableTrainer:
         self.interrupted = False  # by Ctrl-C, and what there was is kept
         self.groups: Int64 | None = None  # the number of each row's group, where there are some
         self._beaten: list[bool] = []  # of each model: whether a constant costs no more
-        self.binner: Binner | None = None
-        self._codes: Codes | None = None
         self._max_rounds = int(plan.setting.n_rounds)
+        self.table: Any = X if is_spread(X) else LocalTable(X, len(y), plan.n_threads)
         if plan.estimator is None:
-            self.binner = fit_binner(
-                X,
-                weights,
-                max_bins=plan.max_bins,
-                categorical_features=plan.categorical_features,
-                n_threads=plan.n_threads,
-            )
+            self.table.fit_binner(weights, plan.max_bins, plan.categorical_features)
 
     # --- one model
 
@@ -219,7 +216,13 @@ class TableTrainer:
         value: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._codes = None
+        self.table.close()
+
+    @property
+    def binner(self) -> Binner | None:
+        """How columns are cut; None with an outside learner, which gets the table as it is."""
+        binner: Binner | None = self.table.binner
+        return binner
 
     @property
     def share_held_out(self) -> float:
@@ -231,30 +234,20 @@ class TableTrainer:
 
     def table_of(self, rows: Any) -> Any:
         """Return some rows of the table; None are all of them."""
-        return self.X if rows is None else _safe_indexing(self.X, rows)
+        return self.table.table_of(rows)
 
     def codes_of(self, rows: Any) -> Codes:
-        """Return the codes of some rows; the table is binned at the first call, and kept."""
-        if self._codes is None:
-            assert self.binner is not None
-            self._codes = self.binner.encode(self.X, n_threads=self.plan.n_threads)
-        return np.asarray(self._codes[rows])
-
-    def _arranged(self, layout: Layout, rows: Int64 | None) -> Codes:
-        """Return the codes of the rows, in the order of the layout."""
-        if self.binner is None:
-            return np.zeros((len(layout.rows), 0), dtype=np.uint8)
-        n_threads = self.plan.n_threads
-        if rows is None and self._codes is None:
-            return self.binner.encode(self.X, positions=layout.positions, n_threads=n_threads)
-        return self.codes_of(layout.rows if rows is None else rows[layout.rows])
+        """Return the codes of some rows."""
+        codes: Codes = self.table.codes_of(rows)
+        return codes
 
     # --- rows
 
     @cached_property
     def copies(self) -> Int64 | None:
         """The number of each row's set of copies; None where no row has any."""
-        return read_copies(self.X, self.weights)
+        found: Int64 | None = self.table.copies(self.weights)
+        return found
 
     def copies_for(self, cv: Any, groups: Any) -> Int64 | None:
         """Return the copies if they decide how rows are cut into folds."""

@@ -75,6 +75,10 @@ def check_table(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any:
         )
     if not reset and _is_familiar(estimator, X):
         return X
+    if is_spread(X):
+        estimator.feature_names_in_ = np.array(X.columns, dtype=object)
+        estimator.n_features_in_ = len(X.columns)
+        return X
     if is_frame(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True, **target)
         if X.shape[0] == 0 or X.shape[1] == 0:
@@ -94,6 +98,11 @@ def check_table(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any:
         dtype=None,
         ensure_all_finite=False,
     )
+
+
+def is_spread(X: Any) -> bool:
+    """Whether the rows of a table are elsewhere; see `costboost.fitting.spread`."""
+    return bool(getattr(X, "is_spread", False))
 
 
 def _is_familiar(estimator: Any, X: Any) -> bool:

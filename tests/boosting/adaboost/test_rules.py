@@ -54,9 +54,7 @@ def n_shards(request, monkeypatch):
 
 
 def cut_into(number, monkeypatch):
-    monkeypatch.setattr(
-        "costboost.estimators.adaboost.trainer.sensible_shards", lambda *sizes: number
-    )
+    monkeypatch.setattr("costboost.fitting.tables.sensible_shards", lambda *sizes: number)
     monkeypatch.setattr(layout_module, "_DEAL", 7)
 
 

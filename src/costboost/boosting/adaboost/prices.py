@@ -89,7 +89,7 @@ def class_prices(costs: Costs, n_classes: int, *, aim: bool = True) -> Prices | 
 
 
 def aimed_labels(
-    costs: Costs, y: Int64, n_classes: int, *, aim: bool = True
+    costs: Costs, y: NDArray[np.integer[Any]], n_classes: int, *, aim: bool = True
 ) -> NDArray[np.integer[Any]]:
     """Return the answers that rows aim at: their classes, or the cheapest."""
     if not aim or class_prices(costs, n_classes) is not None:
@@ -97,7 +97,7 @@ def aimed_labels(
     labels = y.astype(np.uint8)
     for rows in blocks_of(len(y)):
         own = costs[rows] if costs.per_row else costs
-        labels[rows] = own.cheapest_labels(y[rows], encoded=True)
+        labels[rows] = own.cheapest_labels(y[rows].astype(np.int64), encoded=True)
     return labels
 
 

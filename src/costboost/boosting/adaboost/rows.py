@@ -11,7 +11,7 @@ terms           a rule's effective margins and factors by row, where rows of a c
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -21,11 +21,12 @@ from numpy.typing import NDArray
 from costboost.boosting.adaboost import _row_kernels as kernels
 from costboost.boosting.adaboost.evaluation import BoundRule
 from costboost.boosting.adaboost.hypothesis import EvenMargins, Hypothesis, RowTerms
-from costboost.boosting.adaboost.prices import Prices, class_prices, row_prices
+from costboost.boosting.adaboost.prices import Prices, aimed_labels, class_prices, row_prices
 from costboost.boosting.objectives import RuleInput
 from costboost.boosting.paying import Bill, make_bill
 from costboost.costs import Costs
 from costboost.shards.layout import blocks_of
+from costboost.shards.loading import RowData
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -188,12 +189,12 @@ class Given:
 
     Attributes
     ----------
-    y : int64 array of shape (n,)
+    y : class numbers of shape (n,)
     costs : Costs
         Bound, in the user's units.
     weights : float64 array of shape (n,) or None
     n_classes : int
-    labels : int64 array of shape (n,)
+    labels : class numbers of shape (n,)
         What rows aim at.
     aim : bool
         Whether rows may aim at a cheaper answer than the true one.
@@ -203,7 +204,7 @@ class Given:
         Whether rows have prices of their own even where costs are constant by class.
     """
 
-    y: Int64
+    y: NDArray[np.integer[Any]]
     costs: Costs
     weights: Floats | None
     n_classes: int
@@ -216,6 +217,22 @@ class Given:
     def aims_at_truth(self) -> bool:
         """Whether all rows aim at their true classes."""
         return self.labels is self.y or bool(np.array_equal(self.labels, self.y))
+
+    @property
+    def n_segments(self) -> int:
+        """Rows are grouped by the class that they aim at."""
+        return self.n_classes
+
+    def blank(self) -> Given:
+        """Return the same of no rows."""
+        none, costs = np.zeros(0, dtype=np.uint8), self.costs[:0]
+        return replace(self, y=none, labels=none, weights=None, costs=costs)
+
+    def on(self, data: RowData) -> Given:
+        """Return the same of other rows; their prices are their own, if they have any."""
+        costs = self.costs if data.costs is None else data.costs
+        labels = aimed_labels(costs, data.y, self.n_classes, aim=self.aim)
+        return replace(self, y=data.y, labels=labels, weights=data.weights, costs=costs)
 
     def by_class(self) -> Prices | None:
         """Return the prices by class, or None where rows of a class differ."""

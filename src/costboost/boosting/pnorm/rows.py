@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from costboost.boosting.pnorm.methods import Method, Rows, make_stochastic
 from costboost.costs import Costs
+from costboost.shards.loading import RowData
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -157,6 +158,33 @@ class PNormRows:
         if weights is None or (method.adaptive and not self.copies):
             return signed  # AdaBoost.M2's D holds them
         return signed * (weights > 0 if self.copies else weights)
+
+
+@dataclass(frozen=True)
+class PNormLoader:
+    """Makes `PNormRows`; see `costboost.shards.loading`."""
+
+    data: RowData
+    n_classes: int
+
+    labels = None
+    n_segments = 1
+
+    def load(self, rows: NDArray[Any]) -> PNormRows:
+        """Return what a shard holds of some rows; class numbers take a byte each, if they can."""
+        own, kind = self.data.take(rows), np.uint8 if self.n_classes <= 256 else np.uint32
+        assert own.costs is not None
+        labels = np.ascontiguousarray(own.y, dtype=kind)
+        return PNormRows(labels, own.costs, own.weights, self.n_classes)
+
+    def blank(self) -> PNormLoader:
+        """Return the same of no rows."""
+        return replace(self, data=self.data.take(np.zeros(0, dtype=np.int64)))
+
+    def on(self, data: RowData) -> PNormLoader:
+        """Return the same of other rows; their prices are their own, if they have any."""
+        costs = self.data.costs if data.costs is None else data.costs
+        return replace(self, data=replace(data, costs=costs))
 
 
 def said(answers: Bits | None, state: PNormRows, leaves: NDArray[Any], rows: slice) -> Bits:

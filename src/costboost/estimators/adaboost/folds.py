@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,16 +22,16 @@ from costboost.boosting.adaboost.links import vote_shares
 from costboost.boosting.adaboost.loop import Boosting
 from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.gradient.learner import GradientTree
+from costboost.boosting.gradient.loading import GradientLoader
 from costboost.boosting.gradient.loop import GradientBoosting, GradientSetting
 from costboost.boosting.gradient.losses import LogLoss
 from costboost.boosting.gradient.model import add_round
-from costboost.boosting.gradient.rows import GradientRows, Rows
 from costboost.boosting.gradient.vectors import VectorTree
-from costboost.boosting.paying import ExpectedPrice, make_bill
+from costboost.boosting.paying import ExpectedPrice
 from costboost.calibration import ClassCalibration
 from costboost.estimators.adaboost.trainer import Trainer
 from costboost.shards.grid import rounded
-from costboost.shards.layout import plan_layout, sensible_shards
+from costboost.shards.loading import RowData
 from costboost.trees.forest import Forest, ForestBuilder
 
 Floats = NDArray[np.float64]
@@ -75,7 +76,7 @@ class Fold(ABC):
     def __init__(self, trainer: Trainer, train: Int64, test: Int64, start: Floats) -> None:
         self.trainer, self.train, self.test, self.start = trainer, train, test, start
         self.rounds: list[Any] = []
-        self.codes = trainer.codes_of(test)
+        self._followed = trainer.table.follow(test, start)
         # How many rounds are in the margins, and the margins: set together, so that Ctrl-C at
         # any moment leaves both as they were.
         self._seen = (0, np.tile(start, (len(test), 1)))
@@ -115,9 +116,7 @@ class Fold(ABC):
             self.add(builder, done)
         if len(builder):
             assert self.trainer.binner is not None
-            margins = margins.copy()
-            forest = builder.build(self.trainer.binner)
-            forest.add_trees(self.codes, margins, 0, len(builder), self.trainer.plan.n_threads)
+            margins = self._followed.add(builder.build(self.trainer.binner))
             self._seen = (len(rounds), margins)
         return margins
 
@@ -131,8 +130,11 @@ class Fold(ABC):
 
     def walk_training_rows(self, n_rounds: int) -> Floats:
         """Return the margins of the rows trained on, from the trees."""
-        codes = self.trainer.codes_of(self.train)
-        return self.forest(n_rounds).margins_of_codes(codes, self.trainer.plan.n_threads)
+        walk = partial(
+            self.forest(n_rounds).margins_of_codes, n_threads=self.trainer.plan.n_threads
+        )
+        margins: Floats = self.trainer.table.apply(walk, self.train)
+        return margins
 
     def training_cost(
         self, n_rounds: int, calibration: ClassCalibration, *, walk: bool = False
@@ -225,16 +227,8 @@ def _open_log(trainer: Trainer, rows: Int64) -> Iterator[tuple[GradientBoosting,
     assert binner is not None
     n_outputs = plan.n_classes if plan.n_classes > 2 else 1
     weights = None if trainer.weights is None else trainer.weights[rows]
-    table = Rows(trainer.y[rows], n_outputs, weights)
-    shards = sensible_shards(len(rows), binner.n_features, plan.n_threads)
-    layout = plan_layout(None, len(rows), 1, shards)
-    codes = trainer.codes_of(rows[layout.rows])
-    costs = trainer.costs[rows]
-
-    def load(part: NDArray[Any]) -> GradientRows:
-        return GradientRows(table.take(part), make_bill(costs, table.y, part))
-
-    with layout.cut(codes, load) as cut:
+    data = RowData(trainer.y[rows], weights, trainer.costs[rows])
+    with trainer.table.open(GradientLoader(data, n_outputs), rows) as cut:
         loss = LogLoss()
         start = loss.constant(cut, n_outputs)
         setting = GradientSetting(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,6 @@ from costboost.fitting.judging import (
 )
 from costboost.fitting.trainer import set_history
 from costboost.inputs.checks import plain, warn_caller
-from costboost.shards.layout import Layout, plan_layout, sensible_shards
 from costboost.trees.forest import ForestBuilder
 
 Floats = NDArray[np.float64]
@@ -102,8 +102,7 @@ class Trainer(ClassTrainer):
         given = Given(y, costs, weights, plan.n_classes, labels, aim, setting.objective)
         given = _aim_at_objective(given, plan.rule, setting)
         setting = replace(setting, objective=given.objective)
-        layout = self._layout(given.labels)
-        with layout.cut(self._arranged(layout, part), given.load) as shards:
+        with self.table.open(given, part) as shards:
             learner = self._learner(given, part)
             boosting = Boosting(shards, plan.rule, learner, given, setting)
             self.link_slope = boosting.terms.link_slope
@@ -142,12 +141,6 @@ class Trainer(ClassTrainer):
 
     def _follower(self, watched: Watched) -> Follower:
         return _Follower(self, watched)
-
-    def _layout(self, labels: NDArray[Any]) -> Layout:
-        plan = self.plan
-        n_features = 0 if self.binner is None else self.binner.n_features
-        n_shards = sensible_shards(len(labels), n_features, plan.n_threads)
-        return plan_layout(labels, len(labels), plan.n_classes, n_shards)
 
     def _learner(self, given: Given, rows: Int64 | None) -> Learner:
         plan, weights = self.plan, given.weights
@@ -225,7 +218,8 @@ class Trainer(ClassTrainer):
         if model.forest is None:
             margins = model.margins(self.table_of(rows))
         else:
-            margins = model.forest.margins_of_codes(self.codes_of(rows), self.plan.n_threads)
+            walk = partial(model.forest.margins_of_codes, n_threads=self.plan.n_threads)
+            margins = self.table.apply(walk, rows)
         return model.scores(margins, model.total_alpha)
 
     def report(self, estimator: Any, models: tuple[Ensemble, ...]) -> None:

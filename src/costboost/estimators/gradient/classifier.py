@@ -19,6 +19,7 @@ from costboost.estimators.gradient.watching import choices_of
 from costboost.explain.classifying import ExplainDecisionsMixin
 from costboost.explain.subject import Member, Subject
 from costboost.fitting.atomic import all_at_once
+from costboost.fitting.spread import refuse_elsewhere
 from costboost.fitting.trainer import read_eval_set
 from costboost.inputs.callbacks import RoundCallbacks, with_callbacks
 from costboost.inputs.checks import check_learner, check_table
@@ -283,6 +284,7 @@ class GradientBoostClassifier(
         check_learner("estimator", self.estimator)
         if not isinstance(self.init, str):
             check_learner("init", self.init)
+        refuse_elsewhere(self, X)
         X = check_table(self, X, y, reset=True)
         codes, weights, bound = self._read_rows(X, y, sample_weight, costs)
         classes = self.classes_

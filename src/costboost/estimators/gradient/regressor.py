@@ -16,6 +16,7 @@ from costboost.estimators.gradient.trainer import GradientTrainer
 from costboost.explain.mixin import ExplainMixin
 from costboost.explain.subject import Subject
 from costboost.fitting.atomic import all_at_once
+from costboost.fitting.spread import refuse_elsewhere
 from costboost.fitting.trainer import read_eval_set
 from costboost.inputs.arrays import mean_paid, read_numbers, read_weights
 from costboost.inputs.callbacks import RoundCallbacks, with_callbacks
@@ -23,6 +24,7 @@ from costboost.inputs.checks import (
     check_choice,
     check_learner,
     check_table,
+    is_spread,
     read_numeric_targets,
     refuse_masked,
 )
@@ -237,9 +239,12 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
         check_learner("estimator", self.estimator)
         if not isinstance(self.init, str):
             check_learner("init", self.init)
+        refuse_elsewhere(self, X)
         X = check_table(self, X, y, reset=True)
         refuse_masked(y)
         target = read_numeric_targets(X, y)
+        if is_spread(X):
+            X.settle(None)
         weights = None if sample_weight is None else read_weights(sample_weight, len(target))
         plan = settle_regression(self, X, target, weights)
         prices = self._prices(plan, over, under, len(target))

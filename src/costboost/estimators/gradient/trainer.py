@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,12 @@ from costboost.boosting.gradient.learner import (
     GradientTree,
     check_regressor,
 )
+from costboost.boosting.gradient.loading import GradientLoader
 from costboost.boosting.gradient.loop import GradientBoosting, GradientRound
 from costboost.boosting.gradient.messages import LargestCost
 from costboost.boosting.gradient.model import GradientEnsemble, Init, assemble_gradient
-from costboost.boosting.gradient.rows import GradientRows, Rows
+from costboost.boosting.gradient.rows import Rows
 from costboost.boosting.gradient.tallies import CostTally, loss_tally
-from costboost.boosting.paying import make_bill
 from costboost.calibration import CalibratedScores
 from costboost.costs import Costs, as_costs
 from costboost.estimators.gradient.plan import GradientPlan
@@ -33,7 +34,7 @@ from costboost.fitting.judging import HeldOut, Judge
 from costboost.fitting.trainer import TableTrainer
 from costboost.inputs.arrays import encode, read_numbers
 from costboost.inputs.checks import read_numeric_targets
-from costboost.shards.layout import plan_layout, sensible_shards
+from costboost.shards.loading import RowData
 from costboost.shards.local import Shards
 
 Floats = NDArray[np.float64]
@@ -104,16 +105,9 @@ class GradientTrainer(TableTrainer):
         """Set up the rounds on some rows; their threads end with the block."""
         plan, chosen = self.plan, rows
         whole = None if len(chosen) == len(self.y) else chosen
-        table = self._rows(chosen)
-        layout = plan_layout(None, len(chosen), 1, self._n_shards(len(chosen)))
-        codes = self._arranged(layout, whole)
-        costs = None if self.costs is None else self.costs[chosen]
-
-        def load(rows: NDArray[Any]) -> GradientRows:
-            bill = None if costs is None else make_bill(costs, table.y, rows)
-            return GradientRows(table.take(rows), bill)
-
-        with layout.cut(codes, load) as shards:
+        loader = self._loader(chosen)
+        table, costs = loader.rows, loader.data.costs
+        with self.table.open(loader, whole) as shards:
             (largest,) = shards.call([LargestCost(plan.loss)])
             loss = plan.loss.scaled(largest)
             start, init = self._start(loss, shards, table, whole, previous)
@@ -127,29 +121,25 @@ class GradientTrainer(TableTrainer):
     def _rounds_of(self, previous: Any) -> list[GradientRound]:
         return [] if previous is None else previous[1]
 
-    def _rows(self, chosen: Int64) -> Rows:
-        """Return what the loss needs of some rows."""
-        plan, y = self.plan, self.y[chosen]
+    def _loader(self, chosen: Int64) -> GradientLoader:
+        """Return what makes the state of some rows."""
+        plan = self.plan
         weights = None if self.weights is None else self.weights[chosen]
-        if weights is not None and np.ptp(weights) == 0.0:
-            weights = None  # all alike: as good as none
-        elif weights is not None and plan.setting.l2 == 0.0:
-            weights = _in_range(weights)
-        if not plan.n_classes:
-            prices = None if self.prices is None else self.prices[chosen]
-            return Rows(y, 1, weights, prices=prices)
-        rows = Rows(y, plan.n_outputs, weights)
-        if not plan.loss.uses_costs:
-            return rows
-        if plan.objective is not None:
-            a, b, w0 = plan.objective
-            return replace(rows, objective=(a[chosen], b[chosen], w0[chosen]))
-        assert self.costs is not None
-        if self.costs.is_constant:
-            return replace(
-                rows, table=self.costs.of_labels(np.arange(plan.n_classes), encoded=True)
-            )
-        return replace(rows, prices=self.costs[chosen].of_labels(y, encoded=True))
+        data = RowData(self.y[chosen], weights, None if self.costs is None else self.costs[chosen])
+        weighted = weights is not None and np.ptp(weights) != 0.0  # all alike: as good as none
+        shift = 0
+        if weights is not None and weighted and plan.setting.l2 == 0.0:
+            shift = _shift(float(np.max(weights)))
+        objective = plan.objective
+        return GradientLoader(
+            data,
+            plan.n_outputs if plan.n_classes else 1,
+            weighted=weighted,
+            shift=shift,
+            uses_costs=bool(plan.n_classes) and plan.loss.uses_costs,
+            prices=None if self.prices is None else self.prices[chosen],
+            objective=None if objective is None else tuple(part[chosen] for part in objective),
+        )
 
     def _start(
         self,
@@ -187,10 +177,6 @@ class GradientTrainer(TableTrainer):
                     f"{plan.n_classes} classes. Give more rows, or init=None."
                 )
         return zero, Init(model, odds)
-
-    def _n_shards(self, n_rows: int) -> int:
-        n_features = 0 if self.binner is None else self.binner.n_features
-        return sensible_shards(n_rows, n_features, self.plan.n_threads)
 
     def _learner(self, table: Rows, rows: Int64 | None) -> GradientLearner:
         plan, setting = self.plan, self.plan.setting
@@ -299,16 +285,16 @@ class GradientTrainer(TableTrainer):
         if self.binner is None:
             margins = model.margins(X)
         else:
-            margins = model.margins_of_codes(self.codes_of(rows), X, self.plan.n_threads)
+            walk = partial(model.margins_of_codes, X=X, n_threads=self.plan.n_threads)
+            margins = self.table.apply(walk, rows)
         return margins[:, 0] if margins.shape[1] == 1 else margins
 
 
-def _in_range(weights: Floats) -> Floats:
-    """Return weights of any unit as they are, or divided by a power of two if sums had no room.
+def _shift(heaviest: float) -> int:
+    """Return by which power of two weights are to be multiplied, so that sums of them have room.
 
     Nothing depends on the unit of weights but a penalty on leaves (`l2`).
     """
-    top = float(np.max(weights))
-    if _LIGHTEST <= top <= 1.0 / _LIGHTEST:
-        return weights
-    return np.asarray(np.ldexp(weights, -int(np.frexp(top)[1])))
+    if _LIGHTEST <= heaviest <= 1.0 / _LIGHTEST:
+        return 0
+    return -int(np.frexp(heaviest)[1])

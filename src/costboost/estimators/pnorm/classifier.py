@@ -18,6 +18,7 @@ from costboost.estimators.pnorm.trainer import PNormTrainer
 from costboost.explain.classifying import ExplainDecisionsMixin
 from costboost.explain.subject import Member, Subject
 from costboost.fitting.atomic import all_at_once
+from costboost.fitting.spread import refuse_elsewhere
 from costboost.fitting.trainer import read_eval_set, train_models
 from costboost.fitting.warm import continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
@@ -289,6 +290,7 @@ class PNormBoostClassifier(
         self
         """
         check_learner("estimator", self.estimator)
+        refuse_elsewhere(self, X)
         X = check_table(self, X, y, reset=True)
         codes, weights, bound = self._read_rows(X, y, sample_weight, costs)
         classes = self.classes_

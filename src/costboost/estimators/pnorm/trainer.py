@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,15 +29,14 @@ from costboost.boosting.pnorm.model import (
     one_tree,
     outside_kind,
 )
-from costboost.boosting.pnorm.rows import PNormRows
+from costboost.boosting.pnorm.rows import PNormLoader
 from costboost.calibration import CalibratedScores
-from costboost.costs import Costs
 from costboost.estimators.pnorm.plan import PNormPlan, leaf_rows
 from costboost.fitting.class_trainer import ClassTrainer
 from costboost.fitting.judging import Answers, Follower, Watched, eval_series
 from costboost.fitting.trainer import set_history
 from costboost.inputs.checks import plain, warn_caller
-from costboost.shards.layout import Layout, plan_layout, sensible_shards
+from costboost.shards.loading import RowData
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -63,9 +63,8 @@ class PNormTrainer(ClassTrainer):
         """Set up the rounds on some rows; their threads end with the block."""
         plan, part = self.plan, None if len(rows) == len(self.y) else rows
         y, costs, weights = self._of(rows)
-        layout = self._plan_layout(len(rows))
-        codes = self._arranged(layout, part)
-        with layout.cut(codes, lambda rows: load_rows(rows, y, costs, weights, plan)) as shards:
+        loader = PNormLoader(RowData(y, weights, costs), plan.n_classes)
+        with self.table.open(loader, part, width=plan.n_classes) as shards:
             learner = self._relational_learner(part)
             setting = replace(plan.setting, n_rounds=self.n_rounds)
             choices = (plan.method, learner, plan.n_classes, setting)
@@ -78,11 +77,6 @@ class PNormTrainer(ClassTrainer):
 
     def _finish(self, loop: Mixing, history: MixingHistory, rows: Int64) -> Mixture:
         return self.model_of(history.rounds) if history.rounds else self._constant(loop, rows)
-
-    def _plan_layout(self, n_rows: int) -> Layout:
-        n_features = 0 if self.binner is None else self.binner.n_features * self.plan.n_classes
-        n_shards = sensible_shards(n_rows, n_features, self.plan.n_threads)
-        return plan_layout(None, n_rows, 1, n_shards)
 
     def _relational_learner(self, rows: Int64 | None) -> RelationalLearner:
         plan = self.plan
@@ -136,7 +130,8 @@ class PNormTrainer(ClassTrainer):
         """Return the normalised scores of some rows, to calibrate on."""
         if self.binner is None:
             return normalised(model.scores(self.table_of(rows)))
-        return normalised(model.scores_of_codes(self.codes_of(rows), self.plan.n_threads))
+        walk = partial(model.scores_of_codes, n_threads=self.plan.n_threads)
+        return normalised(self.table.apply(walk, rows))
 
     def report(self, estimator: Any, models: tuple[Mixture, ...]) -> None:
         """Set the fitted attributes that tell of rounds."""
@@ -162,16 +157,6 @@ class PNormTrainer(ClassTrainer):
         found = np.array([done.objective for done in history.rounds])
         rate = rate_bound(history.largest_cost, self.plan.setting.p, len(found))
         return np.asarray(np.min(found, initial=np.inf) + rate)
-
-
-def load_rows(
-    rows: NDArray[Any], y: Int64, costs: Costs, weights: Floats | None, plan: PNormPlan
-) -> PNormRows:
-    """Return what a shard holds of some rows; class numbers take a byte each, if they can."""
-    kind = np.uint8 if plan.n_classes <= 256 else np.uint32
-    labels = np.ascontiguousarray(y[rows], dtype=kind)
-    own = costs if costs.is_constant else costs[rows]
-    return PNormRows(labels, own, None if weights is None else weights[rows], plan.n_classes)
 
 
 class _Follower:

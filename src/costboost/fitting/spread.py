@@ -1,0 +1,330 @@
+"""A table whose rows are elsewhere: in files, or with the workers of a cluster.
+
+    PartsTable  --orders-->  cluster  -->  Part, Part, Part, ...
+
+To an estimator it is a table like any other: `fit(table, table.labels(), table.weights())`. Before
+the rounds the driver asks for some numbers a row (labels, weights, prices, hashes), so that folds
+are cut by the very code that cuts those of a table in memory; in the rounds it gets sums only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count, pairwise
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.binning.binner import Binner
+from costboost.binning.spread import spread_binner
+from costboost.costs import Costs
+from costboost.fitting.spread_copies import read_spread_copies
+from costboost.fitting.tables import Followed
+from costboost.inputs.checks import is_spread
+from costboost.shards.loading import Loader
+from costboost.shards.messages import Message
+from costboost.shards.parts import (
+    Advance,
+    Apply,
+    AskShard,
+    BindCosts,
+    BindLabels,
+    Chosen,
+    CloseShard,
+    Encode,
+    FetchCodes,
+    Follow,
+    OpenShard,
+    PartFacts,
+    TellFacts,
+    TellRows,
+    Unfollow,
+)
+from costboost.trees.forest import Forest
+
+__all__ = ["Cluster", "PartsTable", "refuse_elsewhere"]
+
+Codes = NDArray[np.uint8]
+Floats = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+QUANTILES = ("pinball", "absolute")  # losses whose steps are quantiles of all rows of a leaf
+REMEDIES = {
+    "estimator": "Use the built-in trees, estimator=None.",
+    "init": "Use init=None, or init='zero'.",
+    "warm_start": "Use warm_start=False.",
+    "loss": "Use another of the built-in losses, by its name.",
+    "objective": "Use one of the built-in objectives, by its name.",
+    "beta": "Use beta=None, the published one.",
+}
+
+Orders = Sequence[Message | Sequence[Message]]
+
+
+class Cluster(Protocol):
+    """Carries messages to parts."""
+
+    @property
+    def n_parts(self) -> int:
+        """How many parts there are."""
+
+    def send(self, orders: Orders) -> list[Any]:
+        """Send messages to all parts, or one of each list to each part; return reduced answers."""
+
+
+@dataclass(frozen=True)
+class _Selection:
+    """Some rows of the table, by part.
+
+    Attributes
+    ----------
+    chosen : list of places in each part; None: all of its rows
+    ranks : list of numbers among the selected rows, of each part; or that of its first row
+    order : int64 array or None
+        Where row i of the parts' answers, put together, belongs; None: at i.
+    """
+
+    chosen: list[Chosen]
+    ranks: list[NDArray[np.uint32] | int]
+    order: Int64 | None
+
+    def arranged(self, answers: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """Put what parts said of their rows into the order of the selection."""
+        joined = np.concatenate(answers)
+        if self.order is None:
+            return joined
+        out = np.empty_like(joined)
+        out[self.order] = joined
+        return out
+
+
+class PartsTable:
+    """A table in parts, as trainers see it.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    names : sequence of str
+        Of the columns.
+    targets : bool
+        Whether y holds numbers to predict, not classes.
+
+    Attributes
+    ----------
+    shape : (int, int)
+    columns : list of str
+    """
+
+    is_spread = True
+
+    def __init__(self, cluster: Cluster, names: Sequence[str], *, targets: bool = False) -> None:
+        self.cluster, self.columns, self.targets = cluster, list(names), targets
+        self.binner: Binner | None = None
+        self._encoded = False
+        self._keys = count()
+        self._facts: list[PartFacts] = cluster.send([TellFacts(targets)])[0]
+        sizes = [facts.n_rows for facts in self._facts]
+        self._bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        if not self.n_rows:
+            raise ValueError("The table has no rows: at least one is needed.")
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return int(self._bounds[-1])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+        return self.n_rows, len(self.columns)
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    # --- what was said of the rows
+
+    @cached_property
+    def _rows(self) -> list[tuple[NDArray[Any], Floats | None]]:
+        found: list[tuple[NDArray[Any], Floats | None]] = self.cluster.send([TellRows()])[0]
+        return found
+
+    def labels(self) -> NDArray[Any]:
+        """Return the labels, or targets, of all rows."""
+        return np.concatenate([y for y, _ in self._rows if len(y)])
+
+    def weights(self) -> Floats | None:
+        """Return the weights of all rows, if they have any."""
+        found = [(y, weights) for y, weights in self._rows if len(y)]
+        if all(weights is None for _, weights in found):
+            return None
+        return np.concatenate([np.ones(len(y)) if w is None else w for y, w in found])
+
+    def settle(self, classes: NDArray[Any] | None) -> None:
+        """Let every part know the classes; the driver's copy of labels is let go."""
+        self.cluster.send([BindLabels(classes)])
+        self.__dict__.pop("_rows", None)
+
+    def bind_costs(self, costs: Costs, classes: NDArray[Any]) -> Costs:
+        """Let parts read prices from their columns; return those of all rows."""
+        bound = costs.bind(classes)
+        if not bound.needs_table:
+            return bound
+        (found,) = self.cluster.send([BindCosts(costs, classes)])
+        sizes = [facts.n_rows for facts in self._facts]
+        parts = [part for part, size in zip(found, sizes, strict=True) if size]
+        return Costs.concat(parts)
+
+    # --- bins and codes
+
+    def fit_binner(self, weights: Floats | None, max_bins: int, categorical: Any) -> None:
+        """Learn how to bin the columns: exactly as if all rows were in one place."""
+        self.binner = spread_binner(
+            self.cluster.send, max_bins=max_bins, categorical_features=categorical
+        )
+
+    def _encode(self) -> None:
+        if not self._encoded:
+            assert self.binner is not None
+            self.cluster.send([Encode(self.binner)])
+            self._encoded = True
+
+    def _select(self, rows: Int64 | None) -> _Selection:
+        starts = self._bounds[:-1]
+        if rows is None:
+            return _Selection([None] * len(starts), starts.tolist(), None)
+        sorted_ = bool(np.all(rows[1:] > rows[:-1]))
+        order = None if sorted_ else np.argsort(rows, kind="stable")
+        ordered = rows if order is None else rows[order]
+        cuts = np.searchsorted(ordered, self._bounds)
+        chosen: list[Chosen] = []
+        ranks: list[NDArray[np.uint32] | int] = []
+        for part, (begin, end) in enumerate(pairwise(cuts.tolist())):
+            own = (ordered[begin:end] - starts[part]).astype(np.uint32)
+            chosen.append(None if len(own) == self._facts[part].n_rows else own)
+            ranks.append(begin if order is None else order[begin:end].astype(np.uint32))
+        return _Selection(chosen, ranks, order)
+
+    # --- models
+
+    def open(self, loader: Loader, rows: Int64 | None = None, width: int = 1) -> _PartsShards:
+        """Return the shards of a model that trains on all rows, or on some."""
+        self._encode()
+        key, blank, selection = next(self._keys), loader.blank(), self._select(rows)
+        orders = [
+            OpenShard(key, chosen, ranks, blank)
+            for chosen, ranks in zip(selection.chosen, selection.ranks, strict=True)
+        ]
+        self.cluster.send([orders])
+        n_rows = self.n_rows if rows is None else len(rows)
+        return _PartsShards(self.cluster, key, n_rows, len(self.columns))
+
+    def codes_of(self, rows: Any) -> Codes:
+        """Return the codes of some rows: of those held out, which are few."""
+        self._encode()
+        selection = self._select(np.arange(self.n_rows)[rows])
+        (found,) = self.cluster.send([[FetchCodes(chosen) for chosen in selection.chosen]])
+        return selection.arranged(found)
+
+    def apply(self, function: Callable[[Codes], Floats], rows: Int64) -> Floats:
+        """Apply a picklable function to the codes of some rows."""
+        self._encode()
+        selection = self._select(rows)
+        (found,) = self.cluster.send([[Apply(chosen, function) for chosen in selection.chosen]])
+        return selection.arranged(found)
+
+    def follow(self, rows: Int64, start: Floats) -> Followed:
+        """Follow some rows from margins (J,) on."""
+        self._encode()
+        selection, key = self._select(rows), next(self._keys)
+        self.cluster.send([[Follow(key, chosen, start) for chosen in selection.chosen]])
+        return _PartsFollowed(self.cluster, key, selection)
+
+    def copies(self, weights: Floats | None) -> Int64 | None:
+        """Return the number of each row's set of equal rows; None where no row has any."""
+        return read_spread_copies(self.cluster.send, len(self.columns), weights)
+
+    def arrange(self, splits: Sequence[tuple[Int64, Int64]]) -> None:
+        """Know in advance which rows models will train on: nothing is gained by it here."""
+
+    def table_of(self, rows: Any) -> Any:
+        """Refuse: nobody has the table as a whole."""
+        raise ValueError(
+            "The rows of this table are in files or on a cluster, and nobody holds the whole: "
+            "outside learners (estimator=, init=) need it in memory. Use the built-in trees."
+        )
+
+    def close(self) -> None:
+        """Nothing is held here."""
+
+
+def refuse_elsewhere(estimator: Any, X: Any) -> None:
+    """Refuse, before any work, what needs all rows in one place, if they are not."""
+    if not is_spread(X):
+        return
+    params = estimator.get_params(deep=False)
+    loss, objective = params.get("loss"), params.get("objective")
+    needs = {
+        "estimator": params.get("estimator") is not None,
+        "init": not (params.get("init") is None or isinstance(params.get("init"), str)),
+        "warm_start": params["warm_start"],
+        "loss": loss is not None and (not isinstance(loss, str) or loss in QUANTILES),
+        "objective": objective is not None and not isinstance(objective, str),
+        "beta": params.get("beta") is not None,
+    }
+    for name, refused in needs.items():
+        if refused:
+            raise ValueError(
+                f"{name}={params[name]!r} needs all rows in one place, and those of this table are "
+                f"in files or on a cluster. {REMEDIES[name]} Or give a table in memory."
+            )
+
+
+class _PartsShards:
+    """The shards of one model, wherever they are."""
+
+    def __init__(self, cluster: Cluster, key: int, n_rows: int, n_features: int) -> None:
+        self.cluster, self.key = cluster, key
+        self.n_rows, self.n_features = n_rows, n_features
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.cluster.send([CloseShard(self.key)])
+
+    def call(self, messages: Sequence[Message], n_rows: int | None = None) -> list[Any]:
+        """Send messages to every shard, one after the other; return the reduced answers."""
+        found: list[Any] = self.cluster.send([AskShard(self.key, tuple(messages))])[0]
+        return found
+
+    def fetch(self, read: Any) -> Any:
+        """Refuse what needs all rows at once."""
+        raise ValueError(
+            "This loss, or this step, needs the numbers of all rows at once, which are in files or "
+            "on a cluster. Use a built-in loss and step='newton', or a table in memory."
+        )
+
+    put = fetch
+
+
+class _PartsFollowed:
+    """Rows elsewhere whose margins grow with a model."""
+
+    def __init__(self, cluster: Cluster, key: int, selection: _Selection) -> None:
+        self.cluster, self.key, self.selection = cluster, key, selection
+
+    def add(self, forest: Forest) -> Floats:
+        """Add all trees of a forest; return the margins, (n, J)."""
+        return self.selection.arranged(self.cluster.send([Advance(self.key, forest)])[0])
+
+    def close(self) -> None:
+        """Let the margins go."""
+        self.cluster.send([Unfollow(self.key)])

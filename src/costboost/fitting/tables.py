@@ -1,0 +1,164 @@
+"""The table of a fit: its bins, its codes, and the shards of every model that trains on its rows.
+
+`LocalTable` is a table in memory, `costboost.fitting.spread.PartsTable` one whose rows are
+elsewhere. Trainers ask both for the same things, and number rows from 0 in the table's order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
+
+from costboost.binning.binner import Binner, fit_binner
+from costboost.fitting.copies import read_copies
+from costboost.shards.layout import Layout, plan_layout, sensible_shards
+from costboost.shards.loading import Loader
+from costboost.trees.forest import Forest
+
+__all__ = ["Followed", "FollowedRows", "LocalTable", "Table"]
+
+Codes = NDArray[np.uint8]
+Floats = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+
+class Followed(Protocol):
+    """Rows whose margins grow with a model that does not train on them."""
+
+    def add(self, forest: Forest) -> Floats:
+        """Add all trees of a forest; return the margins, (n, J), which no later call changes."""
+
+
+class Table(Protocol):
+    """What trainers ask of a table."""
+
+    binner: Binner | None
+
+    def fit_binner(self, weights: Floats | None, max_bins: int, categorical: Any) -> None:
+        """Learn how to bin the columns."""
+
+    def open(
+        self, loader: Loader, rows: Int64 | None = None, width: int = 1
+    ) -> AbstractContextManager[Any]:
+        """Return the shards of a model that trains on all rows, or on some.
+
+        `width` says how many columns' work a column is.
+        """
+
+    def codes_of(self, rows: Any) -> Codes:
+        """Return the codes of some rows."""
+
+    def apply(self, function: Callable[[Codes], Floats], rows: Int64) -> Floats:
+        """Apply a picklable function to the codes of some rows; it says something of every row."""
+
+    def follow(self, rows: Int64, start: Floats) -> Followed:
+        """Follow some rows from margins (J,) on."""
+
+    def copies(self, weights: Floats | None) -> Int64 | None:
+        """Return the number of each row's set of equal rows; None where no row has any."""
+
+    def arrange(self, splits: Sequence[tuple[Int64, Int64]]) -> None:
+        """Know in advance which rows (train, test) models will train on and be judged by."""
+
+    def close(self) -> None:
+        """Let go of the codes."""
+
+
+class LocalTable:
+    """A table in memory.
+
+    Parameters
+    ----------
+    X : the table
+    n_rows : int
+    n_threads : int
+
+    Attributes
+    ----------
+    binner : Binner or None
+        None with an outside learner, which gets the table as it is.
+    """
+
+    def __init__(self, X: Any, n_rows: int, n_threads: int) -> None:
+        self.X, self.n_rows, self.n_threads = X, n_rows, n_threads
+        self.binner: Binner | None = None
+        self._codes: Codes | None = None
+
+    def fit_binner(self, weights: Floats | None, max_bins: int, categorical: Any) -> None:
+        """Learn how to bin the columns."""
+        self.binner = fit_binner(
+            self.X,
+            weights,
+            max_bins=max_bins,
+            categorical_features=categorical,
+            n_threads=self.n_threads,
+        )
+
+    def open(
+        self, loader: Loader, rows: Int64 | None = None, width: int = 1
+    ) -> AbstractContextManager[Any]:
+        """Return the shards of a model that trains on all rows, or on some."""
+        n_rows = self.n_rows if rows is None else len(rows)
+        n_features = 0 if self.binner is None else self.binner.n_features
+        n_shards = sensible_shards(n_rows, n_features * width, self.n_threads)
+        layout = plan_layout(loader.labels, n_rows, loader.n_segments, n_shards)
+        return layout.cut(self._arranged(layout, rows), loader.load)
+
+    def _arranged(self, layout: Layout, rows: Int64 | None) -> Codes:
+        """Return the codes of the rows, in the order of the layout."""
+        if self.binner is None:
+            return np.zeros((len(layout.rows), 0), dtype=np.uint8)
+        if rows is None and self._codes is None:
+            return self.binner.encode(self.X, positions=layout.positions, n_threads=self.n_threads)
+        return self.codes_of(layout.rows if rows is None else rows[layout.rows])
+
+    def codes_of(self, rows: Any) -> Codes:
+        """Return the codes of some rows; the table is binned at the first call, and kept."""
+        if self._codes is None:
+            assert self.binner is not None
+            self._codes = self.binner.encode(self.X, n_threads=self.n_threads)
+        return np.asarray(self._codes[rows])
+
+    def table_of(self, rows: Any) -> Any:
+        """Return some rows of the table as it is; None are all of them."""
+        return self.X if rows is None else _safe_indexing(self.X, rows)
+
+    def apply(self, function: Callable[[Codes], Floats], rows: Int64) -> Floats:
+        """Apply a function to the codes of some rows."""
+        return function(self.codes_of(rows))
+
+    def follow(self, rows: Int64, start: Floats) -> Followed:
+        """Follow some rows from margins (J,) on."""
+        return FollowedRows(self.codes_of(rows), start, self.n_threads)
+
+    def copies(self, weights: Floats | None) -> Int64 | None:
+        """Return the number of each row's set of equal rows; None where no row has any."""
+        return read_copies(self.X, weights)
+
+    def arrange(self, splits: Sequence[tuple[Int64, Int64]]) -> None:
+        """Know in advance which rows (train, test) models will train on and be judged by."""
+
+    def close(self) -> None:
+        """Let go of the codes."""
+        self._codes = None
+
+
+class FollowedRows:
+    """Rows in memory whose margins grow with a model."""
+
+    def __init__(self, codes: Codes, start: Floats, n_threads: int) -> None:
+        self.codes, self.n_threads = codes, n_threads
+        self.margins = np.tile(start, (len(codes), 1))
+
+    def add(self, forest: Forest) -> Floats:
+        """Add all trees of a forest; return the margins, (n, J)."""
+        # A copy: Ctrl-C at any moment leaves the margins as they were.
+        margins = self.margins.copy()
+        forest.add_trees(self.codes, margins, 0, len(forest), self.n_threads)
+        self.margins = margins
+        return margins

@@ -1,0 +1,374 @@
+"""A table in parts, each of which is in one place: a file's rows, or those of a cluster's worker.
+
+    source -> raw table -> (bins) -> codes -> shards of the models that train on it
+
+A part answers the same kind of messages that shards do, so that whoever carries messages need know
+nothing else. It reads its source when first asked, and lets the raw table go once it has codes; a
+part that is lost is made again from its source and told what had changed it.
+
+    BindLabels, BindCosts, Encode          what all rows together decide: classes, prices, bins
+    OpenShard, AskShard, CloseShard        a model's rows, and its loop's messages to them
+    Follow, Advance, Unfollow              rows that a model is judged by, and their margins
+    Apply, FetchData, ...                  what is asked of rows before and after the rounds
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.binning.binner import Binner
+from costboost.costs import Costs
+from costboost.inputs.arrays import encode
+from costboost.shards.layout import plan_layout
+from costboost.shards.loading import Loader, RowData
+from costboost.shards.messages import Command, Message
+from costboost.shards.rows import Shard
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.uint8]
+Chosen = NDArray[np.uint32] | None  # rows of a part by their place in it; None: all
+
+
+@dataclass
+class Raw:
+    """A part as its source reads it.
+
+    Attributes
+    ----------
+    X : table of shape (m, d)
+        The features.
+    y : array of shape (m,)
+        Labels as the user wrote them, or targets.
+    weights : float64 array of shape (m,) or None
+    frame : table with at least the columns that prices are read from; None: `X`
+    """
+
+    X: Any
+    y: NDArray[Any]
+    weights: Floats | None = None
+    frame: Any = None
+
+
+@runtime_checkable
+class Source(Protocol):
+    """Where the rows of a part come from: picklable, and the same rows at every reading."""
+
+    def read(self) -> Raw:
+        """Return the rows."""
+
+
+class Part:
+    """Some consecutive rows of a table.
+
+    Attributes
+    ----------
+    source : Source
+    data : RowData
+        What was said of the rows, as far as it is settled.
+    codes : uint8 array of shape (m, d)
+    shards : dict
+        Of the models that train, by key.
+    followed : dict
+        Places and margins of rows that are followed, by key.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._raw: Raw | None = None
+        self._n_rows: int | None = None
+        self._codes: Codes | None = None
+        self.data: RowData | None = None
+        self.shards: dict[int, Shard] = {}
+        self.followed: dict[int, tuple[Chosen, Floats]] = {}
+
+    @property
+    def raw(self) -> Raw:
+        """The rows as they were read."""
+        if self._raw is None:
+            self._raw = self.source.read()
+            self._n_rows = len(self._raw.y)
+        return self._raw
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        if self._n_rows is None:
+            return len(self.raw.y)
+        return self._n_rows
+
+    @property
+    def codes(self) -> Codes:
+        """The codes, once there are bins."""
+        if self._codes is None:
+            raise RuntimeError("This part has no codes yet: send Encode first.")
+        return self._codes
+
+    def encode(self, binner: Binner) -> None:
+        """Give every cell its code, and let the table go."""
+        if self._codes is None:
+            make_room = getattr(self.source, "make_room", None)
+            room = None if make_room is None else make_room(self.n_rows, binner.n_features)
+            if self.n_rows:
+                self._codes = binner.encode(self.raw.X, out=room)
+            else:
+                self._codes = np.zeros((0, binner.n_features), dtype=np.uint8)
+        self._raw = None
+
+    def codes_of(self, chosen: Chosen) -> Codes:
+        """Return the codes of some rows."""
+        return self.codes if chosen is None else self.codes[chosen]
+
+    def settled(self, chosen: Chosen) -> RowData:
+        """Return what was said of some rows."""
+        if self.data is None:
+            raise RuntimeError("Nothing was said of these rows yet: send BindLabels first.")
+        return self.data if chosen is None else self.data.take(chosen)
+
+
+# --- what parts are asked
+
+
+class PartMessage(Message):
+    """A question to parts: answers are lists, put together in the order of the parts."""
+
+    def reduce(self, answers: Sequence[Any]) -> Any:
+        """Join the lists."""
+        return [one for answer in answers for one in answer]
+
+
+@dataclass(frozen=True)
+class PartFacts:
+    """What a part says of itself.
+
+    `labels` are the different ones it has; none, where targets are numbers of a regression.
+    """
+
+    n_rows: int
+    weighted: bool
+    labels: NDArray[Any]
+    digest: str
+
+
+@dataclass(frozen=True)
+class TellFacts(PartMessage):
+    """Ask for the number of rows and the labels; with `targets` those are not looked at."""
+
+    targets: bool = False
+
+    def answer(self, part: Part) -> list[PartFacts]:
+        """Return the facts."""
+        raw = part.raw
+        labels = np.zeros(0) if self.targets else np.unique(np.asarray(raw.y))
+        return [PartFacts(len(raw.y), raw.weights is not None, labels, _digest(raw))]
+
+
+@dataclass(frozen=True)
+class TellRows(PartMessage):
+    """Ask for the labels and the weights of all rows: one pair a part."""
+
+    def answer(self, part: Part) -> list[tuple[NDArray[Any], Floats | None]]:
+        """Return them."""
+        return [(np.asarray(part.raw.y), part.raw.weights)]
+
+
+@dataclass(frozen=True)
+class BindLabels(Command):
+    """Settle the classes; None: targets are numbers."""
+
+    classes: NDArray[Any] | None
+
+    def answer(self, part: Part) -> None:
+        """Turn labels into class numbers."""
+        raw, y = part.raw, np.asarray(part.raw.y)
+        numbers: NDArray[Any]
+        if self.classes is None:
+            numbers = np.asarray(y, dtype=np.float64)
+        else:
+            kind = np.uint8 if len(self.classes) <= 256 else np.uint32
+            numbers = encode(self.classes, y, "y").astype(kind) if len(y) else np.zeros(0, kind)
+        weights = None if raw.weights is None else np.asarray(raw.weights, dtype=np.float64)
+        part.data = RowData(numbers, weights)
+
+
+@dataclass(frozen=True)
+class BindCosts(PartMessage):
+    """Read the prices of rows from the columns of their table; return them."""
+
+    costs: Costs
+    classes: NDArray[Any]
+
+    changes = True
+
+    def answer(self, part: Part) -> list[Costs]:
+        """Return the prices of these rows."""
+        raw, data = part.raw, part.settled(None)
+        frame = raw.X if raw.frame is None else raw.frame
+        bound = self.costs.bind(self.classes).bind_table(frame)
+        part.data = RowData(data.y, data.weights, bound)
+        return [bound]
+
+
+@dataclass(frozen=True)
+class Encode(Command):
+    """Give every cell its code."""
+
+    binner: Binner
+
+    def answer(self, part: Part) -> None:
+        """Encode the table and let it go."""
+        part.encode(self.binner)
+
+
+@dataclass(frozen=True)
+class FetchCodes(PartMessage):
+    """Ask for the codes of some rows."""
+
+    chosen: Chosen
+
+    def answer(self, part: Part) -> list[Codes]:
+        """Return them."""
+        return [np.asarray(part.codes_of(self.chosen))]
+
+
+@dataclass(frozen=True)
+class Apply(PartMessage):
+    """Apply a function to the codes of some rows; it says something of every row."""
+
+    chosen: Chosen
+    function: Callable[[Codes], NDArray[Any]]
+
+    def answer(self, part: Part) -> list[NDArray[Any]]:
+        """Return what it says."""
+        return [self.function(np.ascontiguousarray(part.codes_of(self.chosen)))]
+
+
+# --- models in training
+
+
+@dataclass(frozen=True)
+class OpenShard(Command):
+    """Let a model train on some rows.
+
+    Attributes
+    ----------
+    key : int
+        Of the model.
+    chosen : uint32 array or None
+        Places of the rows in the part; None: all.
+    ranks : uint32 array, or int
+        The number of each of them among all rows of the model; or that of the first.
+    loader : Loader
+        Without rows.
+    """
+
+    key: int
+    chosen: Chosen
+    ranks: NDArray[np.uint32] | int
+    loader: Loader
+
+    def answer(self, part: Part) -> None:
+        """Make a shard of the rows."""
+        loader = self.loader.on(part.settled(self.chosen))
+        codes = part.codes_of(self.chosen)
+        layout = plan_layout(loader.labels, len(codes), loader.n_segments, 1)
+        ranks = layout.rows + np.uint32(0)
+        ranks = ranks + np.uint32(self.ranks) if isinstance(self.ranks, int) else self.ranks[ranks]
+        ordered = loader.n_segments == 1
+        arranged = np.ascontiguousarray(codes if ordered else codes[layout.rows])
+        part.shards[self.key] = Shard(arranged, ranks, layout.starts[0], loader.load(layout.rows))
+
+
+@dataclass(frozen=True)
+class AskShard(Message):
+    """Pass messages on to the shard of a model; one answer each."""
+
+    key: int
+    messages: tuple[Message, ...]
+
+    @property
+    def changes(self) -> bool:  # type: ignore[override]
+        """Whether one of them changes the rows' state."""
+        return any(message.changes for message in self.messages)
+
+    def answer(self, part: Part) -> list[Any]:
+        """Return the answers."""
+        shard = part.shards[self.key]
+        return [message.answer(shard) for message in self.messages]
+
+    def reduce(self, answers: Sequence[list[Any]]) -> list[Any]:
+        """Put the answers of all parts together, message by message."""
+        return [
+            message.reduce([part[i] for part in answers]) for i, message in enumerate(self.messages)
+        ]
+
+
+@dataclass(frozen=True)
+class CloseShard(Command):
+    """End a model's training: its state is let go."""
+
+    key: int
+
+    def answer(self, part: Part) -> None:
+        """Forget the shard."""
+        part.shards.pop(self.key, None)
+
+
+# --- rows that models are judged by
+
+
+@dataclass(frozen=True)
+class Follow(Command):
+    """Keep the margins of some rows, which start from these, (J,)."""
+
+    key: int
+    chosen: Chosen
+    start: Floats
+
+    def answer(self, part: Part) -> None:
+        """Make the margins."""
+        n_rows = part.n_rows if self.chosen is None else len(self.chosen)
+        part.followed[self.key] = (self.chosen, np.tile(self.start, (n_rows, 1)))
+
+
+@dataclass(frozen=True)
+class Advance(PartMessage):
+    """Add all trees of a forest to the margins of rows that are followed, and tell them."""
+
+    key: int
+    forest: Any
+
+    changes = True
+
+    def answer(self, part: Part) -> list[Floats]:
+        """Return the margins."""
+        chosen, margins = part.followed[self.key]
+        codes = np.ascontiguousarray(part.codes_of(chosen))
+        self.forest.add_trees(codes, margins, 0, len(self.forest))
+        return [margins]
+
+
+@dataclass(frozen=True)
+class Unfollow(Command):
+    """Let the margins go."""
+
+    key: int
+
+    def answer(self, part: Part) -> None:
+        """Forget them."""
+        part.followed.pop(self.key, None)
+
+
+def _digest(raw: Raw) -> str:
+    """Return a digest of labels and weights: a source that reads differently is found out."""
+    found = hashlib.blake2b(digest_size=16)
+    labels = np.asarray(raw.y)
+    found.update(str(labels.tolist()).encode() if labels.dtype == object else labels.tobytes())
+    if raw.weights is not None:
+        found.update(np.asarray(raw.weights, dtype=np.float64).tobytes())
+    return found.hexdigest()

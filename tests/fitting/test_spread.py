@@ -1,0 +1,220 @@
+"""A table in parts gives the model of the same rows in memory, bit for bit."""
+
+import pickle
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+
+from costboost import (
+    CostBoostClassifier,
+    Costs,
+    GradientBoostClassifier,
+    GradientBoostRegressor,
+    PNormBoostClassifier,
+)
+from costboost.boosting.adaboost.rules import RULES
+from costboost.fitting.spread import PartsTable
+from costboost.shards.parts import Part, Raw
+
+RNG = np.random.default_rng(0)
+N = 400
+
+
+def make_frame():
+    """Return numbers, missing values and categories, and an amount."""
+    x = RNG.normal(size=(N, 4))
+    frame = pd.DataFrame(x, columns=list("abcd"))
+    frame.loc[::7, "b"] = np.nan
+    frame["kind"] = pd.Categorical(RNG.choice(["ash", "elm", "oak"], N))
+    frame["amount"] = RNG.lognormal(0.0, 1.0, N)
+    y = (x[:, 0] + x[:, 1] ** 2 + RNG.normal(size=N) > 1).astype(int)
+    return frame, y
+
+
+FRAME, Y = make_frame()
+WEIGHT = RNG.integers(0, 4, N).astype(float)
+BY_ROW = Costs(fp=2, fn="amount")
+BY_CLASS = Costs(fp=1, fn=5)
+
+
+class Rows:
+    """A source: some rows of a frame."""
+
+    def __init__(self, frame, y, weights=None):
+        self.frame, self.y, self.weights = frame, y, weights
+
+    def read(self):
+        return Raw(self.frame, self.y, self.weights)
+
+
+class InProcess:
+    """Carries pickled messages to parts in this process."""
+
+    def __init__(self, sources):
+        self.parts = [Part(pickle.loads(pickle.dumps(source))) for source in sources]
+
+    @property
+    def n_parts(self):
+        return len(self.parts)
+
+    def send(self, orders):
+        answers = []
+        for order in orders:
+            each = order if isinstance(order, list) else [order] * len(self.parts)
+            each = pickle.loads(pickle.dumps(each))
+            replies = [one.answer(part) for one, part in zip(each, self.parts, strict=True)]
+            answers.append(each[0].reduce(pickle.loads(pickle.dumps(replies))))
+        return answers
+
+
+def spread(frame, y, weights=None, cuts=(), **options):
+    bounds = [0, *cuts, len(y)]
+    parts = [slice(*pair) for pair in pairwise(bounds)]
+    own = [None if weights is None else weights[part] for part in parts]
+    sources = [Rows(frame.iloc[p], y[p], w) for p, w in zip(parts, own, strict=True)]
+    return PartsTable(InProcess(sources), frame.columns, **options)
+
+
+def quiet(model, *given, **extra):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return clone(model).fit(*given, **extra)
+
+
+def check_same(model, frame=FRAME, y=Y, weights=None, costs=None, cuts=(37, 38, 38, 300), **opts):
+    extra = {} if costs is None else {"costs": costs}
+    here = quiet(model, frame, y, sample_weight=weights, **extra)
+    table = spread(frame, y, weights, cuts, **opts)
+    there = quiet(model, table, table.labels(), sample_weight=table.weights(), **extra)
+    for ask in ("predict_proba", "decision_function", "predict"):
+        if hasattr(here, ask):
+            one, other = getattr(here, ask)(frame), getattr(there, ask)(frame)
+            assert_array_equal(one, other)
+    for name in ("train_cost_", "train_loss_", "cost_bound_", "validation_loss_"):
+        assert hasattr(here, name) == hasattr(there, name)
+        if hasattr(here, name):
+            for one, other in zip(
+                np.atleast_2d(getattr(here, name)), np.atleast_2d(getattr(there, name)), strict=True
+            ):
+                assert_array_equal(one, other)
+    assert_array_equal(here.feature_names_in_, there.feature_names_in_)
+
+
+def boost(method, **options):
+    fixed = {"n_estimators": 6, "max_depth": 3, "calibration": None, "random_state": 0}
+    return CostBoostClassifier(method, **fixed | options)
+
+
+@pytest.mark.parametrize("method", RULES)
+@pytest.mark.parametrize("costs", [BY_CLASS, BY_ROW], ids=["by class", "by row"])
+def test_adaboost_family(method, costs):
+    check_same(boost(method, subsample=0.8), costs=costs)
+
+
+CASES = {
+    "weights": (boost("adac2"), {"weights": WEIGHT, "costs": BY_ROW}),
+    "columns": (boost("cgada", max_features=2), {"costs": BY_CLASS}),
+    "calibrated": (boost("adamec", calibration="sigmoid", cv=3), {"costs": BY_ROW}),
+    "early": (boost("adaboost", n_estimators=30, n_iter_no_change=5), {}),
+    "dear answers": (boost("csb2"), {"costs": Costs(fp=1, fn=2, tp=3)}),
+    "auto": (CostBoostClassifier(n_estimators=30, cv=3, random_state=0), {"costs": BY_ROW}),
+    "auto weights": (
+        CostBoostClassifier(n_estimators=30, cv=3, random_state=0),
+        {"weights": WEIGHT},
+    ),
+    "auto, one model": (
+        CostBoostClassifier(n_estimators=20, cv=3, ensemble=False, random_state=0),
+        {},
+    ),
+    "log": (GradientBoostClassifier(n_estimators=6, random_state=0), {"costs": BY_ROW}),
+    "log weights": (
+        GradientBoostClassifier(n_estimators=6, subsample=0.7, random_state=0),
+        {"weights": WEIGHT, "costs": BY_CLASS},
+    ),
+    "cost-exponential": (
+        GradientBoostClassifier("cost-exponential", n_estimators=6, random_state=0),
+        {"costs": BY_ROW},
+    ),
+    "expected-cost": (
+        GradientBoostClassifier("expected-cost", n_estimators=6, random_state=0),
+        {"costs": BY_ROW},
+    ),
+    "huber": (
+        GradientBoostRegressor("huber", n_estimators=6, random_state=0),
+        {"y": FRAME["a"].to_numpy() ** 2, "targets": True},
+    ),
+    "squared": (
+        GradientBoostRegressor(n_estimators=6, random_state=0),
+        {"y": FRAME["a"].to_numpy() ** 2, "targets": True, "weights": WEIGHT},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_estimators(name):
+    model, given = CASES[name]
+    check_same(model, **given)
+
+
+@pytest.mark.parametrize("method", ["lp-csb", "dse", "adaboost.m2"])
+def test_many_classes(method):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    costs = Costs.from_matrix([[0, 1, 2], [3, 0, 1], [9, 2, 0]])
+    model = PNormBoostClassifier(method=method, n_estimators=5, random_state=0)
+    check_same(model, X, names, costs=costs, cuts=(50, 100))  # every part has one class
+    recipe = CostBoostClassifier(n_estimators=20, cv=3, random_state=0)
+    check_same(recipe, X, names, costs=costs, cuts=(50, 100))
+
+
+@pytest.mark.parametrize("cuts", [(), (1,), (0, 0, 399, 400), tuple(range(6, 390, 6))])
+def test_any_parts(cuts):
+    check_same(boost("adac1", subsample=0.8), costs=BY_ROW, weights=WEIGHT, cuts=cuts)
+    recipe = CostBoostClassifier(n_estimators=10, cv=2, random_state=0)
+    check_same(recipe, costs=BY_ROW, cuts=cuts)
+
+
+def test_sorted_by_label():
+    order = np.argsort(Y, kind="stable")
+    check_same(boost("adac3"), FRAME.iloc[order], Y[order], costs=BY_ROW, cuts=(100, 200, 350))
+
+
+def test_copies_stay_together_wherever_they_are():
+    again = np.tile(np.arange(150), 3)
+    recipe = CostBoostClassifier(n_estimators=10, cv=3, random_state=0)
+    check_same(recipe, FRAME.iloc[again], Y[again], cuts=(100, 290))
+
+
+@pytest.mark.parametrize(
+    ("model", "word"),
+    [
+        (CostBoostClassifier("adaboost", estimator=GradientBoostClassifier()), "estimator"),
+        (CostBoostClassifier("adaboost", warm_start=True, calibration=None), "warm_start"),
+        (CostBoostClassifier("gradient-csb", objective=lambda at: at), "objective"),
+        (CostBoostClassifier("adacost", beta=lambda sign, cost: cost), "beta"),
+        (GradientBoostClassifier(init=GradientBoostClassifier()), "init"),
+        (GradientBoostRegressor("pinball"), "loss"),
+    ],
+)
+def test_what_needs_all_rows_is_refused(model, word):
+    table = spread(FRAME, Y, cuts=(100,))
+    with pytest.raises(ValueError, match=f"^{word}=.*files or on a cluster"):
+        model.fit(table, table.labels())
+
+
+def test_prices_in_memory_are_refused():
+    table = spread(FRAME, Y, cuts=(100,))
+    costs = Costs(fp=1, fn=FRAME["amount"].to_numpy())
+    with pytest.raises(ValueError, match="Name the columns"):
+        boost("adac2").fit(table, table.labels(), costs=costs)
+
+
+def test_no_rows():
+    with pytest.raises(ValueError, match="no rows"):
+        spread(FRAME.iloc[:0], Y[:0])
