@@ -137,6 +137,8 @@ class Part:
 class PartMessage(Message):
     """A question to parts: answers are lists, put together in the order of the parts."""
 
+    by_part = True
+
     def reduce(self, answers: Sequence[Any]) -> Any:
         """Join the lists."""
         return [one for answer in answers for one in answer]
