@@ -11,7 +11,6 @@ from toy_parts import Add, Fail, Part, Rows, Square, Sum
 pytest.importorskip("pyspark")
 
 from costboost.clusters.errors import PartLostError
-from costboost.costs import Costs
 from costboost.spark.cluster import Reach, open_cluster
 from costboost.spark.columns import Columns
 from costboost.spark.ordering import deal_rows

@@ -23,14 +23,14 @@ import struct
 import threading
 from typing import Any, Self
 
-__all__ = ["Channel", "Listener", "NotAllowed", "connect"]
+__all__ = ["Channel", "Listener", "NotAllowedError", "connect"]
 
 _NONCE = 32
 _LENGTH = struct.Struct("<Q")
 _PATIENCE = 20.0  # seconds in which the other side has to say who it is
 
 
-class NotAllowed(ConnectionError):
+class NotAllowedError(ConnectionError):
     """The other side does not know the token."""
 
 
@@ -108,7 +108,7 @@ def _admit(channel: Channel, token: bytes) -> None:
     channel.write(nonce)
     signed, theirs = channel.read(_NONCE), channel.read(_NONCE)
     if not hmac.compare_digest(signed, _sign(token, b"task", nonce)):
-        raise NotAllowed("A caller does not know the token of this fit.")
+        raise NotAllowedError("A caller does not know the token of this fit.")
     channel.write(_sign(token, b"driver", theirs))
 
 
@@ -127,7 +127,7 @@ def connect(host: str, port: int, token: bytes) -> Channel:
         ours = secrets.token_bytes(_NONCE)
         channel.write(_sign(token, b"task", nonce) + ours)
         if not hmac.compare_digest(channel.read(_NONCE), _sign(token, b"driver", ours)):
-            raise NotAllowed(f"{host}:{port} is not the driver of this fit.")
+            raise NotAllowedError(f"{host}:{port} is not the driver of this fit.")
     except BaseException:
         channel.close()
         raise

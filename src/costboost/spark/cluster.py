@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import socket
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,7 @@ def open_cluster(
     make: Make,
     *,
     checkpoint: str | Path | None = None,
+    about: Mapping[str, str] | None = None,
 ) -> Driver:
     """Start a job on the rows, and return who speaks to its parts.
 
@@ -60,6 +62,8 @@ def open_cluster(
         Makes a part of a source.
     checkpoint : path-like, optional
         Where the driver keeps its calls.
+    about : mapping of str, optional
+        What the checkpoint is about.
     """
     session = rows.sparkSession
     token = secrets.token_bytes(32)
@@ -78,6 +82,7 @@ def open_cluster(
         deadline=reach.deadline,
         fit=fit,
         checkpoint=checkpoint,
+        about=about,
     )
 
 

@@ -54,16 +54,27 @@ class Columns:
         named = [*self.features, *self.prices, *(name for name in single if name is not None)]
         return list(dict.fromkeys(named))
 
+    @property
+    def feature_names(self) -> list[str]:
+        """A name for every feature; entries of vectors are numbered."""
+        if self.width is None:
+            return list(self.features)
+        return [f"{self.features[0]}[{i}]" for i in range(self.width)]
+
+    def expressions(self, frame: Any) -> list[Any]:
+        """Return the columns of a DataFrame in types that Arrow has too."""
+        return [_plain(frame, name) for name in self.all]
+
     def select(self, frame: Any) -> Any:
-        """Return a DataFrame of these columns alone, in types that Arrow has too."""
-        return frame.select(*(_plain(frame, name) for name in self.all))
+        """Return a DataFrame of these columns alone."""
+        return frame.select(*self.expressions(frame))
 
 
 def _plain(frame: Any, name: str) -> Any:
     from pyspark.ml.functions import vector_to_array
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions
 
-    column = F.col(quoted(name))
+    column = functions.col(quoted(name))
     kind = _kind(frame, name)
     if kind == "vector":
         return vector_to_array(column).alias(name)

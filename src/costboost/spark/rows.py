@@ -29,6 +29,13 @@ class RowReader:
     columns: Columns
     schema: Any
 
+    @classmethod
+    def of(cls, rows: Any, columns: Columns) -> RowReader:
+        """Return a reader of a DataFrame's batches."""
+        from pyspark.sql.pandas.types import to_arrow_schema
+
+        return cls(columns, to_arrow_schema(rows.schema))
+
     def source(self, batches: Iterable[Any]) -> PartitionRows:
         """Return the source of a partition's rows."""
         return PartitionRows(self, batches)

@@ -78,7 +78,7 @@ def _count_slots(session: Any) -> int:
 
 def _default_parallelism(session: Any) -> int:
     """Count the partitions that Spark makes where nobody says how many: one for each core."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions
 
-    numbers = session.range(1 << 16).select(F.spark_partition_id().alias("partition"))
+    numbers = session.range(1 << 16).select(functions.spark_partition_id().alias("partition"))
     return int(numbers.distinct().count())
