@@ -16,6 +16,7 @@ from sklearn.utils import _safe_indexing
 
 from costboost.binning.binner import Binner, fit_binner
 from costboost.fitting.copies import read_copies
+from costboost.shards.folds import FoldLayout, plan_folds
 from costboost.shards.layout import Layout, plan_layout, sensible_shards
 from costboost.shards.loading import Loader
 from costboost.trees.forest import Forest
@@ -25,6 +26,8 @@ __all__ = ["Followed", "FollowedRows", "LocalTable", "Table"]
 Codes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
+
+MANY = 50_000  # rows, from which on a copy of the codes for every fold takes too much memory
 
 
 class Followed(Protocol):
@@ -88,6 +91,7 @@ class LocalTable:
         self.X, self.n_rows, self.n_threads = X, n_rows, n_threads
         self.binner: Binner | None = None
         self._codes: Codes | None = None
+        self._folds: FoldLayout | None = None  # the order of the codes, if it is not the table's
 
     def fit_binner(self, weights: Floats | None, max_bins: int, categorical: Any) -> None:
         """Learn how to bin the columns."""
@@ -103,26 +107,43 @@ class LocalTable:
         self, loader: Loader, rows: Int64 | None = None, width: int = 1
     ) -> AbstractContextManager[Any]:
         """Return the shards of a model that trains on all rows, or on some."""
+        fold = None if self._folds is None else self._folds.training_on(rows)
+        if self._folds is not None and fold is not None and loader.labels is None:
+            return self._folds.cut(self._folded(), fold, loader.load)
         n_rows = self.n_rows if rows is None else len(rows)
-        n_features = 0 if self.binner is None else self.binner.n_features
-        n_shards = sensible_shards(n_rows, n_features * width, self.n_threads)
+        n_shards = self._n_shards(n_rows, width)
         layout = plan_layout(loader.labels, n_rows, loader.n_segments, n_shards)
         return layout.cut(self._arranged(layout, rows), loader.load)
+
+    def _n_shards(self, n_rows: int, width: int = 1) -> int:
+        n_features = 0 if self.binner is None else self.binner.n_features
+        return sensible_shards(n_rows, n_features * width, self.n_threads)
 
     def _arranged(self, layout: Layout, rows: Int64 | None) -> Codes:
         """Return the codes of the rows, in the order of the layout."""
         if self.binner is None:
             return np.zeros((len(layout.rows), 0), dtype=np.uint8)
-        if rows is None and self._codes is None:
+        if rows is None and self._codes is None and self._folds is None:
             return self.binner.encode(self.X, positions=layout.positions, n_threads=self.n_threads)
         return self.codes_of(layout.rows if rows is None else rows[layout.rows])
 
     def codes_of(self, rows: Any) -> Codes:
         """Return the codes of some rows; the table is binned at the first call, and kept."""
+        if self._folds is not None:
+            return np.asarray(self._folded()[self._folds.positions()[rows]])
         if self._codes is None:
             assert self.binner is not None
             self._codes = self.binner.encode(self.X, n_threads=self.n_threads)
         return np.asarray(self._codes[rows])
+
+    def _folded(self) -> Codes:
+        """Return all codes in the order of the folds; the table is binned at the first call."""
+        if self._codes is None:
+            assert self.binner is not None
+            assert self._folds is not None
+            positions = self._folds.positions()
+            self._codes = self.binner.encode(self.X, positions=positions, n_threads=self.n_threads)
+        return self._codes
 
     def table_of(self, rows: Any) -> Any:
         """Return some rows of the table as it is; None are all of them."""
@@ -134,31 +155,53 @@ class LocalTable:
 
     def follow(self, rows: Int64, start: Floats) -> Followed:
         """Follow some rows from margins (J,) on."""
-        return FollowedRows(self.codes_of(rows), start, self.n_threads)
+        fold = None if self._folds is None else self._folds.leaving_out(rows)
+        if self._folds is None or fold is None:
+            pieces: list[tuple[Codes, Any]] = [(self.codes_of(rows), slice(None))]
+        else:
+            pieces = list(self._folds.pieces(self._folded(), fold))
+        return FollowedRows(pieces, np.tile(start, (len(rows), 1)), self.n_threads)
 
     def copies(self, weights: Floats | None) -> Int64 | None:
         """Return the number of each row's set of equal rows; None where no row has any."""
         return read_copies(self.X, weights)
 
     def arrange(self, splits: Sequence[tuple[Int64, Int64]]) -> None:
-        """Know in advance which rows (train, test) models will train on and be judged by."""
+        """Know in advance which rows (train, test) models will train on and be judged by.
+
+        All of them then share one copy of the codes, if folds are what they are: every row that is
+        used is left out once.
+        """
+        if self._codes is None and self.binner is not None and self.n_rows >= MANY:
+            self._folds = plan_folds(splits, self.n_rows, self._n_shards(self.n_rows))
 
     def close(self) -> None:
         """Let go of the codes."""
-        self._codes = None
+        self._codes = self._folds = None
 
 
 class FollowedRows:
-    """Rows in memory whose margins grow with a model."""
+    """Rows in memory whose margins grow with a model.
 
-    def __init__(self, codes: Codes, start: Floats, n_threads: int) -> None:
-        self.codes, self.n_threads = codes, n_threads
-        self.margins = np.tile(start, (len(codes), 1))
+    Parameters
+    ----------
+    pieces : list of (codes, rows)
+        Codes that lie together, and which of the rows they are of.
+    margins : float64 array of shape (n, J)
+        Of the rows at the start.
+    n_threads : int
+    """
+
+    def __init__(self, pieces: list[tuple[Codes, Any]], margins: Floats, n_threads: int) -> None:
+        self.pieces, self.margins, self.n_threads = pieces, margins, n_threads
 
     def add(self, forest: Forest) -> Floats:
         """Add all trees of a forest; return the margins, (n, J)."""
-        # A copy: Ctrl-C at any moment leaves the margins as they were.
-        margins = self.margins.copy()
-        forest.add_trees(self.codes, margins, 0, len(forest), self.n_threads)
+        # New ones: Ctrl-C at any moment leaves the margins as they were.
+        margins = np.empty_like(self.margins)
+        for codes, rows in self.pieces:
+            own = self.margins[rows].copy() if isinstance(rows, slice) else self.margins[rows]
+            forest.add_trees(codes, own, 0, len(forest), self.n_threads)
+            margins[rows] = own
         self.margins = margins
         return margins

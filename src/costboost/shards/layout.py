@@ -69,6 +69,16 @@ def plan_layout(
     >>> layout.rows.tolist(), layout.starts[0].tolist()
     ([1, 3, 0, 2], [0, 2, 4])
     """
+    rows, starts = deal_rows(labels, n_rows, n_segments, n_shards)
+    ends = np.cumsum([start[-1] for start in starts]).tolist()
+    bounds = list(zip([0, *ends[:-1]], ends, strict=True))
+    return Layout(rows=rows, bounds=bounds, starts=starts)
+
+
+def deal_rows(
+    labels: NDArray[np.integer[Any]] | None, n_rows: int, n_segments: int, n_shards: int
+) -> tuple[Rows, list[Int64]]:
+    """Return the rows, shard by shard and label by label, and where labels begin in each shard."""
     keys = np.arange(n_rows, dtype=np.uint32)
     keys //= _DEAL
     keys %= n_shards
@@ -83,9 +93,7 @@ def plan_layout(
         np.concatenate([[0], np.cumsum(part)]).astype(np.int64)
         for part in sizes.reshape(n_shards, n_segments)
     ]
-    ends = np.cumsum([start[-1] for start in starts]).tolist()
-    bounds = list(zip([0, *ends[:-1]], ends, strict=True))
-    return Layout(rows=rows, bounds=bounds, starts=starts)
+    return rows, starts
 
 
 def sensible_shards(n_rows: int, n_features: int, n_threads: int) -> int:

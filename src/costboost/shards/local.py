@@ -33,7 +33,7 @@ class Shards:
         warn_if_interpreted()
         self.shards = list(shards)
         self.n_features = self.shards[0].codes.shape[1]
-        self.n_rows = sum(len(shard.codes) for shard in self.shards)
+        self.n_rows = sum(len(shard.rows) for shard in self.shards)
         self._pool = ThreadPoolExecutor(len(self.shards)) if len(self.shards) > 1 else None
 
     def __enter__(self) -> Shards:

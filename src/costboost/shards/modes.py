@@ -43,7 +43,7 @@ class ClassWeights:
         hist = np.zeros((self.n_channels, shard.width(columns), 256), dtype=np.int64)
         factors = shard.state.handed if self.factored else _NONE
         weights = (shard.state.weights, factors, np.array(self.scales))
-        where = (shard.codes, *shard.where(node))
+        where = (shard.codes, *shard.where(node))  # a segment is a class: they lie together
         kernels.class_histogram(*where, *weights, hist.reshape(-1), columns)
         return hist.transpose(1, 2, 0)
 
@@ -57,8 +57,8 @@ class Pairs:
     def histogram(self, shard: Shard, node: int, columns: Int64 | None = None) -> Int64:
         """Return the node's sums of gradients and hessians, (d, 256, 2)."""
         hist = np.zeros((shard.width(columns), 256, 2), dtype=np.int64)
-        where = (shard.codes, *shard.where(node))
-        kernels.pair_histogram(*where, shard.state.pairs, hist.reshape(-1), columns)
+        for place in shard.places(node):
+            kernels.pair_histogram(*place, shard.state.pairs, hist.reshape(-1), columns)
         return hist
 
 
@@ -84,8 +84,8 @@ class PackedPairs:
         if shard.state.part is None:
             shard.state.part = np.zeros(shard.codes.shape[1] * 256, dtype=np.int64)
         packed = (shard.state.packed, self.SHIFT, self.BLOCK, shard.state.part)
-        where = (shard.codes, *shard.where(node))
-        kernels.packed_histogram(*where, *packed, hist.reshape(-1), columns)
+        for place in shard.places(node):
+            kernels.packed_histogram(*place, *packed, hist.reshape(-1), columns)
         return hist
 
 
@@ -117,8 +117,8 @@ class Vectors:
         return narrow
 
     def _fill(self, shard: Shard, node: int, hist: Int64, columns: Int64 | None) -> None:
-        where = (shard.codes, *shard.where(node))
-        kernels.vector_histogram(*where, shard.state.vectors, hist.reshape(-1), columns)
+        for place in shard.places(node):
+            kernels.vector_histogram(*place, shard.state.vectors, hist.reshape(-1), columns)
 
 
 @dataclass(frozen=True)

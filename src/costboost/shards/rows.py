@@ -3,14 +3,19 @@
     codes   | class 0 | class 1 | ...      rows grouped by class ("segments"), one byte per cell
     order   | node 3 | node 4 | ...        the same rows, permuted; a node is one range a segment
 
+Models that train on different rows of a table may share its codes: segments then lie apart in them,
+and `skips` says how many rows of the codes come before each segment that are not this shard's.
+
 A worker keeps the histograms of nodes that wait to be split. It counts the smaller of a node's two
 children, as it sees them; the other one is the parent's less that, which integers make exact.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +27,7 @@ from costboost.shards.sampling import RowSample
 Int64 = NDArray[np.int64]
 
 ROOT = 0
+Place = tuple[NDArray[np.uint8], NDArray[np.uint32], bool, Int64, Int64]
 
 
 class Mode(Protocol):
@@ -62,6 +68,7 @@ class Shard:
     Attributes
     ----------
     codes : ndarray of shape (m, d), uint8
+        Of more rows, if there are skips.
     rows : ndarray of shape (m,), uint32
         The number of each row in the table as it was given.
     starts : ndarray of shape (S + 1,), int64
@@ -70,15 +77,18 @@ class Shard:
         The leaf each row reached in the tree grown last.
     state : object
         What the algorithm that drives the growing holds of these rows (weights, margins, ...).
+    skips : tuple of int, or None
+        Row i of segment s has the codes i + skips[s]; None: the codes i.
     """
 
     codes: NDArray[np.uint8]
     rows: NDArray[np.uint32]
     starts: Int64
     state: Any = None
+    skips: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        m = len(self.codes)
+        m = len(self.rows)
         self.order = np.empty(m, dtype=np.uint32)
         self.scratch = np.empty(m, dtype=np.uint32)
         self.leaves = np.zeros(m, dtype=np.uint16)
@@ -108,6 +118,23 @@ class Shard:
         begins, ends = self.ranges[node]
         return self.order, node == ROOT and not self.sampled, begins, ends
 
+    def places(self, node: int) -> Iterator[Place]:
+        """Yield (codes, order, whole, begins, ends), of all segments or of one after another."""
+        order, whole, begins, ends = self.where(node)
+        if self.skips is None:
+            yield self.codes, order, whole, begins, ends
+            return
+        for s, skip in enumerate(self.skips):
+            yield self.codes[skip:], order, whole, begins[s : s + 1], ends[s : s + 1]
+
+    def pieces(self) -> Iterator[tuple[NDArray[np.uint8], slice]]:
+        """Yield codes that lie together, and the rows that they are of."""
+        if self.skips is None:
+            yield self.codes, slice(None)
+            return
+        for skip, (begin, end) in zip(self.skips, pairwise(self.starts.tolist()), strict=True):
+            yield self.codes[begin + skip : end + skip], slice(begin, end)
+
     def size(self, node: int) -> int:
         """Return how many rows a node has."""
         begins, ends = self.ranges[node]
@@ -117,11 +144,13 @@ class Shard:
         self, node: int, left: int, feature: int, goes_left: NDArray[np.uint8]
     ) -> tuple[int, int]:
         """Divide a node's rows between two children; return how many each of them got."""
-        order, whole, begins, ends = self.where(node)
-        middles = np.empty_like(begins)
-        kernels.partition(
-            self.codes, feature, goes_left, order, self.scratch, whole, begins, ends, middles
-        )
+        begins, ends = self.ranges[node]
+        parts = []
+        for codes, order, whole, begin, end in self.places(node):
+            parts.append(np.empty_like(begin))
+            where = (order, self.scratch, whole, begin, end)
+            kernels.partition(codes, feature, goes_left, *where, parts[-1])
+        middles = parts[0] if len(parts) == 1 else np.concatenate(parts)
         # The root's rows are now in `order`, so its children read them there.
         self.ranges[left] = (begins, middles)
         self.ranges[left + 1] = (middles, ends)
@@ -166,13 +195,15 @@ class Shard:
         """Count the node's rows by column and code; the whole root's never change."""
         if columns is not None:
             counts = np.zeros((len(columns), 256), dtype=np.int64)
-            kernels.count_histogram(self.codes, *self.where(node), counts, columns)
+            for place in self.places(node):
+                kernels.count_histogram(*place, counts, columns)
             return counts
         whole = node == ROOT and not self.sampled
         if whole and self._root_counts is not None:
             return self._root_counts
         counts = np.zeros((self.codes.shape[1], 256), dtype=np.int64)
-        kernels.count_histogram(self.codes, *self.where(node), counts)
+        for place in self.places(node):
+            kernels.count_histogram(*place, counts)
         if whole:
             self._root_counts = counts
         return counts
@@ -197,8 +228,10 @@ class Shard:
             divided = left in self.ranges
             if not divided and shape.left[left] < 0 and shape.left[left + 1] < 0:
                 ends = (shape.leaves[left], shape.leaves[left + 1])
-                where = self.where(node)
-                n_left = kernels.assign_split(self.codes, *goes, *where, *ends, self.leaves)
+                n_left = 0
+                for codes, order, *where in self.places(node):
+                    own = (codes, *goes, order, *where, *ends, self.leaves)
+                    n_left += kernels.assign_split(*own)
                 counts[ends[0]], counts[ends[1]] = n_left, self.size(node) - n_left
                 continue
             if not divided:

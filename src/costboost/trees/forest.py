@@ -337,7 +337,8 @@ class Recall(Command):
 
     def answer(self, shard: Shard) -> None:
         """Write the leaves."""
-        write_leaves(self.tree, shard.codes, shard.leaves)
+        for codes, rows in shard.pieces():
+            write_leaves(self.tree, codes, shard.leaves[rows])
 
 
 def write_leaves(tree: Tree, codes: Codes, leaves: NDArray[np.uint16]) -> None:

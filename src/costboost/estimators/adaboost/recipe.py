@@ -222,9 +222,11 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> 
         sample_weight=trainer.weights,
         random_state=plan.seed,
     )
+    if plan.log_loss:
+        trainer.table.arrange(splits)
     with ExitStack() as stack:
         opener = Opener(trainer, stack)
-        folds = [opener.open(np.asarray(train), np.asarray(test)) for train, test in splits]
+        folds = [opener.open(train, test) for train, test in splits]
         race = Race(trainer, folds)
         chosen = race.run()
     n_rounds = chosen.n_rounds

@@ -1,0 +1,119 @@
+"""Models that leave out one fold each share one copy of the codes.
+
+    codes    shard 0: fold 0 | fold 1 | fold 2      shard 1: fold 0 | fold 1 | fold 2
+    model 1           #######          ######                #######          ######
+
+Rows are stored shard by shard and, within, fold by fold. A model's rows in a shard are then two
+ranges of the codes, and what it holds of them lies together: only the codes of the second range are
+further on, by the size of the fold that is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.shards.layout import deal_rows
+from costboost.shards.local import Shards
+from costboost.shards.rows import Shard
+
+Codes = NDArray[np.uint8]
+Int64 = NDArray[np.int64]
+Rows = NDArray[np.uint32]
+
+
+@dataclass(frozen=True, eq=False)
+class FoldLayout:
+    """Where each row of a table goes: into which shard, and there into which fold.
+
+    Attributes
+    ----------
+    splits : list of (train, test)
+        Row numbers, increasing.
+    rows : ndarray of shape (n,)
+        rows[p] is the number of the row stored at position p.
+    starts : list of int64 arrays of shape (F + 2,)
+        Where each fold of a shard begins; behind the last are rows that no model uses.
+    """
+
+    splits: list[tuple[Int64, Int64]]
+    rows: Rows
+    starts: list[Int64]
+
+    def positions(self) -> Int64:
+        """Return where each row is stored, (n,)."""
+        positions = np.empty(len(self.rows), dtype=np.int64)
+        positions[self.rows] = np.arange(len(self.rows))
+        return positions
+
+    def training_on(self, rows: Int64 | None) -> int | None:
+        """Return the fold whose model trains on these very rows; None: no model does."""
+        return next((k for k, (train, _) in enumerate(self.splits) if train is rows), None)
+
+    def leaving_out(self, rows: Int64) -> int | None:
+        """Return the fold that these very rows are; None: they are none."""
+        return next((k for k, (_, test) in enumerate(self.splits) if test is rows), None)
+
+    def cut(self, codes: Codes, fold: int, load: Callable[[Rows], Any]) -> Shards:
+        """Return the shards of the model that leaves a fold out.
+
+        `load` makes what a shard holds of its rows, by their numbers among those of the model.
+        """
+        ranks = np.zeros(len(self.rows), dtype=np.uint32)
+        ranks[self.splits[fold][0]] = np.arange(len(self.splits[fold][0]), dtype=np.uint32)
+        shards = []
+        for starts in self.starts:
+            first, begin, end, last = starts[[0, fold, fold + 1, -2]].tolist()
+            own = ranks[np.concatenate([self.rows[first:begin], self.rows[end:last]])]
+            segments = np.array([0, begin - first, len(own)], dtype=np.int64)
+            skips = (0, end - begin)
+            shards.append(Shard(codes[first:last], own, segments, load(own), skips))
+        return Shards(shards)
+
+    def pieces(self, codes: Codes, fold: int) -> list[tuple[Codes, Int64]]:
+        """Return the codes of a fold as they lie together, and their places among its rows."""
+        test, found = self.splits[fold][1], []
+        for starts in self.starts:
+            piece = slice(int(starts[fold]), int(starts[fold + 1]))
+            found.append((codes[piece], np.searchsorted(test, self.rows[piece])))
+        return found
+
+
+def plan_folds(
+    splits: Sequence[tuple[Int64, Int64]], n_rows: int, n_shards: int
+) -> FoldLayout | None:
+    """Arrange rows for models that leave out one fold each; None where that is not what they do.
+
+    Examples
+    --------
+    >>> rows = np.arange(6)
+    >>> layout = plan_folds([(rows[3:], rows[:3]), (rows[:3], rows[3:])], n_rows=6, n_shards=1)
+    >>> layout.rows.tolist(), layout.starts[0].tolist()
+    ([0, 1, 2, 3, 4, 5], [0, 3, 6, 6])
+    """
+    fold_of = np.full(n_rows, len(splits), dtype=np.uint8)
+    for k, (train, test) in enumerate(splits):
+        apart = np.all(fold_of[test] == len(splits))
+        if not (apart and _increasing(train) and _increasing(test)):
+            return None
+        fold_of[test] = k
+    used = fold_of < len(splits)
+    for k, (train, _) in enumerate(splits):
+        if not np.array_equal(np.flatnonzero(used & (fold_of != k)), train):
+            return None
+    rows, starts = deal_rows(fold_of, n_rows, len(splits) + 1, n_shards)
+    return FoldLayout(list(splits), rows, _absolute(starts))
+
+
+def _increasing(rows: Int64) -> bool:
+    return bool(np.all(rows[1:] > rows[:-1]))
+
+
+def _absolute(starts: list[Int64]) -> list[Int64]:
+    """Turn starts within shards into starts within all rows."""
+    ends = np.cumsum([part[-1] for part in starts])
+    return [part + end - part[-1] for part, end in zip(starts, ends, strict=True)]
