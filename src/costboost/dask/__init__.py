@@ -6,7 +6,7 @@ Needs the extra ``dask``: ``pip install "costboost[dask]"``.
 from __future__ import annotations
 
 try:
-    import dask.dataframe
+    import dask.dataframe  # noqa: F401
     import distributed  # noqa: F401
 except ImportError as error:
     raise ImportError(

@@ -61,8 +61,8 @@ def make_source(X: Any, y: Any, weights: Any = None) -> Delivered:
     for name, given in (("y", y), ("sample_weight", weights)):
         if given is not None and len(given) != len(X):
             raise ValueError(
-                f"A partition of X has {len(X)} rows and that of {name} {len(given)}: give both the "
-                f"same partitions, such as X and {name} of one collection."
+                f"A partition of X has {len(X)} rows and that of {name} {len(given)}: give both "
+                f"the same partitions, such as X and {name} of one collection."
             )
     return Delivered(X, y, weights)
 
@@ -114,8 +114,8 @@ def _column(given: Any, name: str, X: Any) -> list[Any] | None:
         given = given[given.columns[0]]
     if not isinstance(given, (dd.Series, da.Array)):
         raise TypeError(
-            f"{name} must be a Dask Series or a Dask array, got {type(given).__name__}. Take it from "
-            f"the collection that X is from, or use dask.array.from_array({name}, chunks=...)."
+            f"{name} must be a Dask Series or a Dask array, got {type(given).__name__}. Take it "
+            f"from the collection that X is from, or use dask.array.from_array({name}, chunks=...)."
         )
     if isinstance(given, da.Array):
         given = _aligned(given, name, X)

@@ -43,7 +43,7 @@ class _OnDask:
             Of the class of the same name without Dask.
         """
         check_is_fitted(self)
-        local = object.__new__(self._local)
+        local: Any = object.__new__(self._local)
         local.__dict__.update(self.__dict__)
         return local
 
@@ -189,7 +189,7 @@ class DaskCostBoostClassifier(_DecidesOnDask, CostBoostClassifier):
         -------
         self
         """
-        cluster = {"client": client, "checkpoint": checkpoint, "deadline": deadline}
+        cluster: dict[str, Any] = {"client": client, "checkpoint": checkpoint, "deadline": deadline}
         fit_on_cluster(self, super().fit, X, y, sample_weight, costs=costs, **cluster)
         return self
 
@@ -216,7 +216,7 @@ class DaskGradientBoostClassifier(_DecidesOnDask, GradientBoostClassifier):
         deadline: float = DEADLINE,
     ) -> DaskGradientBoostClassifier:
         """Train on a cluster; parameters as of `DaskCostBoostClassifier.fit`."""
-        cluster = {"client": client, "checkpoint": checkpoint, "deadline": deadline}
+        cluster: dict[str, Any] = {"client": client, "checkpoint": checkpoint, "deadline": deadline}
         fit_on_cluster(self, super().fit, X, y, sample_weight, costs=costs, **cluster)
         return self
 
@@ -242,7 +242,7 @@ class DaskGradientBoostRegressor(_OnDask, GradientBoostRegressor):
         deadline: float = DEADLINE,
     ) -> DaskGradientBoostRegressor:
         """Train on a cluster; parameters as of `DaskCostBoostClassifier.fit`, without costs."""
-        cluster = {"client": client, "checkpoint": checkpoint, "deadline": deadline}
+        cluster: dict[str, Any] = {"client": client, "checkpoint": checkpoint, "deadline": deadline}
         fit_on_cluster(self, super().fit, X, y, sample_weight, **cluster)
         return self
 

@@ -48,10 +48,10 @@ def answer_lazily(
         )
     sent = dask.delayed(model, pure=True, name=f"costboost-{dask.base.tokenize(model)}")
     shape = () if columns is None else (len(columns),)
-    asked = {"method": method, "shape": shape, "dtype": np.dtype(dtype), "given": given}
+    asked = {"method": method, "empty": np.zeros((0, *shape), dtype=dtype), "given": given}
     if isinstance(X, dd.DataFrame):
         names = None if columns is None else columns.tolist()
-        meta = _framed(np.zeros((0, *shape), dtype=dtype), X._meta.index, names)
+        meta = _framed(asked["empty"], X._meta.index, names)
         return X.map_partitions(_of_frame, sent, names=names, meta=meta, **asked)
     X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
     return X.map_blocks(
@@ -65,10 +65,10 @@ def answer_lazily(
     )
 
 
-def _answers(part: Any, model: Any, method: str, shape: Any, dtype: Any, given: Any) -> Any:
+def _answers(part: Any, model: Any, method: str, empty: Any, given: Any) -> Any:
     """Ask about some rows; nothing is asked about none."""
     if not len(part):
-        return np.zeros((0, *shape), dtype=dtype)
+        return empty
     return np.asarray(getattr(model, method)(part, **given))
 
 

@@ -15,7 +15,7 @@ part that is lost is made again from its source and told what had changed it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -274,6 +274,11 @@ class OpenShard(Command):
     ranks: NDArray[np.uint32] | int
     loader: Loader
 
+    @property
+    def topic(self) -> Hashable:
+        """The model's training."""
+        return ("shard", self.key)
+
     def answer(self, part: Part) -> None:
         """Make a shard of the rows."""
         loader = self.loader.on(part.settled(self.chosen))
@@ -298,6 +303,16 @@ class AskShard(Message):
         """Whether one of them changes the rows' state."""
         return any(message.changes for message in self.messages)
 
+    @property
+    def topic(self) -> Hashable:
+        """The model's training."""
+        return ("shard", self.key)
+
+    def lasting(self) -> AskShard:
+        """Return the messages that change the rows' state."""
+        changing = (message.lasting() for message in self.messages if message.changes)
+        return AskShard(self.key, tuple(changing))
+
     def answer(self, part: Part) -> list[Any]:
         """Return the answers."""
         shard = part.shards[self.key]
@@ -316,6 +331,13 @@ class CloseShard(Command):
 
     key: int
 
+    ends = True
+
+    @property
+    def topic(self) -> Hashable:
+        """The model's training."""
+        return ("shard", self.key)
+
     def answer(self, part: Part) -> None:
         """Forget the shard."""
         part.shards.pop(self.key, None)
@@ -332,6 +354,11 @@ class Follow(Command):
     chosen: Chosen
     start: Floats
 
+    @property
+    def topic(self) -> Hashable:
+        """The rows that are followed."""
+        return ("followed", self.key)
+
     def answer(self, part: Part) -> None:
         """Make the margins."""
         n_rows = part.n_rows if self.chosen is None else len(self.chosen)
@@ -347,6 +374,11 @@ class Advance(PartMessage):
 
     changes = True
 
+    @property
+    def topic(self) -> Hashable:
+        """The rows that are followed."""
+        return ("followed", self.key)
+
     def answer(self, part: Part) -> list[Floats]:
         """Return the margins."""
         chosen, margins = part.followed[self.key]
@@ -360,6 +392,13 @@ class Unfollow(Command):
     """Let the margins go."""
 
     key: int
+
+    ends = True
+
+    @property
+    def topic(self) -> Hashable:
+        """The rows that are followed."""
+        return ("followed", self.key)
 
     def answer(self, part: Part) -> None:
         """Forget them."""
