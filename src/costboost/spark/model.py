@@ -65,8 +65,6 @@ class SparkCostBoostModel(ColumnParams, SavedModel, Model):
         return int(self.to_local().n_features_in_)
 
     def _transform(self, dataset: Any) -> Any:
-        from pyspark.sql.functions import ArrowUDFType, arrow_udf  # type: ignore[attr-defined]
-
         outputs, costs = self._outputs(), self._decision_costs()
         columns = read_columns(
             dataset,
@@ -76,8 +74,8 @@ class SparkCostBoostModel(ColumnParams, SavedModel, Model):
         )
         _refuse_taken(dataset, outputs)
         answers = Answers(self.to_local(), columns, costs, tuple(outputs))
-        answer = arrow_udf(answers, answers.schema, ArrowUDFType.SCALAR)
-        return _with_columns(dataset, answer(*columns.expressions(dataset)), outputs)
+        answer = _as_function(answers)(*columns.expressions(dataset))
+        return _with_columns(dataset, answer, outputs)
 
     def _decision_costs(self) -> Costs | None:
         """Return the prices to decide by; None where what was learnt contains them."""
@@ -105,6 +103,18 @@ def _refuse_taken(dataset: Any, outputs: dict[str, str]) -> None:
                 f"{what}_col={name!r} is a column of the DataFrame already: drop it, or give "
                 "another name."
             )
+
+
+def _as_function(answers: Answers) -> Any:
+    """Return a function of columns; Spark learns from its annotations that it takes Arrow."""
+    import pyarrow as pa
+    from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]
+
+    def answer(*arrays: Any) -> Any:
+        return answers(*arrays)
+
+    answer.__annotations__ = {"arrays": pa.Array, "return": pa.Array}
+    return arrow_udf(answer, answers.schema)
 
 
 def _with_columns(dataset: Any, answer: Any, outputs: dict[str, str]) -> Any:

@@ -57,7 +57,10 @@ def _find_bounds(numbered: Any, columns: Columns, mark: str, n_tasks: int) -> li
         "weight_col": columns.weight,
     }
     given = {parameter: name for parameter, name in needed.items() if name is not None}
-    nulls = [functions.count_if(functions.col(quoted(name)).isNull()).alias(p) for p, name in given.items()]
+    nulls = [
+        functions.count_if(functions.col(quoted(name)).isNull()).alias(p)
+        for p, name in given.items()
+    ]
     shares = [i / n_tasks for i in range(1, n_tasks)]
     cuts = [functions.percentile_approx(mark, shares, 10_000).alias("cuts")] if shares else []
     facts = numbered.agg(functions.count(functions.lit(1)).alias("n_rows"), *nulls, *cuts).first()
