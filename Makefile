@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SOURCES := setup.py pyproject.toml $(shell find src -name "_*_kernels.py" -o -name "*.pxd")
 
-.PHONY: demo test test-scale lint test-oldest test-debug test-sanitize fuzz bench clean
+.PHONY: demo test lint test-scale test-oldest test-debug test-sanitize fuzz bench clean
 
 demo: $(VENV)/.made
 	$(BIN)/python -m costboost.demo
@@ -29,7 +29,7 @@ $(VENV)/.built: $(VENV)/.made
 	$(PIP) -e ".[test]"
 	touch $@
 
-# Clusters whose workers are killed, and other tests that take minutes.
+# What takes long on clusters: workers that are killed, many parts.
 test-scale: $(VENV)/.built
 	$(BIN)/python -m pytest -n 0 -m scale tests
 

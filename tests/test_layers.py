@@ -23,7 +23,7 @@ LINE = [
     {"estimators"},
     {"dask"},
     {"metrics"},
-    {"plots", "persistence", "deploy", "datasets", "trusted", "versions"},
+    {"plots", "persistence", "deploy", "datasets", "trusted", "versions", "files"},
     {"spark"},  # its folders hold files of `persistence`
     {"report"},  # estimators offer it as a method, by name: `decisions.reporting`
     {"papers"},

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         MinimumCostClassifier,
         RateClassifier,
     )
+    from costboost.files import ParquetTable
     from costboost.persistence import load, save
     from costboost.report import make_report
     from costboost.trusted import TRUSTED_TYPES
@@ -37,6 +38,7 @@ __all__ = [
     "CostingClassifier",
     "CostColumns",
     "RateClassifier",
+    "ParquetTable",
     "TRUSTED_TYPES",
     "save",
     "load",
@@ -56,6 +58,7 @@ _HOMES = {
     "CostingClassifier": "estimators.wrappers",
     "CostColumns": "estimators.wrappers",
     "RateClassifier": "estimators.wrappers",
+    "ParquetTable": "files",
     "TRUSTED_TYPES": "trusted",
     "save": "persistence",
     "load": "persistence",
@@ -69,6 +72,7 @@ _PACKAGES = (
     "decisions",
     "deploy",
     "explain",
+    "files",
     "metrics",
     "persistence",
     "plots",

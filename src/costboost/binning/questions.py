@@ -184,7 +184,7 @@ class Glimpse(NamedTuple):
     values : float64 array
         Increasing.
     weights : int64 array
-        What the rows of each value weigh; what lies between is not known unless `complete`.
+        What the rows of each value weigh; empty unless `complete`.
     complete : bool
         Whether these are all values.
     missing : bool
@@ -268,26 +268,35 @@ class Glance(_OfColumns):
         return [self._glimpse(column) for column in self._sorted(part)]
 
     def _glimpse(self, column: Sorted) -> Glimpse:
-        found = Glimpse(*distinct_values(column.values, column.sums), True, column.missing)
-        n_values, n_rows = len(found.values), len(column.values)
+        n_rows = len(column.values)
+        n_values = n_rows and 1 + int(np.count_nonzero(column.values[1:] != column.values[:-1]))
         # Where most rows of a part differ, all parts together have too many values.
-        few = n_values <= self.few and (n_values <= _A_FEW or 2 * n_values <= n_rows)
-        return found if few else self._thinned(found)
+        if n_values <= self.few and (n_values <= _A_FEW or 2 * n_values <= n_rows):
+            return Glimpse(*distinct_values(column.values, column.sums), True, column.missing)
+        return self._probes(column.values, column.sums, column.missing)
 
-    def _thinned(self, found: Glimpse) -> Glimpse:
-        """Keep the ends and some values between them, at even steps of weight.
+    def _probes(self, values: NDArray[Any], sums: Integers, missing: bool) -> Glimpse:
+        """Choose the ends and some values between them, at even steps of weight.
 
         Parts of the same distribution must not all choose the same values: where the first step
         begins depends on what the values are.
         """
-        if not found.complete or len(found.values) <= self.n_probes:
-            return found._replace(complete=False)
-        sums = np.cumsum(found.weights)
-        begin = zlib.crc32(found.values[:: len(sums) // 16 + 1].tobytes()) / 2**32
-        steps = (np.arange(self.n_probes) + begin) * (float(sums[-1]) / self.n_probes)
-        places = np.minimum(np.searchsorted(sums, steps), len(sums) - 1)
-        places = np.unique(np.concatenate([[0, len(sums) - 1], places]))
-        return Glimpse(found.values[places], found.weights[places], False, found.missing)
+        n = len(values)
+        begin = zlib.crc32(values[:: n // 16 + 1].tobytes()) / 2**32
+        steps = (np.arange(self.n_probes) + begin) / self.n_probes
+        places = (steps * n).astype(np.int64)
+        if len(sums):
+            places = np.searchsorted(sums, steps * float(sums[-1]), "right") - 1
+        places = np.concatenate([[0], np.minimum(places, n - 1), [n - 1]])
+        chosen = np.unique(values[places].astype(np.float64) + 0.0)
+        return Glimpse(chosen, np.empty(0, dtype=np.int64), False, missing)
+
+    def _thinned(self, found: Glimpse) -> Glimpse:
+        if not found.complete:
+            return found
+        if len(found.values) <= self.n_probes:
+            return found._replace(weights=np.empty(0, dtype=np.int64), complete=False)
+        return self._probes(found.values, np.append(0, np.cumsum(found.weights)), found.missing)
 
     def reduce(self, answers: Sequence[list[Glimpse]]) -> list[Glimpse]:
         """Merge the glimpses of each column."""
@@ -296,10 +305,12 @@ class Glance(_OfColumns):
     def _merged(self, found: Sequence[Glimpse]) -> Glimpse:
         missing = any(part.missing for part in found)
         complete = all(part.complete for part in found)
-        parts = found if complete else [self._thinned(part) for part in found]
-        values, weights = merge_distinct([(part.values, part.weights) for part in parts])
-        merged = Glimpse(values, weights, complete, missing)
-        return self._thinned(merged) if complete and len(values) > self.few else merged
+        if not complete:
+            probes = np.concatenate([self._thinned(part).values for part in found])
+            return Glimpse(np.unique(probes), np.empty(0, dtype=np.int64), False, missing)
+        values, weights = merge_distinct([(part.values, part.weights) for part in found])
+        merged = Glimpse(values, weights, True, missing)
+        return self._thinned(merged) if len(values) > self.few else merged
 
 
 def merge_distinct(parts: Sequence[Distinct]) -> Distinct:

@@ -8,10 +8,13 @@ model make of it.
 
 from __future__ import annotations
 
+import multiprocessing
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TextIO, TypeVar
 
 
 class HasNumber(Protocol):
@@ -42,8 +45,8 @@ class StoppingPolicy(Protocol):
         """A fall by less than this share of the best cost does not count."""
 
     @property
-    def verbose(self) -> int:
-        """Print a line every so many rounds; 0 prints nothing."""
+    def verbose(self) -> int | Literal["auto"]:
+        """Print a line every so many rounds; 0 prints nothing, "auto" see `ProgressLine`."""
 
     @property
     def on_interrupt(self) -> Literal["raise", "keep"]:
@@ -128,6 +131,76 @@ class Printer:
         return False
 
 
+@dataclass
+class ProgressLine:
+    """One line on the terminal that tells how far a long training is, and goes when it ends.
+
+    Attributes
+    ----------
+    n_rounds : int
+        At most.
+    tell : callable
+        Says something of a round.
+    start : float
+        When the fit began, by `time.perf_counter`.
+    stream : text stream
+    """
+
+    n_rounds: int
+    tell: Callable[[Any], str]
+    start: float
+    stream: TextIO
+    _width: int = 0
+    _last: float = 0.0
+
+    AFTER: ClassVar[float] = 3.0  # seconds: who waits no longer needs no line
+    EVERY: ClassVar[float] = 0.2
+
+    def __call__(self, done: HasNumber) -> bool:
+        """Write the line anew if it is time to; never stops."""
+        now = time.perf_counter()
+        if now - self.start >= self.AFTER and now - self._last >= self.EVERY:
+            self._last = now
+            said = f"round {done.number + 1}, at most {self.n_rounds}   {self.tell(done)}"
+            self._write(f"{said}   {now - self.start:.0f} s")
+        return False
+
+    def close(self) -> None:
+        """Clear the line."""
+        if self._width:
+            self._write("")
+            self.stream.write("\r")
+            self.stream.flush()
+
+    def _write(self, text: str) -> None:
+        self.stream.write("\r" + text.ljust(self._width))
+        self.stream.flush()
+        self._width = len(text)
+
+
+def reporter(
+    verbose: int | Literal["auto"],
+    n_rounds: int,
+    tell: Callable[[Any], str],
+    start: float,
+    every: int = 1,
+) -> Printer | ProgressLine | None:
+    """Return who reports rounds to the user: every so many, or as a line on a terminal, or nobody.
+
+    `every` is the number of rounds between two of which there is something to tell.
+    """
+    if verbose == "auto":
+        return ProgressLine(n_rounds, tell, start, sys.stderr) if _someone_looks() else None
+    return Printer(n_rounds, every * -(-verbose // every), tell) if verbose else None
+
+
+def _someone_looks() -> bool:
+    """Whether this is the main thread of the process at a terminal: workers would write across."""
+    main = threading.current_thread() is threading.main_thread()
+    alone = multiprocessing.current_process().name == "MainProcess"
+    return main and alone and bool(getattr(sys.stderr, "isatty", lambda: False)())
+
+
 @dataclass(frozen=True)
 class Outcome:
     """The rounds that were taken, and whether the user ended them."""
@@ -194,6 +267,7 @@ def take_rounds(
     judge: Callable[[C], float] | None = None,
     idle: Callable[[], bool] = lambda: False,
     observer: Observer | None = None,
+    start: float | None = None,
 ) -> Taken:
     """Take the rounds of one model, after `previous` ones, as its plan wants them.
 
@@ -212,6 +286,8 @@ def take_rounds(
         Whether that round decided nothing differently.
     observer : callable, optional
         Told of every round; True stops.
+    start : float, optional
+        When the fit began, by `time.perf_counter`; now by default.
 
     Returns
     -------
@@ -234,10 +310,15 @@ def take_rounds(
         return asked
 
     observers: list[Observer] = [] if watch is None else [watch]
-    if policy.verbose:
-        observers.append(Printer(n_rounds, policy.verbose, tell))
-    observers.append(ask)
-    outcome = consume(rounds(len(previous)), observers, on_interrupt=policy.on_interrupt)
+    shown = reporter(
+        policy.verbose, n_rounds, tell, time.perf_counter() if start is None else start
+    )
+    observers += [ask] if shown is None else [shown, ask]
+    try:
+        outcome = consume(rounds(len(previous)), observers, on_interrupt=policy.on_interrupt)
+    finally:
+        if isinstance(shown, ProgressLine):
+            shown.close()
     taken = [*previous, *outcome.rounds]
     limit = len(taken) if outcome.interrupted or asked else None
     if watch is not None and watch.costs and policy.patience is not None:

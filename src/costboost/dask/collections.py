@@ -14,11 +14,12 @@ from typing import Any
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
+from distributed import Client, futures_of, wait
 from scipy.sparse import issparse
 
 from costboost.shards.parts import Raw
 
-__all__ = ["Delivered", "Pieces", "is_collection", "make_source", "read_pieces"]
+__all__ = ["Delivered", "Pieces", "homes_of", "is_collection", "make_source", "read_pieces"]
 
 
 @dataclass(frozen=True)
@@ -142,3 +143,13 @@ def _aligned(given: Any, name: str, X: Any) -> Any:
             raise ValueError(f"X has {X.shape[0]} rows and {name} {given.shape[0]}.")
         return given.rechunk((X.chunks[0],))
     return given
+
+
+def homes_of(client: Client, X: Any) -> dict[int, str]:
+    """Return the worker that has each part of a collection that was persisted."""
+    held = {future.key: future for future in futures_of(X) if isinstance(future.key, tuple)}
+    if not held:
+        return {}
+    wait(list(held.values()))
+    holders = client.who_has(list(held.values()))
+    return {key[1]: where[0] for key, where in holders.items() if where}

@@ -12,7 +12,7 @@ from sklearn.base import is_regressor
 
 from costboost.clusters.digests import digest_of
 from costboost.clusters.driver import Driver, new_fit
-from costboost.dask.collections import make_source, read_pieces
+from costboost.dask.collections import homes_of, make_source, read_pieces
 from costboost.dask.transport import DaskTransport
 from costboost.fitting.spread import PartsTable, refuse_elsewhere
 from costboost.shards.parts import Part
@@ -57,6 +57,7 @@ def fit_on_cluster(
         transport,
         [None] * len(pieces.parts),
         fit=name,
+        homes=homes_of(client, X),
         deadline=deadline,
         checkpoint=checkpoint,
         about={"fit": _about(estimator, given)} if checkpoint is not None else None,

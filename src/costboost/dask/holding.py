@@ -5,8 +5,10 @@ thread that Dask has for all actors: several fits at once do not wait for each o
 itself is done by a thread of the actor's own. Rows are delivered by an ordinary task on the same
 worker, so that Dask moves, recomputes and frees them as it does for everybody.
 
-Trips to many workers go by a tree: a *bundle* is a request for one worker, and bundles that it
-passes on. Replies come back put together; what could not be is passed up as it is.
+Actors are asked by Dask's own message for that (`call`), on connections that it has open anyway:
+its proxies would make an actor that was lost again, elsewhere and without its parts. Trips to many
+workers go by a tree: a *bundle* is requests for one worker, and bundles that it passes on. Replies
+come back put together; what could not be is passed up as it is.
 """
 
 from __future__ import annotations
@@ -19,20 +21,22 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from distributed import get_worker
+from distributed.protocol import to_serialize
 
 from costboost.clusters.handshake import Identity, identity
 from costboost.clusters.requests import Build, Failure, Reply, Request, put_together
 from costboost.clusters.worker import Worker
 
-__all__ = ["Bundle", "Gone", "Holder", "deliver"]
+__all__ = ["Bundle", "Gone", "Holder", "ask", "call", "deliver", "key_of"]
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """Requests for one worker, and what it passes on: (name, actor, bundle) of others."""
+    """Requests for one worker, and what it passes on: (name, address, bundle) of others."""
 
+    fit: str
     requests: tuple[Request, ...]
-    passed: tuple[tuple[str, Any, Bundle], ...] = ()
+    passed: tuple[tuple[str, str, Bundle], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ class Holder:
     """The actor: a worker's parts of one fit."""
 
     def __init__(self, fit: str, make: Callable[[Any], Any]) -> None:
-        here = get_worker()
+        self._dask = here = get_worker()
         self._worker = Worker(fit, make, threads=here.state.nthreads)
         self._pool = ThreadPoolExecutor(1, thread_name_prefix=f"costboost-{fit[:8]}")
         self._brought: dict[tuple[int, int], Any] = {}
@@ -66,7 +70,7 @@ class Holder:
 
     async def answer(self, bundle: Bundle) -> list[Outcome]:
         """Answer requests and pass others on; return replies, put together where they can be."""
-        passed = [_pass_on(*child) for child in bundle.passed]
+        passed = [ask(self._dask.rpc, *child) for child in bundle.passed]
         done = await asyncio.gather(self._own(bundle.requests), *passed)
         return _merged(bundle, [outcome for outcomes in done for outcome in outcomes])
 
@@ -100,9 +104,30 @@ def deliver(fit: str, group: int, part: int, make_source: Callable[..., Any], *p
     _HOLDERS[fit, get_worker().address].bring(group, part, make_source(*pieces))
 
 
-async def _pass_on(name: str, actor: Any, bundle: Bundle) -> list[Outcome]:
+def key_of(fit: str, name: str) -> str:
+    """Return the key of a fit's actor on a worker."""
+    return f"costboost-{fit}-{name}"
+
+
+async def call(
+    reach: Callable[[str], Any], address: str, key: str, method: str, *given: Any
+) -> Any:
+    """Call a method of an actor; `reach` gives what messages to a worker go by."""
+    sent = [to_serialize(value) for value in given]
+    reply = await reach(address).actor_execute(function=method, actor=key, args=sent, kwargs={})
+    if reply["status"] != "OK":
+        raise reply["exception"]
+    return reply["result"]
+
+
+async def ask(
+    reach: Callable[[str], Any], name: str, address: str, bundle: Bundle
+) -> list[Outcome]:
+    """Have an actor answer a bundle; whatever happens, something comes back."""
     try:
-        outcomes: list[Outcome] = await actor.answer(bundle)
+        outcomes: list[Outcome] = await call(
+            reach, address, key_of(bundle.fit, name), "answer", bundle
+        )
     except Exception as error:
         return [Gone(name, f"{type(error).__name__}: {error}", bundle)]
     return outcomes

@@ -48,7 +48,11 @@ def answer_lazily(
         )
     sent = dask.delayed(model, pure=True, name=f"costboost-{dask.base.tokenize(model)}")
     shape = () if columns is None else (len(columns),)
-    asked = {"method": method, "empty": np.zeros((0, *shape), dtype=dtype), "given": given}
+    asked: dict[str, Any] = {
+        "method": method,
+        "empty": np.zeros((0, *shape), dtype=dtype),
+        "given": given,
+    }
     if isinstance(X, dd.DataFrame):
         names = None if columns is None else columns.tolist()
         meta = _framed(asked["empty"], X._meta.index, names)

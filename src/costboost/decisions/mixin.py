@@ -23,6 +23,7 @@ from costboost.inputs.checks import (
     is_spread,
     warn_caller,
 )
+from costboost.inputs.elsewhere import answers_tables
 from costboost.inputs.versioned import VersionedState
 
 Floats = NDArray[np.float64]
@@ -216,6 +217,7 @@ class CostDecisionMixin(ReportMixin, VersionedState):
             self._refuse_costs()
         return self.predict_proba(X)
 
+    @answers_tables
     def expected_cost(self, X: Any, costs: Any = None) -> Any:
         """Return what each decision is expected to cost, ``sum_k p(k | x) C[k, action]``.
 
@@ -254,6 +256,7 @@ class CostDecisionMixin(ReportMixin, VersionedState):
             self._sklearn_output_config = {"transform": transform}
         return self
 
+    @answers_tables
     def predict(self, X: Any, costs: Any = None) -> NDArray[Any]:
         """Return the decision of least expected cost.
 

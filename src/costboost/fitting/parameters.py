@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from costboost.fitting.constraints import read_interactions
 from costboost.fitting.judging import METRICS
@@ -29,7 +29,7 @@ def check_training(params: Any, *, auto_leaf: bool = False) -> None:
         check_number("min_samples_leaf", params.min_samples_leaf, low=1, high=MOST, whole=True)
     check_number("max_bins", params.max_bins, low=2, high=255, whole=True)
     check_number("tol", params.tol, low=0.0)
-    if not isinstance(params.verbose, bool):
+    if not isinstance(params.verbose, bool) and params.verbose != "auto":
         check_number("verbose", params.verbose, low=0, whole=True)
     check_number("validation_fraction", params.validation_fraction, low=0.0, high=0.9)
     if params.max_depth is not None:
@@ -74,6 +74,11 @@ def read_limits(params: Any, X: Any) -> Limits:
         max_features=count_features(params.max_features, X.shape[1]),
         interactions=read_interactions(params, X),
     )
+
+
+def read_verbose(verbose: Any) -> int | Literal["auto"]:
+    """Return how often rounds are told of; see `costboost.boosting.rounds.reporter`."""
+    return "auto" if verbose == "auto" else int(verbose)
 
 
 def total_rounds(params: Any, calibration: str | None) -> int | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from functools import cached_property
+from time import perf_counter
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -136,6 +137,7 @@ class TableTrainer:
         self, plan: TablePlan, X: Any, y: NDArray[Any], weights: Floats | None, observer: Any
     ) -> None:
         self.plan, self.X, self.y, self.weights, self.observer = plan, X, y, weights, observer
+        self.started = perf_counter()
         self.histories = []
         self.interrupted = False  # by Ctrl-C, and what there was is kept
         self.groups: Int64 | None = None  # the number of each row's group, where there are some
@@ -319,7 +321,13 @@ class TableTrainer:
         n_rounds, observer = self.plan.setting.n_rounds, self._teller(previous)
         judged: dict[str, Any] = {} if judge is None else {"judge": judge, "idle": judge.idle}
         taken = take_rounds(
-            rounds, self.plan, n_rounds, previous=previous, observer=observer, **judged
+            rounds,
+            self.plan,
+            n_rounds,
+            previous=previous,
+            observer=observer,
+            start=self.started,
+            **judged,
         )
         if judge is not None and self.plan.patience is not None:
             self._beaten.append(judge.beats_no_constant())

@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -59,8 +60,8 @@ class Raw:
 class Source(Protocol):
     """Where the rows of a part come from: picklable, and the same rows at every reading."""
 
-    def read(self) -> Raw:
-        """Return the rows."""
+    def read(self) -> Any:
+        """Return the rows: a `Raw`, or what has its attributes and reads them when asked."""
 
 
 class Part:
@@ -92,14 +93,13 @@ class Part:
         """The rows as they were read."""
         if self._raw is None:
             self._raw = self.source.read()
-            self._n_rows = len(self._raw.y)
         return self._raw
 
     @property
     def n_rows(self) -> int:
         """The number of rows."""
         if self._n_rows is None:
-            return len(self.raw.y)
+            self._n_rows = len(self.raw.y)
         return self._n_rows
 
     @property
@@ -110,14 +110,13 @@ class Part:
         return self._codes
 
     def encode(self, binner: Binner) -> None:
-        """Give every cell its code, and let the table go."""
-        if self._codes is None:
-            make_room = getattr(self.source, "make_room", None)
-            room = None if make_room is None else make_room(self.n_rows, binner.n_features)
-            if self.n_rows:
-                self._codes = binner.encode(self.raw.X, out=room)
-            else:
-                self._codes = np.zeros((0, binner.n_features), dtype=np.uint8)
+        """Give every cell its code, and let the table go; a source may say where codes are kept."""
+        if self._codes is None and not self.n_rows:
+            self._codes = np.zeros((0, binner.n_features), dtype=np.uint8)
+        elif self._codes is None:
+            keep = getattr(self.source, "keep_codes", None)
+            write = partial(_encode, self, binner)
+            self._codes = write(None) if keep is None else keep(binner, self.n_rows, write)
         self._raw = None
 
     def codes_of(self, chosen: Chosen) -> Codes:
@@ -129,6 +128,10 @@ class Part:
         if self.data is None:
             raise RuntimeError("Nothing was said of these rows yet: send BindLabels first.")
         return self.data if chosen is None else self.data.take(chosen)
+
+
+def _encode(part: Part, binner: Binner, out: Codes | None) -> Codes:
+    return binner.encode(part.raw.X, out=out)
 
 
 # --- what parts are asked

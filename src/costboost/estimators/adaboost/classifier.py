@@ -31,6 +31,7 @@ from costboost.fitting.trainer import read_eval_set, train_models
 from costboost.fitting.warm import continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
 from costboost.inputs.checks import check_learner, check_table, count_threads
+from costboost.inputs.elsewhere import answers_tables, fits_tables
 from costboost.trees.forest import encode_once
 
 Floats = NDArray[np.float64]
@@ -165,9 +166,11 @@ class CostBoostClassifier(
     on_interrupt : {"raise", "keep"}, default="raise"
         On Ctrl-C: give up, or keep the model of the rounds done so far. With calibration no more
         folds are trained, and those there are are averaged.
-    verbose : int, default=0
-        Print a line every so many rounds; the recipe at the looks that it takes anyway, every 10:
-        the loss of the rows left out, and what decisions on them cost if costs were given.
+    verbose : int or "auto", default="auto"
+        Print a line every so many rounds; 0 prints nothing. "auto" shows on a terminal how far a
+        fit of more than three seconds is, and clears that line at the end.
+        The recipe tells the loss of the rows left out as its last look saw it (there is one every
+        10 rounds), and what decisions on them cost if costs were given.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; the model does not depend on it.
@@ -245,7 +248,7 @@ class CostBoostClassifier(
         tol: float = 0.0,
         warm_start: bool = False,
         on_interrupt: str = "raise",
-        verbose: int = 0,
+        verbose: int | str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -294,6 +297,7 @@ class CostBoostClassifier(
             setattr(tags.input_tags, kind, learner is None or getattr(learner, kind))
         return tags
 
+    @fits_tables
     @all_at_once
     @with_callbacks
     def fit(
@@ -390,6 +394,7 @@ class CostBoostClassifier(
         pairs = zip(self._ensembles, tallies, strict=True)
         return self._scores.predict_proba(model.scores(*tally) for model, tally in pairs)
 
+    @answers_tables
     def decision_function(self, X: Any) -> Floats:
         """Return the margin: F, or the votes of each class; calibrated: the log odds.
 
@@ -406,6 +411,7 @@ class CostBoostClassifier(
         logs = np.log(np.maximum(self._calibrated(tallies), 1e-300))
         return np.asarray(logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs)
 
+    @answers_tables
     def predict_proba(self, X: Any) -> Floats:
         """Return class probabilities, (n_samples, K).
 
@@ -442,6 +448,7 @@ class CostBoostClassifier(
 
     # --- decisions
 
+    @answers_tables
     def predict(self, X: Any, costs: Any = None) -> NDArray[Any]:
         """Return decisions: the cheapest by calibrated probability, else the published rule.
 

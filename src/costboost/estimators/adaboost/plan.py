@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from costboost.fitting.parameters import (
     check_training,
     check_unbiased,
     read_limits,
+    read_verbose,
     stopping_metric,
     total_rounds,
 )
@@ -109,7 +110,7 @@ class Plan:
     metric: Any
     tolerance: float
     on_interrupt: Any
-    verbose: int
+    verbose: int | Literal["auto"]
     in_step: bool
     log_loss: bool
 
@@ -163,7 +164,7 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
         metric=stopping_metric(params, "log_loss" if in_step else "cost"),
         tolerance=float(params.tol),
         on_interrupt=params.on_interrupt,
-        verbose=int(params.verbose),
+        verbose=read_verbose(params.verbose),
         in_step=in_step,
         log_loss=params.log_loss,
     )

@@ -23,7 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.adaboost.model import Ensemble
-from costboost.boosting.rounds import EarlyStopping, Observer, Printer, consume
+from costboost.boosting.rounds import (
+    EarlyStopping,
+    Observer,
+    ProgressLine,
+    consume,
+    reporter,
+)
 from costboost.calibration import CalibratedScores, ClassCalibration, calibration_splits
 from costboost.costs import as_costs
 from costboost.estimators.adaboost.folds import Fold, Opener
@@ -161,11 +167,14 @@ class Race:
         """Advance until the loss has not fallen for a while, or the user has seen enough."""
         plan, watch = self.trainer.plan, self.watch
         observers: list[Observer] = [self._watch]
-        if plan.verbose:
-            every = STEP * -(-plan.verbose // STEP)  # lines are printed where there was a look
-            observers.append(Printer(plan.setting.n_rounds, every, self._say))
-        observers.append(self._tell)
-        outcome = consume(self.steps(), observers, on_interrupt=plan.on_interrupt)
+        n_rounds, start = plan.setting.n_rounds, self.trainer.started
+        shown = reporter(plan.verbose, n_rounds, self._say, start, every=STEP)
+        observers += [self._tell] if shown is None else [shown, self._tell]
+        try:
+            outcome = consume(self.steps(), observers, on_interrupt=plan.on_interrupt)
+        finally:
+            if isinstance(shown, ProgressLine):
+                shown.close()
         steps, self.interrupted = outcome.rounds, outcome.interrupted
         if watch.looks[-1:] != [len(steps)]:  # ended between two looks, or before the first
             watch.look(Step(len(steps) - 1, ()))
@@ -178,7 +187,8 @@ class Race:
     def _say(self, step: Step) -> str:
         """Say what the last look saw of the rows left out."""
         metric, look = self.trainer.plan.metric, self._last_look
-        assert look is not None
+        if look is None:
+            return "no look yet at the rows left out"
         what = "loss" if callable(metric) else metric.replace("_", " ")
         bill = f", cost {look.cost:.6g}" if self.priced and metric != "cost" else ""
         return f"out-of-fold {what} {look.loss:.6g}{bill}"

@@ -23,6 +23,7 @@ from costboost.fitting.spread import refuse_elsewhere
 from costboost.fitting.trainer import read_eval_set
 from costboost.inputs.callbacks import RoundCallbacks, with_callbacks
 from costboost.inputs.checks import check_learner, check_table
+from costboost.inputs.elsewhere import answers_tables, fits_tables
 
 Floats = NDArray[np.float64]
 
@@ -124,8 +125,9 @@ class GradientBoostClassifier(
     on_interrupt : {"raise", "keep"}, default="raise"
         On Ctrl-C: give up, or keep the model of the rounds done so far. With calibration no more
         folds are trained, and those there are are averaged.
-    verbose : int, default=0
-        Print a line every so many rounds.
+    verbose : int or "auto", default="auto"
+        Print a line every so many rounds; 0 prints nothing. "auto" shows on a terminal how far a
+        fit of more than three seconds is, and clears that line at the end.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; the model does not depend on it.
@@ -208,7 +210,7 @@ class GradientBoostClassifier(
         tol: float = 0.0,
         warm_start: bool = False,
         on_interrupt: str = "raise",
-        verbose: int = 0,
+        verbose: int | str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -245,6 +247,7 @@ class GradientBoostClassifier(
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @fits_tables
     @all_at_once
     @with_callbacks
     def fit(
@@ -309,6 +312,7 @@ class GradientBoostClassifier(
             part[:, 0] if part.shape[1] == 1 else part for part in margins
         )
 
+    @answers_tables
     def decision_function(self, X: Any) -> Floats:
         """Return F; calibrated: the log odds.
 
@@ -324,6 +328,7 @@ class GradientBoostClassifier(
         logs = np.log(np.maximum(self._calibrated(margins), 1e-300))
         return np.asarray(logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs)
 
+    @answers_tables
     def predict_proba(self, X: Any) -> Floats:
         """Return class probabilities, (n_samples, K).
 
@@ -363,6 +368,7 @@ class GradientBoostClassifier(
 
     # --- decisions
 
+    @answers_tables
     def predict(self, X: Any, costs: Any = None) -> NDArray[Any]:
         """Return decisions: the cheapest by natural probability, else by the sign of F.
 

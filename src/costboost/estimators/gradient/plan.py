@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from costboost.fitting.parameters import (
     check_training,
     check_unbiased,
     read_limits,
+    read_verbose,
     stopping_metric,
     total_rounds,
 )
@@ -77,7 +78,7 @@ class GradientPlan:
     metric: Any
     tolerance: float
     on_interrupt: Any
-    verbose: int
+    verbose: int | Literal["auto"]
 
     @property
     def seed(self) -> int:
@@ -221,7 +222,7 @@ def _settle(
         metric=stopping_metric(params, "cost" if n_classes else "loss"),
         tolerance=float(params.tol),
         on_interrupt=params.on_interrupt,
-        verbose=int(params.verbose),
+        verbose=read_verbose(params.verbose),
     )
 
 

@@ -28,6 +28,7 @@ from costboost.inputs.checks import (
     read_numeric_targets,
     refuse_masked,
 )
+from costboost.inputs.elsewhere import answers_tables, fits_tables
 
 Floats = NDArray[np.float64]
 
@@ -99,8 +100,9 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
     scoring : {"r2", "cost"}, default="r2"
         What ``score`` returns: the coefficient of determination, or minus the mean cost of the
         answers, `over` per unit too much and `under` per unit too little.
-    verbose : int, default=0
-        Print a line every so many rounds.
+    verbose : int or "auto", default="auto"
+        Print a line every so many rounds; 0 prints nothing. "auto" shows on a terminal how far a
+        fit of more than three seconds is, and clears that line at the end.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; the model does not depend on it.
@@ -171,7 +173,7 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
         warm_start: bool = False,
         on_interrupt: str = "raise",
         scoring: str = "r2",
-        verbose: int = 0,
+        verbose: int | str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -206,6 +208,7 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @fits_tables
     @all_at_once
     @with_callbacks
     def fit(
@@ -275,6 +278,7 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
     def _make_subject(self) -> Subject:
         return Subject((self._bare_member(0),), lambda margins: margins[0][:, 0], "prediction")
 
+    @answers_tables
     def predict(self, X: Any) -> Floats:
         """Return F, (n_samples,)."""
         return np.ascontiguousarray(self._margins(X)[0][:, 0])

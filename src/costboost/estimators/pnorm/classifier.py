@@ -23,6 +23,7 @@ from costboost.fitting.trainer import read_eval_set, train_models
 from costboost.fitting.warm import continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
 from costboost.inputs.checks import check_learner, check_table, count_threads
+from costboost.inputs.elsewhere import answers_tables, fits_tables
 from costboost.trees.forest import encode_once
 
 Floats = NDArray[np.float64]
@@ -123,8 +124,9 @@ class PNormBoostClassifier(
     on_interrupt : {"raise", "keep"}, default="raise"
         On Ctrl-C: give up, or keep the model of the rounds done so far. With calibration no more
         folds are trained, and those there are are averaged.
-    verbose : int, default=0
-        Print a line every so many rounds.
+    verbose : int or "auto", default="auto"
+        Print a line every so many rounds; 0 prints nothing. "auto" shows on a terminal how far a
+        fit of more than three seconds is, and clears that line at the end.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; the model does not depend on it.
@@ -215,7 +217,7 @@ class PNormBoostClassifier(
         tol: float = 0.0,
         warm_start: bool = False,
         on_interrupt: str = "raise",
-        verbose: int = 0,
+        verbose: int | str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -255,6 +257,7 @@ class PNormBoostClassifier(
         tags.input_tags.string = inner is None
         return tags
 
+    @fits_tables
     @all_at_once
     @with_callbacks
     def fit(
@@ -324,6 +327,7 @@ class PNormBoostClassifier(
         codes = encode_once([mixture.forest for mixture in self._mixtures], X, n_threads)
         return [mixture.scores(X, n_threads, codes) for mixture in self._mixtures]
 
+    @answers_tables
     def decision_function(self, X: Any) -> Floats:
         """Return H, the mixture (AdaBoost.M2: the votes); calibrated: log probabilities.
 
@@ -338,6 +342,7 @@ class PNormBoostClassifier(
         scores = H[0] if self._scores is None else np.log(np.maximum(self._proba(H), 1e-300))
         return np.asarray(scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores)
 
+    @answers_tables
     def predict_proba(self, X: Any) -> Floats:
         """Return class probabilities, (n_samples, K).
 
@@ -377,6 +382,7 @@ class PNormBoostClassifier(
 
     # --- decisions
 
+    @answers_tables
     def predict(self, X: Any, costs: Any = None) -> NDArray[Any]:
         """Return decisions: the cheapest by calibrated probability, else argmax_y H(y|x).
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from costboost.boosting.pnorm.loop import MixingSetting
 from costboost.boosting.pnorm.methods import METHODS, Method
@@ -13,6 +13,7 @@ from costboost.fitting.parameters import (
     check_training,
     check_unbiased,
     read_limits,
+    read_verbose,
     stopping_metric,
     total_rounds,
 )
@@ -57,7 +58,7 @@ class PNormPlan:
     metric: Any
     tolerance: float
     on_interrupt: Any
-    verbose: int
+    verbose: int | Literal["auto"]
 
 
 def settle(params: Any, X: Any, costs: Costs, n_classes: int) -> PNormPlan:
@@ -85,7 +86,7 @@ def settle(params: Any, X: Any, costs: Costs, n_classes: int) -> PNormPlan:
         metric=stopping_metric(params),
         tolerance=float(params.tol),
         on_interrupt=params.on_interrupt,
-        verbose=int(params.verbose),
+        verbose=read_verbose(params.verbose),
     )
 
 

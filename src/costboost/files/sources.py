@@ -1,0 +1,240 @@
+"""Where the parts of a table in files come from, and their rows, read as they are asked for.
+
+A `RowGroups` is the small, picklable description of a part; its `read` opens nothing yet. Columns
+are read from the file one by one, at every question, and let go after it: binning asks for each
+once, and encoding for all of them together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from costboost.binning.binner import Binner
+from costboost.binning.categories import Key, object_keys
+from costboost.binning.columns import Table
+from costboost.costs import Costs
+from costboost.files.cache import CodesFolder
+from costboost.files.finding import Stretch, open_file
+from costboost.files.kinds import Kind
+
+__all__ = ["Columns", "FileColumns", "FileRows", "RowGroups", "as_pandas", "prices_of"]
+
+Codes = NDArray[np.uint8]
+Floats = NDArray[Any]  # float32 or float64
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns are read for what.
+
+    Attributes
+    ----------
+    features : tuple of str
+    kinds : tuple of str
+        What each feature holds; see `kinds.Kind`.
+    label : str
+    weight : str or None
+    prices : tuple of str, or None
+        Those that costs are read from; None: all, for a function that does not say.
+    """
+
+    features: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    label: str
+    weight: str | None
+    prices: tuple[str, ...] | None
+
+
+def _read_columns(stretches: tuple[Stretch, ...], names: list[str] | None) -> pa.Table:
+    """Read some columns of some row groups; None are all columns."""
+    tables = []
+    for stretch in stretches:
+        stretch.file.check()
+        with open_file(stretch.file.path) as file:
+            found = file.read_row_groups(list(stretch.groups), columns=names, use_threads=False)
+        tables.append(found if names is None else found.select(names))
+    return tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="permissive")
+
+
+def _one(stretches: tuple[Stretch, ...], name: str) -> list[pa.ChunkedArray]:
+    """Read one column: an array of each stretch, whose types may differ."""
+    return [_read_columns((stretch,), [name]).column(0) for stretch in stretches]
+
+
+def _plain(column: pa.ChunkedArray) -> NDArray[Any]:
+    """Return a column as numpy would hold it: objects where it has words, NaN for nulls."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_decimal(column.type):
+        column = column.cast(pa.float64())
+    return np.asarray(column.to_numpy(zero_copy_only=False))
+
+
+def _floats(column: pa.ChunkedArray) -> Floats:
+    dtype = column.type
+    if pa.types.is_null(dtype):
+        return np.full(len(column), np.nan)
+    if pa.types.is_boolean(dtype):
+        column = column.cast(pa.int8())  # with nulls, numpy would get objects
+    values = _plain(column)
+    return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
+
+
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+class FileColumns(Table):
+    """The features of some row groups.
+
+    What is asked for whole is read and let go; columns of which only some rows are asked for will
+    be asked for again, for the next rows, and stay as long as the table does.
+    """
+
+    def __init__(self, stretches: tuple[Stretch, ...], columns: Columns) -> None:
+        self.stretches, self.kinds = stretches, columns.kinds
+        self.names = columns.features
+        self.n_rows = sum(stretch.n_rows for stretch in stretches)
+        self.n_columns = len(columns.features)
+        self._held: dict[int, Any] = {}
+
+    def _column(self, j: int, start: int, stop: int, read: Callable[[int], Any]) -> Any:
+        if j in self._held:
+            return self._held[j]
+        found = read(j)
+        if stop - start < self.n_rows:
+            self._held[j] = found
+        return found
+
+    def _read_numbers(self, j: int) -> Floats:
+        assert self.names is not None
+        return _joined([_floats(part) for part in _one(self.stretches, self.names[j])])
+
+    def _read_keys(self, j: int) -> tuple[Integers, list[Key]]:
+        assert self.names is not None
+        parts = [_coded(part) for part in _one(self.stretches, self.names[j])]
+        values = [value for _, listed in parts for value in listed]
+        codes, keys = object_keys(values, lambda *given: self.refuse(j, *given))
+        places = np.cumsum([0, *(len(listed) for _, listed in parts)])
+        found = [_renumbered(part, codes[a:]) for (part, _), a in zip(parts, places, strict=False)]
+        return _joined(found), keys
+
+    def numbers(self, j: int, start: int, stop: int) -> Floats:
+        """Rows start to stop of column j as floats, NaN where missing; perhaps a view."""
+        if self.has_keys(j):
+            held = f"{self.kinds[j]} where numbers are expected"
+            raise self.refuse(j, held, "list it in categorical_features when fitting")
+        values: Floats = self._column(j, start, stop, self._read_numbers)[start:stop]
+        return values
+
+    def keys(self, j: int, start: int, stop: int) -> tuple[Integers, list[Key]]:
+        """Rows start to stop of column j as a dictionary of categories."""
+        codes, keys = self._column(j, start, stop, self._read_keys)
+        return codes[start:stop], keys
+
+    def has_keys(self, j: int) -> bool:
+        """Whether column j is stored as something else than numbers."""
+        return self.kinds[j] in ("words", "numbered categories")
+
+    def is_categorical(self, j: int) -> bool:
+        """Whether column j holds words or has a categorical type."""
+        return self.has_keys(j)
+
+
+def _coded(column: pa.ChunkedArray) -> tuple[Integers, list[Any]]:
+    """Return a column as a dictionary: -1 where it is null."""
+    if pa.types.is_null(column.type):
+        return np.full(len(column), -1, dtype=np.int64), []
+    whole = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    if isinstance(whole, pa.ChunkedArray):  # no rows, or too large for one
+        whole = pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], whole.type)
+    coded = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
+    codes = coded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    return np.asarray(codes), coded.dictionary.to_pylist()
+
+
+def _renumbered(codes: Integers, numbers: Integers) -> Integers:
+    """Return new numbers of dictionary entries; -1 stays -1."""
+    if len(numbers) == 0:
+        return codes
+    return np.where(codes < 0, -1, numbers[codes])
+
+
+class FileRows:
+    """The rows of a part; see `costboost.shards.parts.Raw`. Each attribute is read when asked."""
+
+    def __init__(self, stretches: tuple[Stretch, ...], columns: Columns) -> None:
+        self.stretches, self.columns = stretches, columns
+
+    @property
+    def X(self) -> FileColumns:  # noqa: N802
+        """The features."""
+        return FileColumns(self.stretches, self.columns)
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """Labels, or targets."""
+        return _joined([_plain(part) for part in _one(self.stretches, self.columns.label)])
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """One weight for each row, or None."""
+        if self.columns.weight is None:
+            return None
+        parts = [_floats(part) for part in _one(self.stretches, self.columns.weight)]
+        return _joined(parts).astype(np.float64, copy=False)
+
+    @property
+    def frame(self) -> Any:
+        """The columns that costs are read from."""
+        return price_frame(self.stretches, self.columns.prices)
+
+
+def prices_of(costs: Costs | None) -> tuple[str, ...] | None:
+    """Return the columns that costs are read from; None where a function does not say."""
+    if costs is None:
+        return ()
+    return tuple(costs.column_names) if costs.names_every_column else None
+
+
+def price_frame(stretches: tuple[Stretch, ...], names: tuple[str, ...] | None) -> Any:
+    """Return the columns named, as an Arrow table; for a function all, as a pandas frame."""
+    if names is not None:
+        return _read_columns(stretches, list(names))
+    return as_pandas(_read_columns(stretches, None))
+
+
+def as_pandas(table: pa.Table) -> Any:
+    """Return a table as functions of users expect it."""
+    try:
+        return table.to_pandas()
+    except ImportError as error:
+        raise ImportError(
+            "Costs by a function get a pandas DataFrame, but pandas is not installed: name a "
+            "column or write an expression instead, or pip install pandas."
+        ) from error
+
+
+@dataclass(frozen=True)
+class RowGroups:
+    """A source: some row groups, whose codes are kept in a folder."""
+
+    stretches: tuple[Stretch, ...]
+    columns: Columns
+    folder: CodesFolder
+
+    def read(self) -> FileRows:
+        """Return the rows; none is read before it is asked for."""
+        return FileRows(self.stretches, self.columns)
+
+    def keep_codes(self, binner: Binner, n_rows: int, write: Callable[[Any], Any]) -> Codes:
+        """Return the codes as a file that is mapped into memory; written, if there is none yet."""
+        about = (self.stretches, self.columns.features, binner.__getstate__())
+        return self.folder.codes(about, (n_rows, binner.n_features), write)
