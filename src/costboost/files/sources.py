@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from costboost.binning.binner import Binner
 from costboost.binning.categories import Key, object_keys
 from costboost.binning.columns import Table
 from costboost.costs import Costs
@@ -234,7 +233,6 @@ class RowGroups:
         """Return the rows; none is read before it is asked for."""
         return FileRows(self.stretches, self.columns)
 
-    def keep_codes(self, binner: Binner, n_rows: int, write: Callable[[Any], Any]) -> Codes:
+    def keep_codes(self, about: Any, shape: tuple[int, int], write: Callable[[Any], Any]) -> Codes:
         """Return the codes as a file that is mapped into memory; written, if there is none yet."""
-        about = (self.stretches, self.columns.features, binner.__getstate__())
-        return self.folder.codes(about, (n_rows, binner.n_features), write)
+        return self.folder.codes((self.stretches, self.columns.features, about), shape, write)

@@ -33,6 +33,7 @@ from costboost.shards.rows import Shard
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.uint8]
+Int64 = NDArray[np.int64]
 Chosen = NDArray[np.uint32] | None  # rows of a part by their place in it; None: all
 
 
@@ -73,6 +74,8 @@ class Part:
     data : RowData
         What was said of the rows, as far as it is settled.
     codes : uint8 array of shape (m, d)
+    stored : uint32 array of shape (m,) or None
+        The row whose codes are at each place; None: the one of that number.
     shards : dict
         Of the models that train, by key.
     followed : dict
@@ -84,6 +87,7 @@ class Part:
         self._raw: Raw | None = None
         self._n_rows: int | None = None
         self._codes: Codes | None = None
+        self.stored: NDArray[np.uint32] | None = None
         self.data: RowData | None = None
         self.shards: dict[int, Shard] = {}
         self.followed: dict[int, tuple[Chosen, Floats]] = {}
@@ -110,18 +114,55 @@ class Part:
         return self._codes
 
     def encode(self, binner: Binner) -> None:
-        """Give every cell its code, and let the table go; a source may say where codes are kept."""
+        """Give every cell its code, and let the table go; a source may say where codes are kept.
+
+        Rows are stored class by class, as most models want them: then those need no copy.
+        """
         if self._codes is None and not self.n_rows:
             self._codes = np.zeros((0, binner.n_features), dtype=np.uint8)
         elif self._codes is None:
-            keep = getattr(self.source, "keep_codes", None)
+            self.stored = self._by_class()
             write = partial(_encode, self, binner)
-            self._codes = write(None) if keep is None else keep(binner, self.n_rows, write)
+            keep = getattr(self.source, "keep_codes", None)
+            about = (binner.__getstate__(), self.stored)
+            shape = (self.n_rows, binner.n_features)
+            self._codes = write(None) if keep is None else keep(about, shape, write)
         self._raw = None
 
+    def _by_class(self) -> NDArray[np.uint32] | None:
+        """Return the rows class by class; None where they are, or where there are no classes."""
+        y = None if self.data is None else self.data.y
+        if y is None or y.dtype.kind not in "iu" or np.all(y[1:] >= y[:-1]):
+            return None
+        return plan_layout(y, len(y), int(y.max()) + 1, 1).rows
+
+    def places_of(self, chosen: NDArray[Any] | None) -> NDArray[Any] | slice:
+        """Return where the codes of some rows are."""
+        if self.stored is None:
+            return slice(None) if chosen is None else chosen
+        places = np.empty(len(self.stored), dtype=np.uint32)
+        places[self.stored] = np.arange(len(places), dtype=np.uint32)
+        return places if chosen is None else places[chosen]
+
     def codes_of(self, chosen: Chosen) -> Codes:
-        """Return the codes of some rows."""
-        return self.codes if chosen is None else self.codes[chosen]
+        """Return the codes of some rows, in their order."""
+        return self.codes[self.places_of(chosen)]
+
+    def arranged(self, chosen: Chosen, loader: Loader) -> tuple[Codes, NDArray[np.uint32], Int64]:
+        """Return the codes of a model's rows as it groups them, the rows, and where groups begin.
+
+        Rows are given by their place among the chosen. All rows need no copy of the codes, if the
+        model groups them as they are stored, or not at all.
+        """
+        n_rows, labels = self.n_rows if chosen is None else len(chosen), loader.labels
+        if chosen is None:
+            rows = np.arange(n_rows, dtype=np.uint32) if self.stored is None else self.stored
+            own = np.zeros(n_rows, dtype=np.uint8) if labels is None else labels[rows]
+            if np.all(own[1:] >= own[:-1]):
+                return self.codes, rows, np.searchsorted(own, np.arange(loader.n_segments + 1))
+        layout = plan_layout(labels, n_rows, loader.n_segments, 1)
+        places = self.places_of(layout.rows if chosen is None else chosen[layout.rows])
+        return np.ascontiguousarray(self.codes[places]), layout.rows, layout.starts[0]
 
     def settled(self, chosen: Chosen) -> RowData:
         """Return what was said of some rows."""
@@ -131,7 +172,8 @@ class Part:
 
 
 def _encode(part: Part, binner: Binner, out: Codes | None) -> Codes:
-    return binner.encode(part.raw.X, out=out)
+    places = None if part.stored is None else np.asarray(part.places_of(None), dtype=np.int64)
+    return binner.encode(part.raw.X, positions=places, out=out)
 
 
 # --- what parts are asked
@@ -285,13 +327,9 @@ class OpenShard(Command):
     def answer(self, part: Part) -> None:
         """Make a shard of the rows."""
         loader = self.loader.on(part.settled(self.chosen))
-        codes = part.codes_of(self.chosen)
-        layout = plan_layout(loader.labels, len(codes), loader.n_segments, 1)
-        ranks = layout.rows + np.uint32(0)
-        ranks = ranks + np.uint32(self.ranks) if isinstance(self.ranks, int) else self.ranks[ranks]
-        ordered = loader.n_segments == 1
-        arranged = np.ascontiguousarray(codes if ordered else codes[layout.rows])
-        part.shards[self.key] = Shard(arranged, ranks, layout.starts[0], loader.load(layout.rows))
+        codes, rows, starts = part.arranged(self.chosen, loader)
+        ranks = rows + np.uint32(self.ranks) if isinstance(self.ranks, int) else self.ranks[rows]
+        part.shards[self.key] = Shard(codes, ranks, starts, loader.load(rows))
 
 
 @dataclass(frozen=True)
