@@ -58,7 +58,7 @@ def parent(process):
 
 
 def kill_executors():
-    """Kill the executor of a task in the middle of a tree."""
+    """Kill the executor of a task in the middle of a tree, and what it has started."""
     spark = start_session("local-cluster[2,1,1024]", spark__executor__memory="1g")
     send, seen = Driver.send, []
 
@@ -67,7 +67,10 @@ def kill_executors():
         if seen.count("Expand") == 9 and "killed" not in seen:
             seen.append("killed")
             caller = next(iter(driver._transport._callers.values()))
-            os.kill(parent(parent(caller.hello.process)), signal.SIGKILL)
+            worker = caller.hello.process
+            daemon = parent(worker)
+            for process in (parent(daemon), daemon, worker):
+                os.kill(process, signal.SIGKILL)
         return send(driver, orders)
 
     starts, counting = counted_starts()

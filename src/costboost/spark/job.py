@@ -9,8 +9,9 @@ after it, over no rows at all.
 from __future__ import annotations
 
 import secrets
-import threading
 from typing import Any
+
+from pyspark import InheritableThread
 
 from costboost.clusters.errors import ClusterError
 from costboost.spark.task import Task
@@ -34,7 +35,8 @@ class BarrierJob:
         self._tag = f"costboost-{secrets.token_hex(8)}"
         self._frame = rows.mapInArrow(task, "nothing boolean", barrier=True).repartition(1)
         self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, name=self._tag, daemon=True)
+        # It has the caller's properties: the pool, the group to cancel by.
+        self._thread = InheritableThread(self._run, session=self._session, daemon=True)
         self._thread.start()
 
     def _run(self) -> None:

@@ -67,7 +67,7 @@ class PartitionRows:
 def features_of(table: Any, columns: Columns) -> Any:
     """Return the features of a table of Arrow: a table, or an array of vectors."""
     if columns.width is None:
-        return table.select(list(columns.features)).combine_chunks()
+        return table.select(list(columns.features))
     return _dense(table, columns.features[0], columns.width)
 
 
