@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.shards.bench import Bench
 from costboost.shards.layout import deal_rows
 from costboost.shards.local import Shards
 from costboost.shards.rows import Shard
@@ -38,11 +39,14 @@ class FoldLayout:
         rows[p] is the number of the row stored at position p.
     starts : list of int64 arrays of shape (F + 2,)
         Where each fold of a shard begins; behind the last are rows that no model uses.
+    benches : list of Bench
+        One for each shard: models work in turn, a round of each at a time.
     """
 
     splits: list[tuple[Int64, Int64]]
     rows: Rows
     starts: list[Int64]
+    benches: list[Bench]
 
     def positions(self) -> Int64:
         """Return where each row is stored, (n,)."""
@@ -66,12 +70,12 @@ class FoldLayout:
         ranks = np.zeros(len(self.rows), dtype=np.uint32)
         ranks[self.splits[fold][0]] = np.arange(len(self.splits[fold][0]), dtype=np.uint32)
         shards = []
-        for starts in self.starts:
+        for starts, bench in zip(self.starts, self.benches, strict=True):
             first, begin, end, last = starts[[0, fold, fold + 1, -2]].tolist()
             own = ranks[np.concatenate([self.rows[first:begin], self.rows[end:last]])]
             segments = np.array([0, begin - first, len(own)], dtype=np.int64)
             skips = (0, end - begin)
-            shards.append(Shard(codes[first:last], own, segments, load(own), skips))
+            shards.append(Shard(codes[first:last], own, segments, load(own), skips, bench))
         return Shards(shards)
 
     def pieces(self, codes: Codes, fold: int) -> list[tuple[Codes, Int64]]:
@@ -106,7 +110,8 @@ def plan_folds(
         if not np.array_equal(np.flatnonzero(used & (fold_of != k)), train):
             return None
     rows, starts = deal_rows(fold_of, n_rows, len(splits) + 1, n_shards)
-    return FoldLayout(list(splits), rows, _absolute(starts))
+    benches = [Bench() for _ in starts]
+    return FoldLayout(list(splits), rows, _absolute(starts), benches)
 
 
 def _increasing(rows: Int64) -> bool:

@@ -8,26 +8,31 @@ and `skips` says how many rows of the codes come before each segment that are no
 
 A worker keeps the histograms of nodes that wait to be split. It counts the smaller of a node's two
 children, as it sees them; the other one is the parent's less that, which integers make exact.
+
+What is as long as the rows and holds nothing between two rounds lies on a `Bench`, which shards
+that never work at the same time may share.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from costboost.shards import _tree_kernels as kernels
+from costboost.shards.bench import Bench
 from costboost.shards.sampling import RowSample
 
 Int64 = NDArray[np.int64]
 
 ROOT = 0
 Place = tuple[NDArray[np.uint8], NDArray[np.uint32], bool, Int64, Int64]
+_NOWHERE = np.zeros(0, dtype=np.uint32)
 
 
 class Mode(Protocol):
@@ -73,12 +78,11 @@ class Shard:
         The number of each row in the table as it was given.
     starts : ndarray of shape (S + 1,), int64
         Where each segment (class) begins.
-    leaves : ndarray of shape (m,), uint16
-        The leaf each row reached in the tree grown last.
     state : object
         What the algorithm that drives the growing holds of these rows (weights, margins, ...).
     skips : tuple of int, or None
         Row i of segment s has the codes i + skips[s]; None: the codes i.
+    bench : Bench
     """
 
     codes: NDArray[np.uint8]
@@ -86,16 +90,24 @@ class Shard:
     starts: Int64
     state: Any = None
     skips: tuple[int, ...] | None = None
+    bench: Bench = field(default_factory=Bench)
 
     def __post_init__(self) -> None:
-        m = len(self.rows)
-        self.order = np.empty(m, dtype=np.uint32)
-        self.scratch = np.empty(m, dtype=np.uint32)
-        self.leaves = np.zeros(m, dtype=np.uint16)
+        self.bench.reserve(len(self.rows))
+        self.order = _NOWHERE
         self.ranges: dict[int, tuple[Int64, Int64]] = {}
         self.sampled = False
         self._kept: dict[tuple[Mode, int], Int64 | tuple[Int64, Int64]] = {}
         self._root_counts: Int64 | None = None
+
+    def worktop(self, name: str, kind: DTypeLike, width: int = 1) -> NDArray[Any]:
+        """Return an array of the bench for these rows, `width` numbers each, (m * width,)."""
+        return self.bench.rows(name, kind, len(self.rows), width)
+
+    @property
+    def leaves(self) -> NDArray[np.uint16]:
+        """The leaf that each row reached in the tree grown last, (m,)."""
+        return self.worktop("leaves", np.uint16)
 
     # --- nodes
 
@@ -103,13 +115,12 @@ class Shard:
         """Forget the last tree; put all rows, or those of a sample, into the root."""
         self.sampled = sample is not None
         self._kept.clear()
+        self.order = _NOWHERE  # needed by a sample, or from the first division on
         begins, ends = self.starts[:-1].copy(), self.starts[1:].copy()
         if sample is not None:
-            keep = sample.keeps(self.rows)
+            self.order = self.worktop("order", np.uint32)
             for s, (begin, end) in enumerate(zip(begins, ends, strict=True)):
-                chosen = np.flatnonzero(keep[begin:end]) + begin
-                self.order[begin : begin + len(chosen)] = chosen
-                ends[s] = begin + len(chosen)
+                ends[s] = begin + sample.write(self.rows[begin:end], begin, self.order[begin:end])
         self.ranges = {ROOT: (begins, ends)}
         return int(np.sum(ends - begins))
 
@@ -144,11 +155,13 @@ class Shard:
         self, node: int, left: int, feature: int, goes_left: NDArray[np.uint8]
     ) -> tuple[int, int]:
         """Divide a node's rows between two children; return how many each of them got."""
+        if not len(self.order):
+            self.order = self.worktop("order", np.uint32)
         begins, ends = self.ranges[node]
-        parts = []
+        scratch, parts = self.worktop("scratch", np.uint32), []
         for codes, order, whole, begin, end in self.places(node):
             parts.append(np.empty_like(begin))
-            where = (order, self.scratch, whole, begin, end)
+            where = (order, scratch, whole, begin, end)
             kernels.partition(codes, feature, goes_left, *where, parts[-1])
         middles = parts[0] if len(parts) == 1 else np.concatenate(parts)
         # The root's rows are now in `order`, so its children read them there.
@@ -212,7 +225,7 @@ class Shard:
 
     def settle(self, shape: TreeShape) -> Int64:
         """Write to `leaves` the leaf that each row reaches; count the rows of every leaf."""
-        counts = np.zeros(max(shape.leaves) + 1, dtype=np.int64)
+        counts, leaves = np.zeros(max(shape.leaves) + 1, dtype=np.int64), self.leaves
         if self.sampled:  # rows left out of the tree's making reach a leaf too
             self.begin(None)
         self._kept.clear()
@@ -221,7 +234,7 @@ class Shard:
             node = pending.pop()
             left, goes_left = shape.left[node], shape.goes_left[node]
             if left < 0 or goes_left is None:
-                kernels.assign_leaf(*self.where(node), shape.leaves[node], self.leaves)
+                kernels.assign_leaf(*self.where(node), shape.leaves[node], leaves)
                 counts[shape.leaves[node]] = self.size(node)
                 continue
             goes = (shape.features[node], goes_left)
@@ -230,7 +243,7 @@ class Shard:
                 ends = (shape.leaves[left], shape.leaves[left + 1])
                 n_left = 0
                 for codes, order, *where in self.places(node):
-                    own = (codes, *goes, order, *where, *ends, self.leaves)
+                    own = (codes, *goes, order, *where, *ends, leaves)
                     n_left += kernels.assign_split(*own)
                 counts[ends[0]], counts[ends[1]] = n_left, self.size(node) - n_left
                 continue

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from costboost.boosting.gradient import _gradient_kernels
+from costboost.boosting.gradient import _gradient_kernels, messages
+from costboost.boosting.gradient import rows as rows_module
 from costboost.boosting.gradient.losses import (
     CostExponentialLoss,
     ExpectedCostLoss,
@@ -23,7 +24,13 @@ from costboost.boosting.gradient.losses import (
     classes,
     errors,
 )
-from costboost.boosting.gradient.messages import Bind
+from costboost.boosting.gradient.messages import (
+    Bind,
+    LeafSums,
+    PutVectors,
+    SumsAlong,
+    Widen,
+)
 from costboost.boosting.gradient.minimisers import (
     huber_delta,
     minimise,
@@ -31,7 +38,10 @@ from costboost.boosting.gradient.minimisers import (
     pinball_by_leaf,
     pinball_minimiser,
 )
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import GradientRows, Rows, read_both
+from costboost.boosting.paying import make_bill
+from costboost.costs import as_costs
+from costboost.shards.grid import to_floats
 from gradient_shards import best_constant, cut_rows
 from interpreted import load_interpreted
 from naive import gradient as naive
@@ -157,17 +167,20 @@ def kernels(request):
 def derive(loss, rows, raw, n_shards=1):
     """Return the largest derivatives, and all gradients and hessians in the order of the table."""
     with cut_rows(rows, n_shards=n_shards) as shards:
-        shards.call([Bind(loss, (0.0,) * rows.n_outputs, steps=False)])
+        shards.call([Bind(loss, (0.0,) * rows.n_outputs, "leaf")])
         shards.put(lambda shard, part: setattr(shard.state, "margins", part), raw)
         largest = loss.measure(shards, getattr(loss, "total", 0.0))
-        gradients = shards.fetch(lambda shard: shard.state.gradients.T)
-        return largest, gradients, shards.fetch(lambda shard: shard.state.hessians.T)
+        outputs = range(rows.n_outputs)
+        parts = shards.fetch(
+            lambda shard: np.stack([shard.state.derivatives(k) for k in outputs]).T
+        )
+        return largest, parts[:, 0], parts[:, 1]
 
 
 @each_loss
 @pytest.mark.parametrize("weighted", [False, True])
 def test_kernels_compute_what_the_methods_say(kernels, name, weighted, monkeypatch):
-    for module in (classes, errors):
+    for module in (classes, errors, rows_module):
         monkeypatch.setattr(module, "kernels", kernels)
     loss, _, rows, raw = example(name, n=61)
     if weighted:
@@ -201,12 +214,12 @@ def test_certain_rows_have_finite_gradients(kernels):
     labels = np.array([1, 1, 0, 0], dtype=np.uint8)
     one, none = np.ones(2), np.zeros(0)
     for kind in (3, 4, 5):
-        g, h, top = np.zeros((1, 4)), np.zeros((1, 4)), np.zeros((1, 2))
+        cores, parts, top = np.zeros(4), np.zeros((2, 4)), np.zeros((1, 2))
         terms = (np.array([-1.0, 1.0]), np.zeros(2), one)
         rows = (margins, labels, True, *terms, 0.0, none)
-        kernels.binary_gradients(kind, *rows, g, h, top)
-        assert np.all(np.isfinite(g))
-        assert np.all(np.isfinite(h))
+        kernels.binary_cores(kind, *rows, cores, top)
+        kernels.unfold(kind, cores, 0, labels, True, terms[0], none, False, parts)
+        assert np.all(np.isfinite(parts))
 
 
 @given(st.integers(0, 2**32), st.integers(1, 50))
@@ -215,14 +228,68 @@ def test_packed_pairs_come_apart_again(seed, n):
     rng = np.random.default_rng(seed)
     g, h = rng.normal(size=n), rng.uniform(size=n)
     packed, totals = np.zeros(n, dtype=np.int64), np.zeros(4, dtype=np.int64)
-    _gradient_kernels.pack_pairs(g, h, 2.0**10, 2.0**12, 29, packed, totals)
+    rows = (*read_both(g, h, np.zeros(0)), False, np.empty((2, 16)))
+    _gradient_kernels.pack_pairs(*rows, 2.0**10, 2.0**12, 29, packed, totals)
     wide = np.zeros((n, 2), dtype=np.int64)
-    _gradient_kernels.widen_pairs(g, h, 2.0**10, 2.0**12, wide)
+    total = _gradient_kernels.widen_pairs(*rows, 2.0**10, 2.0**12, wide)
     np.testing.assert_array_equal(packed >> 29, wide[:, 0])
     np.testing.assert_array_equal(packed & (2**29 - 1), wide[:, 1])
     np.testing.assert_array_equal(wide[:, 0], np.trunc(g * 2.0**10 + np.copysign(0.5, g)))
     gradients = wide[:, 0]
     assert totals.tolist() == [np.abs(gradients).sum(), gradients.sum(), wide[:, 1].sum(), n]
+    assert total == wide[:, 1].sum()
+
+
+@each_loss
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("by_weight", [False, True])
+def test_sums_are_those_of_the_derivatives(kernels, name, weighted, by_weight, monkeypatch):
+    """Over several blocks of rows, for all that reads derivatives from cores."""
+    for module in (classes, errors, rows_module, messages):
+        monkeypatch.setattr(module, "kernels", kernels)
+    monkeypatch.setattr(rows_module, "BLOCK", 16)
+    loss, _, rows, raw = example(name, n=61)
+    rng = np.random.default_rng(2)
+    if weighted:
+        rows = Rows(rows.y, rows.n_outputs, rng.uniform(0.1, 3, size=61), rows.prices)
+    steps, leaves = rng.normal(size=raw.shape), rng.integers(0, 3, size=61).astype(np.uint16)
+    _, gradients, hessians = derive(loss, rows, raw)
+    spread = np.tile(rows.unit_or_weights[:, None], raw.shape[1]) if by_weight else hessians
+    keep, scales = rng.random(61) < 0.7, (2.0**30, 2.0**31)
+    with cut_rows(rows) as shards:
+        shards.call([Bind(loss, (0.0,) * rows.n_outputs, "leaf")])
+        shard = shards.shards[0]
+        shard.leaves[:], shard.state.margins = leaves, raw
+        loss.measure(shards, getattr(loss, "total", 0.0))
+        shard.state.keep, shard.state.along = keep.astype(np.uint8), steps
+        for k in range(raw.shape[1]):
+            sums = LeafSums(k, 3, by_weight, scales).answer(shard)
+            for leaf in range(3):
+                there = keep & (leaves == leaf)
+                expected = gradients[there, k].sum(), spread[there, k].sum()
+                found = [to_floats(sums[leaf, 2 * j : 2 * j + 2], scales[j]) for j in (0, 1)]
+                np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+            assert Widen(k, by_weight, scales).answer(shard) == shard.state.pairs[:, 1].sum()
+            expected = np.rint(np.stack([gradients[:, k], spread[:, k]], axis=1) * scales)
+            np.testing.assert_allclose(shard.state.pairs, expected, atol=1)
+        sums = SumsAlong(scales).answer(shard)[0]
+        expected = ((gradients * steps)[keep].sum(), (hessians * steps**2)[keep].sum())
+        found = [to_floats(sums[2 * j : 2 * j + 2], scales[j]) for j in (0, 1)]
+        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12)
+        PutVectors(2.0**20, 2.0**10).answer(shard)
+        np.testing.assert_allclose(shard.state.vectors[:, :-1], np.rint(gradients * 2.0**20))
+        weights = np.rint(rows.unit_or_weights * 2.0**10)
+        np.testing.assert_array_equal(shard.state.vectors[:, -1], weights)
+
+
+def test_class_numbers_take_a_byte_and_lie_once():
+    y = np.array([0, 2, 1, 2])
+    part = Rows(y, 3).take(np.array([1, 2]))
+    assert (part.y.dtype, part.targets.dtype) == (np.uint8, np.int64)
+    costs = as_costs(None, np.arange(3))
+    state = GradientRows(part, make_bill(costs, y, np.array([1, 2])))
+    assert state.given.y is state.bill.truth
+    assert np.shares_memory(LogLoss().bind(state.given).labels, state.bill.truth)
 
 
 # --- minimisers ----------------------------------------------------------------------------------

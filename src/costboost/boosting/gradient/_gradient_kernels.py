@@ -1,10 +1,19 @@
-"""The compiled loops of gradient boosting over rows: gradients, grids, sums by leaf.
+"""The compiled loops of gradient boosting over rows: derivatives, grids, sums by leaf.
 
     margins     (m, J) float64   F of every row and output
     leaves      (m,) uint16      the leaf of the tree grown last that each row reached
-    gradients   (J, m) float64   dL/dF, weighted; `hessians` likewise, what stands for d2L/dF2
+    cores       (m,) float64     one number of every row from which both derivatives of an output
+                                 follow by a few products: what takes time (`exp`) is in it
     terms       a, b, w0 ...     per-row numbers of a loss: one entry for every row, or one for
                                  every class (then row i reads the entry of its label), or one
+
+Derivatives are those of the loss, times the row's weight: the gradient dL/dF, and the hessian, what
+stands for d2L/dF2. They are written a block of rows at a time (`_unfold`) and used there; no array
+of either lies beside the rows. What the core is:
+
+    SQUARED, HUBER   F - y                        PINBALL, EXPECTED   the gradient
+    LOG              the other class's share      SOFTMAX             the output's share
+    EXPONENTIAL      w0 exp(-(a F + b total))     HELD                the gradient; a, the hessian
 
 Sums of real terms are exact and so independent of their order: a term is cut into a whole number
 of grid units and a remainder, and both are added as int64. `exp` is libm's, whose result does not
@@ -20,9 +29,11 @@ except ImportError:
     from costboost.runtime import interpreted as cython
 
 if cython.compiled:
-    from cython.cimports.libc.math import exp, fabs
+    from cython.cimports.libc.math import exp, fabs, rint
 else:
     from math import exp, fabs
+
+    rint = round  # to even, as libm's
 
 SQUARED = cython.declare(cython.int, 0)
 PINBALL = cython.declare(cython.int, 1)
@@ -30,6 +41,8 @@ HUBER = cython.declare(cython.int, 2)
 LOG = cython.declare(cython.int, 3)
 EXPONENTIAL = cython.declare(cython.int, 4)
 EXPECTED = cython.declare(cython.int, 5)
+SOFTMAX = cython.declare(cython.int, 6)
+HELD = cython.declare(cython.int, 7)
 
 REMAINDER = cython.declare(cython.double, 1099511627776.0)  # 2**40
 STEEP = cython.declare(cython.double, 500.0)  # exponents are cut here, far from overflow
@@ -49,18 +62,20 @@ def _add(
     return 0
 
 
-def regression_gradients(
+# --- cores
+
+
+def error_cores(
     kind: cython.int,
     margins: cython.const[cython.double][:, ::1],
     targets: cython.const[cython.double][::1],
     over: cython.const[cython.double][::1],
     under: cython.const[cython.double][::1],
     weights: cython.const[cython.double][::1],
-    gradients: cython.double[:, ::1],
-    hessians: cython.double[:, ::1],
+    cores: cython.double[::1],
     largest: cython.double[:, ::1],
 ):
-    """Write the weighted gradient and hessian of a loss of F - y for every row.
+    """Write the core of a loss of F - y for every row.
 
     SQUARED has neither prices; PINBALL is `over` per unit above y and `under` per unit below it;
     HUBER is quadratic up to over[0] and linear beyond, with its true curvature. No weights means
@@ -80,22 +95,16 @@ def regression_gradients(
             if weighted:
                 weight = weights[i]
             gap = margins[i, 0] - targets[i]
-            gradient = gap
             hessian = 1.0
             if kind == PINBALL:
-                gradient = over[i * step] if gap > 0.0 else (-under[i * step] if gap < 0.0 else 0.0)
-            elif kind == HUBER:
-                if gap > over[0]:
-                    gradient = over[0]
-                    hessian = 0.0
-                elif gap < -over[0]:
-                    gradient = -over[0]
-                    hessian = 0.0
+                gap = over[i * step] if gap > 0.0 else (-under[i * step] if gap < 0.0 else 0.0)
+            cores[i] = gap
+            gradient = fabs(gap)
+            if kind == HUBER and gradient > over[0]:
+                gradient = over[0]
+                hessian = 0.0
             gradient *= weight
             hessian *= weight
-            gradients[0, i] = gradient
-            hessians[0, i] = hessian
-            gradient = fabs(gradient)  # no branch: signs are as good as random
             top = gradient if gradient > top else top
             most = hessian if hessian > most else most
         largest[0, 0] = top
@@ -144,7 +153,7 @@ def sum_values(
             _add(out, 0, 0, values[i] * scale)
 
 
-def binary_gradients(
+def binary_cores(
     kind: cython.int,
     margins: cython.const[cython.double][:, ::1],
     labels: cython.const[cython.uchar][::1],
@@ -154,11 +163,10 @@ def binary_gradients(
     w0: cython.const[cython.double][::1],
     total: cython.double,
     weights: cython.const[cython.double][::1],
-    gradients: cython.double[:, ::1],
-    hessians: cython.double[:, ::1],
+    cores: cython.double[::1],
     largest: cython.double[:, ::1],
 ):
-    """Write the weighted gradient and hessian of a loss of two classes for every row.
+    """Write the core of a loss of two classes for every row; raise `largest` as above.
 
     LOG reads no terms. EXPONENTIAL is w0 exp(-(a F + b total)). EXPECTED is a / (1 + exp(-F)),
     a the cost of answering 1 rather than 0; its hessian is |gradient|, which bounds |d2L/dF2|.
@@ -169,7 +177,7 @@ def binary_gradients(
     weight: cython.double = 1.0
     z: cython.double
     p: cython.double
-    sign: cython.double
+    core: cython.double
     gradient: cython.double
     hessian: cython.double
     top: cython.double = largest[0, 0]
@@ -181,30 +189,71 @@ def binary_gradients(
             at = cython.cast(cython.Py_ssize_t, labels[i]) if by_class else i
             if kind == LOG:
                 # The probability of the other class: nothing cancels where rows are certain.
-                sign = 1.0 - 2.0 * cython.cast(cython.double, labels[i])
-                z = -sign * margins[i, 0]
-                p = 1.0 / (1.0 + exp(z if z < STEEP else STEEP))
-                gradient = sign * p
-                hessian = p * (1.0 - p)
+                z = (2.0 * cython.cast(cython.double, labels[i]) - 1.0) * margins[i, 0]
+                core = 1.0 / (1.0 + exp(z if z < STEEP else STEEP))
+                gradient = core
+                hessian = core * (1.0 - core)
             elif kind == EXPONENTIAL:
                 z = -(a[at] * margins[i, 0] + b[at] * total)
-                z = w0[at] * exp(z if z < STEEP else STEEP)
-                gradient = -a[at] * z
-                hessian = a[at] * a[at] * z
+                core = w0[at] * exp(z if z < STEEP else STEEP)
+                gradient = fabs(a[at] * core)
+                hessian = a[at] * a[at] * core
             else:
                 z = fabs(margins[i, 0])
                 p = 1.0 / (1.0 + exp(z if z < STEEP else STEEP))
-                gradient = a[at] * p * (1.0 - p)
-                hessian = fabs(gradient)
+                core = a[at] * p * (1.0 - p)
+                gradient = fabs(core)
+                hessian = gradient
+            cores[i] = core
             gradient *= weight
             hessian *= weight
-            gradients[0, i] = gradient
-            hessians[0, i] = hessian
-            gradient = fabs(gradient)  # no branch: signs are as good as random
             top = gradient if gradient > top else top
             most = hessian if hessian > most else most
         largest[0, 0] = top
         largest[0, 1] = most
+
+
+def softmax_cores(
+    margins: cython.const[cython.double][:, ::1],
+    labels: cython.const[cython.uchar][::1],
+    weights: cython.const[cython.double][::1],
+    cores: cython.double[:, ::1],
+    largest: cython.double[:, ::1],
+):
+    """Write the softmax of every row's F, (K, m): log loss's cores; raise largest, (K, 2)."""
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    y: cython.Py_ssize_t
+    n_classes: cython.Py_ssize_t = margins.shape[1]
+    weighted: cython.bint = weights.shape[0] > 0
+    weight: cython.double = 1.0
+    shift: cython.double
+    p: cython.double
+    total: cython.double
+    gradient: cython.double
+    hessian: cython.double
+    with cython.nogil:
+        for i in range(margins.shape[0]):
+            if weighted:
+                weight = weights[i]
+            y = cython.cast(cython.Py_ssize_t, labels[i])
+            shift = margins[i, 0]
+            for k in range(1, n_classes):
+                shift = margins[i, k] if margins[i, k] > shift else shift
+            total = 0.0
+            for k in range(n_classes):
+                p = exp(margins[i, k] - shift)
+                cores[k, i] = p
+                total += p
+            for k in range(n_classes):
+                p = cores[k, i] / total
+                cores[k, i] = p
+                gradient = fabs(weight * (p - 1.0 if k == y else p))
+                hessian = weight * p * (1.0 - p)
+                if gradient > largest[k, 0]:
+                    largest[k, 0] = gradient
+                if hessian > largest[k, 1]:
+                    largest[k, 1] = hessian
 
 
 def class_gradients(
@@ -223,10 +272,10 @@ def class_gradients(
 ):
     """Write the weighted gradients and hessians of a loss of K classes for every row.
 
-    LOG: p is the softmax of F; hessian p (1 - p). EXPONENTIAL: sum over k != y of
-    w0_k exp(-(a_k (F_y - F_k) + b_k total)). EXPECTED: sum_k p_k a_k, a_k the cost of answer k;
-    hessian p_k (|a_k - E| + sum_j p_j |a_j - E|), E the expected cost: twice that bounds the
-    curvature (by diagonal dominance), whatever its sign.
+    EXPONENTIAL: sum over k != y of w0_k exp(-(a_k (F_y - F_k) + b_k total)). EXPECTED:
+    sum_k p_k a_k, p the softmax of F, a_k the cost of answer k; hessian
+    p_k (|a_k - E| + sum_j p_j |a_j - E|), E the expected cost: twice that bounds the curvature (by
+    diagonal dominance), whatever its sign. Raises largest, (K, 2).
     """
     i: cython.Py_ssize_t
     k: cython.Py_ssize_t
@@ -275,22 +324,15 @@ def class_gradients(
                 for k in range(n_classes):
                     p = gradients[k, i] / z
                     gradients[k, i] = p
-                    if kind == EXPECTED:
-                        mean += p * a[at, k]
+                    mean += p * a[at, k]
                 spread = 0.0
-                if kind == EXPECTED:
-                    for k in range(n_classes):
-                        z = a[at, k] - mean
-                        spread += gradients[k, i] * (z if z > 0.0 else -z)
+                for k in range(n_classes):
+                    spread += gradients[k, i] * fabs(a[at, k] - mean)
                 for k in range(n_classes):
                     p = gradients[k, i]
-                    if kind == LOG:
-                        gradients[k, i] = weight * (p - 1.0 if k == y else p)
-                        hessians[k, i] = weight * p * (1.0 - p)
-                    else:
-                        z = a[at, k] - mean
-                        gradients[k, i] = weight * p * z
-                        hessians[k, i] = weight * p * ((z if z > 0.0 else -z) + spread)
+                    z = a[at, k] - mean
+                    gradients[k, i] = weight * p * z
+                    hessians[k, i] = weight * p * (fabs(z) + spread)
             for k in range(n_classes):
                 gradient = fabs(gradients[k, i])
                 hessian = hessians[k, i]
@@ -300,9 +342,111 @@ def class_gradients(
                     largest[k, 1] = hessian
 
 
+# --- derivatives of one output, from its cores
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _unfold(
+    kind: cython.int,
+    cores: cython.const[cython.double][::1],
+    output: cython.int,
+    labels: cython.const[cython.uchar][::1],
+    by_class: cython.bint,
+    a: cython.const[cython.double][::1],
+    weights: cython.const[cython.double][::1],
+    by_weight: cython.bint,
+    begin: cython.Py_ssize_t,
+    count: cython.Py_ssize_t,
+    block: cython.double[:, ::1],
+) -> cython.int:
+    """Write gradients (0) and hessians (1) of a block of rows.
+
+    `output` is SOFTMAX's class; `by_weight` takes weights in place of hessians.
+    """
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    at: cython.Py_ssize_t
+    step: cython.Py_ssize_t = 1 if a.shape[0] > 1 else 0
+    weighted: cython.bint = weights.shape[0] > 0
+    weight: cython.double = 1.0
+    core: cython.double
+    if kind == HELD:
+        for j in range(count):
+            block[0, j] = cores[begin + j]
+            block[1, j] = a[(begin + j) * step]
+    elif kind == LOG:
+        for j in range(count):
+            core = cores[begin + j]
+            block[0, j] = (1.0 - 2.0 * cython.cast(cython.double, labels[begin + j])) * core
+            block[1, j] = core * (1.0 - core)
+    elif kind == SOFTMAX:
+        for j in range(count):
+            i = begin + j
+            core = cores[i]
+            if weighted:
+                weight = weights[i]
+            block[0, j] = weight * (core - 1.0 if labels[i] == output else core)
+            block[1, j] = weight * core * (1.0 - core)
+    elif kind == EXPONENTIAL:
+        for j in range(count):
+            i = begin + j
+            at = cython.cast(cython.Py_ssize_t, labels[i]) if by_class else i
+            block[0, j] = -a[at] * cores[i]
+            block[1, j] = a[at] * a[at] * cores[i]
+    elif kind == EXPECTED:
+        for j in range(count):
+            block[0, j] = cores[begin + j]
+            block[1, j] = fabs(cores[begin + j])
+    elif kind == HUBER:
+        for j in range(count):
+            core = cores[begin + j]
+            block[1, j] = 0.0 if fabs(core) > a[0] else 1.0
+            core = core if core < a[0] else a[0]
+            block[0, j] = core if core > -a[0] else -a[0]
+    else:
+        for j in range(count):
+            block[0, j] = cores[begin + j]
+            block[1, j] = 1.0
+    if weighted and kind != HELD and kind != SOFTMAX:
+        for j in range(count):
+            block[0, j] *= weights[begin + j]
+            block[1, j] *= weights[begin + j]
+    if by_weight:
+        for j in range(count):
+            block[1, j] = weights[begin + j] if weighted else 1.0
+    return 0
+
+
+def unfold(
+    kind: cython.int,
+    cores: cython.const[cython.double][::1],
+    output: cython.int,
+    labels: cython.const[cython.uchar][::1],
+    by_class: cython.bint,
+    a: cython.const[cython.double][::1],
+    weights: cython.const[cython.double][::1],
+    by_weight: cython.bint,
+    out: cython.double[:, ::1],
+):
+    """Write gradients and hessians of all rows, (2, m)."""
+    rows: cython.Py_ssize_t = cores.shape[0]
+    with cython.nogil:
+        _unfold(kind, cores, output, labels, by_class, a, weights, by_weight, 0, rows, out)
+
+
 def pack_pairs(
-    gradients: cython.const[cython.double][::1],
-    hessians: cython.const[cython.double][::1],
+    kind: cython.int,
+    cores: cython.const[cython.double][::1],
+    output: cython.int,
+    labels: cython.const[cython.uchar][::1],
+    by_class: cython.bint,
+    a: cython.const[cython.double][::1],
+    weights: cython.const[cython.double][::1],
+    by_weight: cython.bint,
+    block: cython.double[:, ::1],
     gradient_scale: cython.double,
     hessian_scale: cython.double,
     shift: cython.int,
@@ -314,7 +458,10 @@ def pack_pairs(
     Adds to totals = (sum of |gradient|, sum of gradient, sum of hessian, number of rows with a
     hessian), in grid units.
     """
-    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    begin: cython.Py_ssize_t = 0
+    count: cython.Py_ssize_t
+    rows: cython.Py_ssize_t = cores.shape[0]
     gradient: cython.longlong
     hessian: cython.longlong
     unit: cython.longlong = cython.cast(cython.longlong, 1) << shift
@@ -323,18 +470,24 @@ def pack_pairs(
     hessian_total: cython.longlong = 0
     alive: cython.longlong = 0
     with cython.nogil:
-        for i in range(gradients.shape[0]):
-            # A conversion cuts towards zero: half a unit rounds on either side of it.
-            gradient = cython.cast(
-                cython.longlong,
-                gradients[i] * gradient_scale + (0.5 if gradients[i] > 0.0 else -0.5),
+        while begin < rows:
+            count = rows - begin if rows - begin < block.shape[1] else block.shape[1]
+            _unfold(
+                kind, cores, output, labels, by_class, a, weights, by_weight, begin, count, block
             )
-            hessian = cython.cast(cython.longlong, hessians[i] * hessian_scale + 0.5)
-            packed[i] = gradient * unit + hessian
-            size_total += gradient if gradient > 0 else -gradient
-            gradient_total += gradient
-            hessian_total += hessian
-            alive += hessians[i] > 0.0
+            for j in range(count):
+                # A conversion cuts towards zero: half a unit rounds on either side of it.
+                gradient = cython.cast(
+                    cython.longlong,
+                    block[0, j] * gradient_scale + (0.5 if block[0, j] > 0.0 else -0.5),
+                )
+                hessian = cython.cast(cython.longlong, block[1, j] * hessian_scale + 0.5)
+                packed[begin + j] = gradient * unit + hessian
+                size_total += gradient if gradient > 0 else -gradient
+                gradient_total += gradient
+                hessian_total += hessian
+                alive += block[1, j] > 0.0
+            begin += count
         totals[0] += size_total
         totals[1] += gradient_total
         totals[2] += hessian_total
@@ -342,63 +495,159 @@ def pack_pairs(
 
 
 def widen_pairs(
-    gradients: cython.const[cython.double][::1],
-    hessians: cython.const[cython.double][::1],
+    kind: cython.int,
+    cores: cython.const[cython.double][::1],
+    output: cython.int,
+    labels: cython.const[cython.uchar][::1],
+    by_class: cython.bint,
+    a: cython.const[cython.double][::1],
+    weights: cython.const[cython.double][::1],
+    by_weight: cython.bint,
+    block: cython.double[:, ::1],
     gradient_scale: cython.double,
     hessian_scale: cython.double,
     pairs: cython.longlong[:, ::1],
-):
-    """Put gradient and hessian of every row on the grid, in a word each."""
+) -> int:
+    """Put both derivatives of every row on the grid, a word each; return the sum of hessians."""
     i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    begin: cython.Py_ssize_t = 0
+    count: cython.Py_ssize_t
+    rows: cython.Py_ssize_t = cores.shape[0]
+    total: cython.longlong = 0
     with cython.nogil:
-        for i in range(gradients.shape[0]):
-            pairs[i, 0] = cython.cast(
-                cython.longlong,
-                gradients[i] * gradient_scale + (0.5 if gradients[i] > 0.0 else -0.5),
+        while begin < rows:
+            count = rows - begin if rows - begin < block.shape[1] else block.shape[1]
+            _unfold(
+                kind, cores, output, labels, by_class, a, weights, by_weight, begin, count, block
             )
-            pairs[i, 1] = cython.cast(cython.longlong, hessians[i] * hessian_scale + 0.5)
+            for j in range(count):
+                i = begin + j
+                pairs[i, 0] = cython.cast(
+                    cython.longlong,
+                    block[0, j] * gradient_scale + (0.5 if block[0, j] > 0.0 else -0.5),
+                )
+                pairs[i, 1] = cython.cast(cython.longlong, block[1, j] * hessian_scale + 0.5)
+                total += pairs[i, 1]
+            begin += count
+    return total
+
+
+def put_vectors(
+    kind: cython.int,
+    cores: cython.const[cython.double][::1],
+    output: cython.int,
+    labels: cython.const[cython.uchar][::1],
+    by_class: cython.bint,
+    a: cython.const[cython.double][::1],
+    weights: cython.const[cython.double][::1],
+    by_weight: cython.bint,
+    block: cython.double[:, ::1],
+    scale: cython.double,
+    column: cython.Py_ssize_t,
+    vectors: cython.int[:, ::1],
+):
+    """Put the gradient of every row on the grid, in a column of `vectors`."""
+    j: cython.Py_ssize_t
+    begin: cython.Py_ssize_t = 0
+    count: cython.Py_ssize_t
+    rows: cython.Py_ssize_t = cores.shape[0]
+    with cython.nogil:
+        while begin < rows:
+            count = rows - begin if rows - begin < block.shape[1] else block.shape[1]
+            _unfold(
+                kind, cores, output, labels, by_class, a, weights, by_weight, begin, count, block
+            )
+            for j in range(count):
+                vectors[begin + j, column] = cython.cast(cython.int, rint(block[0, j] * scale))
+            begin += count
 
 
 def sum_by_leaf(
-    gradients: cython.const[cython.double][::1],
-    hessians: cython.const[cython.double][::1],
+    kind: cython.int,
+    cores: cython.const[cython.double][::1],
+    output: cython.int,
+    labels: cython.const[cython.uchar][::1],
+    by_class: cython.bint,
+    a: cython.const[cython.double][::1],
+    weights: cython.const[cython.double][::1],
+    by_weight: cython.bint,
+    block: cython.double[:, ::1],
     leaves: cython.const[cython.ushort][::1],
     keep: cython.const[cython.uchar][::1],
     gradient_scale: cython.double,
     hessian_scale: cython.double,
     out: cython.longlong[:, ::1],
 ):
-    """Add up both derivatives exactly by leaf, (L, 4); without a `keep` every row counts."""
+    """Add up both derivatives exactly by leaf, (L, 4); without a `keep` every row counts.
+
+    Without leaves all rows are in the first.
+    """
     i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    begin: cython.Py_ssize_t = 0
+    count: cython.Py_ssize_t
+    rows: cython.Py_ssize_t = cores.shape[0]
+    leaf: cython.Py_ssize_t = 0
     every: cython.bint = keep.shape[0] == 0
+    divided: cython.bint = leaves.shape[0] > 0
     with cython.nogil:
-        for i in range(gradients.shape[0]):
-            if every or keep[i]:
-                _add(out, leaves[i], 0, gradients[i] * gradient_scale)
-                _add(out, leaves[i], 2, hessians[i] * hessian_scale)
+        while begin < rows:
+            count = rows - begin if rows - begin < block.shape[1] else block.shape[1]
+            _unfold(
+                kind, cores, output, labels, by_class, a, weights, by_weight, begin, count, block
+            )
+            for j in range(count):
+                i = begin + j
+                if every or keep[i]:
+                    if divided:
+                        leaf = leaves[i]
+                    _add(out, leaf, 0, block[0, j] * gradient_scale)
+                    _add(out, leaf, 2, block[1, j] * hessian_scale)
+            begin += count
 
 
 def sum_along(
-    gradients: cython.const[cython.double][:, ::1],
-    hessians: cython.const[cython.double][:, ::1],
+    kind: cython.int,
+    cores: cython.const[cython.double][::1],
+    output: cython.int,
+    labels: cython.const[cython.uchar][::1],
+    by_class: cython.bint,
+    a: cython.const[cython.double][::1],
+    weights: cython.const[cython.double][::1],
+    by_weight: cython.bint,
+    block: cython.double[:, ::1],
     steps: cython.const[cython.double][:, ::1],
+    column: cython.Py_ssize_t,
     keep: cython.const[cython.uchar][::1],
     gradient_scale: cython.double,
     hessian_scale: cython.double,
     out: cython.longlong[:, ::1],
 ):
-    """Add up gradient * step and hessian * step**2 over rows and outputs exactly, into out[0]."""
+    """Add up gradient * step and hessian * step^2 of a column of `steps` exactly, (1, 4)."""
     i: cython.Py_ssize_t
-    k: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    begin: cython.Py_ssize_t = 0
+    count: cython.Py_ssize_t
+    rows: cython.Py_ssize_t = cores.shape[0]
     every: cython.bint = keep.shape[0] == 0
     step: cython.double
     with cython.nogil:
-        for k in range(gradients.shape[0]):
-            for i in range(gradients.shape[1]):
+        while begin < rows:
+            count = rows - begin if rows - begin < block.shape[1] else block.shape[1]
+            _unfold(
+                kind, cores, output, labels, by_class, a, weights, by_weight, begin, count, block
+            )
+            for j in range(count):
+                i = begin + j
                 if every or keep[i]:
-                    step = steps[i, k]
-                    _add(out, 0, 0, gradients[k, i] * step * gradient_scale)
-                    _add(out, 0, 2, hessians[k, i] * step * step * hessian_scale)
+                    step = steps[i, column]
+                    _add(out, 0, 0, block[0, j] * step * gradient_scale)
+                    _add(out, 0, 2, block[1, j] * step * step * hessian_scale)
+            begin += count
+
+
+# --- decisions and margins
 
 
 def count_decisions(

@@ -255,8 +255,7 @@ class GradientRegressor:
         self, shards: Shards, output: int, number: int, largest: Floats, sample: RowSample | None
     ) -> Lesson:
         """Fit a clone to the gradients of one output."""
-        gradients = shards.fetch(lambda shard: shard.state.gradients[output])
-        hessians = shards.fetch(lambda shard: shard.state.hessians[output])
+        gradients, hessians = shards.fetch(lambda shard: shard.state.derivatives(output).T).T
         target, weights = regression_target(gradients, hessians, self.weights, self.least_squares)
         estimator = clone(self.estimator)
         if "random_state" in estimator.get_params():

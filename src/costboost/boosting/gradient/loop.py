@@ -137,8 +137,7 @@ class GradientBoosting:
         self.stop: Stop = "rounds"
         self.sum_of_steps = self._farthest = 0.0
         first = tuple(start.tolist()) if start.ndim == 1 else None
-        steps = self.n_outputs > 1 or self._searching or not learner.has_leaves
-        (tops,) = shards.call([Bind(loss, first, steps)])
+        (tops,) = shards.call([Bind(loss, first, self._moves_by)])
         self._heaviest, largest_w0, self._drift, self._largest_size = tops.tolist()
         check_some_weight(largest_w0)
         if first is None:
@@ -147,6 +146,13 @@ class GradientBoosting:
     @property
     def _searching(self) -> bool:
         return self.setting.step == "line-search"
+
+    @property
+    def _moves_by(self) -> str:
+        """What rows know of a round when its steps are taken; see `GradientRows`."""
+        if self._searching or not self.learner.has_leaves:
+            return "steps"
+        return "leaf" if self.n_outputs == 1 or self.learner.shared else "leaves"
 
     def rounds(self, first: int = 0) -> Iterator[GradientRound]:
         """Yield rounds until one cannot be taken; `stop` then says why."""
@@ -299,7 +305,7 @@ class GradientBoosting:
 
     def _move(self, step: float, values: tuple[Floats, ...]) -> None:
         self.sum_of_steps += step
-        self.shards.call([Move(step, values[0])])
+        self.shards.call([Move(step, values)])
 
     # --- lambda
 

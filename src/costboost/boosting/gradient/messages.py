@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.gradient import _gradient_kernels as kernels
-from costboost.boosting.gradient.rows import EVERY
-from costboost.shards.grid import exact_sum, rounded
+from costboost.boosting.gradient.rows import EVERY, NONE, Held, Rows, Unfolded, read_both, unfolded
+from costboost.shards.grid import exact_count, exact_sum, rounded
+from costboost.shards.layout import blocks_of
 from costboost.shards.local import Shards
-from costboost.shards.messages import Command, Largest, Message, Parts
+from costboost.shards.messages import Command, Largest, Message, Parts, totals
 from costboost.shards.modes import PackedPairs
 from costboost.shards.rows import Shard
 from costboost.shards.sampling import RowSample
@@ -22,8 +23,16 @@ from costboost.shards.sampling import RowSample
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
+_NO_LEAVES = np.zeros(0, dtype=np.uint16)
+
 
 # --- before the first round
+
+
+def _by_blocks(part: Callable[[Rows], tuple[int, ...]], rows: Rows, n_sums: int) -> tuple[int, ...]:
+    """Add up exact sums over blocks of rows: what is made on the way stays small."""
+    blocks = blocks_of(len(rows.y))
+    return totals([(0,) * n_sums, *(part(rows.take(block)) for block in blocks)])
 
 
 @dataclass(frozen=True)
@@ -44,25 +53,22 @@ class Bind(Largest):
     The answer tells the largest weight of a row, and of the loss the largest w0 and the largest
     weighted |a|, (3,).
 
-    With `steps`, rows keep what a round adds to them: where there are several outputs, or a line
-    search, all steps are known before any is taken.
+    `moves_by` says what rows note of a round until its steps are taken: see `GradientRows`.
     """
 
     loss: Any
     start: tuple[float, ...] | None
-    steps: bool
+    moves_by: str
 
     changes = True
 
     def answer(self, shard: Shard) -> Floats:
         """Prepare the rows; return the largest weights."""
-        state, m = shard.state, len(shard.rows)
-        n_outputs = state.given.n_outputs
-        state.terms = self.loss.bind(state.given)
+        state, bound = shard.state, self.loss.bind(shard.state.given)
+        state.terms = Held(state.weights) if bound is None else bound
         if self.start is not None:
-            state.margins = np.tile(np.array(self.start), (m, 1))
-        state.gradients, state.hessians = np.zeros((n_outputs, m)), np.zeros((n_outputs, m))
-        state.steps = np.zeros((m, n_outputs)) if self.steps else None
+            state.margins = np.tile(np.array(self.start), (len(shard.rows), 1))
+        state.moves_by = self.moves_by
         heaviest = 1.0 if state.given.weights is None else np.max(state.weights, initial=0.0)
         if self.loss.has_prices:
             state.sizes = state.given.unit_or_weights * state.terms.sizes
@@ -74,11 +80,14 @@ class Bind(Largest):
 class WeightedSum(Parts):
     """Add up y and the weights, without any rounding."""
 
-    def answer(self, shard: Shard) -> tuple[int, int]:
+    def answer(self, shard: Shard) -> tuple[int, ...]:
         """Return both sums."""
-        rows = shard.state.given
-        weights = rows.unit_or_weights
-        return exact_sum(np.asarray(rows.y, dtype=float) * weights), exact_sum(weights)
+
+        def part(rows: Rows) -> tuple[int, int]:
+            weights = rows.unit_or_weights
+            return exact_sum(np.asarray(rows.y, dtype=float) * weights), exact_sum(weights)
+
+        return _by_blocks(part, shard.state.given, 2)
 
 
 @dataclass(frozen=True)
@@ -89,9 +98,15 @@ class ClassWeights(Parts):
 
     def answer(self, shard: Shard) -> tuple[int, ...]:
         """Return the sums."""
-        rows = shard.state.given
-        weights = rows.unit_or_weights
-        return tuple(exact_sum(weights[rows.y == k]) for k in range(self.n_classes))
+
+        def part(rows: Rows) -> tuple[int, ...]:
+            weights, y = rows.weights, rows.y
+            if weights is None:
+                counts = np.bincount(y, minlength=self.n_classes).tolist()
+                return tuple(map(exact_count, counts))
+            return tuple(exact_sum(weights[y == k]) for k in range(self.n_classes))
+
+        return _by_blocks(part, shard.state.given, self.n_classes)
 
 
 def class_weights(shards: Shards, n_classes: int) -> Floats:
@@ -135,11 +150,14 @@ class SizeSums(Parts):
 
     loss: Any
 
-    def answer(self, shard: Shard) -> tuple[int, int]:
+    def answer(self, shard: Shard) -> tuple[int, ...]:
         """Return both sums."""
-        rows = shard.state.given
-        weights = rows.unit_or_weights
-        return exact_sum(self.loss.bind(rows).sizes * weights), exact_sum(weights)
+
+        def part(rows: Rows) -> tuple[int, int]:
+            weights = rows.unit_or_weights
+            return exact_sum(self.loss.bind(rows).sizes * weights), exact_sum(weights)
+
+        return _by_blocks(part, shard.state.given, 2)
 
 
 @dataclass(frozen=True)
@@ -150,12 +168,15 @@ class SumsAtConstant(Parts):
     constant: tuple[float, ...]
     output: int
 
-    def answer(self, shard: Shard) -> tuple[int, int]:
+    def answer(self, shard: Shard) -> tuple[int, ...]:
         """Return the sums of gradients and hessians."""
-        rows = shard.state.given
-        margins = np.tile(np.array(self.constant), (len(rows.y), 1))
-        gradients, hessians = self.loss.derivatives(rows, margins)
-        return exact_sum(gradients[:, self.output]), exact_sum(hessians[:, self.output])
+
+        def part(rows: Rows) -> tuple[int, int]:
+            margins = np.tile(np.array(self.constant), (len(rows.y), 1))
+            gradients, hessians = self.loss.derivatives(rows, margins)
+            return exact_sum(gradients[:, self.output]), exact_sum(hessians[:, self.output])
+
+        return _by_blocks(part, shard.state.given, 2)
 
 
 # --- derivatives
@@ -172,16 +193,23 @@ class Derive(Largest):
 
     def answer(self, shard: Shard) -> Floats:
         """Return the largest."""
-        state = shard.state
-        margins = getattr(state, self.where)
-        found: Floats = state.terms.derive(margins, self.total, state.gradients, state.hessians)
+        state, derived = shard.state, _room_to_derive(shard)
+        found: Floats = state.terms.derive(getattr(state, self.where), self.total, derived)
         return found
+
+
+def _room_to_derive(shard: Shard) -> Floats:
+    """Return what derivatives are read from, to be written, (D, J, m)."""
+    state, m = shard.state, len(shard.rows)
+    depth, n_outputs = state.terms.depth, state.given.n_outputs
+    room = shard.worktop("derived", np.float64, depth * n_outputs)
+    state.derived = room.reshape(depth, n_outputs, m)
+    return np.asarray(state.derived)
 
 
 def put_derivatives(shard: Shard, values: Floats) -> None:
     """Write derivatives that were made elsewhere, (m, J, 2)."""
-    shard.state.gradients[:] = values[..., 0].T
-    shard.state.hessians[:] = values[..., 1].T
+    _room_to_derive(shard)[:] = values.T
 
 
 # --- one round
@@ -200,7 +228,9 @@ class Sample(Message):
         state = shard.state
         state.keep = EVERY
         if self.sample is not None:
-            state.keep = self.sample.keeps(shard.rows).astype(np.uint8)
+            state.keep = shard.worktop("keep", np.uint8)
+            for rows in blocks_of(len(state.keep)):
+                state.keep[rows] = self.sample.keeps(shard.rows[rows])
         return int(np.sum(state.keep))
 
 
@@ -217,11 +247,10 @@ class Widen(Message):
     def answer(self, shard: Shard) -> int:
         """Return the sum of hessians on the grid."""
         state = shard.state
-        if state.pairs is None:
-            state.pairs = np.empty((len(shard.rows), 2), np.int64)
-        hessians = state.spread(self.output, by_weight=self.by_weight)
-        kernels.widen_pairs(state.gradients[self.output], hessians, *self.scales, state.pairs)
-        return int(np.sum(state.pairs[:, 1]))
+        state.packed = None
+        state.pairs = shard.worktop("grid", np.int64, 2).reshape(-1, 2)
+        rows: Unfolded = state.read(self.output, by_weight=self.by_weight)
+        return int(kernels.widen_pairs(*rows, *self.scales, state.pairs))
 
 
 @dataclass(frozen=True)
@@ -239,13 +268,10 @@ class Pack(Message):
 
     def answer(self, shard: Shard) -> Int64:
         """Return the four sums."""
-        state = shard.state
-        if state.packed is None:
-            state.packed = np.empty(len(shard.rows), np.int64)
-        sums = np.zeros(4, dtype=np.int64)
-        hessians = state.spread(self.output, by_weight=self.by_weight)
-        scales = (*self.scales, PackedPairs.SHIFT)
-        kernels.pack_pairs(state.gradients[self.output], hessians, *scales, state.packed, sums)
+        state, sums = shard.state, np.zeros(4, dtype=np.int64)
+        state.packed = shard.worktop("grid", np.int64)
+        rows: Unfolded = state.read(self.output, by_weight=self.by_weight)
+        kernels.pack_pairs(*rows, *self.scales, PackedPairs.SHIFT, state.packed, sums)
         return sums
 
 
@@ -258,13 +284,15 @@ class PutVectors(Command):
 
     def answer(self, shard: Shard) -> None:
         """Write the vectors, (m, K + 1)."""
-        state = shard.state
-        if state.vectors is None:
-            state.vectors = np.empty((len(shard.rows), len(state.gradients) + 1), np.int32)
-            weights = state.given.unit_or_weights * self.weight_scale
-            state.vectors[:, -1] = np.rint(weights).astype(np.int32)
-        gradients = np.rint(state.gradients * self.gradient_scale)
-        state.vectors[:, :-1] = gradients.T
+        state, n_outputs = shard.state, shard.state.given.n_outputs
+        width = n_outputs + 1
+        state.vectors = shard.worktop("vectors", np.int32, width).reshape(-1, width)
+        for k in range(n_outputs):
+            read: Unfolded = state.read(k)
+            kernels.put_vectors(*read, self.gradient_scale, k, state.vectors)
+        for rows in blocks_of(len(state.vectors)):
+            weights = 1.0 if state.given.weights is None else state.given.weights[rows]
+            state.vectors[rows, -1] = np.rint(weights * self.weight_scale)
 
 
 @dataclass(frozen=True)
@@ -279,10 +307,14 @@ class LeafSums(Message):
     def answer(self, shard: Shard) -> Int64:
         """Return the sums: units and remainders of gradients, then of hessians."""
         state, out = shard.state, np.zeros((self.n_leaves, 4), dtype=np.int64)
-        hessians = state.spread(self.output, by_weight=self.by_weight)
-        rows = (state.gradients[self.output], hessians, shard.leaves, state.keep)
-        kernels.sum_by_leaf(*rows, *self.scales, out)
+        rows: Unfolded = state.read(self.output, by_weight=self.by_weight)
+        kernels.sum_by_leaf(*rows, _leaves(shard, self.n_leaves), state.keep, *self.scales, out)
         return out
+
+
+def _leaves(shard: Shard, n_leaves: int) -> NDArray[np.uint16]:
+    """Return the leaves of all rows as kernels take them: without entries, there is one."""
+    return shard.leaves if n_leaves > 1 else _NO_LEAVES
 
 
 @dataclass(frozen=True)
@@ -298,9 +330,8 @@ class LeafSizes(Message):
     def answer(self, shard: Shard) -> Int64:
         """Return the sums: units and remainders of sizes, then of weights."""
         state, out = shard.state, np.zeros((self.n_leaves, 4), dtype=np.int64)
-        leaves = shard.leaves if self.n_leaves > 1 else np.zeros_like(shard.leaves)
-        rows = (state.sizes, state.given.unit_or_weights, leaves, state.keep)
-        kernels.sum_by_leaf(*rows, *self.scales, out)
+        rows = unfolded(read_both(state.sizes, state.sizes, state.weights), by_weight=True)
+        kernels.sum_by_leaf(*rows, _leaves(shard, self.n_leaves), state.keep, *self.scales, out)
         return out
 
 
@@ -315,8 +346,10 @@ class LeafSides(Message):
         """Return the sums: units and remainders of both."""
         state, out = shard.state, np.zeros((self.n_leaves, 4), dtype=np.int64)
         up = state.terms.aims > 0.0
-        rows = (np.where(up, state.sizes, 0.0), np.where(up, 0.0, state.sizes))
-        kernels.sum_by_leaf(*rows, shard.leaves, state.keep, self.scale, self.scale, out)
+        sides = (np.where(up, state.sizes, 0.0), np.where(up, 0.0, state.sizes))
+        rows = unfolded(read_both(*sides, NONE))
+        how = (_leaves(shard, self.n_leaves), state.keep, self.scale, self.scale)
+        kernels.sum_by_leaf(*rows, *how, out)
         return out
 
 
@@ -330,13 +363,20 @@ class TryLeaves(Command):
     def answer(self, shard: Shard) -> None:
         """Write the margins that they would lead to."""
         state = shard.state
-        state.trial = state.margins.copy()
+        state.trial = _room_like(shard, "trial")
+        state.trial[:] = state.margins
         kernels.add_by_leaf(state.trial, self.output, shard.leaves, self.values)
+
+
+def _room_like(shard: Shard, name: str) -> Floats:
+    """Return an array of the bench that is shaped as the margins."""
+    m, n_outputs = shard.state.margins.shape
+    return np.asarray(shard.worktop(name, np.float64, n_outputs).reshape(m, n_outputs))
 
 
 @dataclass(frozen=True)
 class WriteSteps(Command):
-    """Note what the tree, or the regressor (None), adds to an output, if rows keep steps.
+    """Let rows note what the tree, or the regressor (None), adds to an output, if they need to.
 
     Values (L, K) are those of all outputs.
     """
@@ -345,30 +385,35 @@ class WriteSteps(Command):
     values: Floats | None
 
     def answer(self, shard: Shard) -> None:
-        """Write the steps."""
+        """Write the steps, or the leaves."""
         state = shard.state
-        if state.steps is not None:
+        if state.moves_by == "leaves":
+            n_outputs = state.given.n_outputs
+            room = shard.worktop("own leaves", np.uint16, n_outputs)
+            state.own_leaves = room.reshape(n_outputs, -1)
+            state.own_leaves[self.output] = shard.leaves
+        elif state.moves_by == "steps":
+            state.steps = _room_like(shard, "steps")
             steps = state.answers if self.values is None else self.values[shard.leaves]
-            if steps.ndim == 2:
-                state.steps = steps
-            else:
-                state.steps[:, self.output] = steps
+            state.steps[:, ... if steps.ndim == 2 else self.output] = steps
 
 
 @dataclass(frozen=True)
 class Move(Command):
-    """Take the steps that rows keep, times a size; or else the leaf values of the only tree."""
+    """Take the steps that rows noted, times a size; or else the leaf values of every output."""
 
     size: float
-    values: Floats
+    values: tuple[Floats, ...]
 
     def answer(self, shard: Shard) -> None:
         """Change the margins."""
         state = shard.state
-        if state.steps is None:
-            kernels.add_by_leaf(state.margins, 0, shard.leaves, self.values)
-        else:
+        if state.moves_by == "steps":
             kernels.add_scaled(state.margins, state.steps, self.size, state.margins)
+            return
+        for k, values in enumerate(self.values):
+            leaves = shard.leaves if state.moves_by == "leaf" else state.own_leaves[k]
+            kernels.add_by_leaf(state.margins, k, leaves, values)
 
 
 # --- lambda
@@ -383,7 +428,7 @@ class LookAlong(Largest):
     def answer(self, shard: Shard) -> Floats:
         """Return both, (2,)."""
         state = shard.state
-        state.along = state.steps if state.terms is None else state.terms.along(state.steps)
+        state.along = state.terms.along(state.steps)
         return np.array([np.max(np.abs(part), initial=0.0) for part in (state.along, state.steps)])
 
 
@@ -396,8 +441,7 @@ class TrySteps(Command):
     def answer(self, shard: Shard) -> None:
         """Write the margins that they would lead to."""
         state = shard.state
-        if state.trial is None:
-            state.trial = np.empty_like(state.margins)
+        state.trial = _room_like(shard, "trial")
         kernels.add_scaled(state.margins, state.steps, self.size, state.trial)
 
 
@@ -410,8 +454,9 @@ class SumsAlong(Message):
     def answer(self, shard: Shard) -> Int64:
         """Return the sums: units and remainders of gradients, then of hessians."""
         state, out = shard.state, np.zeros((1, 4), dtype=np.int64)
-        rows = (state.gradients, state.hessians, state.along, state.keep)
-        kernels.sum_along(*rows, *self.scales, out)
+        for k in range(state.given.n_outputs):
+            read: Unfolded = state.read(k)
+            kernels.sum_along(*read, state.along, k, state.keep, *self.scales, out)
         return out
 
 
@@ -420,14 +465,14 @@ class SumsAlong(Message):
 
 @dataclass(frozen=True)
 class WriteValues(Largest):
-    """Write every row's weighted loss in place of its gradient; tell the largest."""
+    """Write every row's weighted loss in place of its derivatives; tell the largest."""
 
     changes = True
 
     def answer(self, shard: Shard) -> float:
         """Return the largest."""
         state = shard.state
-        return float(state.terms.write_values(state.margins, state.gradients[0]))
+        return float(state.terms.write_values(state.margins, state.derived[0, 0]))
 
 
 @dataclass(frozen=True)
@@ -439,5 +484,5 @@ class SumValues(Message):
     def answer(self, shard: Shard) -> Int64:
         """Return units and remainders."""
         out = np.zeros((1, 2), dtype=np.int64)
-        kernels.sum_values(shard.state.gradients[0], self.scale, out)
+        kernels.sum_values(shard.state.derived[0, 0], self.scale, out)
         return out

@@ -1,12 +1,17 @@
 """What gradient boosting holds of its rows, shard by shard.
 
-given        y, weights, prices: what the user said of the rows
-bill         truth and costs, and what decisions are paid with
+given        y, weights, prices: what the user said of the rows; class numbers take a byte each
+bill         truth (the same bytes) and costs, and what decisions are paid with
 terms        what the loss makes of that for its kernels
 margins      (m, J)   F, J outputs
-gradients    (J, m)   weighted first derivatives
-hessians     (J, m)   weighted second derivatives, or what stands for them
-steps        (m, J)   what this round adds to F, where it is not taken at once
+
+That is all that lasts from round to round. On the shard's bench lie, while a round goes on:
+
+derived      (D, J, m)   what both derivatives follow from: one number (D = 1), or both (D = 2)
+packed       (m,)        both on a grid for histograms, in a word; or `pairs`, or `vectors`
+keep         (m,)        whether this round learns from a row
+steps        (m, J)      what this round adds to F, where it is not taken at once
+trial        (m, J)      margins that are tried
 """
 
 from __future__ import annotations
@@ -17,13 +22,20 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.boosting.gradient import _gradient_kernels as kernels
 from costboost.boosting.paying import Bill
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
+# kind, cores, output, labels, by_class, a, weights: see `_gradient_kernels`.
+Read = tuple[int, Floats, int, NDArray[np.uint8], bool, Floats, Floats]
+# The same, by_weight, block.
+Unfolded = tuple[int, Floats, int, NDArray[np.uint8], bool, Floats, Floats, bool, Floats]
 
 NONE = np.zeros(0)
 EVERY = np.zeros(0, dtype=np.uint8)
+HELD = 7  # the kernels' number for derivatives that are held both
+BLOCK = 1024  # rows whose derivatives the kernels write at a time
 
 
 @dataclass(frozen=True)
@@ -32,7 +44,7 @@ class Rows:
 
     Attributes
     ----------
-    y : float64 array of shape (n,), or int64 class numbers
+    y : float64 array of shape (n,), or class numbers of any type of integers
     n_outputs : int
         J: 1, or K for K > 2 classes.
     weights : float64 array of shape (n,) or None
@@ -51,6 +63,11 @@ class Rows:
     objective: tuple[Floats, ...] | None = None
 
     @property
+    def targets(self) -> NDArray[Any]:
+        """What the methods of losses take for y: class numbers with room for arithmetic."""
+        return self.y.astype(np.int64, copy=False) if self.y.dtype.kind in "iu" else self.y
+
+    @property
     def paid(self) -> Floats:
         """The price of each answer on each row."""
         if self.prices is not None:
@@ -63,8 +80,9 @@ class Rows:
         """The weight of every row; 1 where none was given."""
         return np.ones(len(self.y)) if self.weights is None else self.weights
 
-    def take(self, rows: NDArray[Any]) -> Rows:
-        """Return some of the rows."""
+    def take(self, rows: NDArray[Any] | slice) -> Rows:
+        """Return some of the rows, class numbers as bytes."""
+        kind = np.uint8 if self.y.dtype.kind in "iu" else self.y.dtype
 
         def part(values: Floats | None) -> Floats | None:
             return None if values is None else np.ascontiguousarray(values[rows])
@@ -74,7 +92,7 @@ class Rows:
             objective = tuple(np.ascontiguousarray(values[rows]) for values in self.objective)
         return replace(
             self,
-            y=np.ascontiguousarray(self.y[rows]),
+            y=np.ascontiguousarray(self.y[rows], dtype=kind),
             weights=part(self.weights),
             prices=part(self.prices),
             objective=objective,
@@ -82,13 +100,56 @@ class Rows:
 
 
 class Terms(Protocol):
-    """A loss at some rows: what its kernels read."""
+    """A loss at some rows: what its kernels read.
 
-    def derive(self, margins: Floats, total: float, gradients: Floats, hessians: Floats) -> Floats:
-        """Write derivatives at some margins; return the largest of both, (J, 2)."""
+    Attributes
+    ----------
+    depth : int
+        How many numbers of a row and output both derivatives are read from.
+    """
+
+    @property
+    def depth(self) -> int:
+        """1: a core; 2: gradient and hessian."""
+
+    def derive(self, margins: Floats, total: float, derived: Floats) -> Floats:
+        """Write what derivatives are read from, (D, J, m); return the largest of both, (J, 2)."""
+
+    def read(self, derived: Floats, output: int) -> Read:
+        """Return the derivatives of an output as kernels take them."""
 
     def along(self, steps: Floats) -> Floats:
         """Return what multiplies gradients when all steps are taken at once, (m, J)."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """Derivatives that are made elsewhere, and held both."""
+
+    weights: Floats
+
+    @property
+    def depth(self) -> int:
+        """Gradient and hessian."""
+        return 2
+
+    def read(self, derived: Floats, output: int) -> Read:
+        """Return the derivatives of an output as kernels take them."""
+        return read_both(derived[0, output], derived[1, output], self.weights)
+
+    def along(self, steps: Floats) -> Floats:
+        """Return the steps themselves: F alone decides."""
+        return steps
+
+
+def read_both(gradients: Floats, hessians: Floats, weights: Floats) -> Read:
+    """Return derivatives of every row as kernels take them."""
+    return HELD, gradients, 0, EVERY, False, hessians, weights
+
+
+def unfolded(found: Read, *, by_weight: bool = False) -> Unfolded:
+    """Add room in which kernels write derivatives, a block of rows at a time."""
+    return *found, by_weight, np.empty((2, BLOCK))
 
 
 @dataclass
@@ -99,24 +160,27 @@ class GradientRows:
     ----------
     keep : uint8 array of shape (m,) or (0,)
         Which rows this round learns from; without entries, all.
-    trial : float64 array of shape (m, J)
-        Margins that are tried.
+    moves_by : "leaf", "leaves" or "steps"
+        What rows know of a round when its steps are taken: the leaf of its only tree; their
+        leaves in the trees of all outputs; or the steps.
+    own_leaves : uint16 array of shape (J, m) or None
     along : float64 array of shape (m, J)
         What multiplies gradients along a line.
     answers : float64 array of shape (m,)
         What an outside regressor says.
     sizes : float64 array of shape (m,)
         Weighted |a| of a loss that has prices in its exponent.
-    packed, pairs, part, vectors
-        Gradients and hessians on the grid, for histograms; see `costboost.shards.modes`.
+    part : int64 array of shape (256 d,)
+        Where packed histograms are added up; see `costboost.shards.modes`.
     """
 
     given: Rows
     bill: Bill | None = None
     terms: Any = None
     margins: Floats = field(default_factory=lambda: np.zeros((0, 1)))
-    gradients: Floats = field(default_factory=lambda: np.zeros((1, 0)))
-    hessians: Floats = field(default_factory=lambda: np.zeros((1, 0)))
+    derived: Floats = field(default_factory=lambda: np.zeros((1, 1, 0)))
+    moves_by: str = "leaf"
+    own_leaves: NDArray[np.uint16] | None = None
     steps: Floats | None = None
     keep: NDArray[np.uint8] = field(default_factory=lambda: EVERY)
     trial: Floats | None = None
@@ -128,6 +192,10 @@ class GradientRows:
     part: Int64 | None = None
     vectors: NDArray[np.int32] | None = None
 
+    def __post_init__(self) -> None:
+        if self.bill is not None:
+            self.given = replace(self.given, y=self.bill.truth)
+
     @property
     def sample_weights(self) -> Floats | None:
         """The rows' weights, if they have any."""
@@ -138,6 +206,17 @@ class GradientRows:
         """The rows' weights as kernels take them: without entries, all are 1."""
         return NONE if self.given.weights is None else self.given.weights
 
-    def spread(self, output: int, *, by_weight: bool) -> Floats:
-        """Return what stands for hessians in a search: the rows' weights, or the hessians."""
-        return self.given.unit_or_weights if by_weight else self.hessians[output]
+    def read(self, output: int, *, by_weight: bool = False) -> Unfolded:
+        """Return the derivatives of an output as kernels take them.
+
+        With `by_weight` the rows' weights stand for hessians.
+        """
+        found: Read = self.terms.read(self.derived, output)
+        return unfolded(found, by_weight=by_weight)
+
+    def derivatives(self, output: int) -> Floats:
+        """Return the gradients and hessians of an output, (2, m)."""
+        found: Read = self.terms.read(self.derived, output)
+        out = np.empty((2, len(self.margins)))
+        kernels.unfold(*found, False, out)
+        return out

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from costboost.boosting import links
 from costboost.boosting.gradient.messages import Derive, SumsAtConstant, put_derivatives
 from costboost.boosting.gradient.minimisers import FARTHEST, PASSES, minimise
-from costboost.boosting.gradient.rows import Rows, Terms
+from costboost.boosting.gradient.rows import NONE, Held, Rows, Terms
 from costboost.inputs.outside import read_finite, read_shares, source_of
 from costboost.shards.grid import rounded
 from costboost.shards.local import Shards
@@ -114,7 +114,7 @@ class BuiltIn:
 
         By its own methods, unless it has kernels.
         """
-        return NumpyTerms(self, rows)
+        return NumpyTerms(NONE if rows.weights is None else rows.weights, self, rows)
 
     def largest_cost(self, rows: Rows) -> float:
         """Return what must be known of all rows before any is bound."""
@@ -166,7 +166,7 @@ class BuiltIn:
         return (rows.paid,) if self.uses_costs else ()
 
     def _ask(self, name: str, rows: Rows, raw: Floats) -> Any:
-        return getattr(self, name)(rows.y, raw, *self._extra(rows))
+        return getattr(self, name)(rows.targets, raw, *self._extra(rows))
 
     def derivatives(self, rows: Rows, margins: Floats) -> tuple[Floats, Floats]:
         """Return weighted gradients and hessians of rows, (n, J), by the loss's own methods."""
@@ -183,22 +183,18 @@ class BuiltIn:
 
 
 @dataclass(frozen=True)
-class NumpyTerms:
+class NumpyTerms(Held):
     """A loss at some rows, by its own methods."""
 
     loss: BuiltIn
     rows: Rows
 
-    def derive(self, margins: Floats, total: float, gradients: Floats, hessians: Floats) -> Floats:
-        """Write derivatives; return the largest of both, (J, 2)."""
+    def derive(self, margins: Floats, total: float, derived: Floats) -> Floats:
+        """Write derivatives, (2, J, m); return the largest of both, (J, 2)."""
         parts = self.loss.derivatives(self.rows, margins)
-        gradients[:], hessians[:] = parts[0].T, parts[1].T
+        derived[0], derived[1] = parts[0].T, parts[1].T
         tops = (np.max(np.abs(part), axis=0, initial=0.0) for part in parts)
         return np.stack(list(tops), axis=1)
-
-    def along(self, steps: Floats) -> Floats:
-        """Return the steps themselves: F alone decides."""
-        return steps
 
     def write_values(self, margins: Floats, out: Floats) -> float:
         """Write what every row loses, times its weight; return the largest."""
@@ -226,7 +222,7 @@ class OwnLoss(BuiltIn):
         return float(getattr(self.loss, "odds", 1.0))
 
     def bind(self, rows: Rows) -> Terms | None:
-        """Bind nothing: the loss sees all rows at once."""
+        """Bind nothing: the loss sees all rows at once, and they hold what it says."""
         return None
 
     def measure(self, shards: Shards, total: float, where: str = "margins") -> Floats:
@@ -248,7 +244,7 @@ class OwnLoss(BuiltIn):
         return at
 
     def _ask(self, name: str, rows: Rows, raw: Floats) -> Any:
-        answer = getattr(self.loss, name)(rows.y, raw, *self._extra(rows))
+        answer = getattr(self.loss, name)(rows.targets, raw, *self._extra(rows))
         shape = (len(raw),) if name == "value" else raw.shape
         found = read_finite(answer, shape, source_of(self.loss, name), low=-FAR, high=FAR)
         if name == "hessian" and found.min(initial=0.0) < 0.0:
@@ -278,7 +274,7 @@ def _given(shards: Shards) -> Rows:
         return shards.fetch(lambda shard: np.asarray(getattr(shard.state.given, name)))
 
     weights, prices = whole("weights"), whole("prices")
-    return Rows(whole("y"), first.n_outputs, weights, prices, first.table)
+    return Rows(whole("targets"), first.n_outputs, weights, prices, first.table)
 
 
 def newton_constant(

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.gradient import _gradient_kernels as kernels
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import NONE, Read, Rows, read_both
 
 Floats = NDArray[np.float64]
 
 # The kernels' numbers, in the order in which they declare them.
-LOG, EXPONENTIAL, EXPECTED = range(3, 6)
+LOG, EXPONENTIAL, EXPECTED, SOFTMAX = range(3, 7)
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class ClassTerms:
     ) -> ClassTerms:
         """Bind rows."""
         weights = np.zeros(0) if rows.weights is None else rows.weights
-        return cls(number, np.asarray(labels).astype(np.uint8), by_class, *terms, weights)
+        return cls(number, np.asarray(labels, dtype=np.uint8), by_class, *terms, weights)
 
     @classmethod
     def plain(cls, number: int, rows: Rows, sign: float = 0.0) -> ClassTerms:
@@ -83,13 +83,31 @@ class ClassTerms:
         """The a of every row, for two classes: which way its margin should go."""
         return self.a[self.labels] if self.by_class else self.a
 
-    def derive(self, margins: Floats, total: float, gradients: Floats, hessians: Floats) -> Floats:
-        """Write derivatives; return the largest of both, (J, 2)."""
+    @property
+    def depth(self) -> int:
+        """A core, unless the derivatives of K classes depend on each other's."""
+        return 1 if self.a.ndim == 1 or self.number == LOG else 2
+
+    def derive(self, margins: Floats, total: float, derived: Floats) -> Floats:
+        """Write what derivatives are read from; return the largest of both, (J, 2)."""
         largest = np.zeros((margins.shape[1], 2))
-        kernel = kernels.binary_gradients if margins.shape[1] == 1 else kernels.class_gradients
+        if self.number == LOG and self.a.ndim == 2:
+            kernels.softmax_cores(margins, self.labels, self.weights, derived[0], largest)
+            return largest
         numbers = (self.labels, self.by_class, self.a, self.b, self.w0, total, self.weights)
-        kernel(self.number, margins, *numbers, gradients, hessians, largest)
+        if self.a.ndim == 1:
+            kernels.binary_cores(self.number, margins, *numbers, derived[0, 0], largest)
+        else:
+            kernels.class_gradients(self.number, margins, *numbers, derived[0], derived[1], largest)
         return largest
+
+    def read(self, derived: Floats, output: int) -> Read:
+        """Return the derivatives of an output as kernels take them."""
+        if self.depth == 2:
+            return read_both(derived[0, output], derived[1, output], self.weights)
+        one = self.a.ndim == 1
+        kind, a = (self.number, self.a) if one else (SOFTMAX, NONE)
+        return kind, derived[0, output], output, self.labels, self.by_class, a, self.weights
 
     def along(self, steps: Floats) -> Floats:
         """Return what multiplies gradients when all steps are taken at once, (m, J).

@@ -16,7 +16,7 @@ from costboost.boosting.gradient.minimisers import (
     pinball_by_leaf,
     pinball_minimiser,
 )
-from costboost.boosting.gradient.rows import GradientRows, Rows
+from costboost.boosting.gradient.rows import EVERY, GradientRows, Read, Rows
 from costboost.shards.grid import rounded
 from costboost.shards.local import Shards
 from costboost.shards.rows import Shard
@@ -48,12 +48,20 @@ class ErrorTerms:
     def _rows(self) -> tuple[Floats, Floats, Floats, Floats]:
         return self.targets, self.over, self.under, self.weights
 
-    def derive(self, margins: Floats, total: float, gradients: Floats, hessians: Floats) -> Floats:
-        """Write derivatives; return the largest of both, (1, 2)."""
+    @property
+    def depth(self) -> int:
+        """A core."""
+        return 1
+
+    def derive(self, margins: Floats, total: float, derived: Floats) -> Floats:
+        """Write what derivatives are read from; return the largest of both, (1, 2)."""
         largest = np.zeros((1, 2))
-        out = (gradients, hessians, largest)
-        kernels.regression_gradients(self.number, margins, *self._rows(), *out)
+        kernels.error_cores(self.number, margins, *self._rows(), derived[0, 0], largest)
         return largest
+
+    def read(self, derived: Floats, output: int) -> Read:
+        """Return the derivatives as kernels take them."""
+        return self.number, derived[0, 0], 0, EVERY, False, self.over, self.weights
 
     def along(self, steps: Floats) -> Floats:
         """Return the steps."""

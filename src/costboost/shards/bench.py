@@ -1,0 +1,42 @@
+"""Where a shard works: arrays as long as its rows that hold nothing between two rounds.
+
+Models that are trained in step, a round of each at a time, may work on one bench (the first shard
+of all models on one, the second on another): rows then take its room once, not once a model.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+
+class Bench:
+    """Arrays by name, made of zeros when first asked for; later they hold what was left there.
+
+    Examples
+    --------
+    >>> bench = Bench()
+    >>> bench.reserve(3), bench.reserve(5)
+    (None, None)
+    >>> order = bench.rows("order", np.uint32, 3)
+    >>> order.shape, np.shares_memory(order, bench.rows("order", np.uint32, 5))
+    ((3,), True)
+    """
+
+    def __init__(self) -> None:
+        self._most = 0
+        self._arrays: dict[str, NDArray[Any]] = {}
+
+    def reserve(self, n_rows: int) -> None:
+        """Make room for so many rows: said by all who share, before the first of them works."""
+        self._most = max(self._most, n_rows)
+
+    def rows(self, name: str, kind: DTypeLike, n_rows: int, width: int = 1) -> NDArray[Any]:
+        """Return the array of a name for so many rows, `width` numbers each: (n_rows * width,)."""
+        size, found = n_rows * width, self._arrays.get(name)
+        if found is None or len(found) < size:
+            self._arrays.pop(name, None)  # let go before the larger one is made
+            found = self._arrays[name] = np.zeros(max(n_rows, self._most) * width, dtype=kind)
+        return found if len(found) == size else found[:size]
