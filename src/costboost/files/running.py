@@ -7,11 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from costboost.binning.spread import spread_binner
 from costboost.files.progress import Progress
 from costboost.fitting.spread import PartsTable
+from costboost.runtime.memory import give_back
 from costboost.runtime.messages import Message
 from costboost.shards.parts import Encode, Part, Source
 
@@ -92,6 +94,7 @@ class FileTable(PartsTable):
             categorical_features=categorical,
             told=lambda done, total: self.progress("bins", done, total, "columns"),
         )
+        _give_back()
 
     def _encode(self) -> None:
         if not self._encoded:
@@ -103,3 +106,10 @@ class FileTable(PartsTable):
             )
             self._encoded = True
             self.progress.clear()
+            _give_back()
+
+
+def _give_back() -> None:
+    """Let go of what reading needed: rounds need none of it."""
+    pa.default_memory_pool().release_unused()
+    give_back()

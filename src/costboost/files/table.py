@@ -224,7 +224,9 @@ class ParquetTable:
             cluster = InProcess(sources, n_threads)
             shown = Progress(self.progress)
             table = FileTable(cluster, self.features, shown, targets=is_regressor(estimator))
-            yield Opened(table, table.labels(), table.weights(), wanted)
+            # The labels of a classifier stay where they are.
+            targets = table.labels() if is_regressor(estimator) else None
+            yield Opened(table, targets, table.weights(), wanted)
         finally:
             if cluster is not None:
                 cluster.close()

@@ -24,7 +24,7 @@ from costboost.binning.spread import spread_binner
 from costboost.costs import Costs
 from costboost.fitting.spread_copies import read_spread_copies
 from costboost.fitting.tables import Followed
-from costboost.inputs.checks import is_spread
+from costboost.inputs.checks import check_labels, is_spread
 from costboost.shards.loading import Loader
 from costboost.shards.messages import Message
 from costboost.shards.parts import (
@@ -40,6 +40,7 @@ from costboost.shards.parts import (
     Follow,
     OpenShard,
     PartFacts,
+    TellClasses,
     TellFacts,
     TellRows,
     Unfollow,
@@ -157,10 +158,20 @@ class PartsTable:
 
     def weights(self) -> Floats | None:
         """Return the weights of all rows, if they have any."""
+        if not any(facts.weighted for facts in self._facts):
+            return None
         found = [(y, weights) for y, weights in self._rows if len(y)]
         if all(weights is None for _, weights in found):
             return None
         return np.concatenate([np.ones(len(y)) if w is None else w for y, w in found])
+
+    def read_classes(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the classes and every row's class number; let every part know the classes."""
+        labels = np.concatenate([facts.labels for facts in self._facts if facts.n_rows])
+        classes, _ = check_labels(labels, labels)
+        self.settle(classes)
+        (found,) = self.cluster.send([TellClasses()])
+        return classes, np.concatenate(found)
 
     def settle(self, classes: NDArray[Any] | None) -> None:
         """Let every part know the classes; the driver's copy of labels is let go."""

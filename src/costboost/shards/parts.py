@@ -210,8 +210,8 @@ class TellFacts(PartMessage):
 
     def answer(self, part: Part) -> list[PartFacts]:
         """Return the facts."""
-        raw = part.raw
-        labels = np.zeros(0) if self.targets else np.unique(np.asarray(raw.y))
+        raw = Raw(None, part.raw.y, part.raw.weights)  # read once
+        labels = np.zeros(0) if self.targets else _distinct(np.asarray(raw.y))
         return [PartFacts(len(raw.y), raw.weights is not None, labels, _digest(raw))]
 
 
@@ -241,6 +241,15 @@ class BindLabels(Command):
             numbers = encode(self.classes, y, "y").astype(kind) if len(y) else np.zeros(0, kind)
         weights = None if raw.weights is None else np.asarray(raw.weights, dtype=np.float64)
         part.data = RowData(numbers, weights)
+
+
+@dataclass(frozen=True)
+class TellClasses(PartMessage):
+    """Ask for the class numbers of all rows, a byte each if that is enough."""
+
+    def answer(self, part: Part) -> list[NDArray[Any]]:
+        """Return them."""
+        return [part.settled(None).y]
 
 
 @dataclass(frozen=True)
@@ -328,8 +337,12 @@ class OpenShard(Command):
         """Make a shard of the rows."""
         loader = self.loader.on(part.settled(self.chosen))
         codes, rows, starts = part.arranged(self.chosen, loader)
-        ranks = rows + np.uint32(self.ranks) if isinstance(self.ranks, int) else self.ranks[rows]
-        part.shards[self.key] = Shard(codes, ranks, starts, loader.load(rows))
+        state = loader.load(rows)
+        if isinstance(self.ranks, int):
+            shard = Shard(codes, rows, starts, state, first=self.ranks)
+        else:
+            shard = Shard(codes, self.ranks[rows], starts, state)
+        part.shards[self.key] = shard
 
 
 @dataclass(frozen=True)
@@ -444,6 +457,16 @@ class Unfollow(Command):
     def answer(self, part: Part) -> None:
         """Forget them."""
         part.followed.pop(self.key, None)
+
+
+def _distinct(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return each label once; objects need not have an order, or be labels at all."""
+    if labels.dtype != object:
+        return np.unique(labels)
+    found = list(dict.fromkeys(labels.tolist()))
+    distinct = np.empty(len(found), dtype=object)
+    distinct[:] = found
+    return distinct
 
 
 def _digest(raw: Raw) -> str:

@@ -75,7 +75,7 @@ class Shard:
     codes : ndarray of shape (m, d), uint8
         Of more rows, if there are skips.
     rows : ndarray of shape (m,), uint32
-        The number of each row in the table as it was given.
+        The number of each row in the table as it was given, less `first`.
     starts : ndarray of shape (S + 1,), int64
         Where each segment (class) begins.
     state : object
@@ -83,6 +83,8 @@ class Shard:
     skips : tuple of int, or None
         Row i of segment s has the codes i + skips[s]; None: the codes i.
     bench : Bench
+    first : int
+        So that `rows` may be numbers within a part of the table.
     """
 
     codes: NDArray[np.uint8]
@@ -91,6 +93,7 @@ class Shard:
     state: Any = None
     skips: tuple[int, ...] | None = None
     bench: Bench = field(default_factory=Bench)
+    first: int = 0
 
     def __post_init__(self) -> None:
         self.bench.reserve(len(self.rows))
@@ -99,6 +102,11 @@ class Shard:
         self.sampled = False
         self._kept: dict[tuple[Mode, int], Int64 | tuple[Int64, Int64]] = {}
         self._root_counts: Int64 | None = None
+
+    def numbers(self, among: slice = slice(None)) -> NDArray[np.uint32]:
+        """Return the numbers of rows among all that the model trains on."""
+        rows = self.rows[among]
+        return rows + np.uint32(self.first) if self.first else rows
 
     def worktop(self, name: str, kind: DTypeLike, width: int = 1) -> NDArray[Any]:
         """Return an array of the bench for these rows, `width` numbers each, (m * width,)."""
@@ -120,7 +128,8 @@ class Shard:
         if sample is not None:
             self.order = self.worktop("order", np.uint32)
             for s, (begin, end) in enumerate(zip(begins, ends, strict=True)):
-                ends[s] = begin + sample.write(self.rows[begin:end], begin, self.order[begin:end])
+                rows = self.numbers(slice(begin, end))
+                ends[s] = begin + sample.write(rows, begin, self.order[begin:end])
         self.ranges = {ROOT: (begins, ends)}
         return int(np.sum(ends - begins))
 

@@ -230,7 +230,7 @@ class Sample(Message):
         if self.sample is not None:
             state.keep = shard.worktop("keep", np.uint8)
             for rows in blocks_of(len(state.keep)):
-                state.keep[rows] = self.sample.keeps(shard.rows[rows])
+                state.keep[rows] = self.sample.keeps(shard.numbers(rows))
         return int(np.sum(state.keep))
 
 

@@ -254,7 +254,7 @@ class SetVectors(Message):
     def _drawn(self, shard: Shard, rows: slice, share: Floats) -> NDArray[np.int32]:
         assert self.draw is not None
         n_classes = shard.state.n_classes
-        numbers = shard.rows[rows, None] * np.int64(n_classes) + np.arange(n_classes)
+        numbers = shard.numbers(rows)[:, None] * np.int64(n_classes) + np.arange(n_classes)
         accepted = uniform(round_key(*self.draw), numbers) < np.abs(share)
         return np.asarray(np.sign(share) * accepted, dtype=np.int32)
 
