@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SOURCES := setup.py pyproject.toml $(shell find src -name "_*_kernels.py" -o -name "*.pxd")
 
-.PHONY: demo test lint test-oldest test-debug test-sanitize fuzz bench clean
+.PHONY: demo test lint test-scale test-oldest test-debug test-sanitize fuzz bench clean
 
 demo: $(VENV)/.made
 	$(BIN)/python -m costboost.demo
@@ -28,6 +28,10 @@ $(VENV)/.made: $(SOURCES)
 $(VENV)/.built: $(VENV)/.made
 	$(PIP) -e ".[test]"
 	touch $@
+
+# What takes long on clusters: workers that are killed, many parts.
+test-scale: $(VENV)/.built
+	$(BIN)/python -m pytest -n 0 -m scale tests
 
 # The oldest versions that pyproject.toml allows.
 test-oldest:

@@ -24,6 +24,7 @@ LINE = [
     {"dask"},
     {"metrics"},
     {"plots", "persistence", "deploy", "datasets", "trusted", "versions", "files"},
+    {"spark"},  # its folders hold files of `persistence`
     {"report"},  # estimators offer it as a method, by name: `decisions.reporting`
     {"papers"},
     {"demo"},

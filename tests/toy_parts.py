@@ -17,6 +17,7 @@ class Part:
     def __init__(self, source):
         self.source = source
         self.numbers = np.array(source.read(), dtype=np.int64)
+        self.notes = {}
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,46 @@ class Square(Message):
     def answer(self, part):
         part.numbers = part.numbers**2 % 1_000_003
         return int(part.numbers.sum())
+
+
+@dataclass(frozen=True)
+class Note(Command):
+    """Write something down under a topic, until it ends."""
+
+    key: str
+    number: int
+
+    @property
+    def topic(self):
+        return self.key
+
+    def answer(self, part):
+        part.notes[self.key] = part.notes.get(self.key, 0) * 3 + self.number
+
+
+@dataclass(frozen=True)
+class End(Command):
+    key: str
+
+    ends = True
+
+    @property
+    def topic(self):
+        return self.key
+
+    def answer(self, part):
+        part.notes.pop(self.key, None)
+
+
+@dataclass(frozen=True)
+class Notes(Message):
+    by_part = True
+
+    def answer(self, part):
+        return [dict(part.notes)]
+
+    def reduce(self, answers):
+        return [one for own in answers for one in own]
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,13 @@ import pytest
 from costboost.clusters.driver import Driver
 from costboost.clusters.errors import (
     CheckpointError,
+    ClusterError,
     PartLostError,
     SourceChangedError,
     VersionsDifferError,
 )
 from costboost.clusters.handshake import identity
-from toy_parts import Add, Fail, Moody, Numbers, Rows, Square, Sum, Threads
+from toy_parts import Add, End, Fail, Moody, Note, Notes, Numbers, Rows, Square, Sum, Threads
 
 TABLE = np.arange(1, 30)
 CALLS = [
@@ -89,12 +90,13 @@ def test_several_deaths_in_one_call_and_later():
     assert run(plan, workers="abcd") == naive()
 
 
-def test_a_part_that_answered_and_was_lost_is_built_with_this_call():
+@pytest.mark.parametrize("after", range(6))
+def test_a_part_that_answered_and_was_lost_is_built_with_this_call(after):
     transport = Threads("ab", "fit")
     with Driver(transport, sources(), fit="fit", deadline=5.0) as driver:
         for number, orders in enumerate(CALLS):
             assert plain(driver.send(orders)) == naive()[number]
-            if number == 3:
+            if number == after:
                 transport.gone["a"] = "killed between calls"
 
 
@@ -196,16 +198,56 @@ def test_parts_stay_with_those_who_can_read_them():
 
 def test_ctrl_c_frees_the_workers():
     transport = Threads("ab", "fit")
-    driver = Driver(transport, sources(), fit="fit")
 
     def interrupt(timeout):
         raise KeyboardInterrupt
 
     transport.collect = interrupt
-    with pytest.raises(KeyboardInterrupt):
+    with Driver(transport, sources(), fit="fit") as driver, pytest.raises(KeyboardInterrupt):
         driver.send([Sum()])
     assert transport.closed
     assert all(worker.closed for worker in transport.workers_made.values())
+
+
+@pytest.mark.parametrize("at", range(len(CALLS)))
+def test_after_ctrl_c_a_fit_may_go_on_where_it_was(at):
+    """The call that was interrupted has changed some parts; it never was, and is made again."""
+    transport, heard = Threads("ab", "fit"), []
+    collect = transport.collect
+
+    def interrupt(timeout):
+        collect(timeout)
+        raise KeyboardInterrupt
+
+    with Driver(transport, sources(), fit="fit") as driver:
+        for number, orders in enumerate(CALLS):
+            if number == at:
+                transport.collect = interrupt
+                with pytest.raises(KeyboardInterrupt):
+                    driver.send(orders)
+                transport.collect = collect
+            heard.append(plain(driver.send(orders)))
+        held = [len(worker._groups) for worker in transport.workers_made.values()]
+    assert heard == naive()
+    assert held == [1, 1]
+
+
+def test_what_is_over_is_told_later_and_never_again():
+    transport = Threads("ab", "fit")
+    with Driver(transport, sources(), fit="fit", deadline=5.0) as driver:
+        driver.send([Note("x", 1), Note("y", 2)])
+        driver.send([Note("y", 3)])
+        trips = driver.trips
+        driver.send([End("x")])
+        assert driver.trips == trips
+        assert driver.send([Notes()])[0] == [{"y": 9}] * 7
+        transport.gone["a"] = "killed"
+        assert driver.send([Notes()])[0] == [{"y": 9}] * 7
+        assert len(driver.journal) == 2
+        driver.close()
+        assert driver.send([End("y")]) == [None]
+        with pytest.raises(ClusterError, match="has ended"):
+            driver.send([Notes()])
 
 
 def test_threads_of_a_worker_answer_alike():

@@ -1,18 +1,98 @@
+import os
+import signal
+import threading
+
+import numpy as np
 import pytest
 
+distributed = pytest.importorskip("distributed", reason="needs the extra dask")
+
+
+def make_cluster(n_workers):
+    return distributed.LocalCluster(
+        n_workers=n_workers,
+        threads_per_worker=1,
+        dashboard_address=None,
+        worker_dashboard_address=None,
+        silence_logs=50,
+    )
+
 
 @pytest.fixture(scope="session")
-def cluster():
+def client():
     """Two processes that stay for all tests."""
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, processes=True
-    ) as made:
+    with make_cluster(2) as cluster, distributed.Client(cluster) as made:
         yield made
+
+
+@pytest.fixture
+def victims():
+    """Three processes of a test's own, which it may kill."""
+    with make_cluster(3) as cluster, distributed.Client(cluster) as made:
+        yield made
+
+
+@pytest.fixture
+def killing(monkeypatch):
+    """Kill workers before certain sends of the driver: `killing(client, (name, nth), ...)`.
+
+    A name is that of a message, such as "Expand"; the worker that dies is the next of those alive.
+    """
+    from costboost.clusters import driver
+
+    def plan(client, *moments, sign=signal.SIGKILL):
+        seen, killed, plain = {}, [], driver.Driver.send
+
+        def send(self, orders):
+            for name in names_of(orders):
+                seen[name] = seen.get(name, 0) + 1
+                if (name, seen[name]) in moments:
+                    killed.append(kill_one(client, sign))
+            return plain(self, orders)
+
+        monkeypatch.setattr(driver.Driver, "send", send)
+        return killed
+
+    return plan
+
+
+def names_of(orders):
+    for order in orders:
+        message = order[0] if isinstance(order, list) else order
+        yield type(message).__name__
+        yield from (type(one).__name__ for one in getattr(message, "messages", ()))
+
+
+def kill_one(client, sign=signal.SIGKILL):
+    pids = client.run(os.getpid)
+    address = sorted(pids)[0]
+    os.kill(pids[address], sign)
+    return address
+
+
+@pytest.fixture
+def interrupting():
+    """Raise KeyboardInterrupt in this thread after some seconds."""
+    timers = []
+
+    def later(seconds):
+        timers.append(threading.Timer(seconds, signal.raise_signal, [signal.SIGINT]))
+        timers[-1].start()
+
+    yield later
+    for timer in timers:
+        timer.cancel()
 
 
 @pytest.fixture(scope="session")
-def client(cluster):
-    distributed = pytest.importorskip("distributed")
-    with distributed.Client(cluster) as made:
-        yield made
+def people():
+    """A table with missing values, categories and prices, and labels."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(7)
+    n = 700
+    table = pd.DataFrame(rng.normal(size=(n, 4)).round(2), columns=list("abcd"))
+    table.loc[rng.random(n) < 0.2, "b"] = np.nan
+    table["kind"] = pd.Categorical(rng.choice(["u", "v", "w", None], n))
+    table["amount"] = rng.exponential(100.0, n).round(1)
+    score = table.a + table.b.fillna(1.0) * (table.kind == "u") + rng.normal(size=n)
+    return table, pd.Series((score > 0.3).astype(np.int64), name="label")

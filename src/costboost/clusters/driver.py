@@ -62,6 +62,7 @@ class _Group:
     knows: int = 0
     built: bool = False
     asked: float = 0.0
+    later: list[Said] = field(default_factory=list)  # what ended, to be told with the next request
 
 
 @dataclass
@@ -126,6 +127,7 @@ class Driver:
         self._built: Counter[int] = Counter()
         self._avoid: dict[int, set[str]] = {}
         self._refused: dict[str, str] = {}
+        self._dropped: dict[str, list[int]] = {}
         self._next_group = 0
         self._last_words = ""
         self._closed = False
@@ -140,15 +142,19 @@ class Driver:
     def send(self, orders: Sequence[Said]) -> list[Any]:
         """Say something to all parts in one trip; return the reduced answers.
 
-        Each order is one message for every part, or a list with one for each part. Whatever goes
-        wrong (Ctrl-C too) frees the workers.
+        Each order is one message for every part, or a list with one for each part. Orders that
+        only end something are told with the next ones. Whatever goes wrong frees the workers;
+        after Ctrl-C the fit may go on, with parts that are built again.
         """
+        if all(_ends(order) for order in orders):
+            return self._end(orders)
         if self._closed:
-            if all(_ends(order) for order in orders):
-                return [None] * len(orders)
             raise ClusterError("This fit has ended: its workers were let go.")
         try:
             return self._recall(tuple(orders))
+        except KeyboardInterrupt:
+            self._abandon()
+            raise
         except BaseException:
             self.close()
             raise
@@ -187,6 +193,20 @@ class Driver:
 
     # --- calls
 
+    def _end(self, orders: Sequence[Said]) -> list[Any]:
+        """Forget what is over; groups let go of it when they are next asked."""
+        self.journal.add(orders)
+        for group in self._groups.values():
+            group.later += orders
+        return [None] * len(orders)
+
+    def _abandon(self) -> None:
+        """Leave all groups: some may have changed by a call that never was, and others not."""
+        for group in self._groups.values():
+            self._dropped.setdefault(group.worker, []).append(group.number)
+        self._groups.clear()
+        self._homeless = set(range(self.n_parts))
+
     def _recall(self, orders: tuple[Said, ...]) -> list[Any]:
         """Answer from the checkpoint as far as it goes, else by asking."""
         kept = None if self._checkpoint is None else self._checkpoint.recall(orders)
@@ -215,6 +235,8 @@ class Driver:
                 self._take(trip, reply)
             self._bury(trip)
             self._hurry(trip)
+        heard = sorted(part for group in trip.answered for part in group.parts)
+        assert heard == list(range(self.n_parts)), "each part answers a call once"
         self.journal.add(orders)
         for group in trip.answered:
             group.knows = self.journal.calls
@@ -249,8 +271,19 @@ class Driver:
             trip.number,
             tuple(for_parts(order, group.parts) for order in trip.orders),
             build,
-            self.journal.since(group.knows, group.parts),
+            self._missed(group),
+            tuple(self._dropped.get(group.worker, ())),
         )
+
+    def _missed(self, group: _Group) -> dict[int, list[Message]]:
+        """Return what a group has not been told, by part."""
+        missed = self.journal.since(group.knows, group.parts)
+        if not group.later:
+            return missed
+        return {
+            part: [*(_told(order, part) for order in group.later), *missed.get(part, ())]
+            for part in group.parts
+        }
 
     # --- what comes back
 
@@ -268,6 +301,7 @@ class Driver:
         for group in awaited:
             del trip.waiting[group.number]
             group.built = True
+            group.later.clear()
         trip.answered += awaited
         trip.replies.append(reply.answers)
         trip.digests.update(reply.digests)
@@ -307,8 +341,9 @@ class Driver:
     def _forget(self, trip: _Trip, group: _Group, why: str, culprit: int | None = None) -> None:
         """Leave a group; its parts are built again, now or in the next trip."""
         del self._groups[group.number]
-        unanswered = trip.waiting.pop(group.number, None) is not None
-        (trip.homeless if unanswered else self._homeless).update(group.parts)
+        trip.waiting.pop(group.number, None)
+        answered = any(one is group for one in trip.answered)
+        (self._homeless if answered else trip.homeless).update(group.parts)
         for part in group.parts:
             self._homes.pop(part, None)
         suspects = group.parts if culprit is None else (culprit,)
@@ -394,6 +429,10 @@ class Driver:
 def new_fit() -> str:
     """Return a name for a fit, unlike any other's."""
     return uuid.uuid4().hex
+
+
+def _told(order: Said, part: int) -> Message:
+    return order if isinstance(order, Message) else order[part]
 
 
 def _ends(order: Said) -> bool:

@@ -4,6 +4,7 @@ A *group* is some parts that were built together on one worker. It is never chan
 are built again belong to a new group with a new number, so that late or repeated requests to the
 old one can do no harm. A request says to one group:
 
+    forget    let these groups go, which nobody will ask again
     build     make these parts first: {part: source}, with what their sources read before
     journal   tell them again what changed parts before, by part, without reductions
     orders    then answer these: one message for all parts, or {part: message}
@@ -43,6 +44,7 @@ class Request:
     orders: tuple[Order, ...]
     build: Build | None = None
     journal: Mapping[int, Sequence[Message]] = field(default_factory=dict)
+    forget: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

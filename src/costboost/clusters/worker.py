@@ -118,6 +118,8 @@ class Worker:
     def _answer(self, request: Request) -> Reply:
         if request.fit != self.fit:
             raise _StaleError(f"A request of fit {request.fit} came to a worker of {self.fit}.")
+        for number in request.forget:
+            self._groups.pop(number, None)
         group = self._groups.get(request.group)
         if group is None and request.build is not None:
             group = self._groups.setdefault(request.group, _Group())

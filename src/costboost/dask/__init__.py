@@ -17,10 +17,12 @@ from costboost.dask.estimators import (
     DaskCostBoostClassifier,
     DaskGradientBoostClassifier,
     DaskGradientBoostRegressor,
+    DaskPNormBoostClassifier,
 )
 
 __all__ = [
     "DaskCostBoostClassifier",
     "DaskGradientBoostClassifier",
     "DaskGradientBoostRegressor",
+    "DaskPNormBoostClassifier",
 ]

@@ -14,7 +14,7 @@ from typing import Any
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
-from distributed import Client, futures_of
+from distributed import Client, futures_of, wait
 from scipy.sparse import issparse
 
 from costboost.shards.parts import Raw
@@ -148,5 +148,8 @@ def _aligned(given: Any, name: str, X: Any) -> Any:
 def homes_of(client: Client, X: Any) -> dict[int, str]:
     """Return the worker that has each part of a collection that was persisted."""
     held = {future.key: future for future in futures_of(X) if isinstance(future.key, tuple)}
-    holders = client.who_has(list(held.values())) if held else {}
+    if not held:
+        return {}
+    wait(list(held.values()))
+    holders = client.who_has(list(held.values()))
     return {key[1]: where[0] for key, where in holders.items() if where}

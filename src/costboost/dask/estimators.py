@@ -19,11 +19,13 @@ from costboost.dask.fitting import fit_on_cluster
 from costboost.dask.predicting import answer_lazily
 from costboost.estimators.adaboost import CostBoostClassifier
 from costboost.estimators.gradient import GradientBoostClassifier, GradientBoostRegressor
+from costboost.estimators.pnorm import PNormBoostClassifier
 
 __all__ = [
     "DaskCostBoostClassifier",
     "DaskGradientBoostClassifier",
     "DaskGradientBoostRegressor",
+    "DaskPNormBoostClassifier",
 ]
 
 DEADLINE = 600.0
@@ -217,6 +219,36 @@ class DaskGradientBoostClassifier(_DecidesOnDask, GradientBoostClassifier):
     ) -> DaskGradientBoostClassifier:
         """Train on a cluster; parameters as of `DaskCostBoostClassifier.fit`."""
         cluster: dict[str, Any] = {"client": client, "checkpoint": checkpoint, "deadline": deadline}
+        fit_on_cluster(self, super().fit, X, y, sample_weight, costs=costs, **cluster)
+        return self
+
+
+class DaskPNormBoostClassifier(_DecidesOnDask, PNormBoostClassifier):
+    """`PNormBoostClassifier` on Dask collections: the same model, bit for bit.
+
+    Takes the parameters of `costboost.PNormBoostClassifier`, except what needs all rows in one
+    place (``estimator=``, ``warm_start=``), which is refused before any work.
+    """
+
+    _local = PNormBoostClassifier
+
+    def fit(  # type: ignore[override]
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        costs: Any = None,
+        client: Client | None = None,
+        checkpoint: str | Path | None = None,
+        deadline: float = DEADLINE,
+    ) -> DaskPNormBoostClassifier:
+        """Train on a cluster; parameters as of `DaskCostBoostClassifier.fit`."""
+        cluster: dict[str, Any] = {
+            "client": client,
+            "checkpoint": checkpoint,
+            "deadline": deadline,
+        }
         fit_on_cluster(self, super().fit, X, y, sample_weight, costs=costs, **cluster)
         return self
 

@@ -269,10 +269,12 @@ class PartsTable:
         """Return the number of each row's set of equal rows; None where no row has any."""
         return read_spread_copies(self.cluster.send, len(self.columns), weights)
 
-    def arrange(self, splits: Sequence[tuple[Int64, Int64]]) -> None:
+    def arrange(self, splits: Sequence[tuple[Int64, Int64]]) -> bool:
         """Know in advance which rows models will train on: they then share one copy of codes."""
-        if not self._encoded:
-            self._folds, self._n_folds = fold_numbers(splits, self.n_rows), len(splits)
+        if self._encoded:
+            return False
+        self._folds, self._n_folds = fold_numbers(splits, self.n_rows), len(splits)
+        return self._folds is not None
 
     def table_of(self, rows: Any) -> Any:
         """Refuse: nobody has the table as a whole."""

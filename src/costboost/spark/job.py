@@ -1,0 +1,65 @@
+"""The barrier job of a fit, run from a thread of its own while the driver trains.
+
+Spark starts all tasks of a barrier stage together, and starts all of them again where one is lost
+(at most `spark.stage.maxConsecutiveAttempts` times in a row), but only if the stage feeds a
+shuffle: a stage whose rows go straight to the driver is not tried again. Hence `repartition(1)`
+after it, over no rows at all.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from pyspark import InheritableThread
+
+from costboost.clusters.errors import ClusterError
+from costboost.spark.task import Task
+
+__all__ = ["BarrierJob"]
+
+
+class BarrierJob:
+    """One job of Spark that lasts as long as the fit.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        As many partitions as there are tasks to be.
+    task : Task
+        What every task does with its partition.
+    """
+
+    def __init__(self, rows: Any, task: Task) -> None:
+        self._session = rows.sparkSession
+        self._tag = f"costboost-{secrets.token_hex(8)}"
+        self._frame = rows.mapInArrow(task, "nothing boolean", barrier=True).repartition(1)
+        self._error: BaseException | None = None
+        # It has the caller's properties: the pool, the group to cancel by.
+        self._thread = InheritableThread(self._run, session=self._session, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._session.addTag(self._tag)  # tags belong to a thread
+            self._frame.collect()
+        except BaseException as error:
+            self._error = error
+
+    def check(self) -> None:
+        """Raise what ended the job, if it has ended."""
+        if self._thread.is_alive():
+            return
+        raise ClusterError(
+            "Spark has ended the job of this fit"
+            + (f": {self._error}" if self._error is not None else " before the fit was done.")
+        ) from self._error
+
+    def wait(self, timeout: float) -> bool:
+        """Wait for the job's end; say whether it has come."""
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def cancel(self) -> None:
+        """End the job, whatever its tasks are doing."""
+        self._session.interruptTag(self._tag)

@@ -1,0 +1,259 @@
+"""Workers that are lost, silent or slow; fits that are ended or begun again."""
+
+import os
+import signal
+import threading
+import time
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pytest
+
+from costboost import CostBoostClassifier, Costs
+from costboost.clusters import driver
+from costboost.clusters.digests import digest_of
+from costboost.clusters.errors import PartLostError, SourceChangedError, VersionsDifferError
+from costboost.dask import DaskCostBoostClassifier
+
+PARAMS = {"method": "adac2", "n_estimators": 4, "max_leaf_nodes": 6, "random_state": 0}
+COSTS = Costs(fp=20, fn="amount")
+
+
+def fingerprint(model):
+    return digest_of({k: v for k, v in sorted(vars(model).items()) if k not in PARAMS})
+
+
+def collections(people, n_parts=5):
+    return [dd.from_pandas(table, npartitions=n_parts, sort=False) for table in people]
+
+
+def fit(people, client, n_parts=5, params=PARAMS, **given):
+    model = DaskCostBoostClassifier(**params)
+    return model.fit(*collections(people, n_parts), costs=COSTS, client=client, **given)
+
+
+@pytest.fixture(scope="module")
+def expected(people):
+    return fingerprint(CostBoostClassifier(**PARAMS).fit(*people, costs=COSTS))
+
+
+def assert_freed(client):
+    """No actor is left: Dask lets them go a moment later."""
+    until = time.monotonic() + 5
+    while any(client.run(_actors).values()):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def _actors(dask_worker):
+    return list(dask_worker.state.actors)
+
+
+def test_a_worker_killed_in_the_middle_of_a_tree(people, victims, killing, expected):
+    killed = killing(victims, ("Expand", 8))
+    assert fingerprint(fit(people, victims).to_local()) == expected
+    assert len(killed) == 1
+
+
+def test_two_fits_at_once_share_the_workers(people, client, expected):
+    found = []
+
+    def run():
+        found.append(fingerprint(fit(people, client).to_local()))
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected, expected]
+    assert_freed(client)
+
+
+def test_ctrl_c_frees_the_workers(people, client, monkeypatch):
+    plain = driver.Driver.send
+
+    def send(self, orders):
+        if self.trips == 12:
+            signal.raise_signal(signal.SIGINT)
+        return plain(self, orders)
+
+    monkeypatch.setattr(driver.Driver, "send", send)
+    model = DaskCostBoostClassifier(**PARAMS)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(*collections(people), costs=COSTS, client=client)
+    assert not hasattr(model, "classes_")
+    assert_freed(client)
+
+
+def test_workers_of_another_make_are_refused(people, client, monkeypatch):
+    from costboost.clusters import handshake
+
+    monkeypatch.setattr(handshake, "__version__", "0.0.0")
+    with pytest.raises(VersionsDifferError, match=r"runs costboost .* \(here 0\.0\.0\)"):
+        fit(people, client)
+    assert_freed(client)
+
+
+def test_a_driver_that_was_lost_goes_on(people, client, expected, tmp_path, monkeypatch):
+    path, trips, limit = tmp_path / "fit.checkpoint", [], [10**9]
+    plain = driver.Driver._travel
+
+    def travel(self, orders):
+        if self.trips == limit[0]:
+            raise MemoryError
+        trips.append(self.trips)
+        return plain(self, orders)
+
+    monkeypatch.setattr(driver.Driver, "_travel", travel)
+    fit(people, client)
+    whole, limit[0] = len(trips), 30
+    with pytest.raises(MemoryError):
+        fit(people, client, checkpoint=path)
+    limit[0] = 10**9
+    trips.clear()
+    assert fingerprint(fit(people, client, checkpoint=path).to_local()) == expected
+    assert len(trips) == whole - 30 + 1  # of those kept, the one that read the rows is made again
+
+
+def test_by_way_of_the_scheduler(people, client, expected, monkeypatch):
+    def unreachable(address):
+        raise OSError(f"{address} cannot be reached from here")
+
+    monkeypatch.setattr(client, "rpc", unreachable)
+    assert fingerprint(fit(people, client).to_local()) == expected
+
+
+def test_by_a_tree(people, client, expected, monkeypatch):
+    from costboost.dask import transport
+
+    monkeypatch.setattr(transport, "CHILDREN", 1)
+    assert fingerprint(fit(people, client).to_local()) == expected
+
+
+def test_rows_that_were_persisted_stay_where_they_are(people, client, monkeypatch):
+    X, y = collections(people)
+    X = X.persist()
+    from costboost.dask.collections import homes_of
+
+    homes = homes_of(client, X)
+    assert sorted(homes) == list(range(5))
+    asked, plain = {}, driver.Driver._request
+
+    def watched(self, trip, group):
+        asked.update(dict.fromkeys(group.parts, group.worker))
+        return plain(self, trip, group)
+
+    monkeypatch.setattr(driver.Driver, "_request", watched)
+    DaskCostBoostClassifier(**PARAMS).fit(X, y, client=client)
+    assert asked == homes
+
+
+@pytest.mark.scale
+@pytest.mark.parametrize(
+    "moments",
+    [
+        [("Describe", 1)],
+        [("Glance", 1)],
+        [("Encode", 1)],
+        [("OpenShard", 1)],
+        [("Begin", 2)],
+        [("Vote", 2)],
+        [("Expand", 3), ("Expand", 12)],
+        [("Settle", 1), ("Settle", 2)],
+    ],
+    ids=str,
+)
+def test_a_worker_killed_anywhere(people, victims, killing, expected, moments):
+    killed = killing(victims, *moments)
+    assert fingerprint(fit(people, victims).to_local()) == expected
+    assert len(killed) == len(moments)
+
+
+@pytest.mark.scale
+@pytest.mark.parametrize("seed", range(4))
+def test_a_worker_killed_at_any_time(people, victims, expected, seed):
+    """By a clock: in the middle of an answer, too."""
+    delay = 0.2 + 0.25 * np.random.default_rng(seed).random()
+    pids = victims.run(os.getpid)
+    timer = threading.Timer(delay, os.kill, [sorted(pids.values())[seed % 3], signal.SIGKILL])
+    timer.start()
+    assert fingerprint(fit(people, victims).to_local()) == expected
+    timer.join()
+
+
+@pytest.mark.scale
+def test_the_recipe_after_a_death(people, victims, killing):
+    params = {"n_estimators": 6, "cv": 2, "random_state": 0}
+    expected = fingerprint(CostBoostClassifier(**params).fit(*people, costs=COSTS))
+    killed = killing(victims, ("Expand", 100), ("Advance", 1))
+    assert fingerprint(fit(people, victims, params=params).to_local()) == expected
+    assert len(killed) == 2
+
+
+@pytest.mark.scale
+def test_a_worker_that_is_silent_is_taken_for_lost(people, victims, killing, expected):
+    stopped = killing(victims, ("Expand", 5), sign=signal.SIGSTOP)
+    try:
+        assert fingerprint(fit(people, victims, deadline=3.0).to_local()) == expected
+    finally:
+        for pid in stopped_pids():
+            os.kill(pid, signal.SIGCONT)
+    assert len(stopped) == 1
+
+
+def stopped_pids():
+    """Return the children of this process that are stopped."""
+    import psutil
+
+    return [
+        child.pid
+        for child in psutil.Process().children(recursive=True)
+        if child.status() == psutil.STATUS_STOPPED
+    ]
+
+
+@pytest.mark.scale
+def test_the_last_worker_killed_is_an_error_within_the_deadline(people, monkeypatch):
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        plain, begun = driver.Driver.send, []
+
+        def send(self, orders):
+            if self.trips == 15 and not begun:
+                pids = client.run(os.getpid)
+                cluster.scale(0)  # nobody comes instead
+                for pid in pids.values():
+                    os.kill(pid, signal.SIGKILL)
+                begun.append(time.monotonic())
+            return plain(self, orders)
+
+        monkeypatch.setattr(driver.Driver, "send", send)
+        with pytest.raises(PartLostError, match="No worker is left for part 0, 1, 2, 3, 4 of 5"):
+            fit(people, client, deadline=6.0)
+        assert time.monotonic() - begun[0] < 6.5
+
+
+@pytest.mark.scale
+def test_a_source_that_changed_is_refused(people, victims, killing):
+    table, labels = people
+    path_of_chance = dask.delayed(_shuffled, pure=False)
+    X = dd.from_delayed([path_of_chance(table)], meta=table.iloc[:0])
+    y = dd.from_delayed([dask.delayed(labels)], meta=labels.iloc[:0])
+    killing(victims, *((name, nth) for name in ("Expand",) for nth in (3, 5, 7, 9)))
+    with pytest.raises(SourceChangedError, match="Part 0 of the table reads differently"):
+        DaskCostBoostClassifier(**PARAMS).fit(X, y, costs=COSTS, client=victims)
+
+
+def _shuffled(table):
+    return table.sample(frac=1.0)
+
+
+@pytest.mark.scale
+def test_many_parts(people, client, expected):
+    assert fingerprint(fit(people, client, n_parts=64).to_local()) == expected
