@@ -72,7 +72,12 @@ class InProcess:
 
 
 def _answer(part: Part, messages: tuple[Message, ...]) -> list[Any]:
-    return [message.answer(part) for message in messages]
+    try:
+        return [message.answer(part) for message in messages]
+    except Exception as error:
+        if str(part.source) not in getattr(error, "__notes__", ()):
+            error.add_note(str(part.source))
+        raise
 
 
 class FileTable(PartsTable):

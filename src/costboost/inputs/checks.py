@@ -69,6 +69,12 @@ def check_table(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any:
     """
     target: dict[str, Any] = {"y": y} if reset else {}
     X = without_mask(X)
+    if hasattr(X, "open_for"):
+        raise ValueError(
+            f"X is a {type(X).__name__}: fit, predict, predict_proba, expected_cost and "
+            "decision_function of the boosting classes take it, nothing else does. Read some of "
+            "its rows into a DataFrame."
+        )
     if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
         raise ValueError(
             f"X is a {type(X).__name__}, a query that has not been run: give X.collect() instead."
