@@ -19,6 +19,9 @@ from costboost.shards.parts import Part, Source
 
 __all__ = ["FileTable", "InProcess"]
 
+_HELD_A_ROW = 24  # bytes of sorted columns while bins are found: fewer than rounds will need
+_HELD_LEAST, _HELD_MOST = 1 << 26, 1 << 30
+
 Orders = Sequence[Message | Sequence[Message]]
 
 
@@ -97,6 +100,7 @@ class FileTable(PartsTable):
             self.cluster.send,
             max_bins=max_bins,
             categorical_features=categorical,
+            held_bytes=min(max(_HELD_A_ROW * self.n_rows, _HELD_LEAST), _HELD_MOST),
             told=lambda done, total: self.progress("bins", done, total, "columns"),
         )
         _give_back()
