@@ -24,7 +24,9 @@ from costboost.dask.holding import Holder, call, key_of
 __all__ = ["Roster"]
 
 _LOOK = 0.5  # seconds between two questions to the scheduler
-_REACH = 30.0  # seconds to make an actor and hear from it
+_MAKE = 120.0  # seconds to make an actor: a new process imports everything
+_REACH = 30.0  # seconds to hear from it
+_MOMENT = 0.01  # seconds between two looks whether an actor is made
 _CLOSE = 2.0  # seconds for an actor to let its parts go
 
 
@@ -112,12 +114,11 @@ class Roster:
         self.client.loop.add_callback(self._greet, name, self._actors[name])
 
     async def _greet(self, name: str, actor: Future) -> None:
-        async def greet() -> Any:
-            await actor
-            return await self._call(name, "greet")
-
+        until = monotonic() + _MAKE
+        while actor.status == "pending" and monotonic() < until:
+            await asyncio.sleep(_MOMENT)
         try:
-            self._heard.put((name, await asyncio.wait_for(greet(), _REACH)))
+            self._heard.put((name, await asyncio.wait_for(self._call(name, "greet"), _REACH)))
         except BaseException as error:
             self._heard.put((name, error))
 
