@@ -135,9 +135,13 @@ class Roster:
     async def _call(self, name: str, method: str) -> Any:
         return await call(self.reach, self.addresses[name], key_of(self.fit, name), method)
 
-    def owe(self, name: str, futures: list[Future]) -> None:
-        """Remember tasks that only one worker can do: they end with it."""
-        self._owed[name] = futures
+    def owe(self, name: str, future: Future) -> None:
+        """Remember a task that only one worker can do: it ends with it."""
+        self._owed.setdefault(name, []).append(future)
+
+    def receive(self, name: str) -> None:
+        """Forget the tasks of a worker, which are done: Dask can forget what they were made of."""
+        self._owed.pop(name, None)
 
     def bury(self, name: str, why: str) -> None:
         """Note that one is gone; Dask must neither make its actor again nor wait for it."""

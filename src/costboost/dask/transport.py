@@ -125,7 +125,6 @@ class DaskTransport:
             for part in _parts(request):
                 rows = [next(computed) for _ in self._pieces[part]]
                 futures[part] = self._deliver(name, request.group, part, rows)
-            self._roster.owe(name, list(futures.values()))
             assert request.build is not None
             empty = Build(dict.fromkeys(futures), request.build.digests)
             asked = replace(request, build=empty)
@@ -145,7 +144,9 @@ class DaskTransport:
     def _deliver(self, name: str, group: int, part: int, rows: Sequence[Future]) -> Future:
         where = (self.fit, group, part, self._make_source)
         there = [self._roster.addresses[name]]
-        return self.client.submit(deliver, *where, *rows, pure=False, workers=there)
+        future = self.client.submit(deliver, *where, *rows, pure=False, workers=there)
+        self._roster.owe(name, future)
+        return future
 
     async def _ask_when_there(
         self, name: str, request: Request, futures: dict[int, Future]
@@ -159,6 +160,8 @@ class DaskTransport:
                 where = (request.fit, request.group, request.number, part)
                 self._outcomes.put(Failure(*where, text, known))
                 return
+        future = futures.clear()  # nothing of it is held any more
+        self._roster.receive(name)
         await self._ask(*self._addressed(name, request))
 
 
