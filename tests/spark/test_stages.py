@@ -8,15 +8,16 @@ import pytest
 pytest.importorskip("pyspark")
 
 from pyspark.ml import Pipeline, PipelineModel
-from pyspark.ml.evaluation import BinaryClassificationEvaluator
+from pyspark.ml.evaluation import BinaryClassificationEvaluator, MulticlassClassificationEvaluator
 from pyspark.ml.feature import VectorAssembler
 from pyspark.ml.linalg import SparseVector, VectorUDT
 from pyspark.ml.tuning import CrossValidator, CrossValidatorModel, ParamGridBuilder
 from pyspark.sql.types import StructField, StructType
+from sklearn.metrics import roc_auc_score
 
 import costboost
 from costboost import CostBoostClassifier, Costs
-from costboost.spark import SparkCostBoostClassifier, SparkCostBoostModel
+from costboost.spark import CostEvaluator, SparkCostBoostClassifier, SparkCostBoostModel
 from spark_rows import FEATURES, answers_of, make_rows, to_spark
 
 PRICES = Costs(fp=8, fn="amount")
@@ -82,17 +83,45 @@ def test_a_search_goes_through_params(frame, fitted, tmp_path):
     pipeline = fitted[0]
     classifier = pipeline.getStages()[-1]
     grid = ParamGridBuilder().addGrid(classifier.n_estimators, [1, 4]).build()
-    judge = BinaryClassificationEvaluator(rawPredictionCol="probability")
+    judge = CostEvaluator(costs=PRICES)
     search = CrossValidator(
         estimator=pipeline, estimatorParamMaps=grid, evaluator=judge, numFolds=2, seed=0
     )
     found = search.fit(frame)
     assert found.avgMetrics[0] != found.avgMetrics[1]
     best = found.bestModel.stages[-1].to_local().n_estimators
-    assert best == [1, 4][int(np.argmax(found.avgMetrics))]
+    assert best == [1, 4][int(np.argmin(found.avgMetrics))]
     found.save(f"{tmp_path}/search")
     loaded = CrossValidatorModel.load(f"{tmp_path}/search")
     assert loaded.bestModel.stages[-1].to_local().n_estimators == best
+
+
+@pytest.mark.scale
+def test_evaluators_of_spark_take_the_columns(frame, fitted):
+    answers = answers_of(fitted[1], frame)
+    second = [vector[1] for vector in answers["probability"]]
+    judge = BinaryClassificationEvaluator(rawPredictionCol="probability")
+    area = judge.evaluate(fitted[1].transform(frame))
+    assert area == pytest.approx(roc_auc_score(TABLE["label"], second), abs=1e-9)
+    judge = MulticlassClassificationEvaluator(metricName="accuracy")
+    right = np.mean(answers["prediction"].to_numpy() == TABLE["label"].to_numpy())
+    assert judge.evaluate(fitted[1].transform(frame)) == pytest.approx(right)
+
+
+def test_decisions_are_judged_by_what_they_cost(frame, fitted, tmp_path):
+    model = fitted[1]
+    decided = model.transform(frame)
+    answers = answers_of(model, frame)
+    prices = PRICES.bind([0, 1]).bind_table(TABLE)
+    paid = prices.of_decisions(TABLE["label"], answers["prediction"].astype(int))
+    judge = CostEvaluator(costs=PRICES)
+    assert judge.evaluate(decided) == pytest.approx(paid.mean(), rel=1e-12)
+    assert not judge.isLargerBetter()
+    judge.setParams(weight_col="weight").save(f"{tmp_path}/judge")
+    weighted = CostEvaluator.load(f"{tmp_path}/judge").evaluate(decided)
+    assert weighted == pytest.approx(np.average(paid, weights=TABLE["weight"]), rel=1e-12)
+    with pytest.raises(ValueError, match="costs names 'price', which is no column"):
+        CostEvaluator(costs=Costs(fp=1, fn="price")).evaluate(decided)
 
 
 def test_new_prices_need_no_new_model(frame, fitted):

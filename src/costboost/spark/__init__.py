@@ -19,11 +19,13 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     from costboost.spark.classifier import SparkCostBoostClassifier
+    from costboost.spark.evaluator import CostEvaluator
     from costboost.spark.model import SparkCostBoostModel
 
-__all__ = ["SparkCostBoostClassifier", "SparkCostBoostModel"]
+__all__ = ["SparkCostBoostClassifier", "SparkCostBoostModel", "CostEvaluator"]
 
 _HOMES = {
+    "CostEvaluator": "costboost.spark.evaluator",
     "SparkCostBoostClassifier": "costboost.spark.classifier",
     "SparkCostBoostModel": "costboost.spark.model",
 }

@@ -76,14 +76,18 @@ def open_cluster(
         return BarrierJob(rows, task)
 
     transport = BarrierTransport(listener, launch, n_tasks, reach.deadline)
-    return Driver(
-        transport,
-        [None] * n_tasks,
-        deadline=reach.deadline,
-        fit=fit,
-        checkpoint=checkpoint,
-        about=about,
-    )
+    try:
+        return Driver(
+            transport,
+            [None] * n_tasks,
+            deadline=reach.deadline,
+            fit=fit,
+            checkpoint=checkpoint,
+            about=about,
+        )
+    except BaseException:
+        transport.close()
+        raise
 
 
 def _bind_address(session: Any, host: str | None) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from costboost.costs import Costs
 
-__all__ = ["Columns", "quoted", "read_columns"]
+__all__ = ["Columns", "check_there", "price_columns", "quoted", "read_columns"]
 
 MAX_WIDTH = 65_536  # of vectors: wider ones are sparse, and would not fit if made dense
 
@@ -119,13 +119,13 @@ def read_columns(
     width : int or None
         The length of vectors, where it is known; otherwise the first row is looked at.
     """
-    prices = _price_columns(costs)
+    prices = price_columns(costs)
     single = {"label_col": label_col, "weight_col": weight_col, "row_id_col": row_id_col}
     for parameter, name in single.items():
         if name is not None:
-            _check_there(frame, parameter, name)
+            check_there(frame, parameter, name)
     for name in prices:
-        _check_there(frame, "costs", name)
+        check_there(frame, "costs", name)
     if row_id_col is not None and _kind(frame, row_id_col) not in _WHOLE:
         raise ValueError(
             f"row_id_col={row_id_col!r} has type {_kind(frame, row_id_col)}: rows are put in order "
@@ -139,7 +139,8 @@ def read_columns(
     return Columns(features, width, label_col, weight_col, prices, row_id_col)
 
 
-def _check_there(frame: Any, parameter: str, name: str) -> None:
+def check_there(frame: Any, parameter: str, name: str) -> None:
+    """Refuse a column that is not there."""
     if name not in frame.columns:
         raise ValueError(
             f"{parameter} names {name!r}, which is no column of the DataFrame: its columns are "
@@ -147,7 +148,7 @@ def _check_there(frame: Any, parameter: str, name: str) -> None:
         )
 
 
-def _price_columns(costs: Costs) -> tuple[str, ...]:
+def price_columns(costs: Costs) -> tuple[str, ...]:
     """Return the columns that costs are read from; functions do not say which."""
     if costs.n_rows is not None:
         raise ValueError(
@@ -170,7 +171,7 @@ def _check_scalars(frame: Any, names: Sequence[str]) -> tuple[str, ...]:
             "vectors is features_col."
         )
     for name in names:
-        _check_there(frame, "feature_cols", name)
+        check_there(frame, "feature_cols", name)
         kind = _kind(frame, name)
         if kind not in _NUMBERS and not kind.startswith("decimal"):
             raise ValueError(
@@ -182,7 +183,7 @@ def _check_scalars(frame: Any, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _check_vectors(frame: Any, name: str, width: int | None) -> int:
-    _check_there(frame, "features_col", name)
+    check_there(frame, "features_col", name)
     kind = _kind(frame, name)
     if kind not in ("vector", "array<double>", "array<float>"):
         raise ValueError(

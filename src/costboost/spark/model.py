@@ -14,6 +14,7 @@ from pyspark.ml import Model
 from costboost.costs import Costs, as_costs
 from costboost.estimators.adaboost import CostBoostClassifier
 from costboost.spark.columns import Columns, read_columns
+from costboost.spark.functions import arrow_function
 from costboost.spark.parameters import ColumnParams
 from costboost.spark.rows import features_of
 from costboost.spark.saving import SavedModel
@@ -74,7 +75,7 @@ class SparkCostBoostModel(ColumnParams, SavedModel, Model):
         )
         _refuse_taken(dataset, outputs)
         answers = Answers(self.to_local(), columns, costs, tuple(outputs))
-        answer = _as_function(answers)(*columns.expressions(dataset))
+        answer = arrow_function(answers, answers.schema)(*columns.expressions(dataset))
         return _with_columns(dataset, answer, outputs)
 
     def _decision_costs(self) -> Costs | None:
@@ -103,18 +104,6 @@ def _refuse_taken(dataset: Any, outputs: dict[str, str]) -> None:
                 f"{what}_col={name!r} is a column of the DataFrame already: drop it, or give "
                 "another name."
             )
-
-
-def _as_function(answers: Answers) -> Any:
-    """Return a function of columns; Spark learns from its annotations that it takes Arrow."""
-    import pyarrow as pa
-    from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]
-
-    def answer(*arrays: Any) -> Any:
-        return answers(*arrays)
-
-    answer.__annotations__ = {"arrays": pa.Array, "return": pa.Array}
-    return arrow_udf(answer, answers.schema)
 
 
 def _with_columns(dataset: Any, answer: Any, outputs: dict[str, str]) -> Any:

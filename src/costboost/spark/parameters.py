@@ -1,4 +1,4 @@
-"""The Params of the estimator and of its model: columns as Spark names them, the rest as we do.
+"""The Params of all stages: columns as Spark names them, the rest as we do.
 
 Whatever `CostBoostClassifier` takes is a Param here, under the same name and with the same default,
 except what needs all rows in one process (`REFUSED`).
@@ -22,7 +22,7 @@ from pyspark.ml.param.shared import (
 from costboost.costs import Costs, as_costs
 from costboost.estimators.adaboost import CostBoostClassifier
 
-__all__ = ["CAMEL", "REFUSED", "TRAINING", "ColumnParams", "TrainingParams"]
+__all__ = ["CAMEL", "REFUSED", "TRAINING", "ColumnParams", "CostParams", "TrainingParams"]
 
 CAMEL = {
     "features_col": "featuresCol",
@@ -72,22 +72,16 @@ def _param(name: str, doc: str, converter: Any = TypeConverters.identity) -> Par
     return Param(Params._dummy(), name, doc, converter)
 
 
-class ColumnParams(HasFeaturesCol, HasLabelCol, HasPredictionCol, HasProbabilityCol):
-    """Columns that are read and made, and prices: what the estimator and its model share."""
+class CostParams(Params):
+    """Prices, and Params by the names that constructors have."""
 
-    feature_cols = _param(
-        "feature_cols", "scalar columns to learn from, in place of one of vectors", _plain
-    )
-    expected_cost_col = _param(
-        "expected_cost_col", "what the decision is expected to cost; empty: no such column"
-    )
     costs = _param("costs", "what mistakes cost: constant, or by column", _to_costs)
 
     def __init__(self) -> None:
         super().__init__()
-        self._setDefault(feature_cols=None, expected_cost_col="", costs=None)
+        self._setDefault(costs=None)
 
-    def setParams(self, **given: Any) -> Any:  # noqa: N802  # as all estimators of Spark have it
+    def setParams(self, **given: Any) -> Any:  # noqa: N802  # as all stages of Spark have it
         """Set Params by the names that the constructor has.
 
         Parameters
@@ -99,7 +93,8 @@ class ColumnParams(HasFeaturesCol, HasLabelCol, HasPredictionCol, HasProbability
             if name in REFUSED:
                 raise ValueError(f"{name}= is not offered on Spark: {REFUSED[name]}.")
             if not self.hasParam(CAMEL.get(name, name)):
-                allowed = sorted({*CAMEL, *(p.name for p in self.params)} - set(CAMEL.values()))
+                snake = {camel: name for name, camel in CAMEL.items()}
+                allowed = sorted(snake.get(param.name, param.name) for param in self.params)
                 raise TypeError(f"{name}= is not known: there are {', '.join(allowed)}.")
         return self._set(**{CAMEL.get(name, name): value for name, value in given.items()})
 
@@ -107,13 +102,27 @@ class ColumnParams(HasFeaturesCol, HasLabelCol, HasPredictionCol, HasProbability
         """Set what differs from the defaults, which stay defaults: Spark tells the two apart."""
         for name, value in given.items():
             param = CAMEL.get(name, name)
-            default = self.getOrDefault(param) if self.hasParam(param) else value
-            if not self.hasParam(param) or not _same(value, default):
+            if not self.hasParam(param) or not _same(value, self.getOrDefault(param)):
                 self.setParams(**{name: value})
 
     def given_costs(self) -> Costs:
         """Return the prices; every mistake costs 1 if none were given."""
         return as_costs(self.getOrDefault("costs"))
+
+
+class ColumnParams(CostParams, HasFeaturesCol, HasLabelCol, HasPredictionCol, HasProbabilityCol):
+    """Columns that are read and made: what the estimator and its model share."""
+
+    feature_cols = _param(
+        "feature_cols", "scalar columns to learn from, in place of one of vectors", _plain
+    )
+    expected_cost_col = _param(
+        "expected_cost_col", "what the decision is expected to cost; empty: no such column"
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._setDefault(feature_cols=None, expected_cost_col="")
 
     def feature_keywords(self) -> dict[str, Any]:
         """Return where features are, as `read_columns` takes it."""
