@@ -49,7 +49,7 @@ def held_in_rounds(monkeypatch, path, costs, model):
 
 @pytest.mark.parametrize(
     ("costs", "most"),
-    [(Costs(fp=1, fn=4), 40), (Costs(fp=1, fn="amount"), 90)],
+    [(Costs(fp=1, fn=4), 40), (Costs(fp=1, fn="amount"), 75)],
     ids=["constant", "by row"],
 )
 def test_bytes_of_a_row_beside_the_codes(tmp_path, monkeypatch, costs, most):
