@@ -44,7 +44,7 @@ def assert_same_rounds(found, **options):
     assert_same(found._ensembles, expected._ensembles, "ensembles")
 
 
-def wait_for_jobs(spark, seconds=20.0):
+def wait_for_jobs(spark, seconds=60.0):
     """Wait until Spark runs no job; say whether it came to that."""
     until = time.monotonic() + seconds
     tracker = spark.sparkContext.statusTracker()
