@@ -18,7 +18,7 @@ import hashlib
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from costboost.binning.binner import Binner
 from costboost.costs import Costs
 from costboost.inputs.arrays import encode
+from costboost.shards.arranging import Arranged, left_out, without_fold
 from costboost.shards.bench import Bench
 from costboost.shards.layout import deal_rows, plan_layout
 from costboost.shards.loading import Loader, RowData
@@ -65,18 +66,6 @@ class Source(Protocol):
 
     def read(self) -> Any:
         """Return the rows: a `Raw`, or what has its attributes and reads them when asked."""
-
-
-class Arranged(NamedTuple):
-    """The rows of a model in a part, as a `Shard` holds them.
-
-    Rows are given by their place among those of the part that the model trains on.
-    """
-
-    codes: Codes
-    rows: NDArray[np.uint32]
-    starts: Int64
-    skips: tuple[int, ...] | None = None
 
 
 class Part:
@@ -189,9 +178,9 @@ class Part:
                 starts = np.searchsorted(own, np.arange(loader.n_segments + 1))
                 return Arranged(self.codes, rows, starts)
         elif labels is None and self.stored is not None and self.fold_starts is not None:
-            fold = _left_out(chosen, self.stored, self.fold_starts)
+            fold = left_out(chosen, self.stored, self.fold_starts)
             if fold is not None:
-                return _without(self.codes, chosen, self.stored, self.fold_starts, fold)
+                return without_fold(self.codes, chosen, self.stored, self.fold_starts, fold)
         layout = plan_layout(labels, n_rows, loader.n_segments, 1)
         places = self.places_of(layout.rows if chosen is None else chosen[layout.rows])
         return Arranged(np.ascontiguousarray(self.codes[places]), layout.rows, layout.starts[0])
@@ -201,32 +190,6 @@ class Part:
         if self.data is None:
             raise RuntimeError("Nothing was said of these rows yet: send BindLabels first.")
         return self.data if chosen is None else self.data.take(chosen)
-
-
-def _left_out(chosen: NDArray[np.uint32], stored: NDArray[np.uint32], starts: Int64) -> int | None:
-    """Return the fold that is all that was not chosen; None: it is another selection."""
-    sizes = np.diff(starts)
-    folds = np.empty(len(stored), dtype=np.uint8)
-    folds[stored] = np.repeat(np.arange(len(sizes), dtype=np.uint8), sizes)
-    found = np.bincount(folds[chosen], minlength=len(sizes))
-    lacking = (sizes - found)[:-1]
-    fold = int(np.argmax(lacking))
-    alone = np.count_nonzero(lacking) == 1 and found[fold] == found[-1] == 0
-    return fold if alone else None
-
-
-def _without(
-    codes: Codes,
-    chosen: NDArray[np.uint32],
-    stored: NDArray[np.uint32],
-    starts: Int64,
-    fold: int,
-) -> Arranged:
-    """Arrange all rows but those of a fold: two ranges, the second of which is further on."""
-    begin, end, last = starts[[fold, fold + 1, -2]].tolist()
-    rows = np.searchsorted(chosen, np.concatenate([stored[:begin], stored[end:last]]))
-    segments = np.array([0, begin, len(rows)], dtype=np.int64)
-    return Arranged(codes[:last], rows.astype(np.uint32), segments, (0, end - begin))
 
 
 def _encode(part: Part, binner: Binner, out: Codes | None) -> Codes:
