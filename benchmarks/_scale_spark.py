@@ -166,7 +166,9 @@ def show(found: dict[str, Any]) -> None:
             f"{line['total']:>10.1f}"
         )
     met = "met" if found["ratio"] <= MOST else "MISSED"
-    print(f"a round on Spark takes {found['ratio']:.2f} times that of threads, at most {MOST}: {met}")
+    print(
+        f"a round on Spark takes {found['ratio']:.2f} times that of threads, at most {MOST}: {met}"
+    )
     print("the models are the same, bit for bit")
 
 

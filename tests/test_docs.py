@@ -24,6 +24,7 @@ NEEDED = {
     "onnx.md": ["onnx", "onnxruntime"],
     "persistence.md": ["skops"],
     "c.md": [],
+    "scale.md": ["pyarrow"],
     "command-line.md": ["typer", "rich", "polars"],
 }
 

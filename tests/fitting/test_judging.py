@@ -229,7 +229,7 @@ def test_the_default_says_nothing_of_costs_that_nobody_gave_or_that_it_beats(row
 def test_nothing_is_said_where_nothing_could_be_better():
     costs = Costs(fp=1, fn=1).bind([0, 1])
     y = np.zeros(4, dtype=int)
-    sure = Answers(y, y, lambda: np.eye(2)[y], y, costs, None)
+    sure = Answers(np.arange(2), y, lambda: np.eye(2)[y], y, costs, None)
     assert constant_cost(sure) == np.inf
     half = np.array([0, 0, 0, 1])
     mixed = sure._replace(y=half)
@@ -242,7 +242,7 @@ def test_row_losses_by_hand():
     proba = np.array([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7]])
     costs = Costs.from_matrix(np.arange(9).reshape(3, 3))
     costs = costs.bind(["a", "b", "c"])
-    said = Answers(np.array(["a", "c"]), y, lambda: proba, np.array([1, 0]), costs, None)
+    said = Answers(np.array(["a", "b", "c"]), y, lambda: proba, np.array([1, 0]), costs, None)
     assert_allclose(row_losses("cost", said), [1, 6])
     assert_allclose(row_losses("log_loss", said), -np.log([0.5, 0.7]))
     assert_allclose(row_losses("brier", said), [(0.25 + 0.09 + 0.04) / 2, (0.01 + 0.04 + 0.09) / 2])

@@ -363,15 +363,13 @@ class Windows(_OfColumns):
 
 def _inside(column: Sorted, above: Floats, below: Floats) -> Distinct:
     begins, ends = column.search(above, "right"), column.search(below, "left")
-    found = []
-    for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
-        if end > begin:
-            sums = column.sums[begin : end + 1] if len(column.sums) else column.sums
-            found.append(distinct_values(column.values[begin:end], sums))
-    if not found:
-        return np.empty(0), np.empty(0, dtype=np.int64)
-    # Windows do not overlap, so no value is found twice.
-    return np.concatenate([part[0] for part in found]), np.concatenate([part[1] for part in found])
+    sizes = np.maximum(ends - begins, 0)
+    # Windows do not overlap, so one behind the other they are sorted still.
+    places = np.arange(int(sizes.sum())) + np.repeat(begins - np.cumsum(sizes) + sizes, sizes)
+    sums = column.sums
+    if len(sums):
+        sums = np.append(0, np.cumsum(sums[places + 1] - sums[places]))
+    return distinct_values(column.values[places], sums)
 
 
 @dataclass(frozen=True)

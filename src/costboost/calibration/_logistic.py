@@ -6,7 +6,8 @@ deserve the exact optimum, so that the score equations hold to rounding.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,8 @@ from scipy.special import expit, logit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+
+BLOCK = 1 << 16  # rows
 
 
 def share(values: Floats, w: Floats) -> Floats:
@@ -45,7 +48,6 @@ def logistic(columns: Floats, targets: Floats, w: Floats, ridge: float) -> tuple
     prior = float(share(targets, w))
     if prior <= 0 or prior >= 1 or not scale.any():
         return np.zeros(columns.shape[1]), float(logit(prior))
-    z = np.column_stack([z, np.ones(len(z))])
     w = w / w.max()
     penalty = np.append(np.where(scale > 0, ridge, 1.0), 0.0)
     start = np.append(np.zeros(columns.shape[1]), logit(prior))
@@ -54,17 +56,34 @@ def logistic(columns: Floats, targets: Floats, w: Floats, ridge: float) -> tuple
     return slopes, float(theta[-1] - slopes @ centre)
 
 
-def minimise(z: Floats, targets: Floats, w: Floats, penalty: Floats, theta: Floats) -> Floats:
-    """Minimise ``sum w [log(1 + e^f) - t f] + penalty theta^2 / 2`` with f = z theta."""
+def minimise(
+    columns: Floats, targets: NDArray[Any], w: Floats, penalty: Floats, theta: Floats
+) -> Floats:
+    """Minimise ``sum w [log(1 + e^f) - t f] + penalty theta^2 / 2`` with f = (columns, 1) theta.
+
+    Rows go by blocks, so that nothing as large as they are is made beside them.
+    """
+
+    def blocks() -> Iterator[tuple[Floats, Floats, Floats]]:
+        for start in range(0, len(columns), BLOCK):
+            rows = slice(start, start + BLOCK)
+            part = columns[rows]
+            yield np.column_stack([part, np.ones(len(part))]), targets[rows].astype(float), w[rows]
 
     def loss_and_gradient(at: Floats) -> tuple[float, Floats]:
-        f = z @ at
-        loss = w @ (np.logaddexp(0, f) - targets * f) + penalty @ at**2 / 2
-        return float(loss), np.asarray(z.T @ (w * (expit(f) - targets)) + penalty * at)
+        loss, gradient = 0.0, np.zeros(len(at))
+        for z, t, own in blocks():
+            f = z @ at
+            loss += float(own @ (np.logaddexp(0, f) - t * f))
+            gradient += z.T @ (own * (expit(f) - t))
+        return float(loss + penalty @ at**2 / 2), gradient + penalty * at
 
     def hessian(at: Floats) -> Floats:
-        f = z @ at
-        return np.asarray((z.T * (w * expit(f) * expit(-f))) @ z + np.diag(penalty))
+        out = np.zeros((len(at), len(at)))
+        for z, _, own in blocks():
+            f = z @ at
+            out += (z.T * (own * expit(f) * expit(-f))) @ z
+        return out + np.diag(penalty)
 
     return descend(loss_and_gradient, hessian, theta)
 

@@ -70,7 +70,7 @@ def _rows(
         raise ValueError("sample_weight must be finite and not negative.")
     if not np.any(w > 0):
         raise ValueError("No row has a positive sample_weight: there is nothing to calibrate on.")
-    alive = w > 0
+    alive = slice(None) if np.all(w > 0) else w > 0
     t = t[alive].astype(np.intp) if columns else (t[alive] > 0).astype(np.intp)
     return s[alive], t, w[alive]
 
@@ -411,12 +411,11 @@ class BiasCorrected:
         if np.ptp(logits) < LEAST or np.ptp(t) == 0:
             return prior
         unit = _size(logits[:, None], w)
-        z = np.column_stack([logits / unit, np.ones(len(logits))])
         with np.errstate(over="ignore"):
             count = min(max(float(w.sum()), 1.0 / LARGEST_COUNT), LARGEST_COUNT)
         penalty = np.array([RIDGE, BIAS_RIDGE / count])
         w = w / w.max() / (w / w.max()).sum()
-        beta, bias = minimise(z, t.astype(np.float64), w, penalty, np.zeros(2))
+        beta, bias = minimise((logits / unit)[:, None], t, w, penalty, np.zeros(2))
         if beta <= 0:
             return prior
         return replace(self, beta=float(beta) / unit, bias=float(bias))

@@ -1,6 +1,9 @@
 """A line on the terminal that says how far reading, binning and writing have come.
 
-costboost: bins       [##########..........]  15/30 columns   12 s
+    costboost: bins     [##########..........] 15/30 columns   12 s
+
+As with the line of rounds, whoever waits no longer than a few seconds sees none, and it goes when
+its step ends.
 """
 
 from __future__ import annotations
@@ -12,8 +15,8 @@ from typing import Any
 __all__ = ["Progress"]
 
 _WIDTH = 20
-_WAIT = 0.5  # seconds before anything is shown: small tables are done by then
-_PAUSE = 0.1
+_AFTER = 3.0  # seconds
+_EVERY = 0.2
 
 
 class Progress:
@@ -27,32 +30,29 @@ class Progress:
 
     def __init__(self, shown: bool | None = None, stream: Any = None) -> None:
         self.stream = sys.stderr if stream is None else stream
-        self.shown = bool(self.stream.isatty()) if shown is None else shown
-        self._what = ""
-        self._begun = self._last = 0.0
-        self._visible = False
+        looked_at = bool(getattr(self.stream, "isatty", lambda: False)())
+        self.shown = looked_at if shown is None else shown
+        self._start, self._last, self._length = time.monotonic(), 0.0, 0
 
     def __call__(self, what: str, done: int, total: int, unit: str) -> None:
         """Tell that so many of all units of a step are done."""
-        if not self.shown:
-            return
         now = time.monotonic()
-        if what != self._what:
-            self.clear()
-            self._what, self._begun, self._last = what, now, 0.0
-        waiting = now - self._begun < _WAIT and not self._visible
-        if waiting or (now - self._last < _PAUSE and done < total):
+        seconds = now - self._start
+        if not self.shown or seconds < _AFTER or (now - self._last < _EVERY and done < total):
             return
         filled = _WIDTH * done // max(total, 1)
         bar = "#" * filled + "." * (_WIDTH - filled)
-        seconds = now - self._begun
-        self.stream.write(f"\rcostboost: {what:<8} [{bar}] {done}/{total} {unit} {seconds:.0f} s")
-        self.stream.flush()
-        self._last, self._visible = now, True
+        self._write(f"costboost: {what:<8} [{bar}] {done}/{total} {unit}   {seconds:.0f} s")
+        self._last = now
 
     def clear(self) -> None:
-        """End the line of the last step, if one is shown."""
-        if self._visible:
-            self.stream.write("\n")
+        """Clear the line, if one is shown."""
+        if self._length:
+            self._write("")
+            self.stream.write("\r")
             self.stream.flush()
-        self._visible, self._what = False, ""
+
+    def _write(self, text: str) -> None:
+        self.stream.write("\r" + text.ljust(self._length))
+        self.stream.flush()
+        self._length = len(text)

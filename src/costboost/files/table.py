@@ -63,7 +63,8 @@ class ParquetTable:
         Neighbouring row groups are worked on together until they have so many rows. The model does
         not depend on it.
     progress : bool, default=None
-        Whether to show progress; by default on a terminal only.
+        Whether to show how far reading and writing are; by default on a terminal, unless the
+        model is told to be silent, ``verbose=0``.
 
     Attributes
     ----------
@@ -215,22 +216,27 @@ class ParquetTable:
             raise ValueError("To fit, name the column of labels: ParquetTable(..., label=...).")
         n_threads = count_threads(estimator.n_jobs)
         folder = make_folder(self.cache)
-        cluster = None
+        cluster, shown = None, Progress(self._shown(estimator))
         try:
             folder.check_space(self.n_rows * len(self.features))
             columns = self._columns(wanted)
             parts = cut_parts(self._files, min(self.part_rows, -(-self.n_rows // n_threads)))
             sources = [RowGroups(part, columns, folder) for part in parts]
             cluster = InProcess(sources, n_threads)
-            shown = Progress(self.progress)
             table = FileTable(cluster, self.features, shown, targets=is_regressor(estimator))
             # The labels of a classifier stay where they are.
             targets = table.labels() if is_regressor(estimator) else None
             yield Opened(table, targets, table.weights(), wanted)
         finally:
+            shown.clear()
             if cluster is not None:
                 cluster.close()
             folder.close()
+
+    def _shown(self, estimator: Any) -> bool | None:
+        """Return whether to show progress: as the model is told to, unless the table is."""
+        silent = self.progress is None and getattr(estimator, "verbose", 0) == 0
+        return False if silent else self.progress
 
     def _columns(self, costs: Costs | None) -> Columns:
         kinds = column_kinds(self.features, self.files, self._schemas)

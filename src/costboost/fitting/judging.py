@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.costs import Costs
+from costboost.shards.layout import blocks_of
 
 Floats = NDArray[np.float64]
 Codes = NDArray[Any]
@@ -47,10 +48,10 @@ class Answers(NamedTuple):
 
     Attributes
     ----------
-    labels : ndarray of shape (n,)
-        True labels, as the user wrote them.
+    classes : ndarray of shape (K,)
+        As the user wrote them.
     y : integer array of shape (n,)
-        Class numbers.
+        The numbers of the true classes.
     proba : callable
         Returns class probabilities, (n, K); asked only where they matter.
     decided : integer array of shape (n,)
@@ -60,10 +61,10 @@ class Answers(NamedTuple):
     weights : float64 array of shape (n,) or None
     """
 
-    labels: NDArray[Any]
-    y: Codes
+    classes: NDArray[Any]
+    y: NDArray[np.integer[Any]]
     proba: Callable[[], Floats]
-    decided: Codes
+    decided: NDArray[np.integer[Any]]
     costs: Costs
     weights: Floats | None
 
@@ -77,21 +78,28 @@ class Follower(Protocol):
 
 def row_losses(metric: str, answers: Answers) -> Floats:
     """Return the loss of each row, shape (n,), whose weighted mean is the metric."""
-    if metric == "cost":
-        return answers.costs.of_decisions(answers.y, answers.decided, encoded=True)
-    proba = answers.proba()
-    right = proba[np.arange(len(answers.y)), answers.y]
-    if metric == "log_loss":
-        return np.asarray(-np.log(np.maximum(right, 1e-15)))
-    # Brier (1950), halved, so that with two classes it is (p - y)^2.
-    return np.asarray(0.5 * (np.sum(proba**2, axis=1) - right**2 + (1.0 - right) ** 2))
+    proba = None if metric == "cost" else answers.proba()
+    out = np.empty(len(answers.y))
+    for rows in blocks_of(len(out)):
+        y = answers.y[rows].astype(np.intp)
+        if proba is None:
+            costs = answers.costs[rows] if answers.costs.per_row else answers.costs
+            out[rows] = costs.of_decisions(y, answers.decided[rows], encoded=True)
+            continue
+        said = proba[rows]
+        right = said[np.arange(len(y)), y]
+        if metric == "log_loss":
+            out[rows] = -np.log(np.maximum(right, 1e-15))
+        else:  # Brier (1950), halved, so that with two classes it is (p - y)^2
+            out[rows] = 0.5 * (np.sum(said**2, axis=1) - right**2 + (1.0 - right) ** 2)
+    return out
 
 
 def measure(metric: Any, answers: Answers) -> float:
     """Return how bad the answers are: a metric by name, or a user's."""
     if callable(metric):
         extra = {} if answers.weights is None else {"sample_weight": answers.weights}
-        return float(metric(answers.labels, answers.proba(), **extra))
+        return float(metric(answers.classes[answers.y], answers.proba(), **extra))
     return float(np.average(row_losses(metric, answers), weights=answers.weights))
 
 
@@ -149,7 +157,7 @@ class Judge:
 
 def constant_cost(answers: Answers) -> float:
     """Return the mean cost of the cheapest constant; inf where even hindsight costs as much."""
-    prices = answers.costs.of_labels(answers.y, encoded=True)
+    prices = answers.costs.of_labels(answers.y.astype(np.intp), encoded=True)
     constant = float(np.average(prices, axis=0, weights=answers.weights).min())
     least = float(np.average(prices.min(axis=1), weights=answers.weights))
     return constant if least < constant else np.inf

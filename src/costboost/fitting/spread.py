@@ -257,8 +257,9 @@ class PartsTable:
         """Return the number of each row's set of equal rows; None where no row has any."""
         return read_spread_copies(self.cluster.send, len(self.columns), weights)
 
-    def arrange(self, splits: Sequence[tuple[Int64, Int64]]) -> None:
+    def arrange(self, splits: Sequence[tuple[Int64, Int64]]) -> bool:
         """Know in advance which rows models will train on: nothing is gained by it here."""
+        return False
 
     def table_of(self, rows: Any) -> Any:
         """Refuse: nobody has the table as a whole."""

@@ -65,8 +65,11 @@ class Table(Protocol):
     def copies(self, weights: Floats | None) -> Int64 | None:
         """Return the number of each row's set of equal rows; None where no row has any."""
 
-    def arrange(self, splits: Sequence[tuple[Int64, Int64]]) -> None:
-        """Know in advance which rows (train, test) models will train on and be judged by."""
+    def arrange(self, splits: Sequence[tuple[Int64, Int64]]) -> bool:
+        """Know in advance which rows (train, test) models will train on and be judged by.
+
+        True if models train on all rows used but those they leave out, and share the codes.
+        """
 
     def close(self) -> None:
         """Let go of the codes."""
@@ -166,7 +169,7 @@ class LocalTable:
         """Return the number of each row's set of equal rows; None where no row has any."""
         return read_copies(self.X, weights)
 
-    def arrange(self, splits: Sequence[tuple[Int64, Int64]]) -> None:
+    def arrange(self, splits: Sequence[tuple[Int64, Int64]]) -> bool:
         """Know in advance which rows (train, test) models will train on and be judged by.
 
         All of them then share one copy of the codes, if folds are what they are: every row that is
@@ -174,6 +177,7 @@ class LocalTable:
         """
         if self._codes is None and self.binner is not None and self.n_rows >= MANY:
             self._folds = plan_folds(splits, self.n_rows, self._n_shards(self.n_rows))
+        return self._folds is not None
 
     def close(self) -> None:
         """Let go of the codes."""

@@ -136,6 +136,8 @@ class TableTrainer:
     def __init__(
         self, plan: TablePlan, X: Any, y: NDArray[Any], weights: Floats | None, observer: Any
     ) -> None:
+        if 0 < plan.n_classes <= 256:
+            y = y.astype(np.uint8)
         self.plan, self.X, self.y, self.weights, self.observer = plan, X, y, weights, observer
         self.started = perf_counter()
         self.histories = []

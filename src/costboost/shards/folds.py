@@ -33,8 +33,8 @@ class FoldLayout:
 
     Attributes
     ----------
-    splits : list of (train, test)
-        Row numbers, increasing.
+    fold_of : uint8 array of shape (n,)
+        The fold of each row; F: no model uses it.
     rows : ndarray of shape (n,)
         rows[p] is the number of the row stored at position p.
     starts : list of int64 arrays of shape (F + 2,)
@@ -43,7 +43,7 @@ class FoldLayout:
         One for each shard: models work in turn, a round of each at a time.
     """
 
-    splits: list[tuple[Int64, Int64]]
+    fold_of: NDArray[np.uint8]
     rows: Rows
     starts: list[Int64]
     benches: list[Bench]
@@ -54,21 +54,37 @@ class FoldLayout:
         positions[self.rows] = np.arange(len(self.rows))
         return positions
 
-    def training_on(self, rows: Int64 | None) -> int | None:
-        """Return the fold whose model trains on these very rows; None: no model does."""
-        return next((k for k, (train, _) in enumerate(self.splits) if train is rows), None)
+    @property
+    def n_folds(self) -> int:
+        """F."""
+        return len(self.starts[0]) - 2
 
-    def leaving_out(self, rows: Int64) -> int | None:
-        """Return the fold that these very rows are; None: they are none."""
-        return next((k for k, (_, test) in enumerate(self.splits) if test is rows), None)
+    def train(self, fold: int) -> Int64:
+        """Return the rows that the model trains on which leaves a fold out."""
+        return np.flatnonzero((self.fold_of != fold) & (self.fold_of < self.n_folds))
+
+    def test(self, fold: int) -> Int64:
+        """Return the rows of a fold."""
+        return np.flatnonzero(self.fold_of == fold)
+
+    def training_on(self, rows: NDArray[Any] | None) -> int | None:
+        """Return the fold whose model trains on these rows; None: no model does."""
+        return None if rows is None else self._find(rows, self.train)
+
+    def leaving_out(self, rows: NDArray[Any]) -> int | None:
+        """Return the fold that these rows are; None: they are none."""
+        return self._find(rows, self.test)
+
+    def _find(self, rows: NDArray[Any], rows_of: Callable[[int], Int64]) -> int | None:
+        return next((k for k in range(self.n_folds) if np.array_equal(rows_of(k), rows)), None)
 
     def cut(self, codes: Codes, fold: int, load: Callable[[Rows], Any]) -> Shards:
         """Return the shards of the model that leaves a fold out.
 
         `load` makes what a shard holds of its rows, by their numbers among those of the model.
         """
-        ranks = np.zeros(len(self.rows), dtype=np.uint32)
-        ranks[self.splits[fold][0]] = np.arange(len(self.splits[fold][0]), dtype=np.uint32)
+        ranks, train = np.zeros(len(self.rows), dtype=np.uint32), self.train(fold)
+        ranks[train] = np.arange(len(train), dtype=np.uint32)
         shards = []
         for starts, bench in zip(self.starts, self.benches, strict=True):
             first, begin, end, last = starts[[0, fold, fold + 1, -2]].tolist()
@@ -78,12 +94,13 @@ class FoldLayout:
             shards.append(Shard(codes[first:last], own, segments, load(own), skips, bench))
         return Shards(shards)
 
-    def pieces(self, codes: Codes, fold: int) -> list[tuple[Codes, Int64]]:
+    def pieces(self, codes: Codes, fold: int) -> list[tuple[Codes, Rows]]:
         """Return the codes of a fold as they lie together, and their places among its rows."""
-        test, found = self.splits[fold][1], []
+        test, found = self.test(fold), []
         for starts in self.starts:
             piece = slice(int(starts[fold]), int(starts[fold + 1]))
-            found.append((codes[piece], np.searchsorted(test, self.rows[piece])))
+            places = np.searchsorted(test, self.rows[piece]).astype(np.uint32)
+            found.append((codes[piece], places))
         return found
 
 
@@ -111,7 +128,7 @@ def plan_folds(
             return None
     rows, starts = deal_rows(fold_of, n_rows, len(splits) + 1, n_shards)
     benches = [Bench() for _ in starts]
-    return FoldLayout(list(splits), rows, _absolute(starts), benches)
+    return FoldLayout(fold_of, rows, _absolute(starts), benches)
 
 
 def _increasing(rows: Int64) -> bool:

@@ -242,11 +242,14 @@ class Given:
 
     def load(self, rows: NDArray[Any]) -> AdaRows:
         """Return what a shard holds of these rows."""
+        bill = make_bill(self.costs, self.y, rows)
         labels = np.ascontiguousarray(self.labels[rows], dtype=np.uint8)
+        if np.array_equal(labels, bill.truth):
+            labels = bill.truth  # held once
         weights = None if self.weights is None else np.ascontiguousarray(self.weights[rows])
         n_outputs = 1 if self.n_classes == 2 else self.n_classes
         return AdaRows(
-            make_bill(self.costs, self.y, rows),
+            bill,
             rows,
             labels,
             weights,

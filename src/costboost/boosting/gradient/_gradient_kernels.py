@@ -581,16 +581,16 @@ def sum_by_leaf(
 ):
     """Add up both derivatives exactly by leaf, (L, 4); without a `keep` every row counts.
 
-    Without leaves all rows are in the first.
+    A single entry of `leaves` is that of all rows.
     """
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     begin: cython.Py_ssize_t = 0
     count: cython.Py_ssize_t
     rows: cython.Py_ssize_t = cores.shape[0]
-    leaf: cython.Py_ssize_t = 0
+    leaf: cython.Py_ssize_t
+    step: cython.Py_ssize_t = 1 if leaves.shape[0] > 1 else 0
     every: cython.bint = keep.shape[0] == 0
-    divided: cython.bint = leaves.shape[0] > 0
     with cython.nogil:
         while begin < rows:
             count = rows - begin if rows - begin < block.shape[1] else block.shape[1]
@@ -600,8 +600,7 @@ def sum_by_leaf(
             for j in range(count):
                 i = begin + j
                 if every or keep[i]:
-                    if divided:
-                        leaf = leaves[i]
+                    leaf = leaves[i * step]
                     _add(out, leaf, 0, block[0, j] * gradient_scale)
                     _add(out, leaf, 2, block[1, j] * hessian_scale)
             begin += count

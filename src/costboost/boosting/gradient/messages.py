@@ -23,7 +23,7 @@ from costboost.shards.sampling import RowSample
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
-_NO_LEAVES = np.zeros(0, dtype=np.uint16)
+_ONE_LEAF = np.zeros(1, dtype=np.uint16)
 
 
 # --- before the first round
@@ -313,8 +313,8 @@ class LeafSums(Message):
 
 
 def _leaves(shard: Shard, n_leaves: int) -> NDArray[np.uint16]:
-    """Return the leaves of all rows as kernels take them: without entries, there is one."""
-    return shard.leaves if n_leaves > 1 else _NO_LEAVES
+    """Return the leaves of all rows as kernels take them: a single entry is that of all."""
+    return shard.leaves if n_leaves > 1 else _ONE_LEAF
 
 
 @dataclass(frozen=True)

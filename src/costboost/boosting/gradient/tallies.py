@@ -29,14 +29,23 @@ def loss_tally(loss: Any, rows: Rows) -> Callable[[Shards, float], float]:
     """Return the function that gives the mean loss of the training rows."""
     if loss.bind(rows.take(slice(0))) is None:  # a user's loss, asked for all rows at once
         return lambda shards, total: loss.mean_value(rows, shards.fetch(_margins), total)
+    return MeanLoss()
 
-    def tally(shards: Shards, total: float) -> float:
+
+class MeanLoss:
+    """The mean loss of the training rows, where the loss has kernels for it."""
+
+    def __init__(self) -> None:
+        self._weight: float | None = None  # of all rows, which does not change
+
+    def __call__(self, shards: Shards, total: float) -> float:
+        """Return the mean loss at the shards' margins."""
+        if self._weight is None:
+            self._weight = rounded(shards.call([WeightedSum()])[0][1])
         (largest,) = shards.call([WriteValues()])
         scale = grid_scale(largest, shards.n_rows)
-        values, sums = shards.call([SumValues(scale), WeightedSum()])
-        return float(to_floats(values, scale, rounded(sums[1]))[0])
-
-    return tally
+        (values,) = shards.call([SumValues(scale)])
+        return float(to_floats(values, scale, self._weight)[0])
 
 
 def _margins(shard: Shard) -> Floats:

@@ -345,6 +345,7 @@ class CostBoostClassifier(
         held_out = self._read_eval_set(eval_set, plan, bound)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
         trainer = Trainer(plan, X, codes, weights, bound, classes, held_out, callbacks)
+        del codes  # the trainer holds one byte for each
         with trainer:
             self._train(trainer, groups)
         callbacks.close()

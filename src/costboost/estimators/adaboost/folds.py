@@ -9,8 +9,8 @@ round. Both become an `Ensemble`, which needs to know of neither.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -35,7 +35,8 @@ from costboost.shards.loading import RowData
 from costboost.trees.forest import Forest, ForestBuilder
 
 Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+Rows = NDArray[np.integer[Any]]
+Train = Callable[[], Rows]
 
 L2 = 0.02  # added to the curvature of a leaf
 MAX_STEP = 4.0  # of a leaf on the log-odds scale, as in `GradientBoostClassifier`
@@ -67,13 +68,15 @@ class Fold(ABC):
     Parameters
     ----------
     trainer : Trainer
-    train, test : int64 arrays
-        The rows trained on, and those left out.
+    train : callable
+        Returns the numbers of the rows trained on: they are seldom asked for, and many.
+    test : array of row numbers
+        The rows left out.
     start : float64 array of shape (J,)
         The margins before the first round.
     """
 
-    def __init__(self, trainer: Trainer, train: Int64, test: Int64, start: Floats) -> None:
+    def __init__(self, trainer: Trainer, train: Train, test: Rows, start: Floats) -> None:
         self.trainer, self.train, self.test, self.start = trainer, train, test, start
         self.rounds: list[Any] = []
         self._followed = trainer.table.follow(test, start)
@@ -133,7 +136,7 @@ class Fold(ABC):
         walk = partial(
             self.forest(n_rounds).margins_of_codes, n_threads=self.trainer.plan.n_threads
         )
-        margins: Floats = self.trainer.table.apply(walk, self.train)
+        margins: Floats = self.trainer.table.apply(walk, self.train())
         return margins
 
     def training_cost(
@@ -146,7 +149,7 @@ class Fold(ABC):
             )
             (exact,) = self.boosting.shards.call([question])
             return rounded(exact)
-        trainer, rows = self.trainer, self.train
+        trainer, rows = self.trainer, self.train()
         margins = self.walk_training_rows(n_rounds)
         said = calibration.predict(self.to_scores(margins, n_rounds))
         costs, weights = trainer.costs[rows], trainer.weights
@@ -158,7 +161,7 @@ class Fold(ABC):
 class GentleFold(Fold):
     """AdaBoost's loop."""
 
-    def __init__(self, trainer: Trainer, boosting: Boosting, train: Int64, test: Int64) -> None:
+    def __init__(self, trainer: Trainer, boosting: Boosting, train: Train, test: Rows) -> None:
         super().__init__(trainer, train, test, np.zeros(boosting.n_outputs))
         self.boosting, self.shares = boosting, trainer.plan.discrete
 
@@ -184,7 +187,7 @@ class LogFold(Fold):
     """Gradient boosting by log loss."""
 
     def __init__(
-        self, trainer: Trainer, boosting: GradientBoosting, start: Floats, train: Int64, test: Int64
+        self, trainer: Trainer, boosting: GradientBoosting, start: Floats, train: Train, test: Rows
     ) -> None:
         super().__init__(trainer, train, test, start)
         self.boosting = boosting
@@ -211,24 +214,24 @@ class Opener:
     trainer: Trainer
     stack: ExitStack
 
-    def open(self, train: Int64, test: Int64) -> Fold:
+    def open(self, train: Train, test: Rows) -> Fold:
         """Return the fold that trains on some rows and leaves others out."""
         if self.trainer.plan.log_loss:
             descent, start = self.stack.enter_context(_open_log(self.trainer, train))
             return LogFold(self.trainer, descent, start, train, test)
-        boosting = self.stack.enter_context(self.trainer.open(train))
+        boosting = self.stack.enter_context(self.trainer.open(np.asarray(train(), np.int64)))
         return GentleFold(self.trainer, boosting, train, test)
 
 
 @contextmanager
-def _open_log(trainer: Trainer, rows: Int64) -> Iterator[tuple[GradientBoosting, Floats]]:
-    """Set up gradient boosting on some rows; also return its first margins."""
-    plan, binner = trainer.plan, trainer.binner
-    assert binner is not None
+def _open_log(trainer: Trainer, train: Train) -> Iterator[tuple[GradientBoosting, Floats]]:
+    """Set up gradient boosting on some rows; also return its first margins.
+
+    While rounds are taken, nothing as large as the rows is held here.
+    """
+    plan = trainer.plan
     n_outputs = plan.n_classes if plan.n_classes > 2 else 1
-    weights = None if trainer.weights is None else trainer.weights[rows]
-    data = RowData(trainer.y[rows], weights, trainer.costs[rows])
-    with trainer.table.open(GradientLoader(data, n_outputs), rows) as cut:
+    with _open_rows(trainer, train(), n_outputs) as cut:
         loss = LogLoss()
         start = loss.constant(cut, n_outputs)
         setting = GradientSetting(
@@ -239,14 +242,21 @@ def _open_log(trainer: Trainer, rows: Int64) -> Iterator[tuple[GradientBoosting,
             subsample=plan.subsample,
             seed=plan.seed,
         )
-        learner = _learner(trainer, n_outputs, weights)
+        heaviest = None if trainer.weights is None else float(np.max(trainer.weights[train()]))
+        learner = _learner(trainer, n_outputs, heaviest)
         yield GradientBoosting(cut, loss, learner, setting, start), start
 
 
-def _learner(trainer: Trainer, n_outputs: int, weights: Floats | None) -> Any:
+def _open_rows(trainer: Trainer, rows: Rows, n_outputs: int) -> AbstractContextManager[Any]:
+    weights = None if trainer.weights is None else trainer.weights[rows]
+    data = RowData(trainer.y[rows], weights, trainer.costs[rows])
+    shards: AbstractContextManager[Any] = trainer.table.open(GradientLoader(data, n_outputs), rows)
+    return shards
+
+
+def _learner(trainer: Trainer, n_outputs: int, heaviest: float | None) -> Any:
     plan, binner = trainer.plan, trainer.binner
     assert binner is not None
-    heaviest = None if weights is None else float(np.max(weights))
     if n_outputs > 1:
         return VectorTree(binner, n_outputs, plan.limits, L2, plan.seed, heaviest)
     return GradientTree(

@@ -13,7 +13,7 @@ classes share a tree of vector leaves a round, and get a bias each.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice, zip_longest
@@ -35,9 +35,11 @@ from costboost.costs import as_costs
 from costboost.estimators.adaboost.folds import Fold, Opener
 from costboost.estimators.adaboost.trainer import History, OutOfFold, Trainer
 from costboost.fitting.judging import Answers, constant_cost, measure, row_losses
+from costboost.shards.layout import blocks_of
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
+Rows = NDArray[np.integer[Any]]
 
 STEP = 10  # rounds between two looks at the rows left out
 DOUBT = 0.5  # standard errors by which a later look may be worse than the best
@@ -80,10 +82,11 @@ class Race:
 
     def __init__(self, trainer: Trainer, folds: list[Fold]) -> None:
         self.trainer, self.folds = trainer, folds
-        self.rows = np.concatenate([fold.test for fold in folds])
-        self.weights = None if trainer.weights is None else trainer.weights[self.rows]
-        self.costs = trainer.costs[self.rows]
-        self._decided = (np.empty(0, np.intp), np.empty(0, np.intp))
+        rows = np.concatenate([fold.test for fold in folds])
+        self.y = trainer.y[rows].astype(np.uint8 if trainer.plan.n_classes <= 256 else np.uint32)
+        self.weights = None if trainer.weights is None else trainer.weights[rows]
+        self.costs = trainer.costs[rows]
+        self._decided: tuple[Rows, Rows] = (np.empty(0, np.intp), np.empty(0, np.intp))
         self._constant = np.inf
         plan = trainer.plan
         # Whether the user said what mistakes cost: else that is nobody's bill.
@@ -109,14 +112,16 @@ class Race:
 
     def __call__(self, step: Step) -> float:
         """Calibrate the folds as they are; return the loss of the rows left out."""
-        plan, y, n_rounds = self.trainer.plan, self.trainer.y[self.rows], step.number + 1
+        plan, n_rounds = self.trainer.plan, step.number + 1
         scores = np.concatenate([fold.scores(n_rounds) for fold in self.folds])
         blank = ClassCalibration(
             plan.calibration, plan.n_classes, margins=self.trainer.scores_are_margins
         )
-        fitted = blank.fit(scores, y, self.weights)
+        fitted = blank.fit(scores, self.y, self.weights)
         self._price_training_rows(n_rounds, fitted)
-        answers = self._answers(y, fitted.predict(scores))
+        proba = fitted.predict(scores)
+        del scores
+        answers = self._answers(proba)
         if callable(plan.metric):
             losses, weights = np.array([measure(plan.metric, answers)]), None
         else:
@@ -131,16 +136,27 @@ class Race:
             fold.training_cost(n_rounds, fitted, walk=self.interrupted) for fold in self.folds
         ]
 
-    def _answers(self, y: Int64, proba: Floats) -> Answers:
+    def _answers(self, proba: Floats) -> Answers:
         """Return what all folds say of the rows that they left out, and decide."""
         trainer = self.trainer
-        decided = self.costs.decide(proba, encoded=True)
-        self._decided = (self._decided[1], decided)
-        labels = trainer.classes[y]
-        answers = Answers(labels, y, lambda: proba, decided, self.costs, self.weights)
+        decided = self._decide(proba)
+        if trainer.plan.metric == "cost":
+            self._decided = (self._decided[1], decided)
+        given = (decided, self.costs, self.weights)
+        answers = Answers(trainer.classes, self.y, lambda: proba, *given)
         if self.priced:
             self._constant = constant_cost(answers)
         return answers
+
+    def _decide(self, proba: Floats) -> Rows:
+        """Return the numbers of the cheapest actions; rows go by blocks, to save memory."""
+        assert self.costs.actions is not None
+        few = len(self.costs.actions) <= 256
+        decided: Rows = np.empty(len(proba), np.uint8 if few else np.intp)
+        for rows in blocks_of(len(proba)):
+            costs = self.costs[rows] if self.costs.per_row else self.costs
+            decided[rows] = costs.decide(proba[rows], encoded=True)
+        return decided
 
     def _idle(self) -> bool:
         """Whether the last look decided nothing differently, where that is what counts."""
@@ -232,11 +248,14 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> 
         sample_weight=trainer.weights,
         random_state=plan.seed,
     )
-    if plan.log_loss:
-        trainer.table.arrange(splits)
+    used = _all_rows(splits, len(trainer.y))
+    arranged = plan.log_loss and trainer.table.arrange(splits)
+    chosen_rows = [_rows_of(*split, used, arranged) for split in splits]
+    n_folds = len(splits)
+    del splits, used  # as large as the rows, and more than once
     with ExitStack() as stack:
         opener = Opener(trainer, stack)
-        folds = [opener.open(train, test) for train, test in splits]
+        folds = [opener.open(train, test) for train, test in chosen_rows]
         race = Race(trainer, folds)
         chosen = race.run()
     n_rounds = chosen.n_rounds
@@ -249,13 +268,31 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> 
             trainer.histories.append(History(fold.rounds[:n_rounds], {}, None))
         models = tuple(fold.model(n_rounds) for fold in folds)
     else:
-        rows = np.unique(np.concatenate([np.concatenate(split) for split in splits]))
+        rows = _all_rows([(train(), test) for train, test in chosen_rows], len(trainer.y))
         models = (_train_alike(trainer, rows, n_rounds, chosen.calibration),)
-    return CalibratedScores(models, (chosen.calibration,) * len(models), len(splits))
+    return CalibratedScores(models, (chosen.calibration,) * len(models), n_folds)
+
+
+def _all_rows(splits: Sequence[tuple[Rows, Rows]], n_rows: int) -> Rows:
+    """Return the numbers of all rows that splits use, increasing."""
+    used = np.zeros(n_rows, dtype=bool)
+    for train, test in splits:
+        used[train] = used[test] = True
+    return np.flatnonzero(used).astype(np.uint32)
+
+
+def _rows_of(
+    train: Int64, test: Int64, used: Rows, arranged: bool
+) -> tuple[Callable[[], Rows], Rows]:
+    """Return the rows of a fold: those trained on only when asked, if they are all the others."""
+    left_out = test.astype(np.uint32)
+    if arranged:
+        return lambda: np.setdiff1d(used, left_out, assume_unique=True), left_out
+    return lambda: train, left_out
 
 
 def _train_alike(
-    trainer: Trainer, rows: Int64, n_rounds: int, calibration: ClassCalibration
+    trainer: Trainer, rows: Rows, n_rounds: int, calibration: ClassCalibration
 ) -> Ensemble:
     """Train one model on all rows, for as many rounds as the folds took.
 
@@ -263,7 +300,7 @@ def _train_alike(
     """
     costs: list[float] = []
     with ExitStack() as stack:
-        fold = Opener(trainer, stack).open(rows, rows[:0])
+        fold = Opener(trainer, stack).open(lambda: rows, rows[:0])
 
         def tell(done: Any) -> bool:
             fold.rounds.append(done)

@@ -260,7 +260,7 @@ class _Follower:
         self._add(done)
         part, classes = self.watched, self.trainer.classes
         decided = self._decide()
-        return Answers(classes[part.y], part.y, self._proba, decided, part.costs, part.weights)
+        return Answers(classes, part.y, self._proba, decided, part.costs, part.weights)
 
     def _proba(self) -> Floats:
         return link(self.margins, self.trainer.link_slope())

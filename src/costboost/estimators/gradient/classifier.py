@@ -297,6 +297,7 @@ class GradientBoostClassifier(
         trainer = GradientTrainer(
             plan, X, codes, weights, costs=bound, held_out=held_out, observer=callbacks
         )
+        del codes  # the trainer holds one byte for each
         self._loss, self._natural = plan.loss, plan.odds is not None
         given = {"the classes of y": classes, "costs": bound}
         self._scores = self._train_models(trainer, given, self.cv, groups, self.ensemble)

@@ -251,7 +251,6 @@ class GradientTrainer(TableTrainer):
         return HeldOutRows(
             self.table_of(rows) if needs_table else None,
             None if self.binner is None else self.codes_of(rows),
-            y if self.costs is None or self.costs.classes is None else self.costs.classes[y],
             y,
             None if self.costs is None else self.costs[rows],
             None if self.prices is None else self.prices[rows],
@@ -269,12 +268,12 @@ class GradientTrainer(TableTrainer):
                     "over and under of every row."
                 )
             target = read_numeric_targets(part.X, part.y)
-            return HeldOutRows(part.X, codes, target, target, None, prices, part.weights)
+            return HeldOutRows(part.X, codes, target, None, prices, part.weights)
         classes = self.costs.classes
         assert classes is not None
         y = encode(classes, part.y, "y of eval_set")
         costs = self.costs if given is None else as_costs(given, classes, n_rows)
-        return HeldOutRows(part.X, codes, part.y, y, costs, None, part.weights)
+        return HeldOutRows(part.X, codes, y, costs, None, part.weights)
 
     # --- for calibration
 

@@ -35,7 +35,6 @@ class HeldOutRows(NamedTuple):
 
     X: Any
     codes: Codes | None
-    labels: NDArray[Any]
     y: NDArray[Any]
     costs: Costs | None
     prices: Floats | None
@@ -86,7 +85,8 @@ class GradientFollower:
             decided = part.costs.decide(self._proba(), encoded=True)
         elif plan.metric == "cost":
             decided = class_actions(part.costs, choices_of(self.margins))
-        return Answers(part.labels, part.y, self._proba, decided, part.costs, part.weights)
+        assert part.costs.classes is not None
+        return Answers(part.costs.classes, part.y, self._proba, decided, part.costs, part.weights)
 
     def _proba(self) -> Floats:
         return np.asarray(self.plan.loss.proba(flat(self.margins)))

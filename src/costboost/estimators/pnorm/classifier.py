@@ -301,6 +301,7 @@ class PNormBoostClassifier(
         held_out = read_eval_set(self, eval_set, per_row=bound.per_row)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
         trainer = PNormTrainer(plan, X, codes, weights, bound, classes, held_out, callbacks)
+        del codes  # the trainer holds one byte for each
         with trainer:
             self._train(trainer, groups)
         callbacks.close()

@@ -164,7 +164,7 @@ class _Follower:
 
     def __init__(self, trainer: PNormTrainer, watched: Watched) -> None:
         self.plan, self.binner, self.watched = trainer.plan, trainer.binner, watched
-        self.labels = trainer.classes[watched.y]
+        self.classes = trainer.classes
         start = 0.0 if self.plan.method.adaptive else 1.0 / self.plan.n_classes
         self.scores = np.full((len(watched.y), self.plan.n_classes), start)
 
@@ -173,7 +173,7 @@ class _Follower:
         self._mix(done)
         part, decided = self.watched, np.argmax(self.scores, axis=1)
         proba = lambda: normalised(self.scores)  # noqa: E731
-        return Answers(self.labels, part.y, proba, decided, part.costs, part.weights)
+        return Answers(self.classes, part.y, proba, decided, part.costs, part.weights)
 
     def _mix(self, done: MixingRound) -> None:
         method = self.plan.method
