@@ -72,14 +72,14 @@ def test_two_fits_at_once_share_the_workers(people, client, expected):
 
 
 def test_ctrl_c_frees_the_workers(people, client, monkeypatch):
-    plain = driver.Driver.send
+    plain = driver.Driver._travel
 
-    def send(self, orders):
+    def travel(self, orders):
         if self.trips == 12:
-            signal.raise_signal(signal.SIGINT)
+            raise KeyboardInterrupt
         return plain(self, orders)
 
-    monkeypatch.setattr(driver.Driver, "send", send)
+    monkeypatch.setattr(driver.Driver, "_travel", travel)
     model = DaskCostBoostClassifier(**PARAMS)
     with pytest.raises(KeyboardInterrupt):
         model.fit(*collections(people), costs=COSTS, client=client)
