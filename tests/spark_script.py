@@ -18,7 +18,7 @@ from costboost.clusters.driver import Driver
 from costboost.spark import SparkCostBoostClassifier, SparkCostBoostModel
 from same import assert_same
 from spark_rows import FEATURES, answers_of, killing, make_rows, names_of, to_spark
-from spark_sessions import PATHS, start_session
+from spark_sessions import ENVIRONMENT, start_session
 
 PARAMETERS = {
     "method": "csb2",
@@ -120,7 +120,7 @@ def go_on(path, table=TABLE):
 def connect(folder):
     from pyspark.sql import SparkSession
 
-    os.environ["PYTHONPATH"] = PATHS
+    os.environ.update(ENVIRONMENT)
     settings = {
         "spark.ui.enabled": "false",
         "spark.sql.artifact.copyFromLocalToFs.allowDestLocal": "true",

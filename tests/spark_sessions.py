@@ -2,11 +2,19 @@
 
 import os
 import shutil
+import sys
 import warnings
 from pathlib import Path
 
 TESTS = Path(__file__).parent
+# Workers are other processes: the same Python, and the modules of the tests.
 PATHS = f"{TESTS.parent / 'src'}{os.pathsep}{TESTS}"
+ENVIRONMENT = {
+    "PYTHONPATH": PATHS,
+    "PYSPARK_PYTHON": sys.executable,
+    "PYSPARK_DRIVER_PYTHON": sys.executable,
+    "SPARK_LOCAL_IP": "127.0.0.1",
+}
 
 
 def why_not():
@@ -25,13 +33,12 @@ def start_session(master, **options):
     """Start Spark; options are its settings, with "__" for dots."""
     from pyspark.sql import SparkSession
 
-    os.environ["PYTHONPATH"] = PATHS
+    os.environ.update(ENVIRONMENT)
     builder = SparkSession.builder.master(master).appName("costboost tests")
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
         "spark.executorEnv.PYTHONPATH": PATHS,
         "spark.sql.shuffle.partitions": "3",
         **{name.replace("__", "."): value for name, value in options.items()},

@@ -12,8 +12,7 @@ def make_cluster(n_workers):
     return distributed.LocalCluster(
         n_workers=n_workers,
         threads_per_worker=1,
-        dashboard_address=None,
-        worker_dashboard_address=None,
+        dashboard_address=":0",  # any port that is free
         silence_logs=50,
     )
 

@@ -1,5 +1,6 @@
 """What is lost on the way: tasks, executors, drivers, patience. The long ones: make test-scale."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -13,14 +14,17 @@ import pytest
 
 pytest.importorskip("pyspark")
 
+from pyspark import InheritableThread
+
 from costboost import CostBoostClassifier, Costs
 from costboost.clusters import handshake
 from costboost.clusters.driver import Driver
-from costboost.clusters.errors import PartLostError, VersionsDifferError
+from costboost.clusters.errors import ClusterError, PartLostError, VersionsDifferError
 from costboost.spark import SparkCostBoostClassifier
 from same import assert_same
+from spark_parts import sleep
 from spark_rows import FEATURES, killing, make_rows, names_of, to_spark
-from spark_sessions import PATHS
+from spark_sessions import ENVIRONMENT
 
 PRICES = Costs(fp=8, fn="amount")
 TABLE = make_rows()
@@ -40,7 +44,7 @@ def assert_same_rounds(found, **options):
     assert_same(found._ensembles, expected._ensembles, "ensembles")
 
 
-def wait_for_jobs(spark, seconds=20.0):
+def wait_for_jobs(spark, seconds=60.0):
     """Wait until Spark runs no job; say whether it came to that."""
     until = time.monotonic() + seconds
     tracker = spark.sparkContext.statusTracker()
@@ -56,6 +60,34 @@ def test_workers_of_another_make_are_refused_by_name(spark):
         pytest.raises(VersionsDifferError, match=r"numpy .*\(here 0.1\)"),
     ):
         make().fit(to_spark(spark, TABLE))
+    assert wait_for_jobs(spark)
+
+
+def test_tasks_that_cannot_start_end_the_fit(spark):
+    frame = to_spark(spark, TABLE).cache()
+    frame.count()
+    # Somebody else has two of three slots, and does not move.
+    sleepers = spark.range(0, 2, 1, 2).mapInArrow(sleep, "id long")
+
+    def occupy():
+        spark.addTag("sleepers")
+        with contextlib.suppress(Exception):
+            sleepers.collect()
+
+    thread = InheritableThread(occupy, session=spark)
+    thread.start()
+    tracker, until = spark.sparkContext.statusTracker(), time.monotonic() + 30
+    while time.monotonic() < until and not any(
+        tracker.getStageInfo(stage).numActiveTasks == 2 for stage in tracker.getActiveStageIds()
+    ):
+        time.sleep(0.1)
+    try:
+        with pytest.raises(ClusterError, match=r"started 0 of 2 tasks, and done nothing else"):
+            make(deadline=3.0).fit(frame)
+    finally:
+        spark.interruptTag("sleepers")
+        thread.join()
+        frame.unpersist()
     assert wait_for_jobs(spark)
 
 
@@ -136,13 +168,11 @@ def test_two_fits_at_once_do_not_meet(spark):
 
 def run_script(*arguments, ok=True):
     """Run tests/spark_script.py; return what it printed last."""
-    environment = os.environ | {"PYTHONPATH": PATHS}
-    environment.pop("SPARK_LOCAL_IP", None)
     run = subprocess.run(
         [sys.executable, str(SCRIPT), *map(str, arguments)],
         capture_output=True,
         text=True,
-        env=environment,
+        env=os.environ | ENVIRONMENT,
         timeout=600,
     )
     assert (run.returncode == 0) == ok, run.stdout[-2000:] + run.stderr[-4000:]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from spark_sessions import PATHS
+from spark_sessions import ENVIRONMENT
 
 PAGE = Path(__file__).parents[2] / "docs" / "spark.md"
 BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -25,7 +25,7 @@ def test_the_page_runs_as_it_stands(tmp_path):
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": PATHS, "SPARK_LOCAL_IP": "127.0.0.1"},
+        env=os.environ | ENVIRONMENT,
         timeout=600,
     )
     assert run.returncode == 0, run.stderr[-4000:]

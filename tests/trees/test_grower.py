@@ -34,6 +34,11 @@ class Kept:
     def keeps(self, rows):
         return self.mask[rows]
 
+    def write(self, rows, first, places):
+        chosen = np.flatnonzero(self.keeps(rows)) + first
+        places[: len(chosen)] = chosen
+        return len(chosen)
+
 
 @dataclass(frozen=True)
 class Drawn:

@@ -147,12 +147,15 @@ class DaskCostBoostClassifier(_DecidesOnDask, CostBoostClassifier):
 
     Examples
     --------
-    >>> import dask.dataframe as dd
-    >>> import pandas as pd
-    >>> from dask.distributed import Client
     >>> from costboost import Costs
     >>> from costboost.dask import DaskCostBoostClassifier
-    >>> from costboost.datasets import make_fraud
+    >>> model = DaskCostBoostClassifier("adac2", n_estimators=50, random_state=0)
+
+    On a cluster, where ``payments`` is a Dask DataFrame:
+
+    >>> X, y = payments.drop(columns="fraud"), payments["fraud"]  # doctest: +SKIP
+    >>> model.fit(X, y, costs=Costs(fp=8, fn="amount"))  # doctest: +SKIP
+    >>> model.predict(X).compute()  # doctest: +SKIP
     """
 
     _local = CostBoostClassifier

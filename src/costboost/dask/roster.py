@@ -24,7 +24,9 @@ from costboost.dask.holding import Holder, call, key_of
 __all__ = ["Roster"]
 
 _LOOK = 0.5  # seconds between two questions to the scheduler
-_REACH = 30.0  # seconds to make an actor and hear from it
+_MAKE = 120.0  # seconds to make an actor: a new process imports everything
+_REACH = 30.0  # seconds to hear from it
+_MOMENT = 0.01  # seconds between two looks whether an actor is made
 _CLOSE = 2.0  # seconds for an actor to let its parts go
 
 
@@ -112,12 +114,11 @@ class Roster:
         self.client.loop.add_callback(self._greet, name, self._actors[name])
 
     async def _greet(self, name: str, actor: Future) -> None:
-        async def greet() -> Any:
-            await actor
-            return await self._call(name, "greet")
-
+        until = monotonic() + _MAKE
+        while actor.status == "pending" and monotonic() < until:
+            await asyncio.sleep(_MOMENT)
         try:
-            self._heard.put((name, await asyncio.wait_for(greet(), _REACH)))
+            self._heard.put((name, await asyncio.wait_for(self._call(name, "greet"), _REACH)))
         except BaseException as error:
             self._heard.put((name, error))
 
@@ -134,9 +135,13 @@ class Roster:
     async def _call(self, name: str, method: str) -> Any:
         return await call(self.reach, self.addresses[name], key_of(self.fit, name), method)
 
-    def owe(self, name: str, futures: list[Future]) -> None:
-        """Remember tasks that only one worker can do: they end with it."""
-        self._owed[name] = futures
+    def owe(self, name: str, future: Future) -> None:
+        """Remember a task that only one worker can do: it ends with it."""
+        self._owed.setdefault(name, []).append(future)
+
+    def receive(self, name: str) -> None:
+        """Forget the tasks of a worker, which are done: Dask can forget what they were made of."""
+        self._owed.pop(name, None)
 
     def bury(self, name: str, why: str) -> None:
         """Note that one is gone; Dask must neither make its actor again nor wait for it."""

@@ -119,22 +119,34 @@ class DaskTransport:
     def _bring(self, requests: Sequence[tuple[str, Request]]) -> None:
         """Have rows computed and brought to workers, then ask these."""
         parts = [part for _, request in requests for part in _parts(request)]
-        computed = iter(self.client.compute([x for part in parts for x in self._pieces[part]]))
+        computed = iter(self._computed(parts, requests))
         for name, request in requests:
             futures = {}
             for part in _parts(request):
                 rows = [next(computed) for _ in self._pieces[part]]
                 futures[part] = self._deliver(name, request.group, part, rows)
-            self._roster.owe(name, list(futures.values()))
             assert request.build is not None
             empty = Build(dict.fromkeys(futures), request.build.digests)
             asked = replace(request, build=empty)
             self.client.loop.add_callback(self._ask_when_there, name, asked, futures)
 
+    def _computed(self, parts: list[int], requests: Sequence[tuple[str, Request]]) -> list[Future]:
+        """Have the pieces of parts computed; those built again, by workers that are trusted.
+
+        Dask may not know yet that a worker is silent, and would wait for it.
+        """
+        again = any(request.build is not None and request.build.digests for _, request in requests)
+        there = [self._roster.addresses[name] for name, _ in requests] if again else None
+        pieces = [piece for part in parts for piece in self._pieces[part]]
+        futures: list[Future] = self.client.compute(pieces, workers=there)
+        return futures
+
     def _deliver(self, name: str, group: int, part: int, rows: Sequence[Future]) -> Future:
         where = (self.fit, group, part, self._make_source)
         there = [self._roster.addresses[name]]
-        return self.client.submit(deliver, *where, *rows, pure=False, workers=there)
+        future = self.client.submit(deliver, *where, *rows, pure=False, workers=there)
+        self._roster.owe(name, future)
+        return future
 
     async def _ask_when_there(
         self, name: str, request: Request, futures: dict[int, Future]
@@ -148,6 +160,8 @@ class DaskTransport:
                 where = (request.fit, request.group, request.number, part)
                 self._outcomes.put(Failure(*where, text, known))
                 return
+        future = futures.clear()  # nothing of it is held any more
+        self._roster.receive(name)
         await self._ask(*self._addressed(name, request))
 
 

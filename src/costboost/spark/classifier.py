@@ -61,7 +61,8 @@ class SparkCostBoostClassifier(TrainingParams, SavedParams, Estimator[SparkCostB
         Where tasks call the driver; by default under the address that Spark has for it, on any
         port that is free.
     deadline : float, default=600.0
-        Seconds that a task may take for one answer, or all tasks to start.
+        Seconds that a task may take for one answer, and that Spark may do nothing before all tasks
+        have started.
     checkpoint : str, default=None
         A file on the driver's disk. If the driver is lost, the same fit goes on from it. It is read
         by `pickle`: give only what you wrote yourself.

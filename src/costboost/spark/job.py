@@ -14,6 +14,7 @@ from typing import Any
 from pyspark import InheritableThread
 
 from costboost.clusters.errors import ClusterError
+from costboost.spark.slots import is_connect
 from costboost.spark.task import Task
 
 __all__ = ["BarrierJob"]
@@ -54,6 +55,14 @@ class BarrierJob:
             "Spark has ended the job of this fit"
             + (f": {self._error}" if self._error is not None else " before the fit was done.")
         ) from self._error
+
+    def progress(self) -> Any:
+        """Return something that changes while Spark works; None where nobody can tell."""
+        if is_connect(self._session):
+            return None
+        tracker = self._session.sparkContext.statusTracker()
+        stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+        return [(stage.stageId, stage.numCompletedTasks) for stage in stages if stage is not None]
 
     def wait(self, timeout: float) -> bool:
         """Wait for the job's end; say whether it has come."""

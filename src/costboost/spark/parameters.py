@@ -142,7 +142,7 @@ class TrainingParams(ColumnParams, HasWeightCol):
     num_workers = _param("num_workers", "tasks that hold the rows; None: one for every slot")
     host = _param("host", "the driver's address for its tasks; None: as Spark has it")
     port = _param("port", "the driver's port for its tasks; 0: any")
-    deadline = _param("deadline", "seconds that a task may take for one answer, or to start")
+    deadline = _param("deadline", "seconds that a task may take for one answer")
     checkpoint = _param("checkpoint", "a file of the driver, from which a fit can go on")
 
     def __init__(self) -> None:

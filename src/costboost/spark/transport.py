@@ -51,7 +51,8 @@ class BarrierTransport:
         Starts the job.
     n_tasks : int
     deadline : float
-        Seconds in which all tasks have started, and in which a request is answered.
+        Seconds in which a request is answered, and in which Spark does something on the way to
+        the start of all tasks.
 
     Attributes
     ----------
@@ -83,18 +84,28 @@ class BarrierTransport:
     # --- who is there
 
     def start(self) -> None:
-        """Start the job, and wait until all of its tasks have called."""
+        """Start the job, and wait until all of its tasks have called.
+
+        The rows have to be made first, which may take as long as it likes, as long as it goes on.
+        """
         self._job = self._launch()
-        until = time.monotonic() + self._deadline
+        since, seen = time.monotonic(), self._job.progress()
         while not self._callers:
-            if time.monotonic() > until:
-                raise ClusterError(
-                    f"Spark has started {len(self._arriving)} of {self._n_tasks} tasks within "
-                    f"{self._deadline:g} s. They have to run at once: wait until other jobs have "
-                    "left so many slots free, ask for fewer with num_workers=, or give deadline= "
-                    "more seconds."
-                )
             self._admit(0.05)
+            if time.monotonic() < since + self._deadline:
+                continue
+            before, seen = seen, self._job.progress()
+            if seen == before:
+                self._give_up()
+            since = time.monotonic()
+
+    def _give_up(self) -> None:
+        raise ClusterError(
+            f"Spark has started {len(self._arriving)} of {self._n_tasks} tasks, and done nothing "
+            f"else for {self._deadline:g} s. They have to run at once: wait until other jobs have "
+            "left so many slots free, ask for fewer with num_workers=, or give deadline= more "
+            "seconds."
+        )
 
     def workers(self) -> Mapping[str, Candidate]:
         """Return the tasks that can be spoken to."""
