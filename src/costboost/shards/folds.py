@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from costboost.shards.bench import Bench
 from costboost.shards.layout import deal_rows
-from costboost.shards.local import Shards
+from costboost.shards.local import Crew, Shards
 from costboost.shards.rows import Shard
 
 Codes = NDArray[np.uint8]
@@ -41,12 +41,15 @@ class FoldLayout:
         Where each fold of a shard begins; behind the last are rows that no model uses.
     benches : list of Bench
         One for each shard: models work in turn, a round of each at a time.
+    crew : Crew
+        Their threads.
     """
 
     fold_of: NDArray[np.uint8]
     rows: Rows
     starts: list[Int64]
     benches: list[Bench]
+    crew: Crew
 
     def positions(self) -> Int64:
         """Return where each row is stored, (n,)."""
@@ -92,7 +95,7 @@ class FoldLayout:
             segments = np.array([0, begin - first, len(own)], dtype=np.int64)
             skips = (0, end - begin)
             shards.append(Shard(codes[first:last], own, segments, load(own), skips, bench))
-        return Shards(shards)
+        return Shards(shards, self.crew)
 
     def pieces(self, codes: Codes, fold: int) -> list[tuple[Codes, Rows]]:
         """Return the codes of a fold as they lie together, and their places among its rows."""
@@ -121,7 +124,7 @@ def plan_folds(
         return None
     rows, starts = deal_rows(fold_of, n_rows, len(splits) + 1, n_shards)
     benches = [Bench() for _ in starts]
-    return FoldLayout(fold_of, rows, _absolute(starts), benches)
+    return FoldLayout(fold_of, rows, _absolute(starts), benches, Crew(len(starts)))
 
 
 def fold_numbers(splits: Sequence[tuple[Int64, Int64]], n_rows: int) -> NDArray[np.uint8] | None:

@@ -23,18 +23,46 @@ R = TypeVar("R")
 _CELLS_PER_CALL = 100_000  # below this waking a thread takes longer: some 50 us of work
 
 
+class Crew:
+    """Threads, one for each shard, of a model or of several that work in turn.
+
+    They start with the first model and end with the last. Every thread keeps some memory of its
+    own, so that models in step had better not have threads each.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size, self._models = size, 0
+        self._pool: ThreadPoolExecutor | None = None
+
+    def hire(self) -> ThreadPoolExecutor | None:
+        """Return the threads for one more model; None where one shard needs no other."""
+        self._models += 1
+        if self._pool is None and self._size > 1:
+            self._pool = ThreadPoolExecutor(self._size)
+        return self._pool
+
+    def dismiss(self) -> None:
+        """Let the threads of a model go, if it is the last."""
+        self._models -= 1
+        if self._models == 0 and self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+
 class Shards:
     """All shards of one fit and the threads that work on them.
 
-    Used as a context manager: the threads end with the block.
+    Used as a context manager: the threads end with the block, or with that of the last model of the
+    crew.
     """
 
-    def __init__(self, shards: Sequence[Shard]) -> None:
+    def __init__(self, shards: Sequence[Shard], crew: Crew | None = None) -> None:
         warn_if_interpreted()
         self.shards = list(shards)
         self.n_features = self.shards[0].codes.shape[1]
         self.n_rows = sum(len(shard.rows) for shard in self.shards)
-        self._pool = ThreadPoolExecutor(len(self.shards)) if len(self.shards) > 1 else None
+        self._crew = Crew(len(self.shards)) if crew is None else crew
+        self._pool = self._crew.hire()
 
     def __enter__(self) -> Shards:
         return self
@@ -45,8 +73,7 @@ class Shards:
         value: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._pool is not None:
-            self._pool.shutdown()
+        self._crew.dismiss()
 
     def call(self, messages: Sequence[Message], n_rows: int | None = None) -> list[Any]:
         """Send messages to every shard, one after the other; return the reduced answers.
