@@ -253,12 +253,9 @@ def test_every_message_is_sent_by_these_tests(monkeypatch):
     assert sorted(names_of_messages() - seen) == []
 
 
-TO_PARTS = (
-    "costboost.binning.counting",
-    "costboost.binning.questions",
-    "costboost.fitting.spread_copies",
-    "costboost.runtime.messages",
-    "costboost.shards.parts",
+TO_PARTS = tuple(
+    f"costboost.{name}"
+    for name in ("binning.counting", "binning.questions", "shards.parts", "fitting.spread_copies")
 )
 
 
