@@ -24,6 +24,7 @@ NEEDED = {
     "onnx.md": ["onnx", "onnxruntime"],
     "persistence.md": ["skops"],
     "c.md": [],
+    "clusters.md": ["dask", "distributed"],
     "scale.md": ["pyarrow"],
     "command-line.md": ["typer", "rich", "polars"],
 }
