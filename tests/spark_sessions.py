@@ -41,6 +41,10 @@ def start_session(master, **options):
         "spark.driver.host": "127.0.0.1",
         "spark.executorEnv.PYTHONPATH": PATHS,
         "spark.sql.shuffle.partitions": "3",
+        # Compiling takes longer than a few hundred rows do.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         **{name.replace("__", "."): value for name, value in options.items()},
     }
     for name, value in settings.items():

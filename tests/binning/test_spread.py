@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from costboost.binning.binner import fit_binner
+from costboost.binning.counting import CountKeys
 from costboost.binning.narrowing import Known, walk
-from costboost.binning.questions import CountKeys, Describe, Glance, Windows, merge_distinct
+from costboost.binning.questions import Describe, Glance, Windows, merge_distinct
 from costboost.binning.spread import spread_binner
 
 N_PARTS = [1, 2, 7, 64]

@@ -166,6 +166,17 @@ class TestSameBits:
         assert spread.predict_proba(blocks).shape == (700, 3)
         assert spread.predict_proba(blocks).chunks[0] == blocks.chunks[0]
 
+    def test_files_whose_columns_dask_would_read_in_larger_pieces(self, people, tmp_path):
+        table, labels = people
+        table.assign(label=labels).to_parquet(tmp_path / "rows.parquet", row_group_size=100)
+        read = dd.read_parquet(tmp_path / "rows.parquet", split_row_groups=True)
+        X, y = read[list(table.columns)], read["label"]
+        assert y.optimize().npartitions < X.npartitions == 7
+        params = {"method": "csada", "n_estimators": 3, "random_state": 0}
+        local = CostBoostClassifier(**params).fit(X.compute(), labels, costs=BY_COLUMN)
+        spread = DaskCostBoostClassifier(**params).fit(X, y, costs=BY_COLUMN)
+        assert fingerprint(spread.to_local()) == fingerprint(local)
+
     @pytest.mark.parametrize("loss", ["squared", "huber"])
     def test_regression(self, people, loss):
         table, _ = people

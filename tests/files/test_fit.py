@@ -284,3 +284,22 @@ def test_outside_learners_are_refused(tmp_path):
     table = ParquetTable(write(make_rows(), tmp_path / "rows.parquet"), "label", features=FEATURES)
     with pytest.raises(ValueError, match=r"estimator=.*needs all rows in one place"):
         boost("adaboost", estimator=DecisionTreeClassifier()).fit(table)
+
+
+def test_an_error_in_a_part_says_where_it_is(tmp_path):
+    frame = make_rows()
+    frame.loc[130, "amount"] = -1.0
+    path = write(frame, tmp_path / "rows.parquet")
+    table = ParquetTable(path, "label", BY_ROW, features=FEATURES, part_rows=1)
+    with pytest.raises(ValueError, match="row 30: the column 'amount' is -1") as caught:
+        boost("adac2").fit(table)
+    (note,) = caught.value.__notes__
+    assert f"{path}, row groups (2,)" in note
+
+
+def test_other_methods_say_that_they_take_no_files(tmp_path):
+    frame = make_rows()
+    table = ParquetTable(write(frame, tmp_path / "rows.parquet"), "label", features=FEATURES)
+    model = boost("adaboost").fit(frame[FEATURES], frame["label"])
+    with pytest.raises(ValueError, match="X is a ParquetTable: fit, predict"):
+        model.score(table, frame["label"])

@@ -29,7 +29,7 @@ def open_numbers(frame, n_tasks, **options):
     return open_cluster(rows, NumberReader(), n_tasks, Reach(deadline=60.0), Part, **options)
 
 
-@pytest.mark.parametrize("n_tasks", [1, 3])
+@pytest.mark.parametrize("n_tasks", [pytest.param(1, marks=pytest.mark.scale), 3])
 def test_parts_hold_the_rows_in_the_order_of_their_ids(spark, n_tasks):
     with open_numbers(frame_of(spark), n_tasks) as driver:
         rows, total = driver.send([Rows(), Sum()])
@@ -46,6 +46,7 @@ def test_rows_without_ids_are_in_the_order_of_partitions(spark):
     assert found.tolist() == NUMBERS.tolist()
 
 
+@pytest.mark.scale
 def test_killed_tasks_are_built_again(spark, tmp_path):
     expected = ((NUMBERS + 3) ** 2) % 1_000_003 + 1
     with open_numbers(frame_of(spark), 3) as driver:
@@ -67,6 +68,7 @@ def test_errors_of_users_come_as_they_are(spark):
     assert time.monotonic() - started < 60
 
 
+@pytest.mark.scale
 def test_what_fails_every_time_ends_with_its_own_traceback(spark):
     with (
         open_numbers(frame_of(spark), 2) as driver,

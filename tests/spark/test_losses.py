@@ -63,6 +63,7 @@ def test_workers_of_another_make_are_refused_by_name(spark):
     assert wait_for_jobs(spark)
 
 
+@pytest.mark.scale
 def test_tasks_that_cannot_start_end_the_fit(spark):
     frame = to_spark(spark, TABLE).cache()
     frame.count()
@@ -70,7 +71,7 @@ def test_tasks_that_cannot_start_end_the_fit(spark):
     sleepers = spark.range(0, 2, 1, 2).mapInArrow(sleep, "id long")
 
     def occupy():
-        spark.addTag("sleepers")
+        spark.sparkContext.addJobTag("sleepers")
         with contextlib.suppress(Exception):
             sleepers.collect()
 
@@ -85,7 +86,7 @@ def test_tasks_that_cannot_start_end_the_fit(spark):
         with pytest.raises(ClusterError, match=r"started 0 of 2 tasks, and done nothing else"):
             make(deadline=3.0).fit(frame)
     finally:
-        spark.interruptTag("sleepers")
+        spark.sparkContext.cancelJobsWithTag("sleepers")
         thread.join()
         frame.unpersist()
     assert wait_for_jobs(spark)

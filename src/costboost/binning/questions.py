@@ -7,7 +7,8 @@ adding and merging, whatever their order and number:
     Glance        a column's distinct values if few, else some of them, evenly spread ("probes")
     Ranks         the weight of the rows below each probe, and of those up to it
     Windows       the distinct values between neighbouring probes, with their weights
-    CountKeys     the weight of each category
+
+`counting` asks for the weights of categories in the same way.
 
 A part sorts a column at the first question about it; `keep` says whether to hold it until `Forget`.
 What is held is only ever faster, never another answer, so none of this changes a part.
@@ -23,33 +24,31 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.binning.categories import Key
 from costboost.binning.columns import Table
-from costboost.binning.cutting import distinct_values, key_totals, sorted_with_sums
+from costboost.binning.cutting import distinct_values, sorted_with_sums
 from costboost.binning.reading import read_table
 from costboost.binning.weighing import Grid, RowWeights, grid_of, read_row_weights
 from costboost.runtime.messages import Command, Message, Parts, totals
 
 __all__ = [
-    "CountKeys",
     "Describe",
     "Description",
     "Forget",
     "Glance",
     "Glimpse",
     "HoldsAnything",
-    "KeyTotals",
     "PartRows",
     "Ranks",
     "Raw",
     "Windows",
+    "sort_columns",
+    "weights_of",
 ]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Distinct = tuple[Floats, Integers]
 
-MANY_KEYS = 1 << 20
 _A_FEW = 4096
 
 
@@ -235,7 +234,7 @@ class _OfColumns(Message):
     def _sorted(self, part: PartRows) -> Iterable[Sorted]:
         held: dict[int, Sorted] = part.__dict__.setdefault("sorted_columns", {})
         absent = [j for j in self.columns if j not in held]
-        fresh = zip(absent, _sort(part, absent, self.grid), strict=True)
+        fresh = zip(absent, sort_columns(part, absent, self.grid), strict=True)
         for j in self.columns:
             column = held[j] if j in held else next(fresh)[1]
             if self.keep:
@@ -243,14 +242,16 @@ class _OfColumns(Message):
             yield column
 
 
-def _sort(part: PartRows, columns: Sequence[int], grid: Grid | None) -> Iterable[Sorted]:
+def sort_columns(part: PartRows, columns: Sequence[int], grid: Grid | None) -> Iterable[Sorted]:
+    """Sort columns of numbers; rows of weight 0 are left out."""
     table = read_table(part.raw.X)
-    for values, units in table.samples(columns, _weights_of(part, table.n_rows, grid)):
+    for values, units in table.samples(columns, weights_of(part, table.n_rows, grid)):
         ordered, sums = sorted_with_sums(values, units)
         yield Sorted(ordered, sums, len(ordered) < len(values))
 
 
-def _weights_of(part: PartRows, n_rows: int, grid: Grid | None) -> RowWeights:
+def weights_of(part: PartRows, n_rows: int, grid: Grid | None) -> RowWeights:
+    """Return the weights of a part's rows on the grid of all parts."""
     if grid is None or part.raw.weights is None:  # None: a part without rows
         return RowWeights(None, None, None, n_rows)
     return grid.weigh(read_row_weights(part.raw.weights, n_rows))
@@ -381,79 +382,3 @@ class Forget(Command):
     def answer(self, part: PartRows) -> None:
         """Forget them."""
         part.__dict__.pop("sorted_columns", None)
-
-
-# --- columns of categories
-
-
-class KeyTotals(NamedTuple):
-    """What the rows of categories weigh.
-
-    Attributes
-    ----------
-    totals : dict or None
-        The weight of each; None where there are too many of them.
-    missing : int
-        The weight of the rows without a category.
-    n_keys : int
-        How many categories the parts have, added up.
-    """
-
-    totals: dict[Key, int] | None
-    missing: int
-    n_keys: int
-
-
-@dataclass(frozen=True)
-class CountKeys(Message):
-    """Ask for the weights of a column's categories: of all, or of one of several slices.
-
-    A part that has more than `many` answers how many there are, unless it was asked for a slice.
-    """
-
-    column: int
-    grid: Grid | None
-    n_slices: int = 1
-    at: int = 0
-    many: int = MANY_KEYS
-
-    def answer(self, part: PartRows) -> KeyTotals:
-        """Add up the weights."""
-        table = read_table(part.raw.X)
-        found, missing = _key_totals(part, table, self.column, self.grid)
-        if self.n_slices > 1:
-            found = {key: w for key, w in found.items() if _slice(key, self.n_slices) == self.at}
-        return self._bounded(KeyTotals(found, missing, len(found)))
-
-    def reduce(self, answers: Sequence[KeyTotals]) -> KeyTotals:
-        """Merge them."""
-        merged: dict[Key, int] | None = {}
-        for part in answers:
-            merged = None if merged is None or part.totals is None else _added(merged, part.totals)
-        missing, n_keys = sum(p.missing for p in answers), sum(p.n_keys for p in answers)
-        return self._bounded(KeyTotals(merged, missing, n_keys))
-
-    def _bounded(self, found: KeyTotals) -> KeyTotals:
-        many = self.n_slices == 1 and found.totals is not None and len(found.totals) > self.many
-        return found._replace(totals=None) if many else found
-
-
-def _added(merged: dict[Key, int], more: dict[Key, int]) -> dict[Key, int]:
-    for key, weight in more.items():
-        merged[key] = merged.get(key, 0) + weight
-    return merged
-
-
-def _slice(key: Key, n_slices: int) -> int:
-    text = key.encode("utf-8", "surrogatepass") if isinstance(key, str) else repr(key).encode()
-    return zlib.crc32(text) % n_slices
-
-
-def _key_totals(
-    part: PartRows, table: Table, j: int, grid: Grid | None
-) -> tuple[dict[Key, int], int]:
-    if table.has_keys(j):
-        return key_totals(table, _weights_of(part, table.n_rows, grid), j)
-    (column,) = _sort(part, [j], grid)
-    values, weights = distinct_values(column.values, column.sums)
-    return dict(zip(values.tolist(), weights.tolist(), strict=True)), int(column.missing)

@@ -20,17 +20,16 @@ from numpy.typing import NDArray
 from costboost.binning.binner import Binner, check_max_bins
 from costboost.binning.categories import Key
 from costboost.binning.columns import Table
+from costboost.binning.counting import CountKeys, KeyTotals
 from costboost.binning.cutting import Bins, cut_ordered, halfway, heaviest
 from costboost.binning.narrowing import Known, walk
 from costboost.binning.questions import (
-    CountKeys,
     Describe,
     Description,
     Forget,
     Glance,
     Glimpse,
     HoldsAnything,
-    KeyTotals,
     Ranks,
     Windows,
 )

@@ -78,7 +78,7 @@ def read_pieces(X: Any, y: Any, weights: Any = None) -> Pieces:
     _check_table(X)
     named = isinstance(X, dd.DataFrame)
     if named:
-        parts = X.to_delayed()
+        parts = _partitions(X)
         names = [str(name) for name in X.columns]
     else:
         X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
@@ -122,7 +122,7 @@ def _column(given: Any, name: str, X: Any) -> list[Any] | None:
         given = _aligned(given, name, X)
         parts = given.to_delayed().ravel().tolist()
     else:
-        parts = given.to_delayed()
+        parts = _partitions(given)
     n_parts = X.npartitions if isinstance(X, dd.DataFrame) else X.numblocks[0]
     if len(parts) != n_parts:
         raise ValueError(
@@ -130,6 +130,15 @@ def _column(given: Any, name: str, X: Any) -> list[Any] | None:
             "repartition(npartitions=...), or rechunk for arrays, before fitting."
         )
     return list(parts)
+
+
+def _partitions(frame: Any) -> list[Any]:
+    """Return the partitions of a frame, each as it is.
+
+    Dask's optimizer may read several small ones as one, in a column more of them than in a table;
+    here it may only choose what to read.
+    """
+    return list(frame.simplify().to_delayed(optimize_graph=False))
 
 
 def _aligned(given: Any, name: str, X: Any) -> Any:

@@ -160,7 +160,7 @@ class DaskTransport:
                 where = (request.fit, request.group, request.number, part)
                 self._outcomes.put(Failure(*where, text, known))
                 return
-        future = futures.clear()  # nothing of it is held any more
+        futures.clear()
         self._roster.receive(name)
         await self._ask(*self._addressed(name, request))
 

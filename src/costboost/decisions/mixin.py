@@ -23,7 +23,7 @@ from costboost.inputs.checks import (
     is_spread,
     warn_caller,
 )
-from costboost.inputs.elsewhere import answers_tables
+from costboost.inputs.elsewhere import answers_tables, refuse_unopened
 from costboost.inputs.versioned import VersionedState
 
 Floats = NDArray[np.float64]
@@ -362,6 +362,7 @@ class CostDecisionMixin(ReportMixin, VersionedState):
         float
         """
         check_is_fitted(self)
+        refuse_unopened(X)
         if not self._decides_by_costs():
             return self._score_answers(X, y, sample_weight, costs)
         labels = column_or_1d(y)

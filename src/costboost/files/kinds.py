@@ -30,10 +30,16 @@ def kind_of(dtype: pa.DataType) -> Kind | None:
         return "numbered categories" if inside == "numbers" else inside
     if types.is_null(dtype):
         return "nothing"
-    if types.is_string(dtype) or types.is_large_string(dtype) or types.is_string_view(dtype):
+    words = (types.is_string, types.is_large_string, getattr(types, "is_string_view", _never))
+    if any(test(dtype) for test in words):
         return "words"
     numbers = (types.is_boolean, types.is_integer, types.is_floating, types.is_decimal)
     return "numbers" if any(test(dtype) for test in numbers) else None
+
+
+def _never(dtype: pa.DataType) -> bool:
+    """Stand in for types that this version of pyarrow does not know."""
+    return False
 
 
 def column_kinds(

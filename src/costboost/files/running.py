@@ -15,9 +15,12 @@ from costboost.files.progress import Progress
 from costboost.fitting.spread import PartsTable
 from costboost.runtime.memory import give_back
 from costboost.runtime.messages import Message
-from costboost.shards.parts import Encode, Part, Source
+from costboost.shards.parts import Part, Source
 
 __all__ = ["FileTable", "InProcess"]
+
+_HELD_A_ROW = 24  # bytes of sorted columns while bins are found: fewer than rounds will need
+_HELD_LEAST, _HELD_MOST = 1 << 26, 1 << 30
 
 Orders = Sequence[Message | Sequence[Message]]
 
@@ -72,7 +75,12 @@ class InProcess:
 
 
 def _answer(part: Part, messages: tuple[Message, ...]) -> list[Any]:
-    return [message.answer(part) for message in messages]
+    try:
+        return [message.answer(part) for message in messages]
+    except Exception as error:
+        if str(part.source) not in getattr(error, "__notes__", ()):
+            error.add_note(str(part.source))
+        raise
 
 
 class FileTable(PartsTable):
@@ -92,6 +100,7 @@ class FileTable(PartsTable):
             self.cluster.send,
             max_bins=max_bins,
             categorical_features=categorical,
+            held_bytes=min(max(_HELD_A_ROW * self.n_rows, _HELD_LEAST), _HELD_MOST),
             told=lambda done, total: self.progress("bins", done, total, "columns"),
         )
         _give_back()
@@ -101,7 +110,7 @@ class FileTable(PartsTable):
             assert self.binner is not None
             n_parts = self.cluster.n_parts
             self._here.send(
-                [Encode(self.binner)],
+                [self._encoders()],
                 lambda done: self.progress("codes", done, n_parts, "parts"),
             )
             self._encoded = True

@@ -229,6 +229,10 @@ class RowGroups:
     columns: Columns
     folder: CodesFolder
 
+    def __str__(self) -> str:
+        places = [f"{part.file.path}, row groups {part.groups}" for part in self.stretches]
+        return f"In {'; '.join(places)}: rows are counted from the first of these."
+
     def read(self) -> FileRows:
         """Return the rows; none is read before it is asked for."""
         return FileRows(self.stretches, self.columns)

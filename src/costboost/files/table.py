@@ -18,6 +18,7 @@ from costboost.files.predicting import answer_in_batches
 from costboost.files.progress import Progress
 from costboost.files.running import FileTable, InProcess
 from costboost.files.sources import Columns, RowGroups, prices_of
+from costboost.fitting.spread import refuse_elsewhere
 from costboost.inputs.checks import check_number, count_threads
 
 __all__ = ["ParquetTable"]
@@ -212,6 +213,7 @@ class ParquetTable:
         """Open the table for a fit; codes and threads end with the block."""
         wanted = self.costs if costs is None else as_costs(costs)
         self._check_costs(wanted)
+        refuse_elsewhere(estimator, FileTable)
         if self.label is None:
             raise ValueError("To fit, name the column of labels: ParquetTable(..., label=...).")
         n_threads = count_threads(estimator.n_jobs)

@@ -25,6 +25,7 @@ from costboost.costs import Costs
 from costboost.fitting.spread_copies import read_spread_copies
 from costboost.fitting.tables import Followed
 from costboost.inputs.checks import check_labels, is_spread
+from costboost.shards.folds import fold_numbers
 from costboost.shards.loading import Loader
 from costboost.shards.messages import Message
 from costboost.shards.parts import (
@@ -125,6 +126,8 @@ class PartsTable:
         self.cluster, self.columns, self.targets = cluster, list(names), targets
         self.binner: Binner | None = None
         self._encoded = False
+        self._folds: NDArray[np.uint8] | None = None  # of the rows, until they are encoded
+        self._n_folds = 0
         self._keys = count()
         self._facts: list[PartFacts] = cluster.send([TellFacts(targets)])[0]
         sizes = [facts.n_rows for facts in self._facts]
@@ -199,8 +202,17 @@ class PartsTable:
     def _encode(self) -> None:
         if not self._encoded:
             assert self.binner is not None
-            self.cluster.send([Encode(self.binner)])
+            self.cluster.send([self._encoders()])
             self._encoded = True
+
+    def _encoders(self) -> Message | Sequence[Message]:
+        """Return what parts are told to encode by; each gets the folds of its own rows."""
+        assert self.binner is not None
+        if self._folds is None:
+            return Encode(self.binner)
+        folds, self._folds = self._folds, None
+        parts = (folds[a:b] for a, b in pairwise(self._bounds.tolist()))
+        return [Encode(self.binner, (part, self._n_folds)) for part in parts]
 
     def _select(self, rows: Int64 | None) -> _Selection:
         starts = self._bounds[:-1]
@@ -258,8 +270,11 @@ class PartsTable:
         return read_spread_copies(self.cluster.send, len(self.columns), weights)
 
     def arrange(self, splits: Sequence[tuple[Int64, Int64]]) -> bool:
-        """Know in advance which rows models will train on: nothing is gained by it here."""
-        return False
+        """Know in advance which rows models will train on: they then share one copy of codes."""
+        if self._encoded:
+            return False
+        self._folds, self._n_folds = fold_numbers(splits, self.n_rows), len(splits)
+        return self._folds is not None
 
     def table_of(self, rows: Any) -> Any:
         """Refuse: nobody has the table as a whole."""

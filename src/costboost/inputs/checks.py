@@ -20,6 +20,7 @@ from sklearn.utils.validation import (
 )
 
 from costboost.inputs.arrays import without_mask
+from costboost.inputs.elsewhere import refuse_unopened
 
 Int64 = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -69,6 +70,7 @@ def check_table(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any:
     """
     target: dict[str, Any] = {"y": y} if reset else {}
     X = without_mask(X)
+    refuse_unopened(X)
     if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
         raise ValueError(
             f"X is a {type(X).__name__}, a query that has not been run: give X.collect() instead."

@@ -11,7 +11,7 @@ from functools import wraps
 from inspect import signature
 from typing import Any, TypeVar, cast
 
-__all__ = ["answers_tables", "fits_tables"]
+__all__ = ["answers_tables", "fits_tables", "refuse_unopened"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -58,3 +58,13 @@ def answers_tables(method: F) -> F:
         return X.answers(self, method.__name__, **kwargs)
 
     return cast(F, answer)
+
+
+def refuse_unopened(X: Any) -> None:
+    """Refuse a table that must be opened where nobody opens it."""
+    if hasattr(X, "open_for"):
+        raise ValueError(
+            f"X is a {type(X).__name__}: fit, predict, predict_proba, expected_cost and "
+            "decision_function of the boosting classes take it, nothing else does. Read some of "
+            "its rows into a DataFrame."
+        )

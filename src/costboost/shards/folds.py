@@ -119,6 +119,21 @@ def plan_folds(
     >>> layout.rows.tolist(), layout.starts[0].tolist()
     ([0, 1, 2, 3, 4, 5], [0, 3, 6, 6])
     """
+    fold_of = fold_numbers(splits, n_rows)
+    if fold_of is None:
+        return None
+    rows, starts = deal_rows(fold_of, n_rows, len(splits) + 1, n_shards)
+    benches = [Bench() for _ in starts]
+    return FoldLayout(fold_of, rows, _absolute(starts), benches, Crew(len(starts)))
+
+
+def fold_numbers(splits: Sequence[tuple[Int64, Int64]], n_rows: int) -> NDArray[np.uint8] | None:
+    """Return the fold that each row is left out in; as many as there are folds where in none.
+
+    None where models do not leave out one fold each.
+    """
+    if len(splits) > 254:
+        return None
     fold_of = np.full(n_rows, len(splits), dtype=np.uint8)
     for k, (train, test) in enumerate(splits):
         apart = np.all(fold_of[test] == len(splits))
@@ -129,9 +144,7 @@ def plan_folds(
     for k, (train, _) in enumerate(splits):
         if not np.array_equal(np.flatnonzero(used & (fold_of != k)), train):
             return None
-    rows, starts = deal_rows(fold_of, n_rows, len(splits) + 1, n_shards)
-    benches = [Bench() for _ in starts]
-    return FoldLayout(fold_of, rows, _absolute(starts), benches, Crew(len(starts)))
+    return fold_of
 
 
 def _increasing(rows: Int64) -> bool:

@@ -26,7 +26,9 @@ from numpy.typing import NDArray
 from costboost.binning.binner import Binner
 from costboost.costs import Costs
 from costboost.inputs.arrays import encode
-from costboost.shards.layout import plan_layout
+from costboost.shards.arranging import Arranged, left_out, without_fold
+from costboost.shards.bench import Bench
+from costboost.shards.layout import deal_rows, plan_layout
 from costboost.shards.loading import Loader, RowData
 from costboost.shards.messages import Command, Message
 from costboost.shards.rows import Shard
@@ -34,6 +36,7 @@ from costboost.shards.rows import Shard
 Floats = NDArray[np.float64]
 Codes = NDArray[np.uint8]
 Int64 = NDArray[np.int64]
+Folds = tuple[NDArray[np.uint8], int]
 Chosen = NDArray[np.uint32] | None  # rows of a part by their place in it; None: all
 
 
@@ -76,6 +79,10 @@ class Part:
     codes : uint8 array of shape (m, d)
     stored : uint32 array of shape (m,) or None
         The row whose codes are at each place; None: the one of that number.
+    fold_starts : int64 array or None
+        Where folds begin among them, and at last rows of none, if rows are stored by folds.
+    bench : Bench
+        Of the models that leave out one fold each, whose rounds take turns.
     shards : dict
         Of the models that train, by key.
     followed : dict
@@ -88,6 +95,8 @@ class Part:
         self._n_rows: int | None = None
         self._codes: Codes | None = None
         self.stored: NDArray[np.uint32] | None = None
+        self.fold_starts: Int64 | None = None
+        self.bench = Bench()
         self.data: RowData | None = None
         self.shards: dict[int, Shard] = {}
         self.followed: dict[int, tuple[Chosen, Floats]] = {}
@@ -113,15 +122,16 @@ class Part:
             raise RuntimeError("This part has no codes yet: send Encode first.")
         return self._codes
 
-    def encode(self, binner: Binner) -> None:
+    def encode(self, binner: Binner, folds: Folds | None = None) -> None:
         """Give every cell its code, and let the table go; a source may say where codes are kept.
 
-        Rows are stored class by class, as most models want them: then those need no copy.
+        Rows are stored class by class, as most models want them, or fold by fold, if there will be
+        models that leave out one each: then none of those needs a copy.
         """
         if self._codes is None and not self.n_rows:
             self._codes = np.zeros((0, binner.n_features), dtype=np.uint8)
         elif self._codes is None:
-            self.stored = self._by_class()
+            self.stored = self._by_class() if folds is None else self._by_fold(folds)
             write = partial(_encode, self, binner)
             keep = getattr(self.source, "keep_codes", None)
             about = (binner.__getstate__(), self.stored)
@@ -136,6 +146,12 @@ class Part:
             return None
         return plan_layout(y, len(y), int(y.max()) + 1, 1).rows
 
+    def _by_fold(self, folds: Folds) -> NDArray[np.uint32]:
+        """Return the rows fold by fold, and note where folds begin."""
+        numbers, n_folds = folds
+        rows, (self.fold_starts,) = deal_rows(numbers, len(numbers), n_folds + 1, 1)
+        return rows
+
     def places_of(self, chosen: NDArray[Any] | None) -> NDArray[Any] | slice:
         """Return where the codes of some rows are."""
         if self.stored is None:
@@ -148,21 +164,26 @@ class Part:
         """Return the codes of some rows, in their order."""
         return self.codes[self.places_of(chosen)]
 
-    def arranged(self, chosen: Chosen, loader: Loader) -> tuple[Codes, NDArray[np.uint32], Int64]:
-        """Return the codes of a model's rows as it groups them, the rows, and where groups begin.
+    def arranged(self, chosen: Chosen, loader: Loader) -> Arranged:
+        """Return the codes of a model's rows as it groups them.
 
-        Rows are given by their place among the chosen. All rows need no copy of the codes, if the
-        model groups them as they are stored, or not at all.
+        All rows need no copy of the codes, if the model groups them as they are stored, or not at
+        all; nor do all but those of a fold.
         """
         n_rows, labels = self.n_rows if chosen is None else len(chosen), loader.labels
         if chosen is None:
             rows = np.arange(n_rows, dtype=np.uint32) if self.stored is None else self.stored
             own = np.zeros(n_rows, dtype=np.uint8) if labels is None else labels[rows]
             if np.all(own[1:] >= own[:-1]):
-                return self.codes, rows, np.searchsorted(own, np.arange(loader.n_segments + 1))
+                starts = np.searchsorted(own, np.arange(loader.n_segments + 1))
+                return Arranged(self.codes, rows, starts)
+        elif labels is None and self.stored is not None and self.fold_starts is not None:
+            fold = left_out(chosen, self.stored, self.fold_starts)
+            if fold is not None:
+                return without_fold(self.codes, chosen, self.stored, self.fold_starts, fold)
         layout = plan_layout(labels, n_rows, loader.n_segments, 1)
         places = self.places_of(layout.rows if chosen is None else chosen[layout.rows])
-        return np.ascontiguousarray(self.codes[places]), layout.rows, layout.starts[0]
+        return Arranged(np.ascontiguousarray(self.codes[places]), layout.rows, layout.starts[0])
 
     def settled(self, chosen: Chosen) -> RowData:
         """Return what was said of some rows."""
@@ -272,13 +293,18 @@ class BindCosts(PartMessage):
 
 @dataclass(frozen=True)
 class Encode(Command):
-    """Give every cell its code."""
+    """Give every cell its code.
+
+    Where models leave out one fold each, `folds` are the numbers of those of the rows (that of
+    folds, for a row of none), and how many there are.
+    """
 
     binner: Binner
+    folds: Folds | None = None
 
     def answer(self, part: Part) -> None:
         """Encode the table and let it go."""
-        part.encode(self.binner)
+        part.encode(self.binner, self.folds)
 
 
 @dataclass(frozen=True)
@@ -336,13 +362,12 @@ class OpenShard(Command):
     def answer(self, part: Part) -> None:
         """Make a shard of the rows."""
         loader = self.loader.on(part.settled(self.chosen))
-        codes, rows, starts = part.arranged(self.chosen, loader)
+        codes, rows, starts, skips = part.arranged(self.chosen, loader)
         state = loader.load(rows)
-        if isinstance(self.ranks, int):
-            shard = Shard(codes, rows, starts, state, first=self.ranks)
-        else:
-            shard = Shard(codes, self.ranks[rows], starts, state)
-        part.shards[self.key] = shard
+        first = self.ranks if isinstance(self.ranks, int) else 0
+        rows = rows if isinstance(self.ranks, int) else self.ranks[rows]
+        bench = Bench() if skips is None else part.bench
+        part.shards[self.key] = Shard(codes, rows, starts, state, skips, bench, first)
 
 
 @dataclass(frozen=True)

@@ -42,10 +42,17 @@ class BarrierJob:
 
     def _run(self) -> None:
         try:
-            self._session.addTag(self._tag)  # tags belong to a thread
+            self._mark()
             self._frame.collect()
         except BaseException as error:
             self._error = error
+
+    def _mark(self) -> None:
+        """Tag what this thread starts, to be cancelled by."""
+        if is_connect(self._session):
+            self._session.addTag(self._tag)
+        else:  # tags of a classic session do not reach its jobs
+            self._session.sparkContext.addJobTag(self._tag)
 
     def check(self) -> None:
         """Raise what ended the job, if it has ended."""
@@ -71,4 +78,7 @@ class BarrierJob:
 
     def cancel(self) -> None:
         """End the job, whatever its tasks are doing."""
-        self._session.interruptTag(self._tag)
+        if is_connect(self._session):
+            self._session.interruptTag(self._tag)
+        else:
+            self._session.sparkContext.cancelJobsWithTag(self._tag)

@@ -317,6 +317,7 @@ class CostBoostClassifier(
         Parameters
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+            Or a `ParquetTable`, which holds y, weights and costs itself.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
             Rows of weight 0 are as good as absent.

@@ -1,0 +1,97 @@
+"""Parts store codes so that models need no copy of them, and find every row's codes again."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from costboost.binning.binner import fit_binner
+from costboost.shards.parts import BindLabels, Encode, Part, Raw, TellFacts
+
+RNG = np.random.default_rng(0)
+N = 60
+X = RNG.normal(size=(N, 3))
+Y = RNG.integers(0, 3, N)
+FOLDS = RNG.integers(0, 4, N).astype(np.uint8)  # of three; 3 is in none
+BINNER = fit_binner(X)
+CODES = BINNER.encode(X)
+
+
+class Rows:
+    def read(self):
+        return Raw(X, Y)
+
+
+def make_part(folds=None):
+    part = Part(Rows())
+    BindLabels(np.arange(3)).answer(part)
+    Encode(BINNER, None if folds is None else (folds, 3)).answer(part)
+    return part
+
+
+def loader(labels=None):
+    return SimpleNamespace(labels=labels, n_segments=1 if labels is None else 3)
+
+
+def codes_by_row(found, n_rows):
+    """Return the codes that a shard would read, in the order of the rows."""
+    skips = found.skips or (0,) * (len(found.starts) - 1)
+    skip = np.repeat(skips, np.diff(found.starts))
+    out = np.empty((n_rows, 3), dtype=np.uint8)
+    out[found.rows] = found.codes[np.arange(n_rows) + skip]
+    return out
+
+
+@pytest.mark.parametrize("folds", [None, FOLDS])
+def test_codes_of_rows_are_found(folds):
+    part = make_part(folds)
+    np.testing.assert_array_equal(part.codes_of(None), CODES)
+    chosen = np.array([50, 3, 7], dtype=np.uint32)
+    np.testing.assert_array_equal(part.codes_of(chosen), CODES[chosen])
+
+
+def test_all_rows_by_class_need_no_copy():
+    part = make_part()
+    for labels in (Y, None):
+        found = part.arranged(None, loader(labels))
+        assert np.shares_memory(found.codes, part.codes)
+        np.testing.assert_array_equal(codes_by_row(found, N), CODES)
+    found = part.arranged(None, loader(Y))
+    for k in range(3):
+        assert set(Y[found.rows[found.starts[k] : found.starts[k + 1]]]) == {k}
+
+
+def test_other_groups_are_copied():
+    part, aims = make_part(), RNG.integers(0, 3, N)
+    found = part.arranged(None, loader(aims))
+    assert not np.shares_memory(found.codes, part.codes)
+    np.testing.assert_array_equal(codes_by_row(found, N), CODES)
+    for k in range(3):
+        assert set(aims[found.rows[found.starts[k] : found.starts[k + 1]]]) == {k}
+
+
+@pytest.mark.parametrize("fold", [0, 1, 2])
+@pytest.mark.parametrize("folds", [FOLDS, np.minimum(FOLDS, 2)], ids=["some in none", "all"])
+def test_models_that_leave_out_a_fold_share_the_codes(fold, folds):
+    part = make_part(folds)
+    chosen = np.flatnonzero((folds != fold) & (folds < 3)).astype(np.uint32)
+    found = part.arranged(chosen, loader())
+    assert np.shares_memory(found.codes, part.codes)
+    np.testing.assert_array_equal(codes_by_row(found, len(chosen)), CODES[chosen])
+
+
+def test_other_selections_are_copied():
+    part = make_part(FOLDS)
+    chosen = np.arange(5, 40, dtype=np.uint32)
+    for labels in (None, Y[chosen]):
+        found = part.arranged(chosen, loader(labels))
+        assert not np.shares_memory(found.codes, part.codes)
+        np.testing.assert_array_equal(codes_by_row(found, len(chosen)), CODES[chosen])
+
+
+def test_facts_of_labels_that_have_no_order():
+    part = Part(SimpleNamespace(read=lambda: Raw(None, np.array(["a", None, "a"], dtype=object))))
+    (facts,) = TellFacts().answer(part)
+    assert facts.labels.tolist() == ["a", None]
