@@ -33,6 +33,7 @@ Int64 = NDArray[np.int64]
 ROOT = 0
 Place = tuple[NDArray[np.uint8], NDArray[np.uint32], bool, Int64, Int64]
 _NOWHERE = np.zeros(0, dtype=np.uint32)
+_BLOCK = 1 << 16  # rows of a sample drawn at a time, in cache
 
 
 class Mode(Protocol):
@@ -100,6 +101,7 @@ class Shard:
         self.order = _NOWHERE
         self.ranges: dict[int, tuple[Int64, Int64]] = {}
         self.sampled = False
+        self._marked: RowSample | None = None
         self._kept: dict[tuple[Mode, int], Int64 | tuple[Int64, Int64]] = {}
         self._root_counts: Int64 | None = None
 
@@ -119,6 +121,19 @@ class Shard:
 
     # --- nodes
 
+    def mark(self, sample: RowSample) -> NDArray[np.bool_]:
+        """Return which rows a sample keeps, (m,), and remember it while the round goes on."""
+        keep = self.worktop("keep", np.bool_)
+        for rows in _blocks(0, len(keep)):
+            keep[rows] = sample.keeps(self.numbers(rows))
+        self._marked = sample
+        return keep
+
+    def marked(self, sample: RowSample) -> NDArray[np.bool_]:
+        """Return which rows a sample keeps; this round may have asked before."""
+        known = self._marked == sample
+        return self.worktop("keep", np.bool_) if known else self.mark(sample)
+
     def begin(self, sample: RowSample | None) -> int:
         """Forget the last tree; put all rows, or those of a sample, into the root."""
         self.sampled = sample is not None
@@ -126,10 +141,9 @@ class Shard:
         self.order = _NOWHERE  # needed by a sample, or from the first division on
         begins, ends = self.starts[:-1].copy(), self.starts[1:].copy()
         if sample is not None:
-            self.order = self.worktop("order", np.uint32)
-            for s, (begin, end) in enumerate(zip(begins, ends, strict=True)):
-                rows = self.numbers(slice(begin, end))
-                ends[s] = begin + sample.write(rows, begin, self.order[begin:end])
+            keep, self.order = self.marked(sample), self.worktop("order", np.uint32)
+            for s, (begin, end) in enumerate(zip(begins.tolist(), ends.tolist(), strict=True)):
+                ends[s] = _write_places(keep, begin, end, self.order)
         self.ranges = {ROOT: (begins, ends)}
         return int(np.sum(ends - begins))
 
@@ -279,3 +293,19 @@ class Shard:
         assert self.sample_weights is not None
         kernels.weigh_leaves(self.leaves, self.sample_weights, scale, sums)
         return sums
+
+
+def _blocks(begin: int, end: int) -> Iterator[slice]:
+    """Yield some rows at a time."""
+    for start in range(begin, end, _BLOCK):
+        yield slice(start, min(start + _BLOCK, end))
+
+
+def _write_places(keep: NDArray[np.bool_], begin: int, end: int, places: NDArray[np.uint32]) -> int:
+    """Write the places of the rows that are kept from `begin` on; return where they end."""
+    at = begin
+    for rows in _blocks(begin, end):
+        chosen = np.flatnonzero(keep[rows])
+        places[at : at + len(chosen)] = chosen + rows.start
+        at += len(chosen)
+    return at

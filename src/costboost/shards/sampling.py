@@ -17,7 +17,6 @@ Words = NDArray[np.uint64]
 
 _GOLDEN = 0x9E3779B97F4A7C15
 _ROUND = 0xD1B54A32D192ED03
-_BLOCK = 1 << 14  # rows hashed at a time, in cache
 
 _FACTORS = (_GOLDEN, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 _SHIFTS = (30, 27, 31)
@@ -72,15 +71,6 @@ class RowSample:
         """Return for row numbers whether this round learns from them."""
         limit = np.uint64(min(int(self.share * 2.0**64), 2**64 - 1))
         return np.asarray(mix(round_key(self.seed, self.number), rows) < limit)
-
-    def write(self, rows: NDArray[Any], first: int, places: NDArray[np.uint32]) -> int:
-        """Write the places of the kept rows, counted from `first`; return how many there are."""
-        n_kept = 0
-        for start in range(0, len(rows), _BLOCK):
-            chosen = np.flatnonzero(self.keeps(rows[start : start + _BLOCK]))
-            places[n_kept : n_kept + len(chosen)] = chosen + (first + start)
-            n_kept += len(chosen)
-        return n_kept
 
 
 @dataclass(frozen=True)

@@ -563,6 +563,27 @@ def put_vectors(
             begin += count
 
 
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _leave_out(
+    keep: cython.const[cython.uchar][::1],
+    begin: cython.Py_ssize_t,
+    count: cython.Py_ssize_t,
+    block: cython.double[:, ::1],
+) -> cython.int:
+    """Write 0 for rows that are not kept, if some are not: a branch would be as good as random."""
+    j: cython.Py_ssize_t
+    kept: cython.double
+    if keep.shape[0] > 0:
+        for j in range(count):
+            kept = cython.cast(cython.double, keep[begin + j])
+            block[0, j] *= kept
+            block[1, j] *= kept
+    return 0
+
+
 def sum_by_leaf(
     kind: cython.int,
     cores: cython.const[cython.double][::1],
@@ -590,19 +611,18 @@ def sum_by_leaf(
     rows: cython.Py_ssize_t = cores.shape[0]
     leaf: cython.Py_ssize_t
     step: cython.Py_ssize_t = 1 if leaves.shape[0] > 1 else 0
-    every: cython.bint = keep.shape[0] == 0
     with cython.nogil:
         while begin < rows:
             count = rows - begin if rows - begin < block.shape[1] else block.shape[1]
             _unfold(
                 kind, cores, output, labels, by_class, a, weights, by_weight, begin, count, block
             )
+            _leave_out(keep, begin, count, block)
             for j in range(count):
                 i = begin + j
-                if every or keep[i]:
-                    leaf = leaves[i * step]
-                    _add(out, leaf, 0, block[0, j] * gradient_scale)
-                    _add(out, leaf, 2, block[1, j] * hessian_scale)
+                leaf = leaves[i * step]
+                _add(out, leaf, 0, block[0, j] * gradient_scale)
+                _add(out, leaf, 2, block[1, j] * hessian_scale)
             begin += count
 
 
@@ -629,7 +649,6 @@ def sum_along(
     begin: cython.Py_ssize_t = 0
     count: cython.Py_ssize_t
     rows: cython.Py_ssize_t = cores.shape[0]
-    every: cython.bint = keep.shape[0] == 0
     step: cython.double
     with cython.nogil:
         while begin < rows:
@@ -637,12 +656,12 @@ def sum_along(
             _unfold(
                 kind, cores, output, labels, by_class, a, weights, by_weight, begin, count, block
             )
+            _leave_out(keep, begin, count, block)
             for j in range(count):
                 i = begin + j
-                if every or keep[i]:
-                    step = steps[i, column]
-                    _add(out, 0, 0, block[0, j] * step * gradient_scale)
-                    _add(out, 0, 2, block[1, j] * step * step * hessian_scale)
+                step = steps[i, column]
+                _add(out, 0, 0, block[0, j] * step * gradient_scale)
+                _add(out, 0, 2, block[1, j] * step * step * hessian_scale)
             begin += count
 
 

@@ -228,9 +228,7 @@ class Sample(Message):
         state = shard.state
         state.keep = EVERY
         if self.sample is not None:
-            state.keep = shard.worktop("keep", np.uint8)
-            for rows in blocks_of(len(state.keep)):
-                state.keep[rows] = self.sample.keeps(shard.numbers(rows))
+            state.keep = shard.mark(self.sample).view(np.uint8)
         return int(np.sum(state.keep))
 
 
