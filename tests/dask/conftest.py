@@ -66,7 +66,7 @@ def names_of(orders):
 
 
 def kill_one(client, sign=signal.SIGKILL):
-    pids = client.run(os.getpid)
+    pids = client.run(os.getpid, on_error="ignore")  # one may be dying
     address = sorted(pids)[0]
     os.kill(pids[address], sign)
     return address
