@@ -54,7 +54,7 @@ class Calibrator(Protocol):
 
 def _rows(
     scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, columns: bool = False
-) -> tuple[Floats, Ints, Floats]:
+) -> tuple[Floats, NDArray[Any], Floats]:
     """Check one calibration set and drop its rows of weight zero.
 
     Labels of a single score are 1 where positive, so that {-1, 1} serves as well as {0, 1}.
@@ -71,7 +71,7 @@ def _rows(
     if not np.any(w > 0):
         raise ValueError("No row has a positive sample_weight: there is nothing to calibrate on.")
     alive = slice(None) if np.all(w > 0) else w > 0
-    t = t[alive].astype(np.intp) if columns else (t[alive] > 0).astype(np.intp)
+    t = t[alive].astype(np.intp) if columns else (t[alive] > 0).astype(np.int8)
     return s[alive], t, w[alive]
 
 

@@ -119,7 +119,9 @@ class Race:
         )
         fitted = blank.fit(scores, self.y, self.weights)
         self._price_training_rows(n_rounds, fitted)
-        proba = fitted.predict(scores)
+        proba = np.empty((len(scores), plan.n_classes))
+        for rows in blocks_of(len(scores)):
+            proba[rows] = fitted.predict(scores[rows])
         del scores
         answers = self._answers(proba)
         if callable(plan.metric):
