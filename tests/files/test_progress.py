@@ -59,7 +59,7 @@ def test_silence(clock, stream, shown):
 
 
 def test_a_fit_tells_of_bins_and_codes(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(module, "_AFTER", 0.0)
+    monkeypatch.setattr(module, "AFTER", 0.0)
     path = write(make_rows(), tmp_path / "rows.parquet")
     table = ParquetTable(path, "label", Costs(fp=1, fn=2), features=FEATURES, progress=True)
     model = CostBoostClassifier("adaboost", n_estimators=2).fit(table)

@@ -12,9 +12,12 @@ import multiprocessing
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, TextIO, TypeVar
+
+from costboost.runtime.terminal import AFTER, EVERY, Line
 
 
 class HasNumber(Protocol):
@@ -150,11 +153,13 @@ class ProgressLine:
     tell: Callable[[Any], str]
     start: float
     stream: TextIO
-    _width: int = 0
     _last: float = 0.0
 
-    AFTER: ClassVar[float] = 3.0  # seconds: who waits no longer needs no line
-    EVERY: ClassVar[float] = 0.2
+    AFTER: ClassVar[float] = AFTER
+    EVERY: ClassVar[float] = EVERY
+
+    def __post_init__(self) -> None:
+        self._line = Line(self.stream)
 
     def __call__(self, done: HasNumber) -> bool:
         """Write the line anew if it is time to; never stops."""
@@ -162,20 +167,12 @@ class ProgressLine:
         if now - self.start >= self.AFTER and now - self._last >= self.EVERY:
             self._last = now
             said = f"round {done.number + 1}, at most {self.n_rounds}   {self.tell(done)}"
-            self._write(f"{said}   {now - self.start:.0f} s")
+            self._line.write(f"{said}   {now - self.start:.0f} s")
         return False
 
     def close(self) -> None:
         """Clear the line."""
-        if self._width:
-            self._write("")
-            self.stream.write("\r")
-            self.stream.flush()
-
-    def _write(self, text: str) -> None:
-        self.stream.write("\r" + text.ljust(self._width))
-        self.stream.flush()
-        self._width = len(text)
+        self._line.clear()
 
 
 def reporter(
@@ -192,6 +189,23 @@ def reporter(
     if verbose == "auto":
         return ProgressLine(n_rounds, tell, start, sys.stderr) if _someone_looks() else None
     return Printer(n_rounds, every * -(-verbose // every), tell) if verbose else None
+
+
+@contextmanager
+def reported(
+    verbose: int | Literal["auto"],
+    n_rounds: int,
+    tell: Callable[[Any], str],
+    start: float,
+    every: int = 1,
+) -> Iterator[list[Observer]]:
+    """Give the observers that `reporter` names, one or none; a line is cleared at the end."""
+    shown = reporter(verbose, n_rounds, tell, start, every)
+    try:
+        yield [] if shown is None else [shown]
+    finally:
+        if isinstance(shown, ProgressLine):
+            shown.close()
 
 
 def _someone_looks() -> bool:
@@ -310,15 +324,10 @@ def take_rounds(
         return asked
 
     observers: list[Observer] = [] if watch is None else [watch]
-    shown = reporter(
-        policy.verbose, n_rounds, tell, time.perf_counter() if start is None else start
-    )
-    observers += [ask] if shown is None else [shown, ask]
-    try:
+    start = time.perf_counter() if start is None else start
+    with reported(policy.verbose, n_rounds, tell, start) as shown:
+        observers += [*shown, ask]
         outcome = consume(rounds(len(previous)), observers, on_interrupt=policy.on_interrupt)
-    finally:
-        if isinstance(shown, ProgressLine):
-            shown.close()
     taken = [*previous, *outcome.rounds]
     limit = len(taken) if outcome.interrupted or asked else None
     if watch is not None and watch.costs and policy.patience is not None:

@@ -12,11 +12,11 @@ import sys
 import time
 from typing import Any
 
+from costboost.runtime.terminal import AFTER, EVERY, Line
+
 __all__ = ["Progress"]
 
 _WIDTH = 20
-_AFTER = 3.0  # seconds
-_EVERY = 0.2
 
 
 class Progress:
@@ -29,30 +29,22 @@ class Progress:
     """
 
     def __init__(self, shown: bool | None = None, stream: Any = None) -> None:
-        self.stream = sys.stderr if stream is None else stream
-        looked_at = bool(getattr(self.stream, "isatty", lambda: False)())
+        stream = sys.stderr if stream is None else stream
+        looked_at = bool(getattr(stream, "isatty", lambda: False)())
         self.shown = looked_at if shown is None else shown
-        self._start, self._last, self._length = time.monotonic(), 0.0, 0
+        self._line, self._start, self._last = Line(stream), time.monotonic(), 0.0
 
     def __call__(self, what: str, done: int, total: int, unit: str) -> None:
         """Tell that so many of all units of a step are done."""
         now = time.monotonic()
         seconds = now - self._start
-        if not self.shown or seconds < _AFTER or (now - self._last < _EVERY and done < total):
+        if not self.shown or seconds < AFTER or (now - self._last < EVERY and done < total):
             return
         filled = _WIDTH * done // max(total, 1)
         bar = "#" * filled + "." * (_WIDTH - filled)
-        self._write(f"costboost: {what:<8} [{bar}] {done}/{total} {unit}   {seconds:.0f} s")
+        self._line.write(f"costboost: {what:<8} [{bar}] {done}/{total} {unit}   {seconds:.0f} s")
         self._last = now
 
     def clear(self) -> None:
         """Clear the line, if one is shown."""
-        if self._length:
-            self._write("")
-            self.stream.write("\r")
-            self.stream.flush()
-
-    def _write(self, text: str) -> None:
-        self.stream.write("\r" + text.ljust(self._length))
-        self.stream.flush()
-        self._length = len(text)
+        self._line.clear()

@@ -26,9 +26,8 @@ from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.rounds import (
     EarlyStopping,
     Observer,
-    ProgressLine,
     consume,
-    reporter,
+    reported,
 )
 from costboost.calibration import CalibratedScores, ClassCalibration, calibration_splits
 from costboost.costs import as_costs
@@ -156,8 +155,7 @@ class Race:
         few = len(self.costs.actions) <= 256
         decided: Rows = np.empty(len(proba), np.uint8 if few else np.intp)
         for rows in blocks_of(len(proba)):
-            costs = self.costs[rows] if self.costs.per_row else self.costs
-            decided[rows] = costs.decide(proba[rows], encoded=True)
+            decided[rows] = self.costs[rows].decide(proba[rows], encoded=True)
         return decided
 
     def _idle(self) -> bool:
@@ -186,13 +184,9 @@ class Race:
         plan, watch = self.trainer.plan, self.watch
         observers: list[Observer] = [self._watch]
         n_rounds, start = plan.setting.n_rounds, self.trainer.started
-        shown = reporter(plan.verbose, n_rounds, self._say, start, every=STEP)
-        observers += [self._tell] if shown is None else [shown, self._tell]
-        try:
+        with reported(plan.verbose, n_rounds, self._say, start, every=STEP) as shown:
+            observers += [*shown, self._tell]
             outcome = consume(self.steps(), observers, on_interrupt=plan.on_interrupt)
-        finally:
-            if isinstance(shown, ProgressLine):
-                shown.close()
         steps, self.interrupted = outcome.rounds, outcome.interrupted
         if watch.looks[-1:] != [len(steps)]:  # ended between two looks, or before the first
             watch.look(Step(len(steps) - 1, ()))
