@@ -63,8 +63,10 @@ def fit_costs(
             "such as Costs(fp=8, fn='amount')."
         )
     wanted = held if given is None else as_costs(given)
-    bound = bind_elsewhere(wanted, classes, X) if is_spread(X) else None
-    bound = as_costs(wanted, classes, n_samples, X) if bound is None else bound
+    if is_spread(X):
+        bound = bind_elsewhere(wanted, classes, X)
+    else:
+        bound = as_costs(wanted, classes, n_samples, X)
     # Rows of a single class have no wrong answer; that is for whoever trains to refuse.
     if not bound.contain_truth and bound.largest == 0.0 and len(np.asarray(classes)) > 1:
         raise ValueError(

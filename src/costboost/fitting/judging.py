@@ -83,8 +83,8 @@ def row_losses(metric: str, answers: Answers) -> Floats:
     for rows in blocks_of(len(out)):
         y = answers.y[rows].astype(np.intp)
         if proba is None:
-            costs = answers.costs[rows] if answers.costs.per_row else answers.costs
-            out[rows] = costs.of_decisions(y, answers.decided[rows], encoded=True)
+            costs, decided = answers.costs[rows], answers.decided[rows]
+            out[rows] = costs.of_decisions(y, decided, encoded=True)
             continue
         said = proba[rows]
         right = said[np.arange(len(y)), y]

@@ -9,7 +9,7 @@ part that is lost is made again from its source and told what had changed it.
     BindLabels, BindCosts, Encode          what all rows together decide: classes, prices, bins
     OpenShard, AskShard, CloseShard        a model's rows, and its loop's messages to them
     Follow, Advance, Unfollow              rows that a model is judged by, and their margins
-    Apply, FetchData, ...                  what is asked of rows before and after the rounds
+    Apply, FetchCodes, ...                 what is asked of rows before and after the rounds
 """
 
 from __future__ import annotations
