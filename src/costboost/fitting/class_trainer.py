@@ -48,9 +48,9 @@ class ClassTrainer(TableTrainer):
         self.costs, self.classes = costs, classes
         self._watch(held_out)
 
-    def _of(self, rows: Int64) -> tuple[Int64, Costs, Floats | None]:
-        """Return the classes, the costs and the weights of some rows."""
-        if len(rows) == len(self.y):
+    def _of(self, rows: Int64 | None) -> tuple[Int64, Costs, Floats | None]:
+        """Return the classes, the costs and the weights of some rows, or of all."""
+        if rows is None:
             return self.y, self.costs, self.weights
         weights = None if self.weights is None else self.weights[rows]
         return self.y[rows], self.costs[rows], weights
@@ -68,9 +68,9 @@ class ClassTrainer(TableTrainer):
         weights = None if self.weights is None else self.weights[rows]
         return Watched(X, codes, self.y[rows], self.costs[rows], weights)
 
-    def _cheapest_constant(self, rows: Int64) -> int:
+    def _cheapest_constant(self, rows: Int64 | None) -> int:
         """Return the class number that is cheapest to answer on some rows, whatever they are."""
-        y, costs, weights = self._of(rows)
+        y, costs, weights = self._of(self._some(rows))
         if not costs.is_square:
             return int(np.argmax(np.bincount(y, weights, minlength=self.plan.n_classes)))
         label, _ = costs.cheapest_constant(self.classes[y], weights)

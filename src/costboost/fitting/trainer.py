@@ -167,8 +167,8 @@ class TableTrainer:
         self.histories.append(history)
         return self._finish(loop, history, used)
 
-    def open(self, rows: Int64, previous: Any = None) -> AbstractContextManager[Any]:
-        """Set up the rounds on some rows; their threads end with the block."""
+    def open(self, rows: Int64 | None, previous: Any = None) -> AbstractContextManager[Any]:
+        """Set up the rounds on some rows, or on all; their threads end with the block."""
         raise NotImplementedError
 
     def _rounds_of(self, previous: Any) -> list[Any]:
@@ -179,7 +179,7 @@ class TableTrainer:
         """Return what is to be known of the rounds, while their rows are at hand."""
         raise NotImplementedError
 
-    def _finish(self, loop: Any, history: Any, rows: Int64) -> Any:
+    def _finish(self, loop: Any, history: Any, rows: Int64 | None) -> Any:
         """Return the model."""
         raise NotImplementedError
 
@@ -257,20 +257,30 @@ class TableTrainer:
         """Return the copies if they decide how rows are cut into folds."""
         return self.copies if keeps_copies(cv, groups) else None
 
-    def _weighted_rows(self, rows: Any) -> Int64:
-        """Return the numbers of the rows to train on: rows of weight 0 are as good as absent."""
-        chosen: NDArray[Any] = np.arange(len(self.y), dtype=np.uint32)  # four bytes a row
-        if rows is not None:
-            chosen = np.asarray(rows)
+    def _weighted_rows(self, rows: Any) -> Int64 | None:
+        """Return the numbers of the rows to train on, None if all of the table.
+
+        Rows of weight 0 are as good as absent.
+        """
+        chosen = None if rows is None else np.asarray(rows)
         self._trained_on = chosen
-        if self.weights is None or np.all(self.weights[chosen] > 0.0):
+        if self.weights is None:
+            return chosen
+        weights = self.weights if chosen is None else self.weights[chosen]
+        if np.all(weights > 0.0):
             return chosen
         if self.plan.n_classes:
-            check_weighted_classes(self.y[chosen], self.weights[chosen])
-        return np.asarray(chosen[self.weights[chosen] > 0.0])
+            check_weighted_classes(self.y if chosen is None else self.y[chosen], weights)
+        weighted = np.flatnonzero(weights > 0.0).astype(np.uint32)  # four bytes a row
+        return weighted if chosen is None else np.asarray(chosen[weighted])
 
-    def _hold_out(self, rows: Int64) -> tuple[Int64, Int64]:
+    def _some(self, rows: Int64 | None) -> Int64 | None:
+        """Return the numbers of rows, None if they are all of the table."""
+        return None if rows is None or len(rows) == len(self.y) else rows
+
+    def _hold_out(self, rows: Int64 | None) -> tuple[Int64, Int64]:
         """Set a share of the rows apart (of every class), at least one and never all of them."""
+        rows = np.arange(len(self.y), dtype=np.uint32) if rows is None else rows
         share = self.plan.validation_fraction
         if not share > 0.0:
             raise ValueError(
@@ -358,6 +368,8 @@ class TableTrainer:
         model, plan = self.model_of(rounds), self.plan
         if plan.calibration is None:
             return self.attributes((model,), None)
+        if self._trained_on is None:
+            return None
         left = np.setdiff1d(np.arange(len(self.y)), self._trained_on)
         if not len(left):
             return None

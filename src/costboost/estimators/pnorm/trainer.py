@@ -59,10 +59,10 @@ class PNormTrainer(ClassTrainer):
     scores_are_margins = False
 
     @contextmanager
-    def open(self, rows: Int64, previous: Any = None) -> Iterator[Mixing]:
-        """Set up the rounds on some rows; their threads end with the block."""
-        plan, part = self.plan, None if len(rows) == len(self.y) else rows
-        y, costs, weights = self._of(rows)
+    def open(self, rows: Int64 | None, previous: Any = None) -> Iterator[Mixing]:
+        """Set up the rounds on some rows, or on all; their threads end with the block."""
+        plan, part = self.plan, self._some(rows)
+        y, costs, weights = self._of(part)
         loader = PNormLoader(RowData(y, weights, costs), plan.n_classes)
         with self.table.open(loader, part, width=plan.n_classes) as shards:
             learner = self._relational_learner(part)
@@ -75,7 +75,7 @@ class PNormTrainer(ClassTrainer):
     ) -> MixingHistory:
         return MixingHistory(rounds, evals, loop.largest_cost)
 
-    def _finish(self, loop: Mixing, history: MixingHistory, rows: Int64) -> Mixture:
+    def _finish(self, loop: Mixing, history: MixingHistory, rows: Int64 | None) -> Mixture:
         return self.model_of(history.rounds) if history.rounds else self._constant(loop, rows)
 
     def _relational_learner(self, rows: Int64 | None) -> RelationalLearner:
@@ -109,7 +109,7 @@ class PNormTrainer(ClassTrainer):
     def _follower(self, watched: Watched) -> Follower:
         return _Follower(self, watched)
 
-    def _constant(self, loop: Mixing, rows: Int64) -> Mixture:
+    def _constant(self, loop: Mixing, rows: Int64 | None) -> Mixture:
         """Say that no round could be taken, and answer the cheapest constant."""
         plan, answer = self.plan, self._cheapest_constant(rows)
         why, remedy = "no answer costs more than another", "other costs"
