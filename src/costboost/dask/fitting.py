@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ from costboost.clusters.driver import Driver, new_fit
 from costboost.dask.collections import homes_of, make_source, read_pieces
 from costboost.dask.transport import DaskTransport
 from costboost.fitting.spread import PartsTable, refuse_elsewhere
+from costboost.shards.bench import Desk
 from costboost.shards.parts import Part
 
 __all__ = ["fit_on_cluster"]
@@ -52,7 +54,7 @@ def fit_on_cluster(
     pieces = read_pieces(X, y, sample_weight)
     client = _reached(client)
     name = new_fit()
-    transport = DaskTransport(client, name, Part, pieces.parts, make_source)
+    transport = DaskTransport(client, name, partial(Part, desk=Desk()), pieces.parts, make_source)
     driver = Driver(
         transport,
         [None] * len(pieces.parts),

@@ -27,7 +27,7 @@ from costboost.binning.binner import Binner
 from costboost.costs import Costs
 from costboost.inputs.arrays import encode
 from costboost.shards.arranging import Arranged, left_out, without_fold
-from costboost.shards.bench import Bench
+from costboost.shards.bench import Bench, Desk
 from costboost.shards.layout import deal_rows, plan_layout
 from costboost.shards.loading import Loader, RowData
 from costboost.shards.messages import Command, Message
@@ -81,6 +81,8 @@ class Part:
         The row whose codes are at each place; None: the one of that number.
     fold_starts : int64 array or None
         Where folds begin among them, and at last rows of none, if rows are stored by folds.
+    desk : Desk
+        Of all parts of this process, or its own.
     bench : Bench
         Of the models that leave out one fold each, whose rounds take turns.
     shards : dict
@@ -89,14 +91,15 @@ class Part:
         Places and margins of rows that are followed, by key.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, desk: Desk | None = None) -> None:
         self.source = source
         self._raw: Raw | None = None
         self._n_rows: int | None = None
         self._codes: Codes | None = None
         self.stored: NDArray[np.uint32] | None = None
         self.fold_starts: Int64 | None = None
-        self.bench = Bench()
+        self.desk = Desk() if desk is None else desk
+        self.bench = Bench(self.desk)
         self.data: RowData | None = None
         self.shards: dict[int, Shard] = {}
         self.followed: dict[int, tuple[Chosen, Floats]] = {}
@@ -366,7 +369,7 @@ class OpenShard(Command):
         state = loader.load(rows)
         first = self.ranks if isinstance(self.ranks, int) else 0
         rows = rows if isinstance(self.ranks, int) else self.ranks[rows]
-        bench = Bench() if skips is None else part.bench
+        bench = Bench(part.desk) if skips is None else part.bench
         part.shards[self.key] = Shard(codes, rows, starts, state, skips, bench, first)
 
 
