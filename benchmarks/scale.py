@@ -106,7 +106,8 @@ def main() -> None:
     lines = []
     try:
         begin = perf_counter()
-        paths = {n: write_rows(folder / str(n), n) for n in sorted({options.rows, peer_rows})}
+        sizes = sorted({options.rows, peer_rows})
+        paths = {n: write_rows(folder / "rows", n, options.threads) for n in sizes}
         print(f"files written in {perf_counter() - begin:.0f} s\n")
         print(
             f"{'':<12}{'rows':>13}{'to round 1':>12}{'round, s':>10}{'total, s':>10}"
@@ -123,8 +124,7 @@ def main() -> None:
         judge(own)
     finally:
         if not options.keep:
-            for n in {options.rows, peer_rows}:
-                shutil.rmtree(folder / str(n), ignore_errors=True)
+            shutil.rmtree(folder / "rows", ignore_errors=True)
             if options.folder is None:
                 shutil.rmtree(folder, ignore_errors=True)
     if options.json is not None:
