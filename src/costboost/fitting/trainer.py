@@ -271,8 +271,8 @@ class TableTrainer:
             return chosen
         if self.plan.n_classes:
             check_weighted_classes(self.y if chosen is None else self.y[chosen], weights)
-        weighted = np.flatnonzero(weights > 0.0).astype(np.uint32)  # four bytes a row
-        return weighted if chosen is None else np.asarray(chosen[weighted])
+        weighted: NDArray[Any] = np.flatnonzero(weights > 0.0)
+        return weighted.astype(np.uint32) if chosen is None else np.asarray(chosen[weighted])
 
     def _some(self, rows: Int64 | None) -> Int64 | None:
         """Return the numbers of rows, None if they are all of the table."""
