@@ -42,7 +42,7 @@ def fit_on_cluster(
     ----------
     estimator : estimator
     fit : callable
-        What it is fitted by: takes a table, labels and weights.
+        What it is fitted by: takes a table, which has labels and weights.
     X, y, sample_weight : Dask collections
     client : distributed.Client or None
         None is the one that is there.
@@ -66,7 +66,7 @@ def fit_on_cluster(
     )
     with driver:
         table = PartsTable(driver, pieces.names, targets=is_regressor(estimator))
-        fit(table, table.labels(), table.weights(), **given)
+        fit(table, None, **given)
     if not pieces.named:
         del estimator.feature_names_in_
 

@@ -44,16 +44,22 @@ class ClassTrainer(TableTrainer):
         held_out: list[HeldOut] | None = None,
         observer: Any = None,
     ) -> None:
-        super().__init__(plan, X, y, weights, observer)
-        self.costs, self.classes = costs, classes
+        super().__init__(plan, X, y, weights, costs, observer)
+        self.classes = classes
         self._watch(held_out)
+
+    @property
+    def costs(self) -> Costs:
+        """The costs of all rows."""
+        found = self.said.costs
+        assert found is not None
+        return found
 
     def _of(self, rows: Int64 | None) -> tuple[Int64, Costs, Floats | None]:
         """Return the classes, the costs and the weights of some rows, or of all."""
-        if rows is None:
-            return self.y, self.costs, self.weights
-        weights = None if self.weights is None else self.weights[rows]
-        return self.y[rows], self.costs[rows], weights
+        said = self.said if rows is None else self.said.take(rows)
+        assert said.costs is not None
+        return said.y, said.costs, said.weights
 
     def _watch_table(self, part: HeldOut) -> Watched:
         y = encode(self.classes, part.y, "y of eval_set")  # refuses labels that are not known

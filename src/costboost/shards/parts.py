@@ -268,12 +268,12 @@ class BindLabels(Command):
 
 
 @dataclass(frozen=True)
-class TellClasses(PartMessage):
-    """Ask for the class numbers of all rows, a byte each if that is enough."""
+class TellSaid(PartMessage):
+    """Ask for what was said of all rows, as far as it is settled: class numbers are bytes."""
 
-    def answer(self, part: Part) -> list[NDArray[Any]]:
-        """Return them."""
-        return [part.settled(None).y]
+    def answer(self, part: Part) -> list[RowData]:
+        """Return it."""
+        return [part.settled(None)]
 
 
 @dataclass(frozen=True)

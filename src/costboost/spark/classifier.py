@@ -141,7 +141,7 @@ class SparkCostBoostClassifier(TrainingParams, SavedParams, Estimator[SparkCostB
         )
         with driver:
             table = PartsTable(driver, columns.feature_names)
-            local.fit(table, table.labels(), table.weights())
+            local.fit(table, None)  # type: ignore[arg-type]
         return self._copyValues(SparkCostBoostModel(_without_names(local, columns)))
 
     def _columns(self, dataset: Any) -> Columns:

@@ -34,7 +34,6 @@ from costboost.fitting.judging import HeldOut, Judge
 from costboost.fitting.trainer import TableTrainer
 from costboost.inputs.arrays import encode, read_numbers
 from costboost.inputs.checks import read_numeric_targets
-from costboost.shards.loading import RowData
 from costboost.shards.local import Shards
 
 Floats = NDArray[np.float64]
@@ -88,8 +87,8 @@ class GradientTrainer(TableTrainer):
         held_out: list[HeldOut] | None = None,
         observer: Any = None,
     ) -> None:
-        super().__init__(plan, X, y, weights, observer)
-        self.costs, self.prices = costs, prices
+        super().__init__(plan, X, y, weights, costs, observer)
+        self.prices = prices
         if self.binner is not None:
             check_order(plan.monotone, self.binner)
         self._watch(held_out)
@@ -115,6 +114,7 @@ class GradientTrainer(TableTrainer):
             offsets = start if init is None else init.margins(self.table_of(part)) + start
             tally = self._tally(loss, shards, table, costs, part)
             self._first = (start, init)
+            del loader, table, costs  # rows elsewhere leave nothing here
             yield GradientBoosting(shards, loss, learner, setting, offsets, tally)
 
     def _rounds_of(self, previous: Any) -> list[GradientRound]:
@@ -123,8 +123,8 @@ class GradientTrainer(TableTrainer):
     def _loader(self, part: Int64 | None) -> GradientLoader:
         """Return what makes the state of some rows, or of all."""
         plan, chosen = self.plan, slice(None) if part is None else part
-        weights = None if self.weights is None else self.weights[chosen]
-        data = RowData(self.y[chosen], weights, None if self.costs is None else self.costs[chosen])
+        data = self.said if part is None else self.said.take(part)
+        weights = data.weights
         weighted = weights is not None and np.ptp(weights) != 0.0  # all alike: as good as none
         shift = 0
         if weights is not None and weighted and plan.setting.l2 == 0.0:

@@ -68,7 +68,9 @@ class PNormTrainer(ClassTrainer):
             learner = self._relational_learner(part)
             setting = replace(plan.setting, n_rounds=self.n_rounds)
             choices = (plan.method, learner, plan.n_classes, setting)
-            yield Mixing(shards, *choices, weighted=weights is not None)
+            mixing = Mixing(shards, *choices, weighted=weights is not None)
+            del y, costs, weights, loader  # rows elsewhere leave nothing here
+            yield mixing
 
     def _history(
         self, loop: Mixing, rounds: list[MixingRound], evals: dict[str, list[float]]
@@ -85,7 +87,7 @@ class PNormTrainer(ClassTrainer):
             X = X.tocsr() if sp.issparse(X) else X
             kind = outside_kind(plan.method)
             return OutsideRelation(plan.estimator, X, plan.n_classes, kind, plan.seed)
-        least = leaf_rows(plan.min_samples_leaf, len(self.y) if rows is None else len(rows))
+        least = leaf_rows(plan.min_samples_leaf, self.n_rows if rows is None else len(rows))
         return RelationalTree(
             self.binner,
             plan.n_classes,
