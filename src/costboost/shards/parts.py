@@ -75,7 +75,8 @@ class Part:
     ----------
     source : Source
     data : RowData
-        What was said of the rows, as far as it is settled.
+        What was said of the rows, as far as it is settled: in their order, or, once there are
+        codes, in that of the codes.
     codes : uint8 array of shape (m, d)
     stored : uint32 array of shape (m,) or None
         The row whose codes are at each place; None: the one of that number.
@@ -140,6 +141,8 @@ class Part:
             about = (binner.__getstate__(), self.stored)
             shape = (self.n_rows, binner.n_features)
             self._codes = write(None) if keep is None else keep(about, shape, write)
+            if self.data is not None and self.stored is not None:
+                self.data = self.data.take(self.stored)
         self._raw = None
 
     def _by_class(self) -> NDArray[np.uint32] | None:
@@ -167,20 +170,29 @@ class Part:
         """Return the codes of some rows, in their order."""
         return self.codes[self.places_of(chosen)]
 
+    def as_stored(self, blank: Loader) -> tuple[Loader, Arranged] | None:
+        """Return all rows as they are stored; None where a model groups them otherwise.
+
+        Neither the codes nor what was said of the rows needs a copy then.
+        """
+        loader, n_rows = blank.on(self._settled), self.n_rows
+        labels = np.zeros(n_rows, dtype=np.uint8) if loader.labels is None else loader.labels
+        if np.any(labels[1:] < labels[:-1]):
+            return None
+        rows = np.arange(n_rows, dtype=np.uint32) if self.stored is None else self.stored
+        begins = np.searchsorted(labels, np.arange(loader.n_segments, dtype=labels.dtype))
+        return loader, Arranged(self.codes, rows, np.append(begins, n_rows))
+
     def arranged(self, chosen: Chosen, loader: Loader) -> Arranged:
         """Return the codes of a model's rows as it groups them.
 
-        All rows need no copy of the codes, if the model groups them as they are stored, or not at
-        all; nor do all but those of a fold.
+        All rows but those of a fold need no copy of the codes.
         """
         n_rows, labels = self.n_rows if chosen is None else len(chosen), loader.labels
-        if chosen is None:
-            rows = np.arange(n_rows, dtype=np.uint32) if self.stored is None else self.stored
-            own = np.zeros(n_rows, dtype=np.uint8) if labels is None else labels[rows]
-            if np.all(own[1:] >= own[:-1]):
-                starts = np.searchsorted(own, np.arange(loader.n_segments + 1))
-                return Arranged(self.codes, rows, starts)
-        elif labels is None and self.stored is not None and self.fold_starts is not None:
+        by_fold = self.stored is not None and self.fold_starts is not None
+        if chosen is not None and labels is None and by_fold:
+            assert self.stored is not None
+            assert self.fold_starts is not None
             fold = left_out(chosen, self.stored, self.fold_starts)
             if fold is not None:
                 return without_fold(self.codes, chosen, self.stored, self.fold_starts, fold)
@@ -188,11 +200,17 @@ class Part:
         places = self.places_of(layout.rows if chosen is None else chosen[layout.rows])
         return Arranged(np.ascontiguousarray(self.codes[places]), layout.rows, layout.starts[0])
 
-    def settled(self, chosen: Chosen) -> RowData:
-        """Return what was said of some rows."""
+    @property
+    def _settled(self) -> RowData:
         if self.data is None:
             raise RuntimeError("Nothing was said of these rows yet: send BindLabels first.")
-        return self.data if chosen is None else self.data.take(chosen)
+        return self.data
+
+    def settled(self, chosen: Chosen) -> RowData:
+        """Return what was said of some rows, in their order."""
+        if self.stored is None:
+            return self._settled if chosen is None else self._settled.take(chosen)
+        return self._settled.take(self.places_of(chosen))
 
 
 def _encode(part: Part, binner: Binner, out: Codes | None) -> Codes:
@@ -364,9 +382,14 @@ class OpenShard(Command):
 
     def answer(self, part: Part) -> None:
         """Make a shard of the rows."""
-        loader = self.loader.on(part.settled(self.chosen))
-        codes, rows, starts, skips = part.arranged(self.chosen, loader)
-        state = loader.load(rows)
+        found = part.as_stored(self.loader) if self.chosen is None else None
+        if found is not None:
+            loader, (codes, rows, starts, skips) = found
+            state = loader.load(slice(None))
+        else:
+            loader = self.loader.on(part.settled(self.chosen))
+            codes, rows, starts, skips = part.arranged(self.chosen, loader)
+            state = loader.load(rows)
         first = self.ranks if isinstance(self.ranks, int) else 0
         rows = rows if isinstance(self.ranks, int) else self.ranks[rows]
         bench = Bench(part.desk) if skips is None else part.bench
