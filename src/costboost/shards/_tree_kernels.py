@@ -24,15 +24,44 @@ except ImportError:
     from costboost.runtime import interpreted as cython
 
 if cython.compiled:
-    from cython.cimports.costboost.shards._prefetch import prefetch
+    from cython.cimports.costboost.shards._prefetch import prefetch, prefetch_far
 
-# Rows between asking for a cache line and using it.
-AHEAD = cython.declare(cython.Py_ssize_t, 16)
+# Rows of a node lie scattered in memory. They are asked for twice, so many rows before they are
+# used: far ahead into the second cache, which can wait for many at once, and then into the first.
+FAR = cython.declare(cython.Py_ssize_t, 64)
+NEAR = cython.declare(cython.Py_ssize_t, 8)
 
 
 def is_compiled() -> bool:
     """Whether these kernels were compiled."""
     return cython.compiled
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _add_line(
+    line: cython.pointer[cython.const[cython.uchar]],
+    d: cython.Py_ssize_t,
+    value: cython.longlong,
+    cells: cython.p_longlong,
+) -> cython.int:
+    """Add a value to the bin of every column; four at a time, which takes a third less.
+
+    `cells` moves on with the columns: the place of a bin is then its code and a constant.
+    """
+    j: cython.Py_ssize_t
+    for j in range(0, d - 3, 4):
+        cells[cython.cast(cython.Py_ssize_t, line[j])] += value
+        cells[256 + cython.cast(cython.Py_ssize_t, line[j + 1])] += value
+        cells[512 + cython.cast(cython.Py_ssize_t, line[j + 2])] += value
+        cells[768 + cython.cast(cython.Py_ssize_t, line[j + 3])] += value
+        cells = cells + 1024 if cython.compiled else cells[1024:]
+    for j in range(d - d % 4, d):
+        cells[cython.cast(cython.Py_ssize_t, line[j])] += value
+        cells = cells + 256 if cython.compiled else cells[256:]
+    return 0
 
 
 @cython.cfunc
@@ -46,20 +75,13 @@ def _add_row(
     offset: cython.Py_ssize_t,
     hist: cython.longlong[::1],
 ) -> cython.int:
-    """Add a value to the bin of every column; four at a time, which takes a third less."""
-    j: cython.Py_ssize_t = 0
-    d: cython.Py_ssize_t = codes.shape[1]
-    while j + 3 < d:
-        hist[offset + cython.cast(cython.Py_ssize_t, codes[row, j])] += value
-        hist[offset + 256 + cython.cast(cython.Py_ssize_t, codes[row, j + 1])] += value
-        hist[offset + 512 + cython.cast(cython.Py_ssize_t, codes[row, j + 2])] += value
-        hist[offset + 768 + cython.cast(cython.Py_ssize_t, codes[row, j + 3])] += value
-        offset += 1024
-        j += 4
-    while j < d:
-        hist[offset + cython.cast(cython.Py_ssize_t, codes[row, j])] += value
-        offset += 256
-        j += 1
+    """Add a value to the bin of every column, by addresses; interpreted, by parts of the arrays."""
+    if cython.compiled:
+        _add_line(
+            cython.address(codes[row, 0]), codes.shape[1], value, cython.address(hist[offset])
+        )
+    else:
+        _add_line(codes[row], codes.shape[1], value, hist[offset:])
     return 0
 
 
@@ -117,6 +139,8 @@ def class_histogram(
             scale = scales[k]
             if whole:
                 for i in range(begins[k], ends[k]):
+                    if cython.compiled:  # past the end it asks in vain
+                        prefetch(cython.address(codes[i, 0]) + FAR * d)
                     weight = weights[i] * scale
                     if factored:
                         weight *= factors[i]
@@ -127,13 +151,20 @@ def class_histogram(
                         _add_row(codes, i, grid, plane, hist)
             else:
                 for i in range(begins[k], ends[k]):
-                    if cython.compiled and i + AHEAD < ends[k]:
-                        ahead = order[i + AHEAD]
+                    if cython.compiled and i + NEAR < ends[k]:
+                        ahead = order[i + NEAR]
                         prefetch(cython.address(codes[ahead, 0]))
                         prefetch(cython.address(codes[ahead, d - 1]))
                         prefetch(cython.address(weights[ahead]))
                         if factored:
                             prefetch(cython.address(factors[ahead]))
+                        if i + FAR < ends[k]:
+                            ahead = order[i + FAR]
+                            prefetch_far(cython.address(codes[ahead, 0]))
+                            prefetch_far(cython.address(codes[ahead, d - 1]))
+                            prefetch_far(cython.address(weights[ahead]))
+                            if factored:
+                                prefetch_far(cython.address(factors[ahead]))
                     row = order[i]
                     weight = weights[row] * scale
                     if factored:
@@ -174,11 +205,16 @@ def pair_histogram(
                 row = i
                 if not whole:
                     row = order[i]
-                    if cython.compiled and i + AHEAD < ends[s]:
-                        ahead = order[i + AHEAD]
+                    if cython.compiled and i + NEAR < ends[s]:
+                        ahead = order[i + NEAR]
                         prefetch(cython.address(codes[ahead, 0]))
                         prefetch(cython.address(codes[ahead, d - 1]))
                         prefetch(cython.address(pairs[ahead, 0]))
+                        if i + FAR < ends[s]:
+                            ahead = order[i + FAR]
+                            prefetch_far(cython.address(codes[ahead, 0]))
+                            prefetch_far(cython.address(codes[ahead, d - 1]))
+                            prefetch_far(cython.address(pairs[ahead, 0]))
                 gradient = pairs[row, 0]
                 hessian = pairs[row, 1]
                 for j in range(n_columns):
@@ -225,6 +261,8 @@ def packed_histogram(
                 stop = start + block if start + block < ends[s] else ends[s]
                 if whole:
                     for i in range(start, stop):
+                        if cython.compiled:
+                            prefetch(cython.address(codes[i, 0]) + FAR * d)
                         pair = packed[i]
                         if drawn:
                             _add_drawn(codes, i, columns, pair, 0, part)
@@ -232,11 +270,16 @@ def packed_histogram(
                             _add_row(codes, i, pair, 0, part)
                 else:
                     for i in range(start, stop):
-                        if cython.compiled and i + AHEAD < ends[s]:
-                            ahead = order[i + AHEAD]
+                        if cython.compiled and i + NEAR < ends[s]:
+                            ahead = order[i + NEAR]
                             prefetch(cython.address(codes[ahead, 0]))
                             prefetch(cython.address(codes[ahead, d - 1]))
                             prefetch(cython.address(packed[ahead]))
+                            if i + FAR < ends[s]:
+                                ahead = order[i + FAR]
+                                prefetch_far(cython.address(codes[ahead, 0]))
+                                prefetch_far(cython.address(codes[ahead, d - 1]))
+                                prefetch_far(cython.address(packed[ahead]))
                         row = order[i]
                         pair = packed[row]
                         if drawn:
@@ -280,12 +323,18 @@ def vector_histogram(
                 row = i
                 if not whole:
                     row = order[i]
-                    if cython.compiled and i + AHEAD < ends[s]:
-                        ahead = order[i + AHEAD]
+                    if cython.compiled and i + NEAR < ends[s]:
+                        ahead = order[i + NEAR]
                         prefetch(cython.address(codes[ahead, 0]))
                         prefetch(cython.address(codes[ahead, d - 1]))
                         prefetch(cython.address(vectors[ahead, 0]))
                         prefetch(cython.address(vectors[ahead, n_classes - 1]))
+                        if i + FAR < ends[s]:
+                            ahead = order[i + FAR]
+                            prefetch_far(cython.address(codes[ahead, 0]))
+                            prefetch_far(cython.address(codes[ahead, d - 1]))
+                            prefetch_far(cython.address(vectors[ahead, 0]))
+                            prefetch_far(cython.address(vectors[ahead, n_classes - 1]))
                 for j in range(n_columns):
                     c = columns[j] if drawn else j
                     cell = n_classes * (j * 256 + cython.cast(cython.Py_ssize_t, codes[row, c]))
@@ -346,8 +395,10 @@ def partition(
             right = 0
             for i in range(begins[s], ends[s]):
                 row = i if whole else order[i]
-                if cython.compiled and not whole and i + AHEAD < ends[s]:
-                    prefetch(cython.address(codes[order[i + AHEAD], feature]))
+                if cython.compiled and not whole and i + NEAR < ends[s]:
+                    prefetch(cython.address(codes[order[i + NEAR], feature]))
+                    if i + FAR < ends[s]:
+                        prefetch_far(cython.address(codes[order[i + FAR], feature]))
                 go = cython.cast(cython.Py_ssize_t, goes_left[codes[row, feature]])
                 order[left] = row
                 scratch[right] = row
@@ -401,8 +452,10 @@ def assign_split(
         for s in range(begins.shape[0]):
             for i in range(begins[s], ends[s]):
                 row = i if whole else order[i]
-                if cython.compiled and not whole and i + AHEAD < ends[s]:
-                    prefetch(cython.address(codes[order[i + AHEAD], feature]))
+                if cython.compiled and not whole and i + NEAR < ends[s]:
+                    prefetch(cython.address(codes[order[i + NEAR], feature]))
+                    if i + FAR < ends[s]:
+                        prefetch_far(cython.address(codes[order[i + FAR], feature]))
                 go = cython.cast(cython.int, goes_left[codes[row, feature]])
                 leaves[row] = right + step * go
                 count += go
