@@ -29,7 +29,7 @@ from costboost import CostBoostClassifier
 from costboost.clusters.driver import Driver
 from costboost.shards.local import Shards
 from costboost.shards.messages import Begin
-from costboost.shards.parts import AskShard
+from costboost.shards.part_messages import AskShard
 
 MOST = {"Dask": 2.0, "Spark": 1.5}  # times the time of threads
 SHORT = 3  # rounds of a fit whose bytes are counted, or that is compared with a longer one

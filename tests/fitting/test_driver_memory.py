@@ -15,7 +15,8 @@ from costboost import (
     PNormBoostClassifier,
 )
 from costboost.fitting.spread import PartsTable
-from costboost.shards.parts import AskShard, Part, Raw
+from costboost.shards.part_messages import AskShard
+from costboost.shards.parts import Part, Raw
 
 SIZES = (1_000, 5_000, 25_000)  # the first pays for what is loaded once
 

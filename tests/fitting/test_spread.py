@@ -21,7 +21,8 @@ from costboost import (
 from costboost.boosting.adaboost.rules import RULES
 from costboost.fitting.spread import PartsTable
 from costboost.shards.messages import Count, Expand, Histogram
-from costboost.shards.parts import AskShard, Part, Raw
+from costboost.shards.part_messages import AskShard
+from costboost.shards.parts import Part, Raw
 
 RNG = np.random.default_rng(0)
 N = 400

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from costboost.binning.binner import fit_binner
-from costboost.shards.parts import BindLabels, Encode, Part, Raw, TellFacts
+from costboost.shards.part_messages import BindLabels, Encode, TellFacts
+from costboost.shards.parts import Part, Raw
 
 RNG = np.random.default_rng(0)
 N = 60

@@ -28,13 +28,12 @@ from costboost.inputs.checks import check_labels, is_spread, read_numeric_target
 from costboost.shards.folds import fold_numbers
 from costboost.shards.loading import Loader, RowData
 from costboost.shards.messages import Message
-from costboost.shards.parts import (
+from costboost.shards.part_messages import (
     Advance,
     Apply,
     AskShard,
     BindCosts,
     BindLabels,
-    Chosen,
     CloseShard,
     Encode,
     FetchCodes,
@@ -46,6 +45,7 @@ from costboost.shards.parts import (
     TellSaid,
     Unfollow,
 )
+from costboost.shards.parts import Chosen
 from costboost.trees.forest import Forest
 
 __all__ = ["Cluster", "PartsTable", "refuse_elsewhere"]
