@@ -56,6 +56,8 @@ class Shards:
     crew.
     """
 
+    far = False  # a question more takes no time but that of the answer
+
     def __init__(self, shards: Sequence[Shard], crew: Crew | None = None) -> None:
         warn_if_interpreted()
         self.shards = list(shards)

@@ -181,7 +181,7 @@ class GrowTree(Message):
             ends,
             sampled,
             shard.worktop("order", np.uint32),
-            shard.worktop("scratch", np.uint32),
+            shard.bench.desk.places(len(shard.rows)),
             shard.leaves,
             *self.mode.summands(shard),
             columns,

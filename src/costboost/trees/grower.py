@@ -4,8 +4,9 @@ The grower asks shards for integer sums and never sees a row: one message starts
 each split divides a node and brings its left child's histogram, one lets rows find their leaves.
 The right child's histogram is the parent's less the left one's, which integers make exact. Where
 nodes are searched for less than half of the columns each, drawn anew, nothing is subtracted: every
-node is added up for its own columns only. A small table in one shard grows a tree in one call
-(`at_once.py`), to the same tree.
+node is added up for its own columns only. Shards that are far away are asked for that, and to count
+rows, in the trip that divides the node: before it is known whether the answer will be needed. A
+small table in one shard grows a tree in one call (`at_once.py`), to the same tree.
 """
 
 from __future__ import annotations
@@ -92,6 +93,7 @@ class Node:
     counts: Int64 = field(default_factory=lambda: _UNCOUNTED)
     bounds: Bounds = FREE
     path: frozenset[int] = frozenset()
+    counted: Int64 | None = None  # rows by column and code, if they were counted ahead
 
 
 @dataclass(frozen=True)
@@ -308,6 +310,7 @@ class Grower:
         """Look for the node's best split; queue the node if there is one."""
         node = self.nodes[number]
         node.split = self._best_split(node, number)
+        node.counted = None
         if node.split is None or self._apart:
             node.histogram, node.counts = None, _UNCOUNTED
         if node.split is not None:
@@ -328,8 +331,9 @@ class Grower:
             split = self.finder.find(node.histogram, node.counts, *rest)
             if split is None or self.finder.surely_counts(split, node.sums):
                 return split
-        (counts,) = self.shards.call([Count(number, columns)], node.n_rows)
-        return self.finder.find(node.histogram, counts, *rest)
+        if node.counted is None:
+            (node.counted,) = self.shards.call([Count(number, columns)], node.n_rows)
+        return self.finder.find(node.histogram, node.counted, *rest)
 
     def _columns(self, path: frozenset[int], number: int) -> Int64:
         """Return the columns to search for the split of a node."""
@@ -361,8 +365,13 @@ class Grower:
         pure = not (self._mixed(left) or self._mixed(right))
         modes = () if pure or self._apart else self._modes
         message = Expand(number, node.left, split.feature, split.goes_left, modes)
-        ((n_left, *sums),) = self.shards.call([message], node.n_rows)
+        ahead = {child: self._ahead(child, node) for child in numbers} if self.shards.far else {}
+        asked = [message, *(one for messages in ahead.values() for one in messages)]
+        (n_left, *sums), *more = self.shards.call(asked, node.n_rows)
         left.n_rows, right.n_rows = n_left, node.n_rows - n_left
+        for child, messages in ahead.items():
+            self._note(self.nodes[child], messages, more[: len(messages)])
+            del more[: len(messages)]
         if pure:
             return
         if not self._apart:
@@ -374,7 +383,27 @@ class Grower:
             if self._may_gain(self.nodes[child]):
                 self._consider(child)
             else:
-                self.nodes[child].histogram = None
+                self.nodes[child].histogram = self.nodes[child].counted = None
+
+    def _ahead(self, number: int, parent: Node) -> list[Message]:
+        """Return what will, or is likely to, be asked of a node once its parent is divided."""
+        node, asked = self.nodes[number], list[Message]()
+        if not self._mixed(node):
+            return asked
+        columns = self._columns(node.path, number) if self._apart else None
+        if self._apart:
+            asked += [Histogram(number, mode, columns) for mode in self._modes]
+        if self._lazily and parent.n_rows <= 2 * _FEW * self.limits.min_samples_leaf:
+            asked.append(Count(number, columns))
+        return asked
+
+    def _note(self, node: Node, asked: list[Message], answers: list[Any]) -> None:
+        """Note what was asked ahead of a node."""
+        if asked and isinstance(asked[-1], Count):
+            *answers, node.counted = answers
+        if answers:
+            node.histogram, *counts = answers
+            node.counts = counts[0] if counts else _UNCOUNTED
 
     def _may_gain(self, node: Node) -> bool:
         """Whether a node is large and mixed enough to be worth a look."""

@@ -89,7 +89,7 @@ class Boosting:
         self, shards: Shards, rule: Rule, learner: Learner, given: Given, setting: Setting
     ) -> None:
         self.shards, self.rule, self.learner = shards, rule, learner
-        self.given, self.setting = given, setting
+        self.setting = setting
         self.n_classes = n_classes = given.n_classes
         self.n_outputs = 1 if n_classes == 2 else n_classes
         self.stop: Stop = "rounds"

@@ -244,7 +244,7 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> 
         sample_weight=trainer.weights,
         random_state=plan.seed,
     )
-    used = _all_rows(splits, len(trainer.y))
+    used = _all_rows(splits, trainer.n_rows)
     arranged = plan.log_loss and trainer.table.arrange(splits)
     chosen_rows = [_rows_of(*split, used, arranged) for split in splits]
     n_folds = len(splits)
@@ -264,7 +264,7 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> 
             trainer.histories.append(History(fold.rounds[:n_rounds], {}, None))
         models = tuple(fold.model(n_rounds) for fold in folds)
     else:
-        rows = _all_rows([(train(), test) for train, test in chosen_rows], len(trainer.y))
+        rows = _all_rows([(train(), test) for train, test in chosen_rows], trainer.n_rows)
         models = (_train_alike(trainer, rows, n_rounds, chosen.calibration),)
     return CalibratedScores(models, (chosen.calibration,) * len(models), n_folds)
 

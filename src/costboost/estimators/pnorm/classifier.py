@@ -302,7 +302,7 @@ class PNormBoostClassifier(
         held_out = read_eval_set(self, eval_set, per_row=bound.per_row)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
         trainer = PNormTrainer(plan, X, codes, weights, bound, classes, held_out, callbacks)
-        del codes  # the trainer holds one byte for each
+        del codes, weights, bound  # the trainer holds them, if anybody here does
         with trainer:
             self._train(trainer, groups)
         callbacks.close()
@@ -310,7 +310,7 @@ class PNormBoostClassifier(
 
     def _train(self, trainer: PNormTrainer, groups: Any) -> None:
         """Train one model, or one for each fold; keep it and what is known of its rounds."""
-        given = {"the classes of y": self.classes_, "costs": trainer.costs}
+        given = lambda: {"the classes of y": self.classes_, "costs": trainer.costs}  # noqa: E731
         earlier = continued(self, trainer, given)
         previous = None if earlier is None else earlier.rounds
         self._mixtures: tuple[Mixture, ...]
