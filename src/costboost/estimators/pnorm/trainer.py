@@ -85,7 +85,8 @@ class PNormTrainer(ClassTrainer):
             X = X.tocsr() if sp.issparse(X) else X
             kind = outside_kind(plan.method)
             return OutsideRelation(plan.estimator, X, plan.n_classes, kind, plan.seed)
-        least = leaf_rows(plan.min_samples_leaf, len(self.y) if rows is None else len(rows))
+        counts = np.bincount(self.y if rows is None else self.y[rows])
+        least = leaf_rows(plan.min_samples_leaf, counts)
         return RelationalTree(
             self.binner,
             plan.n_classes,
