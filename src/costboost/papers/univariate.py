@@ -161,7 +161,7 @@ class Block(NamedTuple):
             return w[None, :]
         each = np.repeat(w, len(self.columns))
         found = np.bincount(self.cells.ravel(), each, minlength=self.values.size)
-        return found.reshape(self.values.shape)
+        return np.asarray(found, dtype=np.float64).reshape(self.values.shape)
 
 
 def blocks_of(X: Floats) -> list[Block]:
