@@ -198,7 +198,7 @@ def test_the_message_may_be_sent_elsewhere():
     size = plan_size(3, 8, 1, N, D, 2, apart=False, by_class=False)
     message = GrowTree(Pairs(), make_finder("newton", 2), 3, size)
     here = message.answer(shard)
-    expected = [part.copy() for part in here]
+    expected = [np.copy(part) for part in here]
     there = pickle.loads(pickle.dumps(message)).answer(shard)
     for a, b in zip(expected, there, strict=True):
         np.testing.assert_array_equal(a, b)

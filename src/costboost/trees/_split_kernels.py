@@ -45,8 +45,8 @@ MISSING = cython.declare(cython.Py_ssize_t, 255)
 ROUNDING = cython.declare(cython.double, 1e-12)
 # What products of a few numbers are known to, and far more.
 NEARLY = cython.declare(cython.double, 1.0 - 1e-9)
-# Rows in a node, below which many codes have none.
-SPARSE = cython.declare(cython.longlong, 256)
+# Cuts that are dismissed together.
+BLOCK = cython.declare(cython.Py_ssize_t, 16)
 
 
 @cython.cfunc
@@ -451,12 +451,40 @@ def _may_score(
     if newton:
         c = cython.cast(cython.double, whole - first)
         d = cython.cast(cython.double, whole_second - second)
-        return a * a * (d + l2) + c * c * (b + l2) >= least * (b + l2) * (d + l2)
+        return a * a * (d + l2) + c * c * (b + l2) > least * (b + l2) * (d + l2)
     # Differences of rounded numbers will do: what they are wrong by is far below `slack`.
     c = cython.cast(cython.double, whole) - a
     d = cython.cast(cython.double, whole_second) - b
-    return (a * a + b * b) * (c + d) + (c * c + d * d + slack) * (a + b) >= least * (
+    return (a * a + b * b) * (c + d) + (c * c + d * d + slack) * (a + b) > least * (
         (a + b) * (c + d)
+    )
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _may_score_between(
+    lowest: cython.longlong,
+    highest: cython.longlong,
+    second: cython.longlong,
+    far_second: cython.longlong,
+    whole: cython.longlong,
+    whole_second: cython.longlong,
+    newton: cython.bint,
+    l2: cython.double,
+    least: cython.double,
+    slack: cython.double,
+) -> cython.bint:
+    """Whether a cut may score `least` whose left sums lie between these.
+
+    Scores are convex, and so largest in a corner of what lies between.
+    """
+    return (
+        _may_score(highest, far_second, whole, whole_second, newton, l2, least, slack)
+        or _may_score(lowest, far_second, whole, whole_second, newton, l2, least, slack)
+        or _may_score(highest, second, whole, whole_second, newton, l2, least, slack)
+        or _may_score(lowest, second, whole, whole_second, newton, l2, least, slack)
     )
 
 
@@ -476,26 +504,23 @@ def _search_pairs(
     min_weight: cython.double,
     min_count: cython.longlong,
     n_rows: cython.longlong,
-    held: cython.longlong[::1],
     best_sums: cython.longlong[::1],
     best: cython.double[::1],
 ) -> cython.int:
     """Search as `_search_thresholds` does, for pairs by newton or gini: a fraction of the time.
 
-    Most cuts are dismissed without a division. Where a node has few rows, the codes that it holds
-    are noted first; where it has many, a code more is sooner tried than looked at.
+    Most cuts are dismissed some at a time, and most others without a division.
     """
     f: cython.Py_ssize_t
-    i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     k: cython.Py_ssize_t
     t: cython.Py_ssize_t
     column: cython.Py_ssize_t
     last: cython.Py_ssize_t
-    n_cuts: cython.Py_ssize_t
+    start: cython.Py_ssize_t
+    stop: cython.Py_ssize_t
     side: cython.Py_ssize_t
     counting: cython.bint = min_count > 1
-    sparse: cython.bint = n_rows < SPARSE
     missing: cython.bint
     both: cython.double
     top: cython.double = best[0]
@@ -506,6 +531,10 @@ def _search_pairs(
     whole_second: cython.longlong = sums[1]
     left: cython.longlong
     second: cython.longlong
+    far: cython.longlong
+    far_second: cython.longlong
+    lowest: cython.longlong
+    highest: cython.longlong
     count: cython.longlong
     absent: cython.longlong
     absent_second: cython.longlong
@@ -520,30 +549,46 @@ def _search_pairs(
         absent_count = counts[j, MISSING] if counting else 0
         missing = absent != 0 or absent_second != 0 or absent_count > 0
         last = n_bins[column] if missing else n_bins[column] - 1
-        n_cuts = last
-        if sparse:
-            n_cuts = 0
-            for t in range(last):
-                held[n_cuts] = t
-                n_cuts += 1 if hist[j, t, 0] | hist[j, t, 1] != 0 else 0
-        if sparse and counting:  # rows that weigh nothing count all the same
-            n_cuts = 0
-            for t in range(last):
-                held[n_cuts] = t
-                n_cuts += 1 if hist[j, t, 0] | hist[j, t, 1] | counts[j, t] != 0 else 0
         left = 0
         second = 0
-        for i in range(n_cuts):
-            t = held[i] if sparse else i
-            left += hist[j, t, 0]
-            second += hist[j, t, 1]
+        start = 0
+        while start < last:
+            stop = start + BLOCK if start + BLOCK < last else last
+            far = left
+            far_second = second
+            lowest = left
+            highest = left
+            if newton:
+                for t in range(start, stop):
+                    far += hist[j, t, 0]
+                    far_second += hist[j, t, 1]
+                    lowest = far if far < lowest else lowest
+                    highest = far if far > highest else highest
+            else:
+                for t in range(start, stop):
+                    far += hist[j, t, 0]
+                    far_second += hist[j, t, 1]
+                highest = far  # weights only grow
             if not (
-                _may_score(left, second, whole, whole_second, newton, l2, least, slack)
+                _may_score_between(
+                    lowest,
+                    highest,
+                    second,
+                    far_second,
+                    whole,
+                    whole_second,
+                    newton,
+                    l2,
+                    least,
+                    slack,
+                )
                 or (
                     missing
-                    and _may_score(
-                        left + absent,
+                    and _may_score_between(
+                        lowest + absent,
+                        highest + absent,
                         second + absent_second,
+                        far_second + absent_second,
                         whole,
                         whole_second,
                         newton,
@@ -553,42 +598,66 @@ def _search_pairs(
                     )
                 )
             ):
+                left = far
+                second = far_second
+                start = stop
                 continue
-            if hist[j, t, 0] | hist[j, t, 1] == 0 and not (counting and counts[j, t] > 0):
-                continue
-            for side in range(2 if missing and t < n_bins[column] - 1 else 1):
-                if side == 1:
-                    left += absent
-                    second += absent_second
-                both = _pair_score(left, second, newton, l2) + _pair_score(
-                    whole - left, whole_second - second, newton, l2
-                )
-                if both - parent - top > ROUNDING * both:
-                    count = side * absent_count
-                    for k in range(t + 1 if counting else 0):
-                        count += counts[j, k]
-                    if not (
-                        counting and (count < min_count or n_rows - count < min_count)
-                    ) and not (
-                        min_weight > 0.0
-                        and (
-                            _pair_weight(left, second, newton) < min_weight
-                            or _pair_weight(whole - left, whole_second - second, newton)
-                            < min_weight
+            for t in range(start, stop):
+                left += hist[j, t, 0]
+                second += hist[j, t, 1]
+                if not (
+                    _may_score(left, second, whole, whole_second, newton, l2, least, slack)
+                    or (
+                        missing
+                        and _may_score(
+                            left + absent,
+                            second + absent_second,
+                            whole,
+                            whole_second,
+                            newton,
+                            l2,
+                            least,
+                            slack,
                         )
-                    ):
-                        top = both - parent
-                        least = (parent + top) * NEARLY
-                        best[0] = top
-                        best[1] = f
-                        best[2] = t
-                        best[3] = side
-                        best[4] = ROUNDING * both
-                        best_sums[0] = left
-                        best_sums[1] = second
-                if side == 1:
-                    left -= absent
-                    second -= absent_second
+                    )
+                ):
+                    continue
+                if hist[j, t, 0] | hist[j, t, 1] == 0 and not (counting and counts[j, t] > 0):
+                    continue
+                for side in range(2 if missing and t < n_bins[column] - 1 else 1):
+                    if side == 1:
+                        left += absent
+                        second += absent_second
+                    both = _pair_score(left, second, newton, l2) + _pair_score(
+                        whole - left, whole_second - second, newton, l2
+                    )
+                    if both - parent - top > ROUNDING * both:
+                        count = side * absent_count
+                        for k in range(t + 1 if counting else 0):
+                            count += counts[j, k]
+                        if not (
+                            counting and (count < min_count or n_rows - count < min_count)
+                        ) and not (
+                            min_weight > 0.0
+                            and (
+                                _pair_weight(left, second, newton) < min_weight
+                                or _pair_weight(whole - left, whole_second - second, newton)
+                                < min_weight
+                            )
+                        ):
+                            top = both - parent
+                            least = (parent + top) * NEARLY
+                            best[0] = top
+                            best[1] = f
+                            best[2] = t
+                            best[3] = side
+                            best[4] = ROUNDING * both
+                            best_sums[0] = left
+                            best_sums[1] = second
+                    if side == 1:
+                        left -= absent
+                        second -= absent_second
+            start = stop
     return 0
 
 
@@ -832,7 +901,6 @@ def search_node(
             min_weight,
             min_count,
             n_rows,
-            codes[0],
             best_sums,
             best,
         )

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.shards.messages import Message
+from costboost.shards.modes import Summands
 from costboost.shards.rows import ROOT, Shard
 from costboost.shards.sampling import ColumnDraw, RowSample
 from costboost.trees import _grow_kernels as kernels
@@ -28,12 +29,16 @@ _DEEP = 1 << 30  # deeper than any tree
 
 
 class Grown(NamedTuple):
-    """A tree as the kernel leaves it; see `_grow_kernels`. Valid until the next tree is grown."""
+    """A tree as the kernel leaves it; see `_grow_kernels`. Valid until the next tree is grown.
+
+    `heaviest` is the largest sample weight of a row; 0 where rows have none.
+    """
 
     numbers: Int64
     reals: Floats
     sums: Int64
     goes_left: NDArray[np.uint8]
+    heaviest: float
 
 
 class Room(NamedTuple):
@@ -174,6 +179,7 @@ class GrowTree(Message):
             columns = np.arange(len(finder.n_bins))[None]
         else:
             columns = self.draw.table(size.n_nodes)
+        summands: Summands = self.mode.summands(shard)
         n_nodes = kernels.grow_tree(
             shard.codes,
             np.array((0,) * n_segments if shard.skips is None else shard.skips),
@@ -183,7 +189,7 @@ class GrowTree(Message):
             shard.worktop("order", np.uint32),
             shard.bench.desk.places(len(shard.rows)),
             shard.leaves,
-            *self.mode.summands(shard),
+            *summands,
             columns,
             self.apart,
             *finder.columns,
@@ -194,8 +200,13 @@ class GrowTree(Message):
             size.leaves,
             *room,
         )
-        made = (room.numbers, room.reals, room.sums, room.goes_left)
-        return Grown(*[part[:n_nodes] for part in made])
+        return Grown(
+            room.numbers[:n_nodes],
+            room.reals[:n_nodes],
+            room.sums[:n_nodes],
+            room.goes_left[:n_nodes],
+            shard.heaviest,
+        )
 
     def reduce(self, answers: Any) -> Grown:
         """Return the tree: there is one shard."""

@@ -235,7 +235,8 @@ class Grower:
 
     def _size(self) -> Size | None:
         """Return the size of trees that are grown in one call, where that is possible and pays."""
-        limits, shards, mode, draw = self.limits, self.shards, self.mode, self.draw
+        limits, shards, draw = self.limits, self.shards, self.draw
+        mode: Any = self.mode
         plain = limits.interactions is None and not self.finder.own_search
         if not (plain and shards.alone and hasattr(mode, "summands")):
             return None
@@ -256,13 +257,15 @@ class Grower:
     def _grow_at_once(self, size: Size, sample: RowSample | None) -> Tree:
         how = (self.limits.max_depth, size, self.draw, self._apart, sample)
         message = GrowTree(self.mode, self.finder, *how)
-        grown, heaviest = self.shards.call([message, HeaviestRow()])
+        (grown,) = self.shards.call([message])
         left = grown.numbers[:, 2].astype(np.int32)
         leaves, threshold = np.flatnonzero(left < 0).astype(np.int32), grown.numbers[:, 1]
         cover, goes_left = grown.reals[:, 4].copy(), grown.goes_left
-        if heaviest > 0.0:
-            cover = add_up_leaves(left, leaves, self._weigh(len(leaves), heaviest))
-        subsets = np.flatnonzero((threshold < 0) & (left >= 0)).tolist()
+        if grown.heaviest > 0.0:
+            cover = add_up_leaves(left, leaves, self._weigh(len(leaves), grown.heaviest))
+        subsets = []
+        if self.finder.has_categories:
+            subsets = np.flatnonzero((threshold < 0) & (left >= 0)).tolist()
         return Tree(
             feature=grown.numbers[:, 0].astype(np.int32),
             threshold=threshold.astype(np.int16),

@@ -75,6 +75,8 @@ class Terms:
         The largest cost of a mistake, as scaled for the rule.
     terms_by_class : bool
         Whether rows of one leaf and class are alike in all sums: no pass over rows.
+    has_cell_factors : bool
+        Whether, then, weights are multiplied by anything but exponentials of margins.
     """
 
     def __init__(
@@ -115,6 +117,9 @@ class Terms:
             ones = Prices(np.ones(self.n_classes), np.ones((self.n_classes,) * 2), constant=True)
             parts = self.bound.terms(self.prices or ones, classes, self._objective)
             self._margins, self._factors = parts
+            self.has_cell_factors = self.rule.round_factor is not None or bool(
+                (self._factors != 1.0).any()
+            )
 
     @property
     def _objective(self) -> Any:

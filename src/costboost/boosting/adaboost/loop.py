@@ -224,7 +224,8 @@ class Boosting:
                 u = terms.cell_margins(hypothesis)
             cells = self.weights.of_priced_cells(lesson) if factor else lesson.cells
             tails = partial(self.weights.cell_tails, hypothesis, u, factor=factor)
-            return CellSums(cells / total, u, tails)
+            q = self._shares(lesson) if cells is lesson.cells else cells / total
+            return CellSums(q, u, tails)
         sums = self.weights.sums(hypothesis, lesson.cells)
         if plain or (terms.has_factors and not factor):
             reach = sums.reach if exponent else terms.largest_size(hypothesis)

@@ -145,7 +145,8 @@ class Weights:
         """Return the sum of weight * factor in every cell; a pass over rows if factors differ."""
         terms, hypothesis = self.terms, lesson.hypothesis
         if terms.terms_by_class:
-            return lesson.cells * terms.cell_factors(hypothesis)
+            factored = terms.has_cell_factors
+            return lesson.cells * terms.cell_factors(hypothesis) if factored else lesson.cells
         if not terms.has_factors:
             return lesson.cells
         if self._priced is None:
@@ -213,9 +214,10 @@ class Weights:
         terms = self.terms
         logs = -alpha * terms.cell_margins(lesson.hypothesis)
         if terms.terms_by_class:
-            factors = terms.cell_factors(lesson.hypothesis) * terms.round_factor_by_class()
-            with np.errstate(divide="ignore"):
-                logs = logs + np.log(factors)
+            if terms.has_cell_factors:
+                factors = terms.cell_factors(lesson.hypothesis) * terms.round_factor_by_class()
+                with np.errstate(divide="ignore"):
+                    logs = logs + np.log(factors)
             shift = _log_sum(logs, lesson.cells / lesson.cells.sum())
         else:
             shift = math.log(normalizer) if normalizer > 0.0 else 0.0
