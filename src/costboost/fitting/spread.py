@@ -323,6 +323,7 @@ class _PartsShards:
     """The shards of one model, wherever they are."""
 
     far = True
+    alone = False
 
     def __init__(self, cluster: Cluster, key: int, n_rows: int, n_features: int) -> None:
         self.cluster, self.key = cluster, key

@@ -9,11 +9,14 @@ share: there is one of its arrays for every thread that works, not for every sha
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from threading import local
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
+
+T = TypeVar("T")
 
 
 class Desk(local):
@@ -57,6 +60,14 @@ class Bench:
         self.desk = Desk() if desk is None else desk
         self._most = 0
         self._arrays: dict[str, NDArray[Any]] = {}
+        self._kept: tuple[Hashable, Any] = (None, None)
+
+    def keep(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what was made for a key; the last one is kept."""
+        if self._kept[0] != key:
+            self._kept = (key, make())
+        kept: T = self._kept[1]
+        return kept
 
     def reserve(self, n_rows: int) -> None:
         """Make room for so many rows: said by all who share, before the first of them works."""
