@@ -287,5 +287,5 @@ class Payer:
             (exact,) = self.shards.call([ExpectedPrice(self.proba, total)])
             return rounded(exact)
         if self.by_table:
-            return float(np.sum(sums / self.weight_scale * self.table))
+            return float((sums / self.weight_scale * self.table).sum())
         return float(to_floats(sums, self.scale)[0]) * self.unit

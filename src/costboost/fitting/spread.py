@@ -322,8 +322,8 @@ def refuse_elsewhere(estimator: Any, X: Any) -> None:
 class _PartsShards:
     """The shards of one model, wherever they are."""
 
-    far = True
     alone = False
+    far = True
 
     def __init__(self, cluster: Cluster, key: int, n_rows: int, n_features: int) -> None:
         self.cluster, self.key = cluster, key

@@ -34,7 +34,7 @@ from costboost.shards.messages import (
 from costboost.shards.modes import RowCounts
 from costboost.shards.rows import ROOT, Mode, TreeShape
 from costboost.shards.sampling import ColumnDraw, RowSample
-from costboost.trees.at_once import GrowTree
+from costboost.trees.at_once import DRAWS, GrowTree, Size, plan_size
 from costboost.trees.interactions import Interactions
 from costboost.trees.splits import FREE, Bounds, Split, SplitFinder
 
@@ -198,12 +198,12 @@ class Grower:
                 f"The split finder has min_count={finder.limits[2]}, the limits have "
                 f"min_samples_leaf={limits.min_samples_leaf}: give both the same number."
             )
-        self._at_once = self._plan_at_once()
 
     def grow(self, sample: RowSample | None = None) -> Tree:
         """Grow a tree, on a sample of the rows if one is given; every row then finds its leaf."""
-        if self._at_once is not None:
-            return self._grow_at_once(replace(self._at_once, sample=sample))
+        size = self._size()
+        if size is not None:
+            return self._grow_at_once(size, sample)
         self.nodes = [self._root(sample)]
         self._queue: list[tuple[float, int]] = []
         if self.limits.allows(0, 1):
@@ -233,17 +233,29 @@ class Grower:
                 heapq.heappush(self._queue, entry)
         return oldest[1]
 
-    def _plan_at_once(self) -> GrowTree | None:
-        """Return what grows a tree in one call, where that is possible and pays."""
-        limits, shards = self.limits, self.shards
+    def _size(self) -> Size | None:
+        """Return the size of trees that are grown in one call, where that is possible and pays."""
+        limits, shards, mode, draw = self.limits, self.shards, self.mode, self.draw
         plain = limits.interactions is None and not self.finder.own_search
-        if not (plain and shards.alone and hasattr(self.mode, "summands")):
+        if not (plain and shards.alone and hasattr(mode, "summands")):
             return None
-        how = (limits.max_depth, limits.most_leaves, self.draw, self._apart)
-        message = GrowTree(self.mode, self.finder, *how)
-        return message if message.pays(shards.n_rows, shards.n_features) else None
+        size = plan_size(
+            limits.max_depth,
+            limits.most_leaves,
+            limits.min_samples_leaf,
+            shards.n_rows,
+            draw.width if draw is not None and self._apart else shards.n_features,
+            mode.n_channels,
+            apart=self._apart,
+            by_class=mode.by_class,
+        )
+        if size is not None and draw is not None and size.n_nodes * shards.n_features > DRAWS:
+            return None
+        return size
 
-    def _grow_at_once(self, message: GrowTree) -> Tree:
+    def _grow_at_once(self, size: Size, sample: RowSample | None) -> Tree:
+        how = (self.limits.max_depth, size, self.draw, self._apart, sample)
+        message = GrowTree(self.mode, self.finder, *how)
         grown, heaviest = self.shards.call([message, HeaviestRow()])
         left = grown.numbers[:, 2].astype(np.int32)
         leaves, threshold = np.flatnonzero(left < 0).astype(np.int32), grown.numbers[:, 1]

@@ -179,7 +179,7 @@ class Weights:
         """Whether a step takes weights further than the grid, or numbers, can follow."""
         terms = self.terms
         if terms.by_cell(hypothesis):
-            return abs(alpha) * float(np.max(np.abs(terms.cell_margins(hypothesis)))) > LONG
+            return abs(alpha) * terms.longest_cell_margin(hypothesis) > LONG
         return abs(alpha) * terms.reach(hypothesis) > LONG
 
     def _multiply_logs(self, lesson: Lesson, alpha: float) -> None:
@@ -219,7 +219,7 @@ class Weights:
             shift = _log_sum(logs, lesson.cells / lesson.cells.sum())
         else:
             shift = math.log(normalizer) if normalizer > 0.0 else 0.0
-        return np.asarray(np.exp(np.clip(logs - shift, -700.0, 700.0)))
+        return np.asarray(np.exp(np.minimum(np.maximum(logs - shift, -700.0), 700.0)))
 
 
 def _exponent(value: float) -> int:
@@ -233,8 +233,9 @@ def _near(factors: Floats) -> bool:
 
 def _log_sum(logs: Floats, weights: Floats) -> float:
     """Return ln sum weights exp(logs), without overflow."""
-    alive = logs[weights > 0.0]
-    top = float(np.max(alive)) if alive.size else 0.0
+    held = weights > 0.0
+    alive = logs[held]
+    top = float(alive.max()) if alive.size else 0.0
     if not math.isfinite(top):
         return 0.0
-    return top + math.log(float(np.sum(weights[weights > 0.0] * np.exp(alive - top))))
+    return top + math.log(float((weights[held] * np.exp(alive - top)).sum()))

@@ -65,7 +65,7 @@ class PNormTrainer(ClassTrainer):
         y, costs, weights = self._of(part)
         loader = PNormLoader(RowData(y, weights, costs), plan.n_classes)
         with self.table.open(loader, part, width=plan.n_classes) as shards:
-            learner = self._relational_learner(part)
+            learner = self._relational_learner(part, y)
             setting = replace(plan.setting, n_rounds=self.n_rounds)
             choices = (plan.method, learner, plan.n_classes, setting)
             mixing = Mixing(shards, *choices, weighted=weights is not None)
@@ -80,14 +80,14 @@ class PNormTrainer(ClassTrainer):
     def _finish(self, loop: Mixing, history: MixingHistory, rows: Int64 | None) -> Mixture:
         return self.model_of(history.rounds) if history.rounds else self._constant(loop, rows)
 
-    def _relational_learner(self, rows: Int64 | None) -> RelationalLearner:
+    def _relational_learner(self, rows: Int64 | None, y: Int64) -> RelationalLearner:
         plan = self.plan
         if self.binner is None:
             X = self.table_of(rows)
             X = X.tocsr() if sp.issparse(X) else X
             kind = outside_kind(plan.method)
             return OutsideRelation(plan.estimator, X, plan.n_classes, kind, plan.seed)
-        least = leaf_rows(plan.min_samples_leaf, self.n_rows if rows is None else len(rows))
+        least = leaf_rows(plan.min_samples_leaf, np.bincount(y))
         return RelationalTree(
             self.binner,
             plan.n_classes,
