@@ -64,7 +64,7 @@ class Workers:
 class ProcessShards:
     """What a loop sees of rows that are elsewhere."""
 
-    far = True
+    far, alone = True, False
 
     def __init__(self, workers, shards):
         self.workers = workers
