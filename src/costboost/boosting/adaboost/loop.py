@@ -290,10 +290,13 @@ class Boosting:
         error = float(self._shares(lesson)[self._wrong(hypothesis)].sum())
         self.total_alpha += float(np.sum(alpha)) if isinstance(alpha, tuple) else alpha
         values = self._values(hypothesis, step)
-        cost = self._ledger.vote(hypothesis, values, self.total_alpha)
         applied = 1.0 if self.rule.update == "one" else step
         normalizer = self._normalizer(lesson, applied)
-        self.weights.multiply(lesson, applied, normalizer)
+        votes = self._ledger.votes(hypothesis, values, self.total_alpha)
+        change = self.weights.change(lesson, applied, normalizer)
+        *paid, largest = self.shards.call([*votes, change])
+        self.weights.settle(change, largest)
+        cost = self._ledger.pay(paid)
         return Round(number, alpha, error, normalizer, cost, lesson, values, last)
 
     def _normalizer(self, lesson: Lesson, alpha: float) -> float:
