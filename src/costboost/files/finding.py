@@ -122,12 +122,12 @@ def read_files(paths: Iterable[str]) -> tuple[list[DataFile], list[pa.Schema]]:
 
 
 def cut_parts(files: Sequence[DataFile], n_rows: int) -> list[tuple[Stretch, ...]]:
-    """Put neighbouring row groups together until a part has `n_rows` rows, or more."""
+    """Put neighbouring row groups together to parts of at most `n_rows` rows, or of one group."""
     parts: list[list[tuple[DataFile, int]]] = [[]]
     filled = 0
     for file in files:
         for group, rows in enumerate(file.group_rows):
-            if filled >= n_rows:
+            if filled and filled + rows > n_rows:
                 parts.append([])
                 filled = 0
             parts[-1].append((file, group))

@@ -59,8 +59,8 @@ class ParquetTable:
         A folder that keeps codes for the next fit with the same bins on the same files. By
         default codes are in a temporary folder, which is removed after the fit.
     part_rows : int, default=1048576
-        Neighbouring row groups are worked on together until they have so many rows. The model does
-        not depend on it.
+        Neighbouring row groups are worked on together, so many rows or one group at a time. The
+        model does not depend on it.
     progress : bool, default=None
         Whether to show how far reading and writing are; by default on a terminal, unless the
         model is told to be silent, ``verbose=0``.
