@@ -529,7 +529,7 @@ class CostBoostClassifier(
     def _make_member(self, i: int) -> Member:
         model, scores = self._ensembles[i], self._scores
         assert model.forest is not None
-        weights = model.alphas if model.alphas.ndim == 1 else model.alphas.sum(axis=1)
+        weights = model.tree_weights
         if scores is None:
             return Member(model.forest, weights)
 

@@ -84,6 +84,8 @@ class Plan:
         Whether the folds are trained in step (`recipe.py`).
     log_loss : bool
         Whether they are trained by log loss, in place of AdaBoost's votes.
+    additive : bool
+        Whether an additive model is mixed with them (`mixing.py`).
     total_rounds : int or None
         Of all models, at most; None where the number of models is not known in advance.
     """
@@ -113,6 +115,7 @@ class Plan:
     verbose: int | Literal["auto"]
     in_step: bool
     log_loss: bool
+    additive: bool
 
     @property
     def bounded(self) -> bool:
@@ -132,6 +135,8 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
     calibration = _calibration(params, rule, n_classes)
     in_step = is_recipe(params) and calibration is not None
     votes = params.votes
+    discrete = votes == "discrete" and not rule.partition and not params.log_loss
+    monotone = read_monotone(params, X, n_classes=n_classes)
     setting = Setting(
         n_rounds=params.n_estimators,
         votes=votes,
@@ -151,11 +156,11 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
         laplace=bool(params.laplace),
         max_bins=params.max_bins,
         categorical_features=params.categorical_features,
-        monotone=read_monotone(params, X, n_classes=n_classes),
+        monotone=monotone,
         estimator=params.estimator,
         n_classes=n_classes,
         calibration=calibration,
-        discrete=votes == "discrete" and not rule.partition and not params.log_loss,
+        discrete=discrete,
         seed=seed,
         n_threads=count_threads(params.n_jobs),
         total_rounds=total_rounds(params, calibration),
@@ -167,6 +172,9 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
         verbose=read_verbose(params.verbose),
         in_step=in_step,
         log_loss=params.log_loss,
+        # Many rows teach trees what it knows; shares of votes are no log odds, and its curves
+        # obey no constraints.
+        additive=in_step and len(y) < LARGER and not discrete and monotone is None,
     )
 
 
