@@ -51,16 +51,21 @@ RECIPE = {
     "max_features": "sqrt",
     "min_samples_leaf": 5,
     "votes": "gentle",
-    "n_iter_no_change": 100,
+    "n_iter_no_change": 60,
 }
 LARGE, LARGER = 1_000, 10_000  # rows, from which on:
-RECIPE_LARGE = {**RECIPE, "max_depth": 6}
-RECIPE_LARGER = {**RECIPE, "max_depth": None, "learning_rate": 0.05, "min_samples_leaf": 20}
+RECIPE_LARGE = {**RECIPE, "max_depth": 6, "n_iter_no_change": 100}
+RECIPE_LARGER = {
+    **RECIPE_LARGE,
+    "max_depth": None,
+    "learning_rate": 0.05,
+    "min_samples_leaf": 20,
+}
 LOG_LEAVES = 31  # of the trees in tables that are larger still
 # More than two classes: log loss too, one tree with vector leaves a round.
-RECIPE_MANY = {**RECIPE, "votes": "discrete", "max_depth": 6}
+RECIPE_MANY = {**RECIPE_LARGE, "votes": "discrete"}
 # The same by SAMME, where votes are asked for, or no calibration.
-RECIPE_VOTES = {**RECIPE, "votes": "discrete", "max_depth": 8, "learning_rate": 0.5}
+RECIPE_VOTES = {**RECIPE_MANY, "max_depth": 8, "learning_rate": 0.5}
 
 
 @dataclass(frozen=True)
