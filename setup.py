@@ -19,6 +19,7 @@ from setuptools.command.build_ext import build_ext
 
 SOURCE = Path("src")
 KERNELS = sorted(SOURCE.rglob("_*_kernels.py"))
+SHARED = "costboost.runtime._cyutility"  # Cython's own code, compiled once for all kernels
 
 
 # Every report ends the process: a test that goes on after one would pass.
@@ -41,13 +42,14 @@ def extensions() -> list[Extension]:
     if flag("COSTBOOST_NO_COMPILE"):
         return []
     # -ffp-contract=off: a fused multiply-add would round differently from machine to machine.
-    compile_args = ["-O3", "-funroll-loops", "-ffp-contract=off"]
+    compile_args = ["-O3", "-funroll-loops", "-g0", "-ffp-contract=off"]
+    shared_args = ["-O1", "-g0"]
     link_args = []
     if sys.platform == "win32":
-        compile_args = ["/O2"]
+        compile_args = shared_args = ["/O2"]
     if flag("COSTBOOST_SANITIZE"):
         compile_args = ["-O1", "-g", "-fno-omit-frame-pointer", "-ffp-contract=off", *SANITIZE]
-        link_args = SANITIZE
+        shared_args, link_args = compile_args, SANITIZE
     modules = [
         Extension(
             ".".join(path.relative_to(SOURCE).with_suffix("").parts),
@@ -57,6 +59,10 @@ def extensions() -> list[Extension]:
         )
         for path in KERNELS
     ]
+    shared = str(SOURCE.joinpath(*SHARED.split(".")).with_suffix(".c"))
+    modules.append(
+        Extension(SHARED, [shared], extra_compile_args=shared_args, extra_link_args=link_args)
+    )
     debug = flag("COSTBOOST_DEBUG")
     directives = {
         "language_level": 3,
@@ -68,7 +74,11 @@ def extensions() -> list[Extension]:
     }
     folder = f"{build_folder()}/cython"
     return cythonize(
-        modules, compiler_directives=directives, build_dir=folder, nthreads=os.cpu_count() or 1
+        modules,
+        compiler_directives=directives,
+        build_dir=folder,
+        nthreads=os.cpu_count() or 1,
+        shared_utility_qualified_name=SHARED,
     )
 
 
@@ -79,6 +89,14 @@ class BuildKernels(build_ext):
         """Use every core unless told otherwise."""
         super().finalize_options()
         self.parallel = self.parallel or os.cpu_count()
+
+    def build_extensions(self) -> None:
+        """Compile all; without what they share, none of the kernels could be imported."""
+        super().build_extensions()
+        paths = {part.name: Path(self.get_ext_fullpath_in(part)) for part in self.extensions}
+        if self.extensions and not paths[SHARED].exists():
+            for path in paths.values():
+                path.unlink(missing_ok=True)
 
     def build_extension(self, extension: Extension) -> None:
         """Compile one kernel; a failure is told, and is no reason to fail."""

@@ -9,11 +9,19 @@ import pytest
 
 import costboost
 
-TREE_KERNELS = ("shards._tree_kernels", "trees._split_kernels", "trees._forest_kernels")
+TREE_KERNELS = (
+    "shards._tree_kernels",
+    "trees._split_kernels",
+    "trees._forest_kernels",
+    "trees._grow_kernels",
+)
 
 
 def load_interpreted(*names, hide_cython=True):
-    """Load the sources of kernels ("trees._tree_kernels"), with Cython's module at hand or not."""
+    """Load the sources of kernels ("trees._tree_kernels"), with Cython's module at hand or not.
+
+    Those that call others call the ones loaded before them.
+    """
     modules = []
     with pytest.MonkeyPatch.context() as patch:
         if hide_cython:
@@ -24,6 +32,7 @@ def load_interpreted(*names, hide_cython=True):
             spec = importlib.util.spec_from_file_location(f"interpreted{module_name}", path)
             module = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(module)
+            patch.setitem(sys.modules, f"costboost.{name}", module)
             modules.append(module)
     return modules
 
@@ -31,4 +40,4 @@ def load_interpreted(*names, hide_cython=True):
 def tree_kernels(*, hide_cython):
     """Load the kernels of the trees as plain Python, with or without Cython's module at hand."""
     modules = load_interpreted(*TREE_KERNELS, hide_cython=hide_cython)
-    return SimpleNamespace(**dict(zip(("tree", "split", "forest"), modules, strict=True)))
+    return SimpleNamespace(**dict(zip(("tree", "split", "forest", "grow"), modules, strict=True)))

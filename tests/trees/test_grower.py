@@ -17,6 +17,7 @@ from costboost.shards.layout import plan_layout
 from costboost.shards.local import Shards
 from costboost.shards.modes import ClassWeights, PackedPairs, Pairs, Vectors
 from costboost.shards.rows import Shard
+from costboost.trees import at_once as at_once_module
 from costboost.trees import grower as grower_module
 from costboost.trees import splits as splits_module
 from costboost.trees.grower import Grower, Limits
@@ -49,6 +50,15 @@ class Drawn:
 
     def columns(self, node, allowed=None):
         return np.array(self.choose(node))
+
+    def table(self, n_nodes):
+        return np.array([self.choose(node) for node in range(n_nodes)])
+
+
+class Asked(Shards):
+    """Shards that are asked a node at a time, also where there is only one."""
+
+    alone = False
 
 
 MODES = {
@@ -125,15 +135,24 @@ class Problem:
             starts = np.concatenate([[0], np.cumsum(sizes)])
         return Shard(self.codes[rows], rows, starts.astype(np.int64))
 
-    def shards(self, parts=None):
-        cut = Shards([self.shard(part) for part in (parts or [np.arange(len(self.codes))])])
+    def shards(self, parts=None, *, kind=Shards):
+        cut = kind([self.shard(part) for part in (parts or [np.arange(len(self.codes))])])
         for shard in cut.shards:
             values = np.ascontiguousarray(self.data[shard.rows])
             shard.state = SimpleNamespace(part=None, **{self.name: values})
         return cut
 
-    def grow(self, rules, *, parts=None, keep=None, draw=None):
-        """Return the tree and the leaf of every row."""
+    def grow(self, rules, *, parts=None, keep=None, draw=None, **options):
+        """Return the tree and the leaf of every row; the same at once and a node at a time."""
+        tree, leaves = self.grow_on(Shards, rules, parts, keep, draw, **options)
+        asked, same = self.grow_on(Asked, rules, parts, keep, draw, **options)
+        assert_same_tree(tree, asked)
+        np.testing.assert_array_equal(tree.cover, asked.cover)
+        np.testing.assert_array_equal(tree.leaf_bounds, asked.leaf_bounds)
+        np.testing.assert_array_equal(leaves, same)
+        return tree, leaves
+
+    def grow_on(self, kind, rules, parts, keep, draw, **options):
         finder = SplitFinder(
             self.n_bins,
             self.is_categorical,
@@ -142,9 +161,10 @@ class Problem:
             l2=rules.l2,
             min_weight=rules.min_weight,
             min_count=rules.min_samples_leaf,
+            **options,
         )
         limits = Limits(rules.max_depth, rules.max_leaf_nodes, rules.min_samples_leaf)
-        with self.shards(parts) as cut:
+        with self.shards(parts, kind=kind) as cut:
             tree = Grower(cut, self.mode, finder, limits, draw).grow(keep)
             return tree, cut.fetch(lambda shard: shard.leaves)
 
@@ -386,6 +406,7 @@ def test_interpreted_kernels_grow_the_same_tree(monkeypatch, mode, hide_cython):
     monkeypatch.setattr(rows_module, "kernels", slow.tree)
     monkeypatch.setattr(modes_module, "kernels", slow.tree)
     monkeypatch.setattr(splits_module, "kernels", slow.split)
+    monkeypatch.setattr(at_once_module, "kernels", slow.grow)
     for (tree, leaves), given_keep in zip(expected, (None, keep), strict=True):
         other, other_leaves = problem.grow(rules, keep=given_keep)
         assert_same_tree(tree, other)

@@ -56,6 +56,8 @@ def test_interpreted_kernels_are_not_compiled():
     assert without.tree.cython is _interpreted
     assert without.split.cython is _interpreted
     assert without.forest.cython is _interpreted
+    assert without.grow.cython is _interpreted
+    assert without.grow.search_node is without.split.search_node
 
 
 # --- rows ----------------------------------------------------------------------------------------

@@ -312,6 +312,8 @@ def refuse_elsewhere(estimator: Any, X: Any) -> None:
 class _PartsShards:
     """The shards of one model, wherever they are."""
 
+    alone = False
+
     def __init__(self, cluster: Cluster, key: int, n_rows: int, n_features: int) -> None:
         self.cluster, self.key = cluster, key
         self.n_rows, self.n_features = n_rows, n_features

@@ -24,15 +24,44 @@ except ImportError:
     from costboost.runtime import interpreted as cython
 
 if cython.compiled:
-    from cython.cimports.costboost.shards._prefetch import prefetch
+    from cython.cimports.costboost.shards._prefetch import prefetch, prefetch_far
 
-# Rows between asking for a cache line and using it.
-AHEAD = cython.declare(cython.Py_ssize_t, 16)
+# Rows of a node lie scattered in memory. They are asked for twice, so many rows before they are
+# used: far ahead into the second cache, which can wait for many at once, and then into the first.
+FAR = cython.declare(cython.Py_ssize_t, 64)
+NEAR = cython.declare(cython.Py_ssize_t, 8)
 
 
 def is_compiled() -> bool:
     """Whether these kernels were compiled."""
     return cython.compiled
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _add_line(
+    line: cython.pointer[cython.const[cython.uchar]],
+    d: cython.Py_ssize_t,
+    value: cython.longlong,
+    cells: cython.p_longlong,
+) -> cython.int:
+    """Add a value to the bin of every column; four at a time, which takes a third less.
+
+    `cells` moves on with the columns: the place of a bin is then its code and a constant.
+    """
+    j: cython.Py_ssize_t
+    for j in range(0, d - 3, 4):
+        cells[cython.cast(cython.Py_ssize_t, line[j])] += value
+        cells[256 + cython.cast(cython.Py_ssize_t, line[j + 1])] += value
+        cells[512 + cython.cast(cython.Py_ssize_t, line[j + 2])] += value
+        cells[768 + cython.cast(cython.Py_ssize_t, line[j + 3])] += value
+        cells = cells + 1024 if cython.compiled else cells[1024:]
+    for j in range(d - d % 4, d):
+        cells[cython.cast(cython.Py_ssize_t, line[j])] += value
+        cells = cells + 256 if cython.compiled else cells[256:]
+    return 0
 
 
 @cython.cfunc
@@ -46,20 +75,13 @@ def _add_row(
     offset: cython.Py_ssize_t,
     hist: cython.longlong[::1],
 ) -> cython.int:
-    """Add a value to the bin of every column; four at a time, which takes a third less."""
-    j: cython.Py_ssize_t = 0
-    d: cython.Py_ssize_t = codes.shape[1]
-    while j + 3 < d:
-        hist[offset + cython.cast(cython.Py_ssize_t, codes[row, j])] += value
-        hist[offset + 256 + cython.cast(cython.Py_ssize_t, codes[row, j + 1])] += value
-        hist[offset + 512 + cython.cast(cython.Py_ssize_t, codes[row, j + 2])] += value
-        hist[offset + 768 + cython.cast(cython.Py_ssize_t, codes[row, j + 3])] += value
-        offset += 1024
-        j += 4
-    while j < d:
-        hist[offset + cython.cast(cython.Py_ssize_t, codes[row, j])] += value
-        offset += 256
-        j += 1
+    """Add a value to the bin of every column, by addresses; interpreted, by parts of the arrays."""
+    if cython.compiled:
+        _add_line(
+            cython.address(codes[row, 0]), codes.shape[1], value, cython.address(hist[offset])
+        )
+    else:
+        _add_line(codes[row], codes.shape[1], value, hist[offset:])
     return 0
 
 
@@ -83,6 +105,77 @@ def _add_drawn(
     return 0
 
 
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def add_class_weights(
+    codes: cython.const[cython.uchar][:, ::1],
+    order: cython.const[cython.uint][::1],
+    whole: cython.bint,
+    begins: cython.const[cython.longlong][::1],
+    ends: cython.const[cython.longlong][::1],
+    weights: cython.const[cython.double][::1],
+    factors: cython.const[cython.double][::1],
+    scales: cython.const[cython.double][::1],
+    hist: cython.longlong[::1],
+    drawn: cython.bint,
+    columns: cython.const[cython.longlong][::1],
+) -> cython.int:
+    """Do what `class_histogram` does."""
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    ahead: cython.Py_ssize_t
+    grid: cython.longlong
+    plane: cython.Py_ssize_t
+    scale: cython.double
+    weight: cython.double
+    factored: cython.bint = factors.shape[0] > 0
+    d: cython.Py_ssize_t = codes.shape[1]
+    n_columns: cython.Py_ssize_t = columns.shape[0] if drawn else d
+    for k in range(begins.shape[0]):
+        plane = k * n_columns * 256
+        scale = scales[k]
+        if whole:
+            for i in range(begins[k], ends[k]):
+                if cython.compiled:  # past the end it asks in vain
+                    prefetch(cython.address(codes[i, 0]) + FAR * d)
+                weight = weights[i] * scale
+                if factored:
+                    weight *= factors[i]
+                grid = cython.cast(cython.longlong, weight + 0.5)
+                if drawn:
+                    _add_drawn(codes, i, columns, grid, plane, hist)
+                else:
+                    _add_row(codes, i, grid, plane, hist)
+        else:
+            for i in range(begins[k], ends[k]):
+                if cython.compiled and i + NEAR < ends[k]:
+                    ahead = order[i + NEAR]
+                    prefetch(cython.address(codes[ahead, 0]))
+                    prefetch(cython.address(codes[ahead, d - 1]))
+                    prefetch(cython.address(weights[ahead]))
+                    if factored:
+                        prefetch(cython.address(factors[ahead]))
+                    if i + FAR < ends[k]:
+                        ahead = order[i + FAR]
+                        prefetch_far(cython.address(codes[ahead, 0]))
+                        prefetch_far(cython.address(codes[ahead, d - 1]))
+                        prefetch_far(cython.address(weights[ahead]))
+                        if factored:
+                            prefetch_far(cython.address(factors[ahead]))
+                row = order[i]
+                weight = weights[row] * scale
+                if factored:
+                    weight *= factors[row]
+                grid = cython.cast(cython.longlong, weight + 0.5)
+                if drawn:
+                    _add_drawn(codes, row, columns, grid, plane, hist)
+                else:
+                    _add_row(codes, row, grid, plane, hist)
+    return 0
+
+
 def class_histogram(
     codes: cython.const[cython.uchar][:, ::1],
     order: cython.const[cython.uint][::1],
@@ -99,50 +192,63 @@ def class_histogram(
 
     `factors` has none, or one for each row's weight.
     """
-    i: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    row: cython.Py_ssize_t
-    ahead: cython.Py_ssize_t
-    grid: cython.longlong
-    plane: cython.Py_ssize_t
-    scale: cython.double
-    weight: cython.double
-    factored: cython.bint = factors.shape[0] > 0
     drawn: cython.bint = columns is not None
+    chosen: cython.const[cython.longlong][::1] = columns if drawn else begins
+    with cython.nogil:
+        add_class_weights(
+            codes, order, whole, begins, ends, weights, factors, scales, hist, drawn, chosen
+        )
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def add_pairs(
+    codes: cython.const[cython.uchar][:, ::1],
+    order: cython.const[cython.uint][::1],
+    whole: cython.bint,
+    begins: cython.const[cython.longlong][::1],
+    ends: cython.const[cython.longlong][::1],
+    pairs: cython.const[cython.longlong][:, ::1],
+    hist: cython.longlong[::1],
+    drawn: cython.bint,
+    columns: cython.const[cython.longlong][::1],
+) -> cython.int:
+    """Do what `pair_histogram` does."""
+    c: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    s: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    cell: cython.Py_ssize_t
+    ahead: cython.Py_ssize_t
+    gradient: cython.longlong
+    hessian: cython.longlong
     d: cython.Py_ssize_t = codes.shape[1]
     n_columns: cython.Py_ssize_t = columns.shape[0] if drawn else d
-    with cython.nogil:
-        for k in range(begins.shape[0]):
-            plane = k * n_columns * 256
-            scale = scales[k]
-            if whole:
-                for i in range(begins[k], ends[k]):
-                    weight = weights[i] * scale
-                    if factored:
-                        weight *= factors[i]
-                    grid = cython.cast(cython.longlong, weight + 0.5)
-                    if drawn:
-                        _add_drawn(codes, i, columns, grid, plane, hist)
-                    else:
-                        _add_row(codes, i, grid, plane, hist)
-            else:
-                for i in range(begins[k], ends[k]):
-                    if cython.compiled and i + AHEAD < ends[k]:
-                        ahead = order[i + AHEAD]
-                        prefetch(cython.address(codes[ahead, 0]))
-                        prefetch(cython.address(codes[ahead, d - 1]))
-                        prefetch(cython.address(weights[ahead]))
-                        if factored:
-                            prefetch(cython.address(factors[ahead]))
-                    row = order[i]
-                    weight = weights[row] * scale
-                    if factored:
-                        weight *= factors[row]
-                    grid = cython.cast(cython.longlong, weight + 0.5)
-                    if drawn:
-                        _add_drawn(codes, row, columns, grid, plane, hist)
-                    else:
-                        _add_row(codes, row, grid, plane, hist)
+    for s in range(begins.shape[0]):
+        for i in range(begins[s], ends[s]):
+            row = i
+            if not whole:
+                row = order[i]
+                if cython.compiled and i + NEAR < ends[s]:
+                    ahead = order[i + NEAR]
+                    prefetch(cython.address(codes[ahead, 0]))
+                    prefetch(cython.address(codes[ahead, d - 1]))
+                    prefetch(cython.address(pairs[ahead, 0]))
+                    if i + FAR < ends[s]:
+                        ahead = order[i + FAR]
+                        prefetch_far(cython.address(codes[ahead, 0]))
+                        prefetch_far(cython.address(codes[ahead, d - 1]))
+                        prefetch_far(cython.address(pairs[ahead, 0]))
+            gradient = pairs[row, 0]
+            hessian = pairs[row, 1]
+            for j in range(n_columns):
+                c = columns[j] if drawn else j
+                cell = 2 * (j * 256 + cython.cast(cython.Py_ssize_t, codes[row, c]))
+                hist[cell] += gradient
+                hist[cell + 1] += hessian
+    return 0
 
 
 def pair_histogram(
@@ -156,36 +262,10 @@ def pair_histogram(
     columns: cython.const[cython.longlong][::1] = None,
 ):
     """Add the (gradient, hessian) of every row to its bins; both already on the grid."""
-    c: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    s: cython.Py_ssize_t
-    row: cython.Py_ssize_t
-    cell: cython.Py_ssize_t
-    ahead: cython.Py_ssize_t
-    gradient: cython.longlong
-    hessian: cython.longlong
     drawn: cython.bint = columns is not None
-    d: cython.Py_ssize_t = codes.shape[1]
-    n_columns: cython.Py_ssize_t = columns.shape[0] if drawn else d
+    chosen: cython.const[cython.longlong][::1] = columns if drawn else begins
     with cython.nogil:
-        for s in range(begins.shape[0]):
-            for i in range(begins[s], ends[s]):
-                row = i
-                if not whole:
-                    row = order[i]
-                    if cython.compiled and i + AHEAD < ends[s]:
-                        ahead = order[i + AHEAD]
-                        prefetch(cython.address(codes[ahead, 0]))
-                        prefetch(cython.address(codes[ahead, d - 1]))
-                        prefetch(cython.address(pairs[ahead, 0]))
-                gradient = pairs[row, 0]
-                hessian = pairs[row, 1]
-                for j in range(n_columns):
-                    c = columns[j] if drawn else j
-                    cell = 2 * (j * 256 + cython.cast(cython.Py_ssize_t, codes[row, c]))
-                    hist[cell] += gradient
-                    hist[cell + 1] += hessian
+        add_pairs(codes, order, whole, begins, ends, pairs, hist, drawn, chosen)
 
 
 def packed_histogram(
@@ -225,6 +305,8 @@ def packed_histogram(
                 stop = start + block if start + block < ends[s] else ends[s]
                 if whole:
                     for i in range(start, stop):
+                        if cython.compiled:
+                            prefetch(cython.address(codes[i, 0]) + FAR * d)
                         pair = packed[i]
                         if drawn:
                             _add_drawn(codes, i, columns, pair, 0, part)
@@ -232,11 +314,16 @@ def packed_histogram(
                             _add_row(codes, i, pair, 0, part)
                 else:
                     for i in range(start, stop):
-                        if cython.compiled and i + AHEAD < ends[s]:
-                            ahead = order[i + AHEAD]
+                        if cython.compiled and i + NEAR < ends[s]:
+                            ahead = order[i + NEAR]
                             prefetch(cython.address(codes[ahead, 0]))
                             prefetch(cython.address(codes[ahead, d - 1]))
                             prefetch(cython.address(packed[ahead]))
+                            if i + FAR < ends[s]:
+                                ahead = order[i + FAR]
+                                prefetch_far(cython.address(codes[ahead, 0]))
+                                prefetch_far(cython.address(codes[ahead, d - 1]))
+                                prefetch_far(cython.address(packed[ahead]))
                         row = order[i]
                         pair = packed[row]
                         if drawn:
@@ -251,6 +338,57 @@ def packed_histogram(
                 start = stop
 
 
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def add_vectors(
+    codes: cython.const[cython.uchar][:, ::1],
+    order: cython.const[cython.uint][::1],
+    whole: cython.bint,
+    begins: cython.const[cython.longlong][::1],
+    ends: cython.const[cython.longlong][::1],
+    vectors: cython.const[cython.int][:, ::1],
+    hist: cython.longlong[::1],
+    drawn: cython.bint,
+    columns: cython.const[cython.longlong][::1],
+) -> cython.int:
+    """Do what `vector_histogram` does."""
+    c: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    s: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    cell: cython.Py_ssize_t
+    ahead: cython.Py_ssize_t
+    d: cython.Py_ssize_t = codes.shape[1]
+    n_classes: cython.Py_ssize_t = vectors.shape[1]
+    n_columns: cython.Py_ssize_t = columns.shape[0] if drawn else d
+    for s in range(begins.shape[0]):
+        for i in range(begins[s], ends[s]):
+            row = i
+            if not whole:
+                row = order[i]
+                if cython.compiled and i + NEAR < ends[s]:
+                    ahead = order[i + NEAR]
+                    prefetch(cython.address(codes[ahead, 0]))
+                    prefetch(cython.address(codes[ahead, d - 1]))
+                    prefetch(cython.address(vectors[ahead, 0]))
+                    prefetch(cython.address(vectors[ahead, n_classes - 1]))
+                    if i + FAR < ends[s]:
+                        ahead = order[i + FAR]
+                        prefetch_far(cython.address(codes[ahead, 0]))
+                        prefetch_far(cython.address(codes[ahead, d - 1]))
+                        prefetch_far(cython.address(vectors[ahead, 0]))
+                        prefetch_far(cython.address(vectors[ahead, n_classes - 1]))
+            for j in range(n_columns):
+                c = columns[j] if drawn else j
+                cell = n_classes * (j * 256 + cython.cast(cython.Py_ssize_t, codes[row, c]))
+                for k in range(n_classes):
+                    hist[cell + k] += vectors[row, k]
+    return 0
+
+
 def vector_histogram(
     codes: cython.const[cython.uchar][:, ::1],
     order: cython.const[cython.uint][::1],
@@ -262,35 +400,39 @@ def vector_histogram(
     columns: cython.const[cython.longlong][::1] = None,
 ):
     """Add the K signed weights of every row, already on the grid, to its bins."""
+    drawn: cython.bint = columns is not None
+    chosen: cython.const[cython.longlong][::1] = columns if drawn else begins
+    with cython.nogil:
+        add_vectors(codes, order, whole, begins, ends, vectors, hist, drawn, chosen)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def add_rows(
+    codes: cython.const[cython.uchar][:, ::1],
+    order: cython.const[cython.uint][::1],
+    whole: cython.bint,
+    begins: cython.const[cython.longlong][::1],
+    ends: cython.const[cython.longlong][::1],
+    counts: cython.longlong[:, ::1],
+    drawn: cython.bint,
+    columns: cython.const[cython.longlong][::1],
+) -> cython.int:
+    """Do what `count_histogram` does."""
     c: cython.Py_ssize_t
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
-    k: cython.Py_ssize_t
     s: cython.Py_ssize_t
     row: cython.Py_ssize_t
-    cell: cython.Py_ssize_t
-    ahead: cython.Py_ssize_t
-    d: cython.Py_ssize_t = codes.shape[1]
-    n_classes: cython.Py_ssize_t = vectors.shape[1]
-    drawn: cython.bint = columns is not None
-    n_columns: cython.Py_ssize_t = columns.shape[0] if drawn else d
-    with cython.nogil:
-        for s in range(begins.shape[0]):
-            for i in range(begins[s], ends[s]):
-                row = i
-                if not whole:
-                    row = order[i]
-                    if cython.compiled and i + AHEAD < ends[s]:
-                        ahead = order[i + AHEAD]
-                        prefetch(cython.address(codes[ahead, 0]))
-                        prefetch(cython.address(codes[ahead, d - 1]))
-                        prefetch(cython.address(vectors[ahead, 0]))
-                        prefetch(cython.address(vectors[ahead, n_classes - 1]))
-                for j in range(n_columns):
-                    c = columns[j] if drawn else j
-                    cell = n_classes * (j * 256 + cython.cast(cython.Py_ssize_t, codes[row, c]))
-                    for k in range(n_classes):
-                        hist[cell + k] += vectors[row, k]
+    n_columns: cython.Py_ssize_t = columns.shape[0] if drawn else codes.shape[1]
+    for s in range(begins.shape[0]):
+        for i in range(begins[s], ends[s]):
+            row = i if whole else order[i]
+            for j in range(n_columns):
+                c = columns[j] if drawn else j
+                counts[j, codes[row, c]] += 1
+    return 0
 
 
 def count_histogram(
@@ -303,20 +445,51 @@ def count_histogram(
     columns: cython.const[cython.longlong][::1] = None,
 ):
     """Count rows by bin; only asked for when leaves have a least number of rows."""
-    c: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    s: cython.Py_ssize_t
-    row: cython.Py_ssize_t
     drawn: cython.bint = columns is not None
-    n_columns: cython.Py_ssize_t = columns.shape[0] if drawn else codes.shape[1]
+    chosen: cython.const[cython.longlong][::1] = columns if drawn else begins
     with cython.nogil:
-        for s in range(begins.shape[0]):
-            for i in range(begins[s], ends[s]):
-                row = i if whole else order[i]
-                for j in range(n_columns):
-                    c = columns[j] if drawn else j
-                    counts[j, codes[row, c]] += 1
+        add_rows(codes, order, whole, begins, ends, counts, drawn, chosen)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def part_rows(
+    codes: cython.const[cython.uchar][:, ::1],
+    feature: cython.Py_ssize_t,
+    goes_left: cython.const[cython.uchar][::1],
+    order: cython.uint[::1],
+    scratch: cython.uint[::1],
+    whole: cython.bint,
+    begins: cython.const[cython.longlong][::1],
+    ends: cython.const[cython.longlong][::1],
+    middles: cython.longlong[::1],
+) -> cython.int:
+    """Do what `partition` does."""
+    i: cython.Py_ssize_t
+    s: cython.Py_ssize_t
+    left: cython.Py_ssize_t
+    right: cython.Py_ssize_t
+    go: cython.Py_ssize_t
+    row: cython.uint
+    for s in range(begins.shape[0]):
+        left = begins[s]
+        right = 0
+        for i in range(begins[s], ends[s]):
+            row = i if whole else order[i]
+            if cython.compiled and not whole and i + NEAR < ends[s]:
+                prefetch(cython.address(codes[order[i + NEAR], feature]))
+                if i + FAR < ends[s]:
+                    prefetch_far(cython.address(codes[order[i + FAR], feature]))
+            go = cython.cast(cython.Py_ssize_t, goes_left[codes[row, feature]])
+            order[left] = row
+            scratch[right] = row
+            left += go
+            right += 1 - go
+        for i in range(right):
+            order[left + i] = scratch[i]
+        middles[s] = left
+    return 0
 
 
 def partition(
@@ -334,28 +507,28 @@ def partition(
 
     Every row is written to both sides and only one side moves on: no branch to mispredict.
     """
+    with cython.nogil:
+        part_rows(codes, feature, goes_left, order, scratch, whole, begins, ends, middles)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def write_leaf(
+    order: cython.const[cython.uint][::1],
+    whole: cython.bint,
+    begins: cython.const[cython.longlong][::1],
+    ends: cython.const[cython.longlong][::1],
+    leaf: cython.ushort,
+    leaves: cython.ushort[::1],
+) -> cython.int:
+    """Do what `assign_leaf` does."""
     i: cython.Py_ssize_t
     s: cython.Py_ssize_t
-    left: cython.Py_ssize_t
-    right: cython.Py_ssize_t
-    go: cython.Py_ssize_t
-    row: cython.uint
-    with cython.nogil:
-        for s in range(begins.shape[0]):
-            left = begins[s]
-            right = 0
-            for i in range(begins[s], ends[s]):
-                row = i if whole else order[i]
-                if cython.compiled and not whole and i + AHEAD < ends[s]:
-                    prefetch(cython.address(codes[order[i + AHEAD], feature]))
-                go = cython.cast(cython.Py_ssize_t, goes_left[codes[row, feature]])
-                order[left] = row
-                scratch[right] = row
-                left += go
-                right += 1 - go
-            for i in range(right):
-                order[left + i] = scratch[i]
-            middles[s] = left
+    for s in range(begins.shape[0]):
+        for i in range(begins[s], ends[s]):
+            leaves[i if whole else order[i]] = leaf
+    return 0
 
 
 def assign_leaf(
@@ -367,12 +540,43 @@ def assign_leaf(
     leaves: cython.ushort[::1],
 ):
     """Write the number of a leaf at each of its rows."""
+    with cython.nogil:
+        write_leaf(order, whole, begins, ends, leaf, leaves)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def write_split(
+    codes: cython.const[cython.uchar][:, ::1],
+    feature: cython.Py_ssize_t,
+    goes_left: cython.const[cython.uchar][::1],
+    order: cython.const[cython.uint][::1],
+    whole: cython.bint,
+    begins: cython.const[cython.longlong][::1],
+    ends: cython.const[cython.longlong][::1],
+    left: cython.ushort,
+    right: cython.ushort,
+    leaves: cython.ushort[::1],
+) -> cython.longlong:
+    """Do what `assign_split` does."""
     i: cython.Py_ssize_t
     s: cython.Py_ssize_t
-    with cython.nogil:
-        for s in range(begins.shape[0]):
-            for i in range(begins[s], ends[s]):
-                leaves[i if whole else order[i]] = leaf
+    row: cython.Py_ssize_t
+    go: cython.int
+    count: cython.longlong = 0
+    step: cython.int = left - right
+    for s in range(begins.shape[0]):
+        for i in range(begins[s], ends[s]):
+            row = i if whole else order[i]
+            if cython.compiled and not whole and i + NEAR < ends[s]:
+                prefetch(cython.address(codes[order[i + NEAR], feature]))
+                if i + FAR < ends[s]:
+                    prefetch_far(cython.address(codes[order[i + FAR], feature]))
+            go = cython.cast(cython.int, goes_left[codes[row, feature]])
+            leaves[row] = right + step * go
+            count += go
+    return count
 
 
 def assign_split(
@@ -391,21 +595,11 @@ def assign_split(
 
     Returns how many rows go left.
     """
-    i: cython.Py_ssize_t
-    s: cython.Py_ssize_t
-    row: cython.Py_ssize_t
-    go: cython.int
-    count: cython.longlong = 0
-    step: cython.int = left - right
+    count: cython.longlong
     with cython.nogil:
-        for s in range(begins.shape[0]):
-            for i in range(begins[s], ends[s]):
-                row = i if whole else order[i]
-                if cython.compiled and not whole and i + AHEAD < ends[s]:
-                    prefetch(cython.address(codes[order[i + AHEAD], feature]))
-                go = cython.cast(cython.int, goes_left[codes[row, feature]])
-                leaves[row] = right + step * go
-                count += go
+        count = write_split(
+            codes, feature, goes_left, order, whole, begins, ends, left, right, leaves
+        )
     return count
 
 

@@ -6,10 +6,13 @@ of all models on one, the second on another): rows then take its room once, not 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
+
+T = TypeVar("T")
 
 
 class Bench:
@@ -28,6 +31,14 @@ class Bench:
     def __init__(self) -> None:
         self._most = 0
         self._arrays: dict[str, NDArray[Any]] = {}
+        self._kept: tuple[Hashable, Any] = (None, None)
+
+    def keep(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what was made for a key; the last one is kept."""
+        if self._kept[0] != key:
+            self._kept = (key, make())
+        kept: T = self._kept[1]
+        return kept
 
     def reserve(self, n_rows: int) -> None:
         """Make room for so many rows: said by all who share, before the first of them works."""

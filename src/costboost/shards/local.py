@@ -64,6 +64,11 @@ class Shards:
         self._crew = Crew(len(self.shards)) if crew is None else crew
         self._pool = self._crew.hire()
 
+    @property
+    def alone(self) -> bool:
+        """Whether one shard, in this process, holds all rows."""
+        return len(self.shards) == 1
+
     def __enter__(self) -> Shards:
         return self
 

@@ -18,8 +18,12 @@ from costboost.shards import _tree_kernels as kernels
 from costboost.shards.rows import Shard
 
 Int64 = NDArray[np.int64]
+Floats = NDArray[np.float64]
+# The kernels' number for the mode; weights, factors and scales; pairs; vectors.
+Summands = tuple[int, Floats, Floats, Floats, Int64, NDArray[np.int32]]
 
 _NONE = np.zeros(0)
+_NO_PAIRS, _NO_VECTORS = np.zeros((0, 2), dtype=np.int64), np.zeros((0, 0), dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,8 @@ class ClassWeights:
 
     scales: tuple[float, ...]
     factored: bool = False
+
+    by_class: ClassVar[bool] = True  # a plane of a histogram for each channel
 
     @property
     def n_channels(self) -> int:
@@ -47,6 +53,12 @@ class ClassWeights:
         kernels.class_histogram(*where, *weights, hist.reshape(-1), columns)
         return hist.transpose(1, 2, 0)
 
+    def summands(self, shard: Shard) -> Summands:
+        """Return what is added up, for a tree that is grown at once."""
+        factors = shard.state.handed if self.factored else _NONE
+        weights = (shard.state.weights, factors, np.array(self.scales))
+        return 0, *weights, _NO_PAIRS, _NO_VECTORS
+
 
 @dataclass(frozen=True)
 class Pairs:
@@ -54,12 +66,18 @@ class Pairs:
 
     n_channels: int = 2
 
+    by_class: ClassVar[bool] = False
+
     def histogram(self, shard: Shard, node: int, columns: Int64 | None = None) -> Int64:
         """Return the node's sums of gradients and hessians, (d, 256, 2)."""
         hist = np.zeros((shard.width(columns), 256, 2), dtype=np.int64)
         for place in shard.places(node):
             kernels.pair_histogram(*place, shard.state.pairs, hist.reshape(-1), columns)
         return hist
+
+    def summands(self, shard: Shard) -> Summands:
+        """Return what is added up, for a tree that is grown at once."""
+        return 1, _NONE, _NONE, _NONE, shard.state.pairs, _NO_VECTORS
 
 
 @dataclass(frozen=True)
@@ -101,6 +119,8 @@ class Vectors:
     n_channels: int
     n_codes: int | None = None
 
+    by_class: ClassVar[bool] = False
+
     def histogram(self, shard: Shard, node: int, columns: Int64 | None = None) -> Int64:
         """Return the node's sums for every class, (d, 256, K) or (d, n_codes + 1, K)."""
         if self.n_codes is None:
@@ -115,6 +135,10 @@ class Vectors:
         narrow = np.concatenate([room[:, : self.n_codes], room[:, MISSING:]], axis=1)
         room[:, : self.n_codes] = room[:, MISSING:] = 0
         return narrow
+
+    def summands(self, shard: Shard) -> Summands:
+        """Return what is added up, for a tree that is grown at once."""
+        return 2, _NONE, _NONE, _NONE, _NO_PAIRS, shard.state.vectors
 
     def _fill(self, shard: Shard, node: int, hist: Int64, columns: Int64 | None) -> None:
         for place in shard.places(node):

@@ -24,11 +24,11 @@ _WORDS = tuple(np.uint64(factor) for factor in _FACTORS)
 _BY = tuple(np.uint64(shift) for shift in _SHIFTS)
 
 
-def mix(key: int, numbers: NDArray[Any]) -> Words:
+def mix(key: int | Words, numbers: NDArray[Any]) -> Words:
     """Return 64 random bits for each number: SplitMix64 (Steele, Lea and Flood 2014)."""
     z = numbers.astype(np.uint64)  # a copy; arrays wrap without a word
     z *= _WORDS[0]
-    z += np.uint64(key % 2**64)
+    z += np.uint64(key % 2**64) if isinstance(key, int) else key
     z ^= z >> _BY[0]
     z *= _WORDS[1]
     z ^= z >> _BY[1]
@@ -93,6 +93,14 @@ class ColumnDraw:
         chosen = np.argsort(mix(key, among), kind="stable")[: self.width]
         chosen.sort()
         return among[chosen]
+
+    def table(self, n_nodes: int) -> Int64:
+        """Return the columns of the first nodes, (n_nodes, width); of all columns."""
+        numbers = np.arange(1, n_nodes + 1, dtype=np.uint64) + np.uint64(self.stream * 2**32)
+        keys = mix(round_key(self.seed, self.number), numbers)
+        among = np.tile(np.arange(self.n_features), (n_nodes, 1))
+        chosen = np.argsort(mix(keys[:, None], among), axis=1, kind="stable")[:, : self.width]
+        return np.sort(chosen, axis=1)
 
 
 def column_draw(

@@ -112,10 +112,9 @@ def _score(
 
 
 @cython.cfunc
-@cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _weight(sums: cython.const[cython.longlong][::1], criterion: cython.int) -> cython.double:
+def weigh(sums: cython.const[cython.longlong][::1], criterion: cython.int) -> cython.double:
     """Weigh a node: the sum of class weights, the hessian, the size of signed weights."""
     k: cython.Py_ssize_t
     total: cython.double = 0.0
@@ -157,17 +156,16 @@ def _gains(
 ) -> cython.bint:
     """Note a split that gains more than the best so far; whether it may be made and does."""
     if min_weight > 0.0 and (
-        _weight(left, criterion) < min_weight or _weight(right, criterion) < min_weight
+        weigh(left, criterion) < min_weight or weigh(right, criterion) < min_weight
     ):
         return False
     return _beats(_score(left, criterion, l2) + _score(right, criterion, l2), parent, best)
 
 
 @cython.cfunc
-@cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _bounded_value(
+def bounded_value(
     sums: cython.const[cython.longlong][::1],
     criterion: cython.int,
     l2: cython.double,
@@ -238,16 +236,34 @@ def _bounded_gains(
     below: cython.double
     above: cython.double
     if min_weight > 0.0 and (
-        _weight(left, criterion) < min_weight or _weight(right, criterion) < min_weight
+        weigh(left, criterion) < min_weight or weigh(right, criterion) < min_weight
     ):
         return False
-    below = _bounded_value(left, criterion, l2, low, high)
-    above = _bounded_value(right, criterion, l2, low, high)
+    below = bounded_value(left, criterion, l2, low, high)
+    above = bounded_value(right, criterion, l2, low, high)
     if (way > 0 and below > above) or (way < 0 and below < above):
         return False
     return _beats(
         _score_at(left, criterion, l2, below) + _score_at(right, criterion, l2, above), parent, best
     )
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _parent_score(
+    sums: cython.const[cython.longlong][::1],
+    criterion: cython.int,
+    l2: cython.double,
+    bounded: cython.bint,
+    low: cython.double,
+    high: cython.double,
+) -> cython.double:
+    """Score the node that is split, within its bounds."""
+    if bounded:
+        return _score_at(sums, criterion, l2, bounded_value(sums, criterion, l2, low, high))
+    return _score(sums, criterion, l2)
 
 
 def score(
@@ -259,204 +275,265 @@ def score(
 
 def weight(sums: cython.const[cython.longlong][::1], criterion: cython.int) -> float:
     """Weigh the sums of one node, in units of the grid."""
-    return _weight(sums, criterion)
+    return weigh(sums, criterion)
 
 
-def best_threshold(
+def value_within(
+    sums: cython.const[cython.longlong][::1],
+    criterion: cython.int,
+    l2: cython.double,
+    low: cython.double,
+    high: cython.double,
+) -> float:
+    """Return the value of a leaf with these sums, kept within bounds."""
+    return bounded_value(sums, criterion, l2, low, high)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _search_thresholds(
     hist: cython.const[cython.longlong][:, :, :],
     counts: cython.const[cython.longlong][:, ::1],
-    features: cython.const[cython.longlong][::1],
+    columns: cython.const[cython.longlong][::1],
+    drawn: cython.bint,
     n_bins: cython.const[cython.longlong][::1],
+    categorical: cython.const[cython.uchar][::1],
     sums: cython.const[cython.longlong][::1],
     criterion: cython.int,
     l2: cython.double,
     min_weight: cython.double,
     min_count: cython.longlong,
     n_rows: cython.longlong,
+    monotone: cython.const[cython.schar][::1],
+    low: cython.double,
+    high: cython.double,
     left: cython.longlong[::1],
     right: cython.longlong[::1],
     best_sums: cython.longlong[::1],
     best: cython.double[::1],
-    monotone: cython.const[cython.schar][::1] = None,
-    bounds: cython.const[cython.double][::1] = None,
-):
-    """Search the numeric columns named in `features`.
-
-    `hist` is seen as (d, 256, C) whatever its memory order; `counts` has no rows when
-    `min_count` <= 1. Writes best = (gain, feature, threshold, missing goes left, how much of the
-    gain is rounding) and the sums of the left child, if anything gains more than best[0]. With
-    `monotone`, one of -1, 0, 1 for every column, the values of leaves (newton steps, or the second
-    of two classes' share) stay within `bounds` = (low, high) and in order.
-    """
+) -> cython.int:
+    """Search the numeric columns, by any criterion; see `find_split`."""
     f: cython.Py_ssize_t
     j: cython.Py_ssize_t
     k: cython.Py_ssize_t
     t: cython.Py_ssize_t
+    column: cython.Py_ssize_t
     last: cython.Py_ssize_t
     side: cython.Py_ssize_t
     n_channels: cython.Py_ssize_t = sums.shape[0]
     seen: cython.bint
     missing: cython.bint
     wins: cython.bint
-    parent: cython.double
+    bounded: cython.bint = monotone.shape[0] > 0
+    parent: cython.double = _parent_score(sums, criterion, l2, bounded, low, high)
     count: cython.longlong
     value: cython.longlong
-    bounded: cython.bint = monotone is not None
-    low: cython.double = bounds[0] if bounded else 0.0
-    high: cython.double = bounds[1] if bounded else 0.0
-    with cython.nogil:
-        parent = _score(sums, criterion, l2)
-        if bounded:
-            parent = _score_at(sums, criterion, l2, _bounded_value(sums, criterion, l2, low, high))
-        for f in range(features.shape[0]):
-            j = features[f]
-            missing = False
-            for k in range(n_channels):
-                left[k] = 0
-                right[k] = sums[k]
-                if hist[j, MISSING, k] != 0:
-                    missing = True
-            # Rows that weigh nothing count all the same.
-            if min_count > 1 and counts[j, MISSING] > 0:
+    for f in range(columns.shape[0]):
+        column = columns[f]
+        if categorical[column]:
+            continue
+        j = f if drawn else column
+        missing = False
+        for k in range(n_channels):
+            left[k] = 0
+            right[k] = sums[k]
+            if hist[j, MISSING, k] != 0:
                 missing = True
-            count = 0
-            # With missing values present, the last threshold parts them from all others.
-            last = n_bins[j] if missing else n_bins[j] - 1
-            for t in range(last):
-                seen = False
-                for k in range(n_channels):
-                    value = hist[j, t, k]
-                    if value != 0:
-                        seen = True
-                        left[k] += value
-                        right[k] -= value
-                if min_count > 1:
-                    count += counts[j, t]
-                    seen = seen or counts[j, t] > 0
-                if not seen:
-                    continue
-                for side in range(2 if missing and t < n_bins[j] - 1 else 1):
-                    if side == 1:
-                        for k in range(n_channels):
-                            left[k] += hist[j, MISSING, k]
-                            right[k] -= hist[j, MISSING, k]
-                    wins = False
-                    if min_count <= 1 or (
-                        count + (counts[j, MISSING] if side == 1 else 0) >= min_count
-                        and n_rows - count - (counts[j, MISSING] if side == 1 else 0) >= min_count
-                    ):
-                        if bounded:
-                            wins = _bounded_gains(
-                                left,
-                                right,
-                                parent,
-                                criterion,
-                                l2,
-                                min_weight,
-                                low,
-                                high,
-                                monotone[j],
-                                best,
-                            )
-                        else:
-                            wins = _gains(left, right, parent, criterion, l2, min_weight, best)
-                    if wins:
-                        best[1] = j
-                        best[2] = t
-                        best[3] = side
-                        for k in range(n_channels):
-                            best_sums[k] = left[k]
-                    if side == 1:
-                        for k in range(n_channels):
-                            left[k] -= hist[j, MISSING, k]
-                            right[k] += hist[j, MISSING, k]
+        # Rows that weigh nothing count all the same.
+        if min_count > 1 and counts[j, MISSING] > 0:
+            missing = True
+        count = 0
+        # With missing values present, the last threshold parts them from all others.
+        last = n_bins[column] if missing else n_bins[column] - 1
+        for t in range(last):
+            seen = False
+            for k in range(n_channels):
+                value = hist[j, t, k]
+                if value != 0:
+                    seen = True
+                    left[k] += value
+                    right[k] -= value
+            if min_count > 1:
+                count += counts[j, t]
+                seen = seen or counts[j, t] > 0
+            if not seen:
+                continue
+            for side in range(2 if missing and t < n_bins[column] - 1 else 1):
+                if side == 1:
+                    for k in range(n_channels):
+                        left[k] += hist[j, MISSING, k]
+                        right[k] -= hist[j, MISSING, k]
+                wins = False
+                if min_count <= 1 or (
+                    count + (counts[j, MISSING] if side == 1 else 0) >= min_count
+                    and n_rows - count - (counts[j, MISSING] if side == 1 else 0) >= min_count
+                ):
+                    if bounded:
+                        wins = _bounded_gains(
+                            left,
+                            right,
+                            parent,
+                            criterion,
+                            l2,
+                            min_weight,
+                            low,
+                            high,
+                            monotone[column],
+                            best,
+                        )
+                    else:
+                        wins = _gains(left, right, parent, criterion, l2, min_weight, best)
+                if wins:
+                    best[1] = f
+                    best[2] = t
+                    best[3] = side
+                    for k in range(n_channels):
+                        best_sums[k] = left[k]
+                if side == 1:
+                    for k in range(n_channels):
+                        left[k] -= hist[j, MISSING, k]
+                        right[k] += hist[j, MISSING, k]
+    return 0
 
 
 @cython.cfunc
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _newton_score(
-    gradient: cython.longlong, hessian: cython.longlong, l2: cython.double
+def _pair_score(
+    first: cython.longlong, second: cython.longlong, newton: cython.bint, l2: cython.double
 ) -> cython.double:
-    total: cython.double = hessian + l2
-    value: cython.double = cython.cast(cython.double, gradient)
-    return value * value / total if total > 0.0 else 0.0
+    """Score two sums, by newton or gini; as `_score` does."""
+    a: cython.double = cython.cast(cython.double, first)
+    b: cython.double = cython.cast(cython.double, second)
+    total: cython.double = b + l2 if newton else a + b
+    value: cython.double = a * a if newton else a * a + b * b
+    return value / total if total > 0.0 else 0.0
 
 
-def best_newton_threshold(
-    hist: cython.const[cython.longlong][:, :, ::1],
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _pair_weight(
+    first: cython.longlong, second: cython.longlong, newton: cython.bint
+) -> cython.double:
+    """Weigh two sums; as `_weight` does."""
+    if newton:
+        return cython.cast(cython.double, second)
+    return cython.cast(cython.double, first) + cython.cast(cython.double, second)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _search_pairs(
+    hist: cython.const[cython.longlong][:, :, :],
     counts: cython.const[cython.longlong][:, ::1],
-    features: cython.const[cython.longlong][::1],
+    columns: cython.const[cython.longlong][::1],
+    drawn: cython.bint,
     n_bins: cython.const[cython.longlong][::1],
+    categorical: cython.const[cython.uchar][::1],
     sums: cython.const[cython.longlong][::1],
+    newton: cython.bint,
     l2: cython.double,
     min_weight: cython.double,
     min_count: cython.longlong,
     n_rows: cython.longlong,
+    held: cython.longlong[::1],
     best_sums: cython.longlong[::1],
     best: cython.double[::1],
-):
-    """Search as `best_threshold` does, for the newton criterion alone: a third of the time."""
+) -> cython.int:
+    """Search as `_search_thresholds` does, for pairs by newton or gini: a third of the time.
+
+    Codes that the node holds are noted before any is tried: whether a code is held is a branch
+    that no processor foresees.
+    """
     f: cython.Py_ssize_t
+    i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     t: cython.Py_ssize_t
+    column: cython.Py_ssize_t
     last: cython.Py_ssize_t
+    present: cython.Py_ssize_t
     side: cython.Py_ssize_t
     sides: cython.Py_ssize_t
+    counting: cython.bint = min_count > 1
     missing: cython.bint
     both: cython.double
-    parent: cython.double
-    gradient: cython.longlong
-    hessian: cython.longlong
+    rounding: cython.double
+    top: cython.double = best[0]
+    whole: cython.longlong = sums[0]
+    whole_second: cython.longlong = sums[1]
+    parent: cython.double = _pair_score(whole, whole_second, newton, l2)
     left: cython.longlong
-    weight_left: cython.longlong
-    absent: cython.longlong
-    weight_absent: cython.longlong
+    second: cython.longlong
     count: cython.longlong
-    left_count: cython.longlong
-    count_absent: cython.longlong
-    with cython.nogil:
-        parent = _newton_score(sums[0], sums[1], l2)
-        for f in range(features.shape[0]):
-            j = features[f]
-            absent = hist[j, MISSING, 0]
-            weight_absent = hist[j, MISSING, 1]
-            count_absent = counts[j, MISSING] if min_count > 1 else 0
-            missing = absent != 0 or weight_absent != 0 or count_absent > 0
-            left = 0
-            weight_left = 0
-            left_count = 0
-            last = n_bins[j] if missing else n_bins[j] - 1
-            for t in range(last):
-                gradient = hist[j, t, 0]
-                hessian = hist[j, t, 1]
-                count = counts[j, t] if min_count > 1 else 0
-                if gradient == 0 and hessian == 0 and count == 0:
-                    continue
-                left += gradient
-                weight_left += hessian
-                left_count += count
-                sides = 2 if missing and t < n_bins[j] - 1 else 1
-                for side in range(sides):
-                    gradient = left + side * absent
-                    hessian = weight_left + side * weight_absent
-                    count = left_count + side * count_absent
-                    if min_count > 1 and (count < min_count or n_rows - count < min_count):
-                        continue
-                    if min_weight > 0.0 and (
-                        hessian < min_weight or sums[1] - hessian < min_weight
-                    ):
-                        continue
-                    both = _newton_score(gradient, hessian, l2) + _newton_score(
-                        sums[0] - gradient, sums[1] - hessian, l2
+    absent: cython.longlong
+    absent_second: cython.longlong
+    absent_count: cython.longlong
+    for f in range(columns.shape[0]):
+        column = columns[f]
+        if categorical[column]:
+            continue
+        j = f if drawn else column
+        absent = hist[j, MISSING, 0]
+        absent_second = hist[j, MISSING, 1]
+        absent_count = counts[j, MISSING] if counting else 0
+        missing = absent != 0 or absent_second != 0 or absent_count > 0
+        last = n_bins[column] if missing else n_bins[column] - 1
+        present = 0
+        for t in range(last):
+            held[present] = t
+            if counting:
+                present += 1 if hist[j, t, 0] | hist[j, t, 1] | counts[j, t] != 0 else 0
+            else:
+                present += 1 if hist[j, t, 0] | hist[j, t, 1] != 0 else 0
+        left = 0
+        second = 0
+        count = 0
+        for i in range(present):
+            t = held[i]
+            left += hist[j, t, 0]
+            second += hist[j, t, 1]
+            if counting:
+                count += counts[j, t]
+            sides = 2 if missing and t < n_bins[column] - 1 else 1
+            for side in range(sides):
+                if side == 1:
+                    left += absent
+                    second += absent_second
+                    count += absent_count
+                both = _pair_score(left, second, newton, l2) + _pair_score(
+                    whole - left, whole_second - second, newton, l2
+                )
+                rounding = ROUNDING * both
+                if (
+                    both - parent - top > rounding
+                    and not (counting and (count < min_count or n_rows - count < min_count))
+                    and not (
+                        min_weight > 0.0
+                        and (
+                            _pair_weight(left, second, newton) < min_weight
+                            or _pair_weight(whole - left, whole_second - second, newton)
+                            < min_weight
+                        )
                     )
-                    if _beats(both, parent, best):
-                        best[1] = j
-                        best[2] = t
-                        best[3] = side
-                        best_sums[0] = gradient
-                        best_sums[1] = hessian
+                ):
+                    top = both - parent
+                    best[0] = top
+                    best[1] = f
+                    best[2] = t
+                    best[3] = side
+                    best[4] = rounding
+                    best_sums[0] = left
+                    best_sums[1] = second
+                if side == 1:
+                    left -= absent
+                    second -= absent_second
+                    count -= absent_count
+    return 0
 
 
 @cython.cfunc
@@ -497,16 +574,24 @@ def _exceeds(a: cython.double, b: cython.double) -> cython.bint:
     return a - b > ROUNDING * (a if a > 0.0 else -a)
 
 
-def best_subset(
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _search_subsets(
     hist: cython.const[cython.longlong][:, :, :],
     counts: cython.const[cython.longlong][:, ::1],
-    features: cython.const[cython.longlong][::1],
+    columns: cython.const[cython.longlong][::1],
+    drawn: cython.bint,
+    categorical: cython.const[cython.uchar][::1],
     sums: cython.const[cython.longlong][::1],
     criterion: cython.int,
     l2: cython.double,
     min_weight: cython.double,
     min_count: cython.longlong,
     n_rows: cython.longlong,
+    bounded: cython.bint,
+    low: cython.double,
+    high: cython.double,
     left: cython.longlong[::1],
     right: cython.longlong[::1],
     keys: cython.double[::1],
@@ -515,15 +600,13 @@ def best_subset(
     best_sums: cython.longlong[::1],
     best: cython.double[::1],
     goes_left: cython.uchar[::1],
-    bounds: cython.const[cython.double][::1] = None,
-):
-    """Search the categorical columns named in `features` for the best subset to send left.
+) -> cython.int:
+    """Search the categorical columns for the best subset to send left; see `find_split`.
 
     The categories present (a missing value is one of them) are ordered by their share of one
     channel and cut in two; for two classes and for gradients the best of all subsets is such
     a cut (Fisher 1958; Breiman et al. 1984, section 9.4), for K classes every class's order is
-    tried. `keys`, `codes` and `held` are scratch space. `goes_left` becomes 1 (left), 0 (right) or
-    2 (category absent from this node).
+    tried. `goes_left` becomes 1 (left), 0 (right) or 2 (category absent from this node).
     """
     f: cython.Py_ssize_t
     i: cython.Py_ssize_t
@@ -531,78 +614,298 @@ def best_subset(
     k: cython.Py_ssize_t
     t: cython.Py_ssize_t
     channel: cython.Py_ssize_t
-    first: cython.Py_ssize_t
     stop: cython.Py_ssize_t
     present: cython.Py_ssize_t
     n_channels: cython.Py_ssize_t = sums.shape[0]
     seen: cython.bint
     wins: cython.bint
-    parent: cython.double
+    parent: cython.double = _parent_score(sums, criterion, l2, bounded, low, high)
     key: cython.double
     code: cython.longlong
     count: cython.longlong
-    bounded: cython.bint = bounds is not None
-    low: cython.double = bounds[0] if bounded else 0.0
-    high: cython.double = bounds[1] if bounded else 0.0
-    with cython.nogil:
-        parent = _score(sums, criterion, l2)
-        if bounded:
-            parent = _score_at(sums, criterion, l2, _bounded_value(sums, criterion, l2, low, high))
-        first = 0
-        stop = n_channels
-        if criterion == NEWTON or (n_channels == 2 and criterion <= ERROR):
-            stop = 1
-        if criterion == SQUARES:
-            stop = n_channels - 1
-        for f in range(features.shape[0]):
-            j = features[f]
-            present = 0
-            for t in range(256):
-                seen = min_count > 1 and counts[j, t] > 0
-                for k in range(n_channels):
-                    seen = seen or hist[j, t, k] != 0
-                    if seen:
-                        break
+    stop = n_channels
+    if criterion == NEWTON or (n_channels == 2 and criterion <= ERROR):
+        stop = 1
+    if criterion == SQUARES:
+        stop = n_channels - 1
+    for f in range(columns.shape[0]):
+        if not categorical[columns[f]]:
+            continue
+        j = f if drawn else columns[f]
+        present = 0
+        for t in range(256):
+            seen = min_count > 1 and counts[j, t] > 0
+            for k in range(n_channels):
+                seen = seen or hist[j, t, k] != 0
                 if seen:
-                    held[present] = t
-                    present += 1
-            for channel in range(first, stop):
-                for t in range(present):
-                    # Insertion sort: equal keys stay in the order of their codes.
-                    key = _key(hist, j, held[t], channel, criterion, l2)
-                    i = t
-                    while i > 0 and _exceeds(keys[i - 1], key):
-                        keys[i] = keys[i - 1]
-                        codes[i] = codes[i - 1]
-                        i -= 1
-                    keys[i] = key
-                    codes[i] = held[t]
+                    break
+            if seen:
+                held[present] = t
+                present += 1
+        for channel in range(stop):
+            for t in range(present):
+                # Insertion sort: equal keys stay in the order of their codes.
+                key = _key(hist, j, held[t], channel, criterion, l2)
+                i = t
+                while i > 0 and _exceeds(keys[i - 1], key):
+                    keys[i] = keys[i - 1]
+                    codes[i] = codes[i - 1]
+                    i -= 1
+                keys[i] = key
+                codes[i] = held[t]
+            for k in range(n_channels):
+                left[k] = 0
+                right[k] = sums[k]
+            count = 0
+            for t in range(present - 1):
+                code = codes[t]
                 for k in range(n_channels):
-                    left[k] = 0
-                    right[k] = sums[k]
-                count = 0
-                for t in range(present - 1):
-                    code = codes[t]
+                    left[k] += hist[j, code, k]
+                    right[k] -= hist[j, code, k]
+                if min_count > 1:
+                    count += counts[j, code]
+                    if count < min_count or n_rows - count < min_count:
+                        continue
+                if bounded:
+                    wins = _bounded_gains(
+                        left, right, parent, criterion, l2, min_weight, low, high, 0, best
+                    )
+                else:
+                    wins = _gains(left, right, parent, criterion, l2, min_weight, best)
+                if wins:
+                    best[1] = f
+                    best[2] = -1.0
+                    best[3] = 0.0
                     for k in range(n_channels):
-                        left[k] += hist[j, code, k]
-                        right[k] -= hist[j, code, k]
-                    if min_count > 1:
-                        count += counts[j, code]
-                        if count < min_count or n_rows - count < min_count:
-                            continue
-                    if bounded:
-                        wins = _bounded_gains(
-                            left, right, parent, criterion, l2, min_weight, low, high, 0, best
-                        )
-                    else:
-                        wins = _gains(left, right, parent, criterion, l2, min_weight, best)
-                    if wins:
-                        best[1] = j
-                        best[2] = -1.0
-                        best[3] = 0.0
-                        for k in range(n_channels):
-                            best_sums[k] = left[k]
-                        for i in range(256):
-                            goes_left[i] = 2
-                        for i in range(present):
-                            goes_left[codes[i]] = 1 if i <= t else 0
+                        best_sums[k] = left[k]
+                    for i in range(256):
+                        goes_left[i] = 2
+                    for i in range(present):
+                        goes_left[codes[i]] = 1 if i <= t else 0
+    return 0
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _send_left(
+    hist: cython.const[cython.longlong][:, :, :],
+    counts: cython.const[cython.longlong][:, ::1],
+    columns: cython.const[cython.longlong][::1],
+    drawn: cython.bint,
+    sums: cython.const[cython.longlong][::1],
+    criterion: cython.int,
+    min_count: cython.longlong,
+    right: cython.longlong[::1],
+    best_sums: cython.const[cython.longlong][::1],
+    best: cython.const[cython.double][::1],
+    goes_left: cython.uchar[::1],
+) -> cython.int:
+    """Say of every code whether the split that was found sends it left.
+
+    Missing values and categories that the node does not hold follow the heavier child.
+    """
+    k: cython.Py_ssize_t
+    t: cython.Py_ssize_t
+    j: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, best[1])
+    threshold: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, best[2])
+    seen: cython.bint
+    heavier: cython.uchar
+    j = j if drawn else columns[j]
+    for k in range(sums.shape[0]):
+        right[k] = sums[k] - best_sums[k]
+    heavier = 1 if weigh(best_sums, criterion) >= weigh(right, criterion) * (1.0 - ROUNDING) else 0
+    if threshold < 0:
+        for t in range(256):
+            if goes_left[t] == 2:
+                goes_left[t] = heavier
+        return 0
+    seen = min_count > 1 and counts[j, MISSING] > 0
+    for k in range(sums.shape[0]):
+        seen = seen or hist[j, MISSING, k] != 0
+    for t in range(255):
+        goes_left[t] = 1 if t <= threshold else 0
+    goes_left[MISSING] = cython.cast(cython.int, best[3]) if seen else heavier
+    return 0
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def search_node(
+    hist: cython.const[cython.longlong][:, :, :],
+    counts: cython.const[cython.longlong][:, ::1],
+    columns: cython.const[cython.longlong][::1],
+    drawn: cython.bint,
+    n_bins: cython.const[cython.longlong][::1],
+    categorical: cython.const[cython.uchar][::1],
+    monotone: cython.const[cython.schar][::1],
+    sums: cython.const[cython.longlong][::1],
+    criterion: cython.int,
+    l2: cython.double,
+    min_weight: cython.double,
+    min_count: cython.longlong,
+    n_rows: cython.longlong,
+    low: cython.double,
+    high: cython.double,
+    sides: cython.longlong[:, ::1],
+    codes: cython.longlong[:, ::1],
+    keys: cython.double[::1],
+    best_sums: cython.longlong[::1],
+    best: cython.double[::1],
+    goes_left: cython.uchar[::1],
+) -> cython.bint:
+    """Do what `find_split` does."""
+    f: cython.Py_ssize_t
+    bounded: cython.bint = monotone.shape[0] > 0
+    newton: cython.bint = criterion == NEWTON
+    best[0] = 0.0
+    best[1] = -1.0
+    best[4] = 0.0
+    if not bounded and (newton or (criterion == GINI and sums.shape[0] == 2)):
+        _search_pairs(
+            hist,
+            counts,
+            columns,
+            drawn,
+            n_bins,
+            categorical,
+            sums,
+            newton,
+            l2,
+            min_weight,
+            min_count,
+            n_rows,
+            codes[0],
+            best_sums,
+            best,
+        )
+    else:
+        _search_thresholds(
+            hist,
+            counts,
+            columns,
+            drawn,
+            n_bins,
+            categorical,
+            sums,
+            criterion,
+            l2,
+            min_weight,
+            min_count,
+            n_rows,
+            monotone,
+            low,
+            high,
+            sides[0],
+            sides[1],
+            best_sums,
+            best,
+        )
+    for f in range(columns.shape[0]):
+        if categorical[columns[f]]:
+            _search_subsets(
+                hist,
+                counts,
+                columns,
+                drawn,
+                categorical,
+                sums,
+                criterion,
+                l2,
+                min_weight,
+                min_count,
+                n_rows,
+                bounded,
+                low,
+                high,
+                sides[0],
+                sides[1],
+                keys,
+                codes[0],
+                codes[1],
+                best_sums,
+                best,
+                goes_left,
+            )
+            break
+    if best[1] < 0.0:
+        return False
+    _send_left(
+        hist,
+        counts,
+        columns,
+        drawn,
+        sums,
+        criterion,
+        min_count,
+        sides[1],
+        best_sums,
+        best,
+        goes_left,
+    )
+    best[1] = columns[cython.cast(cython.Py_ssize_t, best[1])]
+    return True
+
+
+def find_split(
+    hist: cython.const[cython.longlong][:, :, :],
+    counts: cython.const[cython.longlong][:, ::1],
+    columns: cython.const[cython.longlong][::1],
+    drawn: cython.bint,
+    n_bins: cython.const[cython.longlong][::1],
+    categorical: cython.const[cython.uchar][::1],
+    monotone: cython.const[cython.schar][::1],
+    sums: cython.const[cython.longlong][::1],
+    criterion: cython.int,
+    l2: cython.double,
+    min_weight: cython.double,
+    min_count: cython.longlong,
+    n_rows: cython.longlong,
+    low: cython.double,
+    high: cython.double,
+    sides: cython.longlong[:, ::1],
+    codes: cython.longlong[:, ::1],
+    keys: cython.double[::1],
+    best_sums: cython.longlong[::1],
+    best: cython.double[::1],
+    goes_left: cython.uchar[::1],
+) -> bool:
+    """Search columns for the best split of a node; whether there is one.
+
+    `hist` is seen as (d, 256, C) whatever its memory order, `drawn` says that it has no columns but
+    those searched; `counts` is read where `min_count` > 1. `monotone` has one of -1, 0, 1 for every
+    column or is empty: with it the values of leaves (newton steps, or the second of two classes'
+    share) stay within `low` and `high` and in order. `sides` (2, C), `codes` (2, 256) and `keys`
+    (256,) are scratch space.
+
+    Writes best = (gain, column, threshold, missing goes left, how much of the gain is rounding),
+    threshold -1 for a subset of categories; the sums of the left child; and for every code whether
+    it goes left.
+    """
+    found: cython.bint
+    with cython.nogil:
+        found = search_node(
+            hist,
+            counts,
+            columns,
+            drawn,
+            n_bins,
+            categorical,
+            monotone,
+            sums,
+            criterion,
+            l2,
+            min_weight,
+            min_count,
+            n_rows,
+            low,
+            high,
+            sides,
+            codes,
+            keys,
+            best_sums,
+            best,
+            goes_left,
+        )
+    return found

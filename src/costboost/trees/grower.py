@@ -4,7 +4,8 @@ The grower asks shards for integer sums and never sees a row: one message starts
 each split divides a node and brings its left child's histogram, one lets rows find their leaves.
 The right child's histogram is the parent's less the left one's, which integers make exact. Where
 nodes are searched for less than half of the columns each, drawn anew, nothing is subtracted: every
-node is added up for its own columns only.
+node is added up for its own columns only. A small table in one shard grows a tree in one call
+(`at_once.py`), to the same tree.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.binning.codes import MISSING
 from costboost.shards.grid import grid_scale
 from costboost.shards.local import Shards
 from costboost.shards.messages import (
@@ -31,6 +33,7 @@ from costboost.shards.messages import (
 from costboost.shards.modes import RowCounts
 from costboost.shards.rows import ROOT, Mode, TreeShape
 from costboost.shards.sampling import ColumnDraw, RowSample
+from costboost.trees.at_once import GrowTree
 from costboost.trees.interactions import Interactions
 from costboost.trees.splits import FREE, Bounds, Split, SplitFinder
 
@@ -65,10 +68,15 @@ class Limits:
     max_features: int | None = None
     interactions: Interactions | None = None
 
+    @property
+    def most_leaves(self) -> int:
+        """How many leaves a tree may have."""
+        return MAX_LEAVES if self.max_leaf_nodes is None else min(self.max_leaf_nodes, MAX_LEAVES)
+
     def allows(self, depth: int, n_leaves: int) -> bool:
         """Whether a node at this depth may be split when the tree has so many leaves."""
-        most = MAX_LEAVES if self.max_leaf_nodes is None else min(self.max_leaf_nodes, MAX_LEAVES)
-        return (self.max_depth is None or depth < self.max_depth) and n_leaves < most
+        below = self.max_depth is None or depth < self.max_depth
+        return below and n_leaves < self.most_leaves
 
 
 @dataclass
@@ -188,9 +196,12 @@ class Grower:
                 f"The split finder has min_count={finder.limits[2]}, the limits have "
                 f"min_samples_leaf={limits.min_samples_leaf}: give both the same number."
             )
+        self._at_once = self._plan_at_once()
 
     def grow(self, sample: RowSample | None = None) -> Tree:
         """Grow a tree, on a sample of the rows if one is given; every row then finds its leaf."""
+        if self._at_once is not None:
+            return self._grow_at_once(replace(self._at_once, sample=sample))
         self.nodes = [self._root(sample)]
         self._queue: list[tuple[float, int]] = []
         if self.limits.allows(0, 1):
@@ -202,7 +213,9 @@ class Grower:
             self._split(node, n_leaves)
             if not self.limits.allows(0, n_leaves):
                 break
-        return self._finish(_to_arrays(self.nodes))
+        tree = self._finish(_to_arrays(self.nodes))
+        self.nodes.clear()  # histograms, which would wait for the collector
+        return tree
 
     def _next(self) -> int:
         """Take the node that gains most; the oldest of those whose gains are equal."""
@@ -218,14 +231,50 @@ class Grower:
                 heapq.heappush(self._queue, entry)
         return oldest[1]
 
+    def _plan_at_once(self) -> GrowTree | None:
+        """Return what grows a tree in one call, where that is possible and pays."""
+        limits, shards = self.limits, self.shards
+        plain = limits.interactions is None and not self.finder.own_search
+        if not (plain and shards.alone and hasattr(self.mode, "summands")):
+            return None
+        how = (limits.max_depth, limits.most_leaves, self.draw, self._apart)
+        message = GrowTree(self.mode, self.finder, *how)
+        return message if message.pays(shards.n_rows, shards.n_features) else None
+
+    def _grow_at_once(self, message: GrowTree) -> Tree:
+        grown, heaviest = self.shards.call([message, HeaviestRow()])
+        left = grown.numbers[:, 2].astype(np.int32)
+        leaves, threshold = np.flatnonzero(left < 0).astype(np.int32), grown.numbers[:, 1]
+        cover, goes_left = grown.reals[:, 4].copy(), grown.goes_left
+        if heaviest > 0.0:
+            cover = add_up_leaves(left, leaves, self._weigh(len(leaves), heaviest))
+        subsets = np.flatnonzero((threshold < 0) & (left >= 0)).tolist()
+        return Tree(
+            feature=grown.numbers[:, 0].astype(np.int32),
+            threshold=threshold.astype(np.int16),
+            missing_left=goes_left[:, MISSING].astype(np.bool_),
+            left=left,
+            gain=grown.reals[:, 0].copy(),
+            sums=grown.sums[:, 0].copy(),
+            subsets={node: goes_left[node].copy() for node in subsets},
+            leaves=leaves,
+            depth=int(grown.numbers[:, 3].max()),
+            cover=cover,
+            leaf_bounds=grown.reals[leaves, 2:4] if self._constrained else None,
+        )
+
+    def _weigh(self, n_leaves: int, heaviest: float) -> NDArray[np.float64]:
+        """Return the sample weights of the rows of every leaf."""
+        scale = grid_scale(heaviest, self.shards.n_rows)
+        (sums,) = self.shards.call([WeighLeaves(n_leaves, scale)], self.shards.n_rows)
+        return np.asarray(sums / scale)
+
     def _finish(self, tree: Tree) -> Tree:
         """Let every row find its leaf, and note how many reach each node."""
         asked: list[Message] = [Settle(_shape(self.nodes, tree)), HeaviestRow()]
         weights, heaviest = self.shards.call(asked, self.shards.n_rows)
         if heaviest > 0.0:
-            scale = grid_scale(heaviest, self.shards.n_rows)
-            (sums,) = self.shards.call([WeighLeaves(len(tree.leaves), scale)], self.shards.n_rows)
-            weights = sums / scale
+            weights = self._weigh(len(tree.leaves), heaviest)
         bounds = None
         if self._constrained:
             bounds = np.array([self.nodes[leaf].bounds for leaf in tree.leaves])

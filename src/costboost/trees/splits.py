@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
@@ -20,10 +21,7 @@ CRITERIA: dict[str, int] = {name: number for number, name in enumerate(get_args(
 
 FREE: Bounds = (-np.inf, np.inf)
 ROUNDING = 1e-12  # as in the kernels
-
-
-# Row t says which codes are <= t.
-_UP_TO = (np.arange(256) <= np.arange(256)[:, None]).astype(np.uint8)
+_UNCONSTRAINED = np.empty(0, dtype=np.int8)
 
 
 @dataclass(frozen=True)
@@ -61,6 +59,7 @@ class SplitFinder:
     """Searches histograms under fixed rules; keeps the scratch space that the search needs."""
 
     whole_table: ClassVar[bool] = False  # whether histograms must be those of all columns
+    own_search: ClassVar[bool] = False  # whether splits are looked for in another way than here
 
     def __init__(
         self,
@@ -76,18 +75,25 @@ class SplitFinder:
         heaviest: float | None = None,
     ) -> None:
         self.n_bins = np.ascontiguousarray(n_bins, dtype=np.int64)
-        self.is_categorical = is_categorical
+        self.is_categorical = np.ascontiguousarray(is_categorical)
         self.criterion = CRITERIA[criterion]
         self.limits = (float(l2), float(min_weight), int(min_count))
         self.monotone = None if monotone is None else np.ascontiguousarray(monotone, dtype=np.int8)
         # What a single row weighs at most: then a heavy node is known to have many rows.
         self.heaviest = heaviest
-        self._any_categorical = bool(np.any(is_categorical))
-        self._left = np.empty(n_channels, dtype=np.int64)
-        self._right = np.empty(n_channels, dtype=np.int64)
-        self._keys = np.empty(256)
-        self._codes = np.empty(256, dtype=np.int64)
-        self._held = np.empty(256, dtype=np.int64)
+        self._n_channels = n_channels
+
+    @cached_property
+    def _scratch(self) -> tuple[Int64, Int64, NDArray[np.float64]]:
+        """What the search needs beside its answers."""
+        sides = np.empty((2, self._n_channels), dtype=np.int64)
+        return sides, np.empty((2, 256), dtype=np.int64), np.empty(256)
+
+    @property
+    def columns(self) -> tuple[Int64, NDArray[np.uint8], NDArray[np.int8]]:
+        """What the kernels know of the columns: bins, categories, and constraints if any."""
+        monotone = _UNCONSTRAINED if self.monotone is None else self.monotone
+        return self.n_bins, self.is_categorical.view(np.uint8), monotone
 
     def score(self, sums: Int64) -> float:
         """Score the sums of a node."""
@@ -96,10 +102,6 @@ class SplitFinder:
     def weight(self, sums: Int64) -> float:
         """Weigh the sums of a node, in units of the grid."""
         return float(kernels.weight(sums, self.criterion))
-
-    def _not_lighter(self, left: Int64, right: Int64) -> bool:
-        """Whether the left child weighs at least what the right one does, but for rounding."""
-        return self.weight(left) >= self.weight(right) * (1.0 - ROUNDING)
 
     def surely_counts(self, split: Split, sums: Int64) -> bool:
         """Whether both children have `min_count` rows for certain, by their weight alone."""
@@ -117,27 +119,12 @@ class SplitFinder:
         way = 0 if self.monotone is None else int(self.monotone[split.feature])
         if way == 0:
             return bounds, bounds
-        sides = [self._value(part, bounds) for part in (split.left_sums, sums - split.left_sums)]
+        rules = (self.criterion, self.limits[0], *bounds)
+        parts = (split.left_sums, sums - split.left_sums)
+        sides = [kernels.value_within(part, *rules) for part in parts]
         middle = 0.5 * sides[0] + 0.5 * sides[1]
         lower, upper = (bounds[0], middle), (middle, bounds[1])
         return (lower, upper) if way > 0 else (upper, lower)
-
-    def _value(self, sums: Int64, bounds: Bounds) -> float:
-        if self.criterion == CRITERIA["newton"]:
-            total = float(sums[1]) + self.limits[0]
-            value = -float(sums[0]) / total if total > 0.0 else 0.0
-        else:
-            total = float(sums[0] + sums[1])
-            value = float(sums[1]) / total if total > 0.0 else 0.5
-        return min(max(value, bounds[0]), bounds[1])
-
-    def _by_kind(self, features: Int64, *, drawn: bool) -> tuple[Int64, Int64]:
-        """Return the numeric and the categorical ones of some columns: their places if drawn."""
-        places = np.arange(len(features)) if drawn else features
-        if not self._any_categorical:
-            return places, places[:0]
-        categorical = self.is_categorical[features]
-        return places[~categorical], places[categorical]
 
     def find(
         self,
@@ -163,40 +150,14 @@ class SplitFinder:
         bounds : (float, float)
             Where the node's values may lie, in units of the grid, if there are constraints.
         """
-        best = np.array([0.0, -1.0, -1.0, 0.0, 0.0])
-        best_sums = np.empty_like(sums)
-        l2, min_weight, min_count = self.limits
-        min_count = min_count if len(counts) else 1
-        rules = (sums, self.criterion, l2, min_weight, min_count, n_rows, self._left, self._right)
-        drawn = len(hist) < len(self.n_bins)  # a place in the histogram is no column number
-        (numeric, subsets), n_bins = self._by_kind(features, drawn=drawn), self.n_bins
-        n_bins = n_bins[features] if drawn else n_bins
-        limits = () if self.monotone is None else (np.array(bounds),)
-        tables = (hist, counts, numeric, n_bins)
-        if self.monotone is not None:
-            ways = self.monotone[features] if drawn else self.monotone
-            kernels.best_threshold(*tables, *rules, best_sums, best, ways, *limits)
-        elif self.criterion == CRITERIA["newton"]:
-            rest = (sums, l2, min_weight, min_count, n_rows, best_sums, best)
-            kernels.best_newton_threshold(*tables, *rest)
-        else:
-            kernels.best_threshold(*tables, *rules, best_sums, best)
+        best, best_sums = np.empty(5), np.empty_like(sums)
         goes_left = np.empty(256, dtype=np.uint8)
-        if len(subsets):
-            scratch = (self._keys, self._codes, self._held, best_sums, best, goes_left)
-            kernels.best_subset(hist, counts, subsets, *rules, *scratch, *limits)
-        gain, feature, threshold, missing_left, rounding = best.tolist()
-        if feature < 0:
+        l2, min_weight, min_count = self.limits
+        drawn = len(hist) < len(self.n_bins)  # a place in the histogram is no column number
+        rules = (self.criterion, l2, min_weight, min_count if len(counts) else 1, n_rows, *bounds)
+        searched, written = (hist, counts, features, drawn), (best_sums, best, goes_left)
+        found = kernels.find_split(*searched, *self.columns, sums, *rules, *self._scratch, *written)
+        if not found:
             return None
-        heavier = self._not_lighter(best_sums, sums - best_sums)
-        if threshold < 0:
-            # Categories that this node does not hold follow the heavier child.
-            goes_left[goes_left == 2] = heavier
-        else:
-            goes_left = _UP_TO[int(threshold)].copy()
-            seen_missing = bool(hist[int(feature), MISSING].any()) or (
-                min_count > 1 and bool(counts[int(feature), MISSING] > 0)
-            )
-            goes_left[MISSING] = missing_left if seen_missing else heavier
-        feature = features[int(feature)] if drawn else feature
+        gain, feature, threshold, _, rounding = best.tolist()
         return Split(gain, int(feature), int(threshold), goes_left, best_sums, rounding)

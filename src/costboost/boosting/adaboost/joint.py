@@ -32,6 +32,7 @@ class JointFinder(SplitFinder):
     """Finds the stump of least loss over all steps; `orientation` says how its sides vote."""
 
     whole_table = True
+    own_search = True
 
     def __init__(
         self,

@@ -128,9 +128,7 @@ class RelationalTree:
         width, n_features = self.limits.max_features, self.binner.n_features
         draw = column_draw(width, n_features, self.seed, number)
         sample = RowSample(self.subsample, self.seed, number) if self.subsample < 1.0 else None
-        grower = Grower(shards, mode, finder, self.limits, draw)
-        tree = grower.grow(sample)
-        grower.nodes.clear()  # histograms of K classes, which would wait for the collector
+        tree = Grower(shards, mode, finder, self.limits, draw).grow(sample)
         answers = leaf_answers(tree.leaf_sums, one_label=self.one_label)
         reward = int(np.sum(tree.leaf_sums * answers)) if sample is None else None
         return Relation(answers, tree, reward=reward)
