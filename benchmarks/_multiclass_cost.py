@@ -123,7 +123,7 @@ def one_split(
     missing = {name: model for name, model in models.items() if keys[name] not in results.known}
     if missing:
         train, test, priced = _deal(y, number, trial.most_rows)
-        least = leaf_rows(trial.leaf, len(train))
+        least = leaf_rows(trial.leaf, np.unique(y[train], return_counts=True)[1])
         for name, model in missing.items():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # AdaCost without a step says so

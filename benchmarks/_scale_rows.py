@@ -6,6 +6,8 @@ file is made from its own number alone, so that any number of rows needs the mem
 
 from __future__ import annotations
 
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -35,20 +37,29 @@ def make_rows(n_rows: int, number: int) -> Any:
     return pa.table(dict(zip(NAMES, columns, strict=True)) | {LABEL: label.astype(np.int8)})
 
 
-def write_rows(folder: Path, n_rows: int) -> list[str]:
+def write_rows(folder: Path, n_rows: int, processes: int = 1) -> list[str]:
     """Write files of so many rows together, unless they are there; return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for number, start in enumerate(range(0, n_rows, FILE_ROWS)):
-        rows = min(FILE_ROWS, n_rows - start)
-        path = folder / f"rows-{number:04d}-{rows}.parquet"
-        if not path.exists():
-            part = path.with_suffix(".part")
-            table = make_rows(rows, number)
-            # Random digits do not shrink: time spent on packing them would be wasted.
-            pq.write_table(
-                table, part, row_group_size=GROUP_ROWS, compression=None, use_dictionary=False
-            )
-            part.rename(path)
-        paths.append(str(path))
-    return paths
+    sizes = [min(FILE_ROWS, n_rows - start) for start in range(0, n_rows, FILE_ROWS)]
+    paths = [folder / f"rows-{number:04d}-{rows}.parquet" for number, rows in enumerate(sizes)]
+    absent = [(path, sizes[i], i) for i, path in enumerate(paths) if not path.exists()]
+    if processes > 1 and len(absent) > 1:
+        with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+            list(pool.map(_write_file, *zip(*absent, strict=True)))
+    else:
+        for file in absent:
+            _write_file(*file)
+    return list(map(str, paths))
+
+
+def _write_file(path: Path, n_rows: int, number: int) -> None:
+    part = path.with_suffix(".part")
+    # Random digits do not shrink: time spent on packing them would be wasted.
+    pq.write_table(
+        make_rows(n_rows, number),
+        part,
+        row_group_size=GROUP_ROWS,
+        compression=None,
+        use_dictionary=False,
+    )
+    part.rename(path)

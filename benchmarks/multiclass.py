@@ -110,7 +110,7 @@ def rounds(report: Report, name: str, X: Any, y: Any, n_rounds: int, repeats: in
     report.head(f"One round, {name}, {shape}, {LEAVES} leaves", (Ours.name, LightGBM.name))
     options = LightGBM.options | {"objective": "multiclass", "num_class": n_classes}
     data = lgb.Dataset(X, y, params=options).construct()
-    ours, least = Mixtures(X, y), leaf_rows("auto", len(y))
+    ours, least = Mixtures(X, y), leaf_rows("auto", np.bincount(y))
     work: dict[str, Callable[[int], None]] = {
         "lp-csb": ours.train,
         f"lp-csb, least {least} rows a leaf": Mixtures(X, y, least).train,

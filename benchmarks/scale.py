@@ -1,12 +1,15 @@
-"""Training on more rows than one likes to have in memory: time, and memory by row.
+"""Training on more rows than one likes to have in memory, or on a cluster: time, memory, traffic.
 
     python benchmarks/scale.py [--rows N] [--peer-rows N] [--rounds N] [--folder PATH] [--keep]
+    python benchmarks/scale.py --dask --spark [--rows N] [--rounds N] [--threads N]
 
 Writes Parquet files of 30 columns (some 125 bytes a row: 12.5 GB for the 100,000,000 rows of the
 full benchmark), trains on them, and removes them. Each contestant has a process of its own, so that
 peaks are its own: costboost on a ParquetTable, LightGBM on a Sequence (`two_round`), XGBoost with
 external memory. Peers train on `--peer-rows`; where that is less than `--rows`, so does costboost,
 once more, so that all three stand beside each other.
+
+With `--dask` or `--spark` rounds there are compared with those of threads; see `_scale_clusters`.
 """
 
 from __future__ import annotations
@@ -35,11 +38,13 @@ def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--rows", type=int, default=100_000_000, help="default: %(default)s")
+    parser.add_argument("--dask", action="store_true", help="rounds on Dask, beside threads")
+    parser.add_argument("--spark", action="store_true", help="rounds on Spark, beside threads")
+    parser.add_argument("--rows", type=int, help="default: 100,000,000, on clusters 2,000,000")
     parser.add_argument("--peer-rows", type=int, default=20_000_000, help="default: %(default)s")
-    parser.add_argument("--rounds", type=int, default=10, help="default: %(default)s")
+    parser.add_argument("--rounds", type=int, help="default: 10, on clusters 20")
     parser.add_argument("--leaves", type=int, default=8, help="default: %(default)s")
-    parser.add_argument("--threads", type=int, default=2, help="default: %(default)s")
+    parser.add_argument("--threads", type=int, default=2, help="or workers; default: %(default)s")
     parser.add_argument("--method", default="adaboost", help="default: %(default)s")
     parser.add_argument("--by-row", action="store_true", help="costs by a column, not constant")
     parser.add_argument("--folder", type=Path, help="where the files go; default: a temporary one")
@@ -98,37 +103,51 @@ def judge(line: dict[str, Any]) -> None:
     print(f"at most {MOST_BYTES:g} bytes a row beside the codes: {met}")
 
 
+def run_files(options: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
+    """Write files, let everybody train on them, report."""
+    options.rows = options.rows or 100_000_000
+    options.rounds = options.rounds or 10
+    peer_rows, lines = min(options.rows, options.peer_rows), []
+    begin = perf_counter()
+    sizes = sorted({options.rows, peer_rows})
+    paths = {n: write_rows(folder / "rows", n, options.threads) for n in sizes}
+    print(f"files written in {perf_counter() - begin:.0f} s\n")
+    print(
+        f"{'':<12}{'rows':>13}{'to round 1':>12}{'round, s':>10}{'total, s':>10}"
+        f"{'peak, GB':>10}{'beside codes, B':>16}"
+    )
+    for n in paths:
+        lines.append(show("costboost", n, train("costboost", paths[n], options, folder)))
+    own = lines[-1]
+    for name in PEERS:
+        lines.append(show(name, peer_rows, train(name, paths[peer_rows], options, folder)))
+    print("\n'beside codes' is memory above the imports', less 30 bytes a row.")
+    judge(own)
+    return lines
+
+
+def run_clusters(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """Compare rounds on clusters with those of threads."""
+    from _scale_clusters import run
+
+    engines = [name for name in ("Dask", "Spark") if getattr(options, name.lower())]
+    return run(engines, options, folder)
+
+
 def main() -> None:
-    """Write files, train, report."""
+    """Run what is asked for; leave nothing behind."""
     options = read_options()
     folder = options.folder or Path(tempfile.mkdtemp(prefix="costboost-scale-"))
-    peer_rows = min(options.rows, options.peer_rows)
-    lines = []
+    run = run_clusters if options.dask or options.spark else run_files
     try:
-        begin = perf_counter()
-        paths = {n: write_rows(folder / str(n), n) for n in sorted({options.rows, peer_rows})}
-        print(f"files written in {perf_counter() - begin:.0f} s\n")
-        print(
-            f"{'':<12}{'rows':>13}{'to round 1':>12}{'round, s':>10}{'total, s':>10}"
-            f"{'peak, GB':>10}{'beside codes, B':>16}"
-        )
-        for n in paths:
-            found = train("costboost", paths[n], options, folder)
-            lines.append(show("costboost", n, found))
-        own = lines[-1]
-        for name in PEERS:
-            found = train(name, paths[peer_rows], options, folder)
-            lines.append(show(name, peer_rows, found))
-        print("\n'beside codes' is memory above the imports', less 30 bytes a row.")
-        judge(own)
+        found = run(options, folder)
     finally:
         if not options.keep:
-            for n in {options.rows, peer_rows}:
-                shutil.rmtree(folder / str(n), ignore_errors=True)
+            shutil.rmtree(folder / "rows", ignore_errors=True)
             if options.folder is None:
                 shutil.rmtree(folder, ignore_errors=True)
     if options.json is not None:
-        options.json.write_text(json.dumps(lines, indent=1))
+        options.json.write_text(json.dumps(found, indent=1))
 
 
 if __name__ == "__main__":

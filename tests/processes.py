@@ -64,6 +64,8 @@ class Workers:
 class ProcessShards:
     """What a loop sees of rows that are elsewhere."""
 
+    far, alone = True, False
+
     def __init__(self, workers, shards):
         self.workers = workers
         self.n_features = shards[0].codes.shape[1]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from costboost.clusters.driver import Driver
-from costboost.shards.parts import AskShard
+from costboost.shards.part_messages import AskShard
 
 FEATURES = ["height", "count", "colour", "paid", "amount"]
 

@@ -20,6 +20,8 @@ from costboost import (
 )
 from costboost.boosting.adaboost.rules import RULES
 from costboost.fitting.spread import PartsTable
+from costboost.shards.messages import Count, Expand, Histogram
+from costboost.shards.part_messages import AskShard
 from costboost.shards.parts import Part, Raw
 
 RNG = np.random.default_rng(0)
@@ -178,6 +180,27 @@ def test_any_parts(cuts):
     check_same(boost("adac1", subsample=0.8), costs=BY_ROW, weights=WEIGHT, cuts=cuts)
     recipe = CostBoostClassifier(n_estimators=10, cv=2, random_state=0)
     check_same(recipe, costs=BY_ROW, cuts=cuts)
+
+
+def test_a_split_is_one_trip_where_columns_are_drawn_and_rows_counted():
+    options = {"max_features": 2, "min_samples_leaf": 5, "max_depth": 3}
+    model = GradientBoostClassifier(n_estimators=4, random_state=0, **options)
+    check_same(model)
+    table = spread(FRAME, Y, cuts=(37, 300))
+    asked, send = [], table.cluster.send
+
+    def noted(orders):
+        inner = [m for order in orders if isinstance(order, AskShard) for m in order.messages]
+        asked.append([type(message) for message in inner])
+        return send(orders)
+
+    table.cluster.send = noted
+    quiet(model, table, table.labels())
+    splits = [kinds for kinds in asked if Expand in kinds]
+    assert len(splits) >= 4
+    assert any(kinds.count(Histogram) == kinds.count(Count) == 2 for kinds in splits)
+    alone = [kinds for kinds in asked if kinds and kinds[0] in (Histogram, Count)]
+    assert len(alone) <= 4  # the roots, whose rows are counted when their histogram is known
 
 
 def test_sorted_by_label():

@@ -38,11 +38,33 @@ def test_draws_keep_every_class_and_price_by_frequency():
 
 
 def test_all_methods_and_readings_are_there():
-    rows = work.lozano_abe_cell("iris", 0, None)
+    rows = [
+        r for learner in ("trees", "C4.5") for r in work.lozano_abe_cell("iris", 0, learner, None)
+    ]
     names = {row["method"] for row in rows}
-    assert {*lozano_abe.FIRST, *lozano_abe.SECOND} <= names
-    assert {"p2, step 1/t", "p2, small leaves", "average cost", "max cost", "p2, C4.5"} <= names
+    assert {*lozano_abe.FIRST, *lozano_abe.SECOND, *lozano_abe.OTHERS} <= names
+    assert {"p2, small leaves", "p2, large leaves", "adaboost, small leaves", "p2, C4.5"} <= names
     assert all(np.isfinite(row["cost"]) and row["cost"] >= 0 for row in rows)
+
+
+def test_c45_stands_beside_small_tables_only(monkeypatch):
+    monkeypatch.setattr(work, "MAX_PAIRS", 251)  # 84 rows of three classes
+    assert work.lozano_abe_cell("iris", 0, "C4.5", None) == []
+
+
+def test_trees_stand_beside_c45_in_the_same_draws():
+    def row(draw, method, cost):
+        return {"dataset": "segment", "draw": draw, "method": method, "cost": cost}
+
+    rows = [
+        row(k, f"{method}{tail}", 10.0 * k)
+        for k in range(3)
+        for method in lozano_abe.THREE
+        for tail in ("", ", small leaves", *([", C4.5"] if k < 2 else []))
+    ]
+    (found,) = lozano_abe.c45_rows(rows)
+    assert found["draws"] == 2
+    assert found["p2"] == found["p2, C4.5"] == 5.0
 
 
 def test_the_objective_stays_below_its_bound_and_falls():
@@ -69,5 +91,9 @@ def test_the_command_leaves_tables_and_pictures(tmp_path):
     (row,) = read_rows(tmp_path / "table1.csv")
     assert row["p2, published"] == "16.1 +- 1.6"
     assert "order" in row
+    assert {row["leaves"] for row in read_rows(tmp_path / "leaves.csv")} == {
+        "default", "2 rows", "80 rows",
+    }  # fmt: skip
+    assert read_rows(tmp_path / "c45.csv")[0]["draws"] == 2
     for name in ("powers", "bound"):
         assert (tmp_path / f"{name}.png").exists()

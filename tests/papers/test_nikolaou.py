@@ -6,11 +6,12 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from costboost import CostBoostClassifier
 from costboost.papers import nikolaou
 from costboost.papers import nikolaou_work as work
 from costboost.papers.cells import read_rows
 from costboost.papers.options import Options
-from costboost.papers.univariate import RIDGE, UnivariateLogistic
+from costboost.papers.univariate import RIDGE, CheckedLogistic, UnivariateLogistic, blocks_of
 
 mpl.use("Agg")
 
@@ -33,6 +34,56 @@ def test_the_column_and_its_line_are_those_of_scikit_learn(seed):
                 model.predict_proba(X), line.predict_proba(x), rtol=1e-4, atol=1e-6
             )
     assert model.column_ == int(np.argmin(errors))
+
+
+@pytest.fixture
+def mixed():
+    """Columns of two, of some and of many values."""
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(3000, 6))
+    X[:, 1], X[:, 3], X[:, 4] = X[:, 1] > 0.3, np.round(X[:, 3], 1), 5.0
+    y = (X[:, 1] + X[:, 3] + X[:, 5] + rng.logistic(size=3000) > 0.4).astype(int)
+    return X, y
+
+
+def test_columns_of_few_values_are_fitted_as_the_others_are(mixed, monkeypatch):
+    X, y = mixed
+    assert [block.columns.tolist() for block in blocks_of(X)] == [[0, 2, 5], [1, 3, 4]]
+    rng = np.random.default_rng(8)
+    for column in (1, 3, 5):
+        w = rng.exponential(size=3000)
+        told = np.delete(np.arange(6), [j for j in (1, 3, 5) if j != column])
+        few = UnivariateLogistic().fit(X[:, told], y, w)
+        with monkeypatch.context() as patch:
+            patch.setattr("costboost.papers.univariate.WORTH", np.inf)
+            whole = UnivariateLogistic().fit(X[:, told], y, w)
+        assert told[few.column_] == told[whole.column_] == column
+        line = few.decision_function(X[:, told])
+        np.testing.assert_allclose(line, whole.decision_function(X[:, told]), rtol=1e-9)
+
+
+@pytest.mark.parametrize("method", ["cgada", "rareboost", "csada"])
+def test_a_loop_gets_the_same_model_from_the_checked_learner(mixed, method):
+    X, y = mixed
+    told = [
+        CostBoostClassifier(method, 8, estimator=learner, calibration="sigmoid", cv=0.5)
+        .set_params(random_state=0)
+        .fit(X, y, costs=work.prices(5.0))
+        .predict_proba(X)
+        for learner in (UnivariateLogistic(), CheckedLogistic())
+    ]
+    np.testing.assert_array_equal(*told)
+
+
+def test_twins_are_one_model_on_other_learners_than_stumps():
+    split = work.cut("breast_cancer", 0, None)
+    for method, twin in work.TWINS.items():
+        for calibrated in (False, True):
+            rows = [
+                list(work._method_rows(split, m, calibrated, "logistic", (0.2, 5.0), 5))
+                for m in (method, twin)
+            ]
+            assert rows[0] == rows[1]
 
 
 @parametrize_with_checks([UnivariateLogistic()])
@@ -88,6 +139,6 @@ def test_the_command_leaves_tables_and_pictures(tmp_path, monkeypatch):
     assert {row["method"] for row in rows} == {
         "default recipe", *short, *(f"{method}, calibrated" for method in short),
     }  # fmt: skip
-    assert len(read_rows(tmp_path / "ranks-logistic.csv")) == 2 * len(short)
-    for name in ("ranks-stump", "ranks-logistic", "curves", "distortion"):
+    assert len(read_rows(tmp_path / "ranks-logistic.csv")) == len(rows)
+    for name in ("ranks-stump", "ranks-logistic", "curves", "brier", "distortion"):
         assert (tmp_path / f"{name}.png").exists()

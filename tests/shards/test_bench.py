@@ -1,6 +1,7 @@
 """Benches: arrays between rounds, and models that share them."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from itertools import zip_longest
 
@@ -13,7 +14,7 @@ from costboost.boosting.gradient.loop import GradientBoosting, GradientSetting
 from costboost.boosting.gradient.losses import CostExponentialLoss, LogLoss, SquaredLoss
 from costboost.boosting.gradient.rows import GradientRows, Rows
 from costboost.boosting.gradient.vectors import VectorTree
-from costboost.shards.bench import Bench
+from costboost.shards.bench import Bench, Desk
 from costboost.shards.layout import plan_layout
 from costboost.shards.local import Crew, Shards
 from costboost.shards.messages import Begin
@@ -68,7 +69,18 @@ def test_nothing_is_made_before_it_is_needed():
     shard.begin(None)
     assert not bench._arrays
     shard.divide(0, 1, 0, (np.arange(256) < 99).astype(np.uint8))
-    assert sorted(bench._arrays) == ["order", "scratch"]
+    assert sorted(bench._arrays) == ["order"]
+
+
+def test_shards_of_a_thread_share_its_desk():
+    desk = Desk()
+    one, other = Bench(desk), Bench(desk)
+    room = one.desk.places(400)
+    assert np.shares_memory(room, other.desk.places(300))
+    assert len(other.desk.places(300)) == 300
+    with ThreadPoolExecutor(1) as pool:
+        elsewhere = pool.submit(desk.places, 400).result()
+    assert not np.shares_memory(room, elsewhere)
 
 
 def shards_of(rows, numbers, benches):

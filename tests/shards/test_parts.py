@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from costboost.binning.binner import fit_binner
-from costboost.shards.parts import BindLabels, Encode, Part, Raw, TellFacts
+from costboost.shards.part_messages import BindLabels, Encode, TellFacts
+from costboost.shards.parts import Part, Raw
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -52,15 +53,39 @@ def test_codes_of_rows_are_found(folds):
     np.testing.assert_array_equal(part.codes_of(chosen), CODES[chosen])
 
 
-def test_all_rows_by_class_need_no_copy():
+class Blank:
+    """A loader that groups rows by their classes, by other numbers, or not at all."""
+
+    def __init__(self, by=None, labels=None):
+        self.by, self.labels, self.n_segments = by, labels, 1 if by is None else 3
+
+    def on(self, data):
+        return Blank(self.by, None if self.by is None else self.by(data))
+
+
+@pytest.mark.parametrize("by", [None, lambda data: data.y])
+def test_all_rows_by_class_need_no_copy(by):
     part = make_part()
-    for labels in (Y, None):
-        found = part.arranged(None, loader(labels))
-        assert np.shares_memory(found.codes, part.codes)
-        np.testing.assert_array_equal(codes_by_row(found, N), CODES)
-    found = part.arranged(None, loader(Y))
-    for k in range(3):
-        assert set(Y[found.rows[found.starts[k] : found.starts[k + 1]]]) == {k}
+    made, found = part.as_stored(Blank(by))
+    assert np.shares_memory(found.codes, part.codes)
+    np.testing.assert_array_equal(codes_by_row(found, N), CODES)
+    if by is not None:
+        assert np.shares_memory(made.labels, part.data.y)
+        for k in range(3):
+            assert set(Y[found.rows[found.starts[k] : found.starts[k + 1]]]) == {k}
+
+
+def test_what_was_said_of_rows_is_held_once_and_found():
+    part = make_part()
+    np.testing.assert_array_equal(part.data.y, np.sort(Y))
+    np.testing.assert_array_equal(part.settled(None).y, Y)
+    chosen = np.array([50, 3, 7], dtype=np.uint32)
+    np.testing.assert_array_equal(part.settled(chosen).y, Y[chosen])
+
+
+def test_other_groups_are_not_as_stored():
+    aims = RNG.integers(0, 3, N)
+    assert make_part().as_stored(Blank(lambda data: aims)) is None
 
 
 def test_other_groups_are_copied():

@@ -255,7 +255,12 @@ def test_every_message_is_sent_by_these_tests(monkeypatch):
 
 TO_PARTS = tuple(
     f"costboost.{name}"
-    for name in ("binning.counting", "binning.questions", "shards.parts", "fitting.spread_copies")
+    for name in (
+        "binning.counting",
+        "binning.questions",
+        "shards.part_messages",
+        "fitting.spread_copies",
+    )
 )
 
 

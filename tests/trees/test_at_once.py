@@ -16,7 +16,7 @@ from costboost.shards.modes import ClassWeights, PackedPairs, Pairs, Vectors
 from costboost.shards.rows import Shard
 from costboost.shards.sampling import ColumnDraw, RowSample
 from costboost.trees import at_once
-from costboost.trees.at_once import GrowTree
+from costboost.trees.at_once import GrowTree, plan_size
 from costboost.trees.grower import Grower, Limits
 from costboost.trees.splits import SplitFinder
 
@@ -183,24 +183,22 @@ def test_the_columns_of_all_nodes_are_those_of_each():
 
 
 def test_large_tables_and_trees_are_asked_by_node():
-    finder = make_finder("newton", 2)
-    small = GrowTree(Pairs(), finder, 3, 1 << 16)
-    assert small.pays(1 << 15, 20)
-    assert not small.pays((1 << 15) + 1, 20)
-    endless = GrowTree(Pairs(), finder, None, 1 << 16)
-    assert endless.pays(500, 20)
-    assert not endless.pays(20_000, 20)  # so many histograms may wait
-    drawn = GrowTree(Pairs(), finder, None, 1 << 16, ColumnDraw(2, 20, 0, 0), apart=True)
-    assert not drawn.pays(20_000, 20)
+    how = {"apart": False, "by_class": False}
+    assert plan_size(3, 1 << 16, 1, 1 << 15, 20, 2, **how).leaves == 8
+    assert plan_size(3, 1 << 16, 1, (1 << 15) + 1, 20, 2, **how) is None
+    assert plan_size(None, 1 << 16, 1, 500, 20, 2, **how).leaves == 500
+    assert plan_size(None, 1 << 16, 1, 20_000, 20, 2, **how) is None  # so many histograms may wait
+    assert plan_size(None, 1 << 16, 1, 20_000, 20, 2, apart=True, by_class=False).slots == 1
     assert not hasattr(PackedPairs(), "summands")  # which only large tables have
 
 
 def test_the_message_may_be_sent_elsewhere():
     rng, codes, starts = make_rows(2)
     shard = Shard(codes, np.arange(N, dtype=np.uint32), starts, make_state(rng))
-    message = GrowTree(Pairs(), make_finder("newton", 2), 3, 8)
+    size = plan_size(3, 8, 1, N, D, 2, apart=False, by_class=False)
+    message = GrowTree(Pairs(), make_finder("newton", 2), 3, size)
     here = message.answer(shard)
-    expected = [part.copy() for part in here]
+    expected = [np.copy(part) for part in here]
     there = pickle.loads(pickle.dumps(message)).answer(shard)
     for a, b in zip(expected, there, strict=True):
         np.testing.assert_array_equal(a, b)

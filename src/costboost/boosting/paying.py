@@ -86,7 +86,7 @@ class Bill:
         return out
 
 
-def make_bill(costs: Costs, y: NDArray[np.integer[Any]], rows: NDArray[Any]) -> Bill:
+def make_bill(costs: Costs, y: NDArray[np.integer[Any]], rows: NDArray[Any] | slice) -> Bill:
     """Return the bill of some rows of a table."""
     own = costs[rows] if costs.per_row else costs
     return Bill(np.ascontiguousarray(y[rows], dtype=np.uint8), own)
@@ -293,5 +293,5 @@ class Payer:
             (exact,) = self.shards.call([ExpectedPrice(self.proba, total)])
             return rounded(exact)
         if self.by_table:
-            return float(np.sum(sums / self.weight_scale * self.table))
+            return float((sums / self.weight_scale * self.table).sum())
         return float(to_floats(sums, self.scale)[0]) * self.unit

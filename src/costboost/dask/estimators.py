@@ -7,7 +7,7 @@ Each is the estimator of its name without Dask, with the same parameters and the
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from distributed import Client
@@ -61,6 +61,45 @@ class _DecidesOnDask(_OnDask):
 
     classes_: NDArray[Any]
     costs_: Costs
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        costs: Any = None,
+        client: Client | None = None,
+        checkpoint: str | Path | None = None,
+        deadline: float = DEADLINE,
+    ) -> Self:
+        """Train on a cluster.
+
+        Parameters
+        ----------
+        X : Dask DataFrame or array of shape (n_samples, n_features)
+        y : Dask Series or array of shape (n_samples,)
+            In the partitions of X.
+        sample_weight : Dask Series or array of shape (n_samples,), default=None
+            In the partitions of X.
+        costs : None, dict, array-like of shape (K, K) or Costs, default=None
+            Constant, or by column of X such as ``Costs(fp=8, fn="amount")``.
+        client : distributed.Client, default=None
+            None is the one that is there.
+        checkpoint : path-like, default=None
+            Where the fit is kept, so that a new one goes on from there if this process is lost;
+            needs an integer ``random_state``.
+        deadline : float, default=600
+            Seconds after which a worker that does not answer is taken for lost.
+
+        Returns
+        -------
+        self
+        """
+        cluster: dict[str, Any] = {"client": client, "checkpoint": checkpoint, "deadline": deadline}
+        local_fit = super().fit  # type: ignore[misc]
+        fit_on_cluster(self, local_fit, X, y, sample_weight, costs=costs, **cluster)
+        return self
 
     def predict(self, X: Any, costs: Any = None) -> Any:
         """Return decisions, lazily.
@@ -139,7 +178,7 @@ class _DecidesOnDask(_OnDask):
         return self.classes_ if bound.is_square else np.asarray(bound.actions)
 
 
-class DaskCostBoostClassifier(_DecidesOnDask, CostBoostClassifier):
+class DaskCostBoostClassifier(_DecidesOnDask, CostBoostClassifier):  # type: ignore[misc]
     """`CostBoostClassifier` on Dask collections: the same model, bit for bit.
 
     Takes the parameters of `costboost.CostBoostClassifier`, except what needs all rows in one place
@@ -160,46 +199,8 @@ class DaskCostBoostClassifier(_DecidesOnDask, CostBoostClassifier):
 
     _local = CostBoostClassifier
 
-    def fit(  # type: ignore[override]
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        costs: Any = None,
-        client: Client | None = None,
-        checkpoint: str | Path | None = None,
-        deadline: float = DEADLINE,
-    ) -> DaskCostBoostClassifier:
-        """Train on a cluster.
 
-        Parameters
-        ----------
-        X : Dask DataFrame or array of shape (n_samples, n_features)
-        y : Dask Series or array of shape (n_samples,)
-            In the partitions of X.
-        sample_weight : Dask Series or array of shape (n_samples,), default=None
-            In the partitions of X.
-        costs : None, dict, array-like of shape (K, K) or Costs, default=None
-            Constant, or by column of X such as ``Costs(fp=8, fn="amount")``.
-        client : distributed.Client, default=None
-            None is the one that is there.
-        checkpoint : path-like, default=None
-            Where the fit is kept, so that a new one goes on from there if this process is lost;
-            needs an integer ``random_state``.
-        deadline : float, default=600
-            Seconds after which a worker that does not answer is taken for lost.
-
-        Returns
-        -------
-        self
-        """
-        cluster: dict[str, Any] = {"client": client, "checkpoint": checkpoint, "deadline": deadline}
-        fit_on_cluster(self, super().fit, X, y, sample_weight, costs=costs, **cluster)
-        return self
-
-
-class DaskGradientBoostClassifier(_DecidesOnDask, GradientBoostClassifier):
+class DaskGradientBoostClassifier(_DecidesOnDask, GradientBoostClassifier):  # type: ignore[misc]
     """`GradientBoostClassifier` on Dask collections: the same model, bit for bit.
 
     Takes the parameters of `costboost.GradientBoostClassifier`, except what needs all rows in one
@@ -209,24 +210,8 @@ class DaskGradientBoostClassifier(_DecidesOnDask, GradientBoostClassifier):
 
     _local = GradientBoostClassifier
 
-    def fit(  # type: ignore[override]
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        costs: Any = None,
-        client: Client | None = None,
-        checkpoint: str | Path | None = None,
-        deadline: float = DEADLINE,
-    ) -> DaskGradientBoostClassifier:
-        """Train on a cluster; parameters as of `DaskCostBoostClassifier.fit`."""
-        cluster: dict[str, Any] = {"client": client, "checkpoint": checkpoint, "deadline": deadline}
-        fit_on_cluster(self, super().fit, X, y, sample_weight, costs=costs, **cluster)
-        return self
 
-
-class DaskPNormBoostClassifier(_DecidesOnDask, PNormBoostClassifier):
+class DaskPNormBoostClassifier(_DecidesOnDask, PNormBoostClassifier):  # type: ignore[misc]
     """`PNormBoostClassifier` on Dask collections: the same model, bit for bit.
 
     Takes the parameters of `costboost.PNormBoostClassifier`, except what needs all rows in one
@@ -234,26 +219,6 @@ class DaskPNormBoostClassifier(_DecidesOnDask, PNormBoostClassifier):
     """
 
     _local = PNormBoostClassifier
-
-    def fit(  # type: ignore[override]
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        costs: Any = None,
-        client: Client | None = None,
-        checkpoint: str | Path | None = None,
-        deadline: float = DEADLINE,
-    ) -> DaskPNormBoostClassifier:
-        """Train on a cluster; parameters as of `DaskCostBoostClassifier.fit`."""
-        cluster: dict[str, Any] = {
-            "client": client,
-            "checkpoint": checkpoint,
-            "deadline": deadline,
-        }
-        fit_on_cluster(self, super().fit, X, y, sample_weight, costs=costs, **cluster)
-        return self
 
 
 class DaskGradientBoostRegressor(_OnDask, GradientBoostRegressor):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ from costboost.clusters.driver import Driver, new_fit
 from costboost.dask.collections import homes_of, make_source, read_pieces
 from costboost.dask.transport import DaskTransport
 from costboost.fitting.spread import PartsTable, refuse_elsewhere
+from costboost.shards.bench import Desk
 from costboost.shards.parts import Part
 
 __all__ = ["fit_on_cluster"]
@@ -40,7 +42,7 @@ def fit_on_cluster(
     ----------
     estimator : estimator
     fit : callable
-        What it is fitted by: takes a table, labels and weights.
+        What it is fitted by: takes a table, which has labels and weights.
     X, y, sample_weight : Dask collections
     client : distributed.Client or None
         None is the one that is there.
@@ -52,7 +54,7 @@ def fit_on_cluster(
     pieces = read_pieces(X, y, sample_weight)
     client = _reached(client)
     name = new_fit()
-    transport = DaskTransport(client, name, Part, pieces.parts, make_source)
+    transport = DaskTransport(client, name, partial(Part, desk=Desk()), pieces.parts, make_source)
     driver = Driver(
         transport,
         [None] * len(pieces.parts),
@@ -64,7 +66,7 @@ def fit_on_cluster(
     )
     with driver:
         table = PartsTable(driver, pieces.names, targets=is_regressor(estimator))
-        fit(table, table.labels(), table.weights(), **given)
+        fit(table, None, **given)
     if not pieces.named:
         del estimator.feature_names_in_
 

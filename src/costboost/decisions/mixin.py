@@ -181,7 +181,11 @@ class CostDecisionMixin(ReportMixin, VersionedState):
 
         Sets ``classes_`` and ``costs_``.
         """
-        self.classes_, codes = X.read_classes() if is_spread(X) else check_labels(X, y)
+        if is_spread(X):
+            self.classes_, codes = X.read_classes()
+            sample_weight = X.weights()
+        else:
+            self.classes_, codes = check_labels(X, y)
         weights = None if sample_weight is None else read_weights(sample_weight, len(codes))
         check_weighted_classes(codes, weights)
         return codes, weights, self._set_costs(costs, self.classes_[codes], weights, X)

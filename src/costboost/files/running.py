@@ -15,6 +15,7 @@ from costboost.files.progress import Progress
 from costboost.fitting.spread import PartsTable
 from costboost.runtime.memory import give_back
 from costboost.runtime.messages import Message
+from costboost.shards.bench import Desk
 from costboost.shards.parts import Part, Source
 
 __all__ = ["FileTable", "InProcess"]
@@ -36,7 +37,8 @@ class InProcess:
     """
 
     def __init__(self, sources: Sequence[Source], n_threads: int = 1) -> None:
-        self.parts = [Part(source) for source in sources]
+        desk = Desk()
+        self.parts = [Part(source, desk) for source in sources]
         n_threads = min(n_threads, len(self.parts))
         self._pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
 

@@ -28,8 +28,6 @@ class Opened(NamedTuple):
     """What a fit is given in place of the table."""
 
     X: FileTable
-    y: Any
-    sample_weight: Any
     costs: Costs | None
 
 
@@ -226,9 +224,7 @@ class ParquetTable:
             sources = [RowGroups(part, columns, folder) for part in parts]
             cluster = InProcess(sources, n_threads)
             table = FileTable(cluster, self.features, shown, targets=is_regressor(estimator))
-            # The labels of a classifier stay where they are.
-            targets = table.labels() if is_regressor(estimator) else None
-            yield Opened(table, targets, table.weights(), wanted)
+            yield Opened(table, wanted)
         finally:
             shown.clear()
             if cluster is not None:

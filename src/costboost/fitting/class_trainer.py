@@ -44,16 +44,22 @@ class ClassTrainer(TableTrainer):
         held_out: list[HeldOut] | None = None,
         observer: Any = None,
     ) -> None:
-        super().__init__(plan, X, y, weights, observer)
-        self.costs, self.classes = costs, classes
+        super().__init__(plan, X, y, weights, costs, observer)
+        self.classes = classes
         self._watch(held_out)
 
-    def _of(self, rows: Int64) -> tuple[Int64, Costs, Floats | None]:
-        """Return the classes, the costs and the weights of some rows."""
-        if len(rows) == len(self.y):
-            return self.y, self.costs, self.weights
-        weights = None if self.weights is None else self.weights[rows]
-        return self.y[rows], self.costs[rows], weights
+    @property
+    def costs(self) -> Costs:
+        """The costs of all rows."""
+        found = self.said.costs
+        assert found is not None
+        return found
+
+    def _of(self, rows: Int64 | None) -> tuple[Int64, Costs, Floats | None]:
+        """Return the classes, the costs and the weights of some rows, or of all."""
+        said = self.said if rows is None else self.said.take(rows)
+        assert said.costs is not None
+        return said.y, said.costs, said.weights
 
     def _watch_table(self, part: HeldOut) -> Watched:
         y = encode(self.classes, part.y, "y of eval_set")  # refuses labels that are not known
@@ -68,9 +74,9 @@ class ClassTrainer(TableTrainer):
         weights = None if self.weights is None else self.weights[rows]
         return Watched(X, codes, self.y[rows], self.costs[rows], weights)
 
-    def _cheapest_constant(self, rows: Int64) -> int:
+    def _cheapest_constant(self, rows: Int64 | None) -> int:
         """Return the class number that is cheapest to answer on some rows, whatever they are."""
-        y, costs, weights = self._of(rows)
+        y, costs, weights = self._of(self._some(rows))
         if not costs.is_square:
             return int(np.argmax(np.bincount(y, weights, minlength=self.plan.n_classes)))
         label, _ = costs.cheapest_constant(self.classes[y], weights)

@@ -2,16 +2,16 @@
 
     PartsTable  --orders-->  cluster  -->  Part, Part, Part, ...
 
-To an estimator it is a table like any other: `fit(table, table.labels(), table.weights())`. Before
-the rounds the driver asks for some numbers a row (labels, weights, prices, hashes), so that folds
-are cut by the very code that cuts those of a table in memory; in the rounds it gets sums only.
+To an estimator it is a table that knows labels and weights itself: `fit(table, None)`. Before the
+rounds the driver asks for some numbers a row (labels, weights, prices, hashes), so that folds are
+cut by the very code that cuts those of a table in memory; in the rounds it gets sums only, and
+holds nothing that is as long as the rows unless models are trained on some of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import count, pairwise
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -24,28 +24,28 @@ from costboost.binning.spread import spread_binner
 from costboost.costs import Costs
 from costboost.fitting.spread_copies import read_spread_copies
 from costboost.fitting.tables import Followed
-from costboost.inputs.checks import check_labels, is_spread
+from costboost.inputs.checks import check_labels, is_spread, read_numeric_targets
 from costboost.shards.folds import fold_numbers
-from costboost.shards.loading import Loader
+from costboost.shards.loading import Loader, RowData
 from costboost.shards.messages import Message
-from costboost.shards.parts import (
+from costboost.shards.part_messages import (
     Advance,
     Apply,
     AskShard,
     BindCosts,
     BindLabels,
-    Chosen,
     CloseShard,
     Encode,
     FetchCodes,
     Follow,
     OpenShard,
     PartFacts,
-    TellClasses,
     TellFacts,
     TellRows,
+    TellSaid,
     Unfollow,
 )
+from costboost.shards.parts import Chosen
 from costboost.trees.forest import Forest
 
 __all__ = ["Cluster", "PartsTable", "refuse_elsewhere"]
@@ -150,36 +150,39 @@ class PartsTable:
 
     # --- what was said of the rows
 
-    @cached_property
-    def _rows(self) -> list[tuple[NDArray[Any], Floats | None]]:
+    def _tell_rows(self) -> list[tuple[NDArray[Any], Floats | None]]:
         found: list[tuple[NDArray[Any], Floats | None]] = self.cluster.send([TellRows()])[0]
         return found
 
     def labels(self) -> NDArray[Any]:
         """Return the labels, or targets, of all rows."""
-        return np.concatenate([y for y, _ in self._rows if len(y)])
+        return np.concatenate([y for y, _ in self._tell_rows() if len(y)])
 
     def weights(self) -> Floats | None:
         """Return the weights of all rows, if they have any."""
         if not any(facts.weighted for facts in self._facts):
             return None
-        found = [(y, weights) for y, weights in self._rows if len(y)]
-        if all(weights is None for _, weights in found):
-            return None
-        return np.concatenate([np.ones(len(y)) if w is None else w for y, w in found])
+        return _joined([RowData(y, weights) for y, weights in self._tell_rows() if len(y)])
 
     def read_classes(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the classes and every row's class number; let every part know the classes."""
         labels = np.concatenate([facts.labels for facts in self._facts if facts.n_rows])
         classes, _ = check_labels(labels, labels)
-        self.settle(classes)
-        (found,) = self.cluster.send([TellClasses()])
-        return classes, np.concatenate(found)
-
-    def settle(self, classes: NDArray[Any] | None) -> None:
-        """Let every part know the classes; the driver's copy of labels is let go."""
         self.cluster.send([BindLabels(classes)])
-        self.__dict__.pop("_rows", None)
+        return classes, self.said().y
+
+    def read_targets(self) -> tuple[Floats, Floats | None]:
+        """Return the targets of all rows and their weights; let every part know what they are."""
+        targets, weights = read_numeric_targets(self, self.labels()), self.weights()
+        self.cluster.send([BindLabels(None)])
+        return targets, weights
+
+    def said(self) -> RowData:
+        """Return what was said of all rows, without costs unless they have prices of their own."""
+        found: list[RowData] = [said for said in self.cluster.send([TellSaid()])[0] if len(said.y)]
+        y, costs = np.concatenate([said.y for said in found]), [said.costs for said in found]
+        priced = [part for part in costs if part is not None]
+        return RowData(y, _joined(found), Costs.concat(priced) if priced else None)
 
     def bind_costs(self, costs: Costs, classes: NDArray[Any]) -> Costs:
         """Let parts read prices from their columns; return those of all rows."""
@@ -287,6 +290,13 @@ class PartsTable:
         """Nothing is held here."""
 
 
+def _joined(parts: Sequence[RowData]) -> Floats | None:
+    """Return the weights of all rows, if any have some."""
+    if all(part.weights is None for part in parts):
+        return None
+    return np.concatenate([np.ones(len(p.y)) if p.weights is None else p.weights for p in parts])
+
+
 def refuse_elsewhere(estimator: Any, X: Any) -> None:
     """Refuse, before any work, what needs all rows in one place, if they are not."""
     if not is_spread(X):
@@ -313,6 +323,7 @@ class _PartsShards:
     """The shards of one model, wherever they are."""
 
     alone = False
+    far = True
 
     def __init__(self, cluster: Cluster, key: int, n_rows: int, n_features: int) -> None:
         self.cluster, self.key = cluster, key

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from costboost.binning.columns import Table
 from costboost.binning.reading import read_table
 from costboost.fitting.copies import agreement, bits_of, sets_of, told_of, weighted_rows
-from costboost.shards.parts import Part, PartMessage
+from costboost.shards.part_messages import PartMessage
+from costboost.shards.parts import Part
 from costboost.shards.sampling import mix, round_key
 
 __all__ = ["read_spread_copies"]

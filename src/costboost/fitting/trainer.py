@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
 from types import TracebackType
@@ -42,6 +43,7 @@ from costboost.inputs.checks import (
     is_spread,
     warn_caller,
 )
+from costboost.shards.loading import RowData
 
 Codes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
@@ -114,6 +116,8 @@ class TableTrainer:
     X : the table
     y : array of shape (n,): class numbers, or the target of a regression
     weights : float64 array of shape (n,) or None
+    costs : Costs or None
+        Bound to the classes and, if per row, to the rows; None for regression.
     observer : callable, or None
         Told of every round, and how to make the attributes of an estimator of the rounds so far;
         True stops.
@@ -122,6 +126,7 @@ class TableTrainer:
     ----------
     table : Table
         Where the rows are.
+    n_rows : int
     histories : list
         What is known of the rounds of each model, in the order of their training.
     scores_are_margins : bool
@@ -134,11 +139,19 @@ class TableTrainer:
     _held_out: Any  # the rows of eval sets with their names, or None
 
     def __init__(
-        self, plan: TablePlan, X: Any, y: NDArray[Any], weights: Floats | None, observer: Any
+        self,
+        plan: TablePlan,
+        X: Any,
+        y: NDArray[Any],
+        weights: Floats | None,
+        costs: Costs | None,
+        observer: Any,
     ) -> None:
         if 0 < plan.n_classes <= 256:
             y = y.astype(np.uint8)
-        self.plan, self.X, self.y, self.weights, self.observer = plan, X, y, weights, observer
+        self.plan, self.X, self.n_rows, self.observer = plan, X, len(y), observer
+        self._said: RowData | None = RowData(y, weights, costs)
+        self._fixed_costs = costs if costs is None or not costs.per_row else None
         self.started = perf_counter()
         self.histories = []
         self.interrupted = False  # by Ctrl-C, and what there was is kept
@@ -158,6 +171,8 @@ class TableTrainer:
             used, apart = self._hold_out(used)
             watched = [("held out", self._watch_rows(apart))]
         with self.open(used, previous) as loop:
+            if self.plan.calibration is None:
+                self._let_go()
             done = self._rounds_of(previous)
             loop.replay(done)
             judge = self._judge(watched)
@@ -167,8 +182,8 @@ class TableTrainer:
         self.histories.append(history)
         return self._finish(loop, history, used)
 
-    def open(self, rows: Int64, previous: Any = None) -> AbstractContextManager[Any]:
-        """Set up the rounds on some rows; their threads end with the block."""
+    def open(self, rows: Int64 | None, previous: Any = None) -> AbstractContextManager[Any]:
+        """Set up the rounds on some rows, or on all; their threads end with the block."""
         raise NotImplementedError
 
     def _rounds_of(self, previous: Any) -> list[Any]:
@@ -179,7 +194,7 @@ class TableTrainer:
         """Return what is to be known of the rounds, while their rows are at hand."""
         raise NotImplementedError
 
-    def _finish(self, loop: Any, history: Any, rows: Int64) -> Any:
+    def _finish(self, loop: Any, history: Any, rows: Int64 | None) -> Any:
         """Return the model."""
         raise NotImplementedError
 
@@ -234,6 +249,36 @@ class TableTrainer:
         inside = self.plan.patience is not None and self._held_out is None
         return float(self.plan.validation_fraction) if inside else 0.0
 
+    # --- what was said of the rows
+
+    @property
+    def said(self) -> RowData:
+        """What was said of all rows: held here, or asked for where they are."""
+        if self._said is not None:
+            return self._said
+        found: RowData = self.table.said()
+        return found if found.costs is not None else replace(found, costs=self._fixed_costs)
+
+    def _let_go(self) -> None:
+        """Forget what was said of rows that are elsewhere: it can be asked for again."""
+        if is_spread(self.X):
+            self._said = None
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """Class numbers, or the target of a regression, (n,)."""
+        return self.said.y
+
+    @property
+    def weights(self) -> Floats | None:
+        """One for each row, (n,), if any were given."""
+        return self.said.weights
+
+    @property
+    def costs(self) -> Any:
+        """The costs; None for regression."""
+        return self.said.costs
+
     # --- the table
 
     def table_of(self, rows: Any) -> Any:
@@ -257,20 +302,30 @@ class TableTrainer:
         """Return the copies if they decide how rows are cut into folds."""
         return self.copies if keeps_copies(cv, groups) else None
 
-    def _weighted_rows(self, rows: Any) -> Int64:
-        """Return the numbers of the rows to train on: rows of weight 0 are as good as absent."""
-        chosen: NDArray[Any] = np.arange(len(self.y), dtype=np.uint32)  # four bytes a row
-        if rows is not None:
-            chosen = np.asarray(rows)
+    def _weighted_rows(self, rows: Any) -> Int64 | None:
+        """Return the numbers of the rows to train on, None if all of the table.
+
+        Rows of weight 0 are as good as absent.
+        """
+        chosen = None if rows is None else np.asarray(rows)
         self._trained_on = chosen
-        if self.weights is None or np.all(self.weights[chosen] > 0.0):
+        if self.weights is None:
+            return chosen
+        weights = self.weights if chosen is None else self.weights[chosen]
+        if np.all(weights > 0.0):
             return chosen
         if self.plan.n_classes:
-            check_weighted_classes(self.y[chosen], self.weights[chosen])
-        return np.asarray(chosen[self.weights[chosen] > 0.0])
+            check_weighted_classes(self.y if chosen is None else self.y[chosen], weights)
+        weighted: NDArray[Any] = np.flatnonzero(weights > 0.0)
+        return weighted.astype(np.uint32) if chosen is None else np.asarray(chosen[weighted])
 
-    def _hold_out(self, rows: Int64) -> tuple[Int64, Int64]:
+    def _some(self, rows: Int64 | None) -> Int64 | None:
+        """Return the numbers of rows, None if they are all of the table."""
+        return None if rows is None or len(rows) == self.n_rows else rows
+
+    def _hold_out(self, rows: Int64 | None) -> tuple[Int64, Int64]:
         """Set a share of the rows apart (of every class), at least one and never all of them."""
+        rows = np.arange(self.n_rows, dtype=np.uint32) if rows is None else rows
         share = self.plan.validation_fraction
         if not share > 0.0:
             raise ValueError(
@@ -358,7 +413,9 @@ class TableTrainer:
         model, plan = self.model_of(rounds), self.plan
         if plan.calibration is None:
             return self.attributes((model,), None)
-        left = np.setdiff1d(np.arange(len(self.y)), self._trained_on)
+        if self._trained_on is None:
+            return None
+        left = np.setdiff1d(np.arange(self.n_rows), self._trained_on)
         if not len(left):
             return None
         blank = ClassCalibration(plan.calibration, plan.n_classes, margins=self.scores_are_margins)
@@ -425,7 +482,7 @@ def train_models(
     """
     plan = trainer.plan
     if groups is not None:
-        trainer.groups = read_groups(groups, len(trainer.y))
+        trainer.groups = read_groups(groups, trainer.n_rows)
     if plan.calibration is None:
         model = trainer.train(None, previous)
         trainer.settle_beaten()

@@ -8,6 +8,7 @@ compares them: a pass over the codes, far less than a round costs.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,10 +60,13 @@ class Progress:
     digests: dict[str, str]
 
 
-def continued(estimator: Any, trainer: TableTrainer, given: dict[str, Any]) -> Progress | None:
+Given = Callable[[], dict[str, Any]]
+
+
+def continued(estimator: Any, trainer: TableTrainer, given: Given) -> Progress | None:
     """Return what a warm start continues from, if there is anything; check that it may.
 
-    `given` holds what fit was given beside the table, under the names users know.
+    `given` tells what fit was given beside the table, under the names users know.
     """
     earlier = _earlier(estimator)
     if earlier is None:
@@ -86,7 +90,7 @@ def continued(estimator: Any, trainer: TableTrainer, given: dict[str, Any]) -> P
     return earlier
 
 
-def remember(estimator: Any, trainer: TableTrainer, model: Any, given: dict[str, Any]) -> None:
+def remember(estimator: Any, trainer: TableTrainer, model: Any, given: Given) -> None:
     """Keep what the next fit may continue from, if this one asks for it; else forget it."""
     if hasattr(estimator, "_progress"):
         del estimator._progress
@@ -133,10 +137,10 @@ def _same(one: Any, other: Any) -> bool:
     return bool(hash_object(one) == hash_object(other))
 
 
-def _digests(trainer: TableTrainer, given: dict[str, Any]) -> dict[str, str]:
+def _digests(trainer: TableTrainer, given: Given) -> dict[str, str]:
     weights = trainer.weights
-    weights = np.ones(len(trainer.y)) if weights is None else weights
-    parts = {"X": _table(trainer), "y": trainer.y, "sample_weight": weights, **given}
+    weights = np.ones(trainer.n_rows) if weights is None else weights
+    parts = {"X": _table(trainer), "y": trainer.y, "sample_weight": weights, **given()}
     return {name: _digest(part) for name, part in parts.items()}
 
 

@@ -36,6 +36,7 @@ class RoundCallbacks:
     def __init__(self, estimator: Any, n_rounds: int | None, X: Any, y: Any) -> None:
         self.data = {"estimator": estimator, "X": X, "y": y}
         self.context = None
+        self._heard = bool(getattr(estimator, "_skl_callbacks", ()))  # does anybody listen?
         if hasattr(estimator, "_init_callback_context"):
             self.context = estimator._init_callback_context(max_subtasks=n_rounds)
             self.context.call_on_fit_task_begin(**self.data)
@@ -48,7 +49,7 @@ class RoundCallbacks:
         `fitted` returns the attributes of an estimator that had stopped here, for callbacks that
         ask it for answers.
         """
-        if self.context is None:
+        if self.context is None or not self._heard:
             return False
         task = self.context.subcontext(task_name="round")
         task.call_on_fit_task_begin(**self.data)

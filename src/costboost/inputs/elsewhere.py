@@ -41,7 +41,7 @@ def fits_tables(fit: F) -> F:
                 )
             if opened.costs is not None:
                 given["costs"] = opened.costs
-            return fit(self, opened.X, opened.y, sample_weight=opened.sample_weight, **given)
+            return fit(self, opened.X, None, **given)
 
     return cast(F, fit_opened)
 

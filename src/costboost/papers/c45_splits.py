@@ -136,10 +136,31 @@ def information(weights: Floats) -> Floats:
     return np.asarray(bits(weights) - bits(weights.sum(axis=-1, keepdims=True)))
 
 
-def _histogram(table: Table, rows: Ints, w: Floats, columns: Ints) -> Floats:
+def _among_themselves(codes: Ints) -> tuple[Ints, Ints]:
+    """Rank the codes of some rows among themselves; return also the code of each rank, (d, V).
+
+    Examples
+    --------
+    >>> ranks, seen = _among_themselves(np.array([[70], [-1], [12], [70]]))
+    >>> ranks.T.tolist(), seen.tolist()
+    ([[1, -1, 0, 1]], [[12, 70]])
+    """
+    order = np.argsort(codes, axis=0, kind="stable")
+    in_order = np.take_along_axis(codes, order, axis=0)
+    new = np.diff(in_order, axis=0, prepend=-1) != 0  # what is missing comes first, and is not
+    ranks_in_order = new.cumsum(axis=0) - 1
+    seen = np.zeros((codes.shape[1], max(int(ranks_in_order.max()) + 1, 1)), dtype=np.int64)
+    at, columns = np.nonzero(new)
+    seen[columns, ranks_in_order[at, columns]] = in_order[at, columns]
+    ranks = np.empty_like(codes)
+    np.put_along_axis(ranks, order, ranks_in_order, axis=0)
+    return ranks, seen
+
+
+def _histogram(
+    table: Table, rows: Ints, w: Floats, columns: Ints, codes: Ints, n_values: int
+) -> Floats:
     """Return class weights by column and value, (d, V, K); missing values have none."""
-    n_values = max(len(table.levels[j]) for j in columns)
-    codes = table.codes[np.ix_(rows, columns)]
     cells = (np.arange(len(columns)) * n_values + np.maximum(codes, 0)) * table.n_classes
     cells += table.y[rows][:, None]
     weights = np.where(codes >= 0, w[:, None], 0.0)
@@ -151,7 +172,13 @@ def _histogram(table: Table, rows: Ints, w: Floats, columns: Ints) -> Floats:
 def numeric_candidates(table: Table, rows: Ints, w: Floats, min_objects: float) -> Candidates:
     """Return the best threshold of each numeric column: that of the highest gain."""
     columns = np.flatnonzero(~table.categorical)
-    counts = _histogram(table, rows, w, columns)
+    codes = table.codes[np.ix_(rows, columns)]
+    n_values = max(len(table.levels[j]) for j in columns)
+    seen = None
+    if len(rows) < n_values:  # then few of the values are there, and most cells would be empty
+        codes, seen = _among_themselves(codes)
+        n_values = seen.shape[1]
+    counts = _histogram(table, rows, w, columns, codes, n_values)
     left = counts.cumsum(axis=1)
     totals = left[:, -1]
     known, total = totals.sum(axis=-1), float(w.sum())
@@ -169,13 +196,18 @@ def numeric_candidates(table: Table, rows: Ints, w: Floats, min_objects: float) 
     side = on_left[each, cut]
     shares = np.maximum(np.stack([side, known - side, total - known], axis=-1), 0.0) / total
     after = (present & (np.arange(present.shape[1]) > cut[:, None])).argmax(axis=1)
-    return Candidates(columns, gain, bits(shares), np.stack([cut, after], axis=-1))
+    cuts = np.stack([cut, after], axis=-1)
+    if seen is not None:
+        cuts = np.take_along_axis(seen, cuts, axis=1)
+    return Candidates(columns, gain, bits(shares), cuts)
 
 
 def categorical_candidates(table: Table, rows: Ints, w: Floats, min_objects: float) -> Candidates:
     """Return the test on each categorical column: a branch for each category."""
     columns = np.flatnonzero(table.categorical)
-    counts = _histogram(table, rows, w, columns)
+    n_values = max(len(table.levels[j]) for j in columns)
+    codes = table.codes[np.ix_(rows, columns)]
+    counts = _histogram(table, rows, w, columns, codes, n_values)
     branches, total = counts.sum(axis=-1), float(w.sum())
     gains = information(counts.sum(axis=1)) - information(counts).sum(axis=-1)
     allowed = (branches >= min_objects - 1e-9).sum(axis=-1) >= 2

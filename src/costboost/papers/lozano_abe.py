@@ -10,9 +10,10 @@ What it leaves open, and what was settled before the run:
   (`costboost.datasets.frequency_costs`), drawn anew for each of 10 draws, by training frequencies;
 - two thirds of the rows train (with at least one of each class), one third tests; 30 rounds;
 - Flare is the number of C-class flares (eight classes, three of them of fewer than ten rows);
-- the built-in tree of this library, with its default of large leaves, is the component learner;
-  with leaves of at least 2 rows, as in J48, it stands beside (`small leaves`), and so does C4.5 on
-  all pairs of row and class where these are at most 8,000 (`C4.5`);
+- the built-in tree of this library, with its default size of leaves, is the component learner;
+  leaves of at least 2 rows, as in J48, and of at least 80 stand beside;
+- C4.5, as J48 is, on all pairs of row and class stands beside where these are at most 12,000, in
+  the first 3 draws: it takes a hundred times as long;
 - the step is 1 / (t + 1); the paper's own suggestion, 1 / t, stands beside. AdaCost and CSB2 are
   this library's for many classes, on trees of 31 leaves.
 """
@@ -26,7 +27,16 @@ import numpy as np
 
 from costboost.papers.cells import Row, compute
 from costboost.papers.intervals import Interval, mean_interval, order_verdict, place
-from costboost.papers.lozano_abe_work import POWERS, ROUNDS, TEST, bound_path, lozano_abe_cell
+from costboost.papers.lozano_abe_work import (
+    C45,
+    LEAVES_OF,
+    POWERS,
+    ROUNDS,
+    TEST,
+    TREES,
+    bound_path,
+    lozano_abe_cell,
+)
 from costboost.papers.options import Options, read_options
 from costboost.papers.report import Report, new_figure, published
 from costboost.plots.style import COLORS, LINE_STYLES, MARKERS
@@ -43,6 +53,9 @@ SETS = {
 }
 FIRST = ("adaboost", "adacost", "csb2", "p1", "p2")
 SECOND = tuple(f"p{p}" for p in POWERS)
+THREE = ("adaboost", "p1", "p2")  # those whose leaves and learner are varied
+OTHERS = ("p1", "p2", "p2, step 1/t", "p2, stochastic, searched", "average cost", "max cost")
+C45_DRAWS = 3
 
 
 def main(arguments: Sequence[str] = ()) -> None:
@@ -58,19 +71,25 @@ def run(options: Options, sets: dict[str, str], n_draws: int) -> None:
     """Write tables and pictures to `options.out`."""
     report = Report("Lozano and Abe: boosting of p-norms of costs", options)
     cells = {
-        f"{name}-{k}": (path, k, options.data)
+        f"{name}-{learner}-{k}": (path, k, learner, options.data)
+        for learner, draws in ((TREES, n_draws), (C45, min(n_draws, C45_DRAWS)))
+        for k in range(draws)  # what is finished first is all sets with fewer draws
         for name, path in sets.items()
-        for k in range(n_draws)
     }
     protocol = {"rounds": ROUNDS, "test": TEST}
     rows = compute(lozano_abe_cell, cells, options, protocol)
     names = {path: name for name, path in sets.items()}
-    found = intervals([{**row, "dataset": names[row["dataset"]]} for row in rows])
+    rows = [{**row, "dataset": names[row["dataset"]]} for row in rows]
+    found = intervals(rows)
     report.say(f"{n_draws} draws of costs and rows.")
     for number, methods in ((1, FIRST), (2, SECOND)):
         table = table_rows(found, published(f"lozano_abe_table{number}"), methods)
         report.table(f"table{number}", table, f"Table {number}: mean test cost.", 1)
     report.table("others", other_rows(found), "Other readings, and reductions.", 1)
+    report.table("leaves", leaf_table(found), "The least size of leaves.", 1)
+    beside = c45_rows(rows)
+    if beside:
+        report.table("c45", beside, "C4.5 as component learner, and trees in the same draws.", 1)
     for line in verdicts(found):
         report.say(line)
     report.picture("powers", powers_figure(found), "Cost by p")
@@ -114,12 +133,50 @@ def table_rows(found: Found, printed: list[Row], methods: Sequence[str]) -> list
 
 
 def other_rows(found: Found) -> list[Row]:
-    """Return the cost of every other reading beside that of p = 2."""
-    methods = list(dict.fromkeys(m for of_set in found.values() for m in of_set))
-    others = ["p1", "p2", *(m for m in methods if m not in FIRST and m not in SECOND)]
+    """Return the cost of every other reading beside those of p = 1 and p = 2."""
     return [
-        {"set": name, **{m: of_set[m].text(1) if m in of_set else None for m in others}}
+        {"set": name, **{method: of_set[method].text(1) for method in OTHERS}}
         for name, of_set in found.items()
+    ]
+
+
+def leaf_table(found: Found) -> list[Row]:
+    """Return the costs of three methods on leaves of several sizes, and their order."""
+    printed = {row["dataset"]: row for row in published("lozano_abe_table1")}
+    table = []
+    for name, of_set in found.items():
+        for size, tail in {
+            "default": "",
+            **{f"{n} rows": f", {k} leaves" for k, n in LEAVES_OF.items()},
+        }.items():
+            means = {method: of_set[f"{method}{tail}"].mean for method in THREE}
+            line: Row = {"set": name, "leaves": size, **means}
+            if name in printed:
+                line["order"] = order_verdict({m: printed[name][m] for m in THREE}, means)
+            table.append(line)
+    return table
+
+
+def c45_rows(rows: list[Row]) -> list[Row]:
+    """Return mean costs on C4.5, and on built-in trees in the draws that C4.5 was given."""
+    costs = {(row["dataset"], row["draw"], row["method"]): row["cost"] for row in rows}
+    draws: dict[str, list[int]] = {}
+    for name, draw, method in costs:
+        if method == f"{THREE[0]}, {C45}":
+            draws.setdefault(name, []).append(draw)
+    return [
+        {
+            "set": name,
+            "draws": len(of_set),
+            **{
+                f"{method}{tail}": float(
+                    np.mean([costs[name, k, f"{method}{tail}"] for k in of_set])
+                )
+                for tail in (f", {C45}", "", ", small leaves")
+                for method in THREE
+            },
+        }
+        for name, of_set in draws.items()
     ]
 
 

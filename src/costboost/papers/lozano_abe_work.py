@@ -20,8 +20,9 @@ ROUNDS = 30
 TEST = 1 / 3
 POWERS = (1, 2, 3, 4, 5)
 # C4.5 learns a table of n * K rows in every round: only where that is small.
-MAX_PAIRS = 8000
-SMALL = 2  # J48's least rows in a leaf
+MAX_PAIRS = 12_000
+TREES, C45 = "trees", "C4.5"
+LEAVES_OF = {"small": 2, "large": 80}  # J48's least rows in a leaf; those that rare classes need
 LEAVES = 31
 
 
@@ -51,11 +52,11 @@ def cut(path: str, draw: int, folder: str | None) -> Draw:
     return Draw(X[train], y[train], X[test], y[test], categorical, frequency_costs(y[train], rng))
 
 
-def lozano_abe_cell(path: str, draw: int, folder: str | None) -> list[Row]:
-    """Return the mean test cost of every method on one draw."""
+def lozano_abe_cell(path: str, draw: int, learner: str, folder: str | None) -> list[Row]:
+    """Return the mean test cost of every method on one draw, on built-in trees or on C4.5."""
     drawn = cut(path, draw, folder)
     rows = []
-    for name, model, given in _models(drawn, draw):
+    for name, model, given in (_models if learner == TREES else _c45_models)(drawn, draw):
         with warnings.catch_warnings():  # how soon a method ends is told by its rounds
             warnings.simplefilter("ignore", UserWarning)
             model.fit(drawn.X, drawn.y, **given)
@@ -66,8 +67,11 @@ def lozano_abe_cell(path: str, draw: int, folder: str | None) -> list[Row]:
     return rows
 
 
-def _models(drawn: Draw, draw: int) -> Iterator[tuple[str, Any, dict[str, Any]]]:
-    """Yield the papers' methods, then other readings: step, leaves, component learner."""
+Models = Iterator[tuple[str, Any, dict[str, Any]]]
+
+
+def _models(drawn: Draw, draw: int) -> Models:
+    """Yield the papers' methods, then other readings: step, leaves, hypotheses, reductions."""
     costs = {"costs": drawn.costs}
     common: dict[str, Any] = {
         "n_estimators": ROUNDS, "categorical_features": drawn.categorical, "random_state": draw,
@@ -80,18 +84,32 @@ def _models(drawn: Draw, draw: int) -> Iterator[tuple[str, Any, dict[str, Any]]]
     for p in POWERS:
         yield f"p{p}", PNormBoostClassifier(p, **common), costs
     yield "p2, step 1/t", PNormBoostClassifier(2, step="average", **common), costs
-    for p in (1, 2):
-        small = PNormBoostClassifier(p, min_samples_leaf=SMALL, **common)
-        yield f"p{p}, small leaves", small, costs
+    stochastic = PNormBoostClassifier(2, "lp-csb-a", "search", **common)
+    yield "p2, stochastic, searched", stochastic, costs
+    for size, least in LEAVES_OF.items():
+        some = {**common, "min_samples_leaf": least}
+        yield f"adaboost, {size} leaves", PNormBoostClassifier(method="adaboost.m2", **some), costs
+        for p in (1, 2):
+            yield f"p{p}, {size} leaves", PNormBoostClassifier(p, **some), costs
     yield "average cost", PNormBoostClassifier(method="average-cost", **common), costs
     weights = drawn.costs.bind(np.unique(drawn.y)).of_errors(drawn.y, how="max")
     yield "max cost", CostBoostClassifier("adaboost", **trees), {"sample_weight": weights}
+
+
+def _c45_models(drawn: Draw, draw: int) -> Models:
+    """Yield the three methods that can be had on C4.5, which learns pairs of row and class."""
     n_classes = len(np.unique(drawn.y))
-    if len(drawn.y) * n_classes <= MAX_PAIRS:
-        kinds = np.concatenate([drawn.categorical, np.zeros(n_classes, dtype=bool)])
-        learner = C45Classifier(categorical_features=kinds)
-        model = PNormBoostClassifier(2, n_estimators=ROUNDS, estimator=learner, random_state=draw)
-        yield "p2, C4.5", model, costs
+    if len(drawn.y) * n_classes > MAX_PAIRS:
+        return
+    kinds = np.concatenate([drawn.categorical, np.zeros(n_classes, dtype=bool)])
+    given: dict[str, Any] = {
+        "n_estimators": ROUNDS, "random_state": draw,
+        "estimator": C45Classifier(categorical_features=kinds),
+    }  # fmt: skip
+    costs = {"costs": drawn.costs}
+    yield "adaboost, C4.5", PNormBoostClassifier(method="adaboost.m2", **given), costs
+    for p in (1, 2):
+        yield f"p{p}, C4.5", PNormBoostClassifier(p, **given), costs
 
 
 def bound_path(path: str, folder: str | None) -> list[Row]:

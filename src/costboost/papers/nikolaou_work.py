@@ -15,15 +15,17 @@ from costboost.boosting.adaboost.rules import RULES
 from costboost.metrics import brier_score, normalized_cost
 from costboost.papers.cells import Row, seed_of
 from costboost.papers.options import load_set
-from costboost.papers.univariate import UnivariateLogistic
+from costboost.papers.univariate import CheckedLogistic
 
 # The fifteen of the poster, as the authors' later paper names them.
 METHODS = (
     "adaboost", "adacost", "adacost-beta2", "csb0", "csb1", "csb2", "rareboost", "asymada", "adac1",
     "adac2", "adac3", "csada", "adaboostdb", "cgada", "adamec",
 )  # fmt: skip
-RECIPE = "auto"
+RECIPE = "auto"  # a method, and its own learner: it has trees of its own
 LEARNERS = ("stump", "logistic")
+# They differ in how they search for a stump: with other learners they are one.
+TWINS = {"adaboostdb": "csada"}
 N_BINS = 10
 
 
@@ -55,13 +57,21 @@ def nikolaou_cell(
     """Return the normalised costs of all methods at all ratios, calibrated and not."""
     split = cut(path, split_number, folder)
     head = {"dataset": path, "split": split_number, "learner": learner}
-    names = (*METHODS, RECIPE) if learner == "stump" else METHODS
-    rows: list[Row] = []
-    for method in names:
-        for calibrated in (True,) if method == RECIPE else (False, True):
-            for row in _method_rows(split, method, calibrated, learner, ratios, rounds):
-                rows.append({**head, "method": method, "calibrated": int(calibrated), **row})
-    return rows
+    if learner == RECIPE:
+        found = _method_rows(split, RECIPE, True, learner, ratios, rounds)
+        return [{**head, "method": RECIPE, "calibrated": 1, **row} for row in found]
+    rows: dict[tuple[str, bool], list[Row]] = {}
+    for method in METHODS:
+        for calibrated in (False, True):
+            twin = None if learner == "stump" else rows.get((TWINS.get(method, ""), calibrated))
+            rows[method, calibrated] = twin or list(
+                _method_rows(split, method, calibrated, learner, ratios, rounds)
+            )
+    return [
+        {**head, "method": method, "calibrated": int(calibrated), **row}
+        for (method, calibrated), found in rows.items()
+        for row in found
+    ]
 
 
 def _method_rows(
@@ -98,7 +108,7 @@ def _fit(
     if method != RECIPE:
         given |= {"n_estimators": rounds, "calibration": "sigmoid" if calibrated else None}
         given |= {"cv": 0.5}  # half of the training rows to train on, half to calibrate on
-        given |= {"max_depth": 1} if learner == "stump" else {"estimator": UnivariateLogistic()}
+        given |= {"max_depth": 1} if learner == "stump" else {"estimator": CheckedLogistic()}
     with warnings.catch_warnings():  # a method that ends early is judged as it is
         warnings.simplefilter("ignore", UserWarning)
         return CostBoostClassifier(method, **given).fit(split.X, split.y, costs=costs)

@@ -30,7 +30,7 @@ class Options:
     data : str or None
         The folder of the papers' data sets; None: as `costboost.datasets.load`.
     repeats : int or None
-        Splits, folds or draws in place of the paper's number, which a later run may go on to.
+        Splits, folds or draws in place of the usual number, from which a later run may go on.
     sets : tuple of str
         Some of the paper's sets; empty: all of them.
     """
@@ -64,7 +64,7 @@ def read_options(name: str, about: str, arguments: Sequence[str]) -> Options:
     parser.add_argument("--out", type=Path, help="a folder; what is finished there is not repeated")
     parser.add_argument("--jobs", type=_positive, default=cpu_count(), help="processes (all cores)")
     parser.add_argument("--data", help="the folder of the data sets (else $COSTBOOST_DATA, OpenML)")
-    parser.add_argument("--repeats", type=_positive, help="fewer splits or draws than the paper's")
+    parser.add_argument("--repeats", type=_positive, help="splits or draws, fewer or more")
     parser.add_argument("--sets", default="", help="some of the paper's sets, as A,B,C")
     found = parser.parse_args(list(arguments))
     usual = Path("reproduced") / (f"{name}-quick" if found.quick else name)

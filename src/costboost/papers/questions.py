@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] = ()) -> None:
 def run(options: Options, sets: Sequence[str], n_splits: int) -> None:
     """Write tables and pictures to `options.out`."""
     report = Report("The open questions of the slides on AdaCost", options)
-    cells = {f"{name}-{k}": (name, k, options.data) for name in sets for k in range(n_splits)}
+    cells = {f"{name}-{k}": (name, k, options.data) for k in range(n_splits) for name in sets}
     rows = compute(question_cell, cells, options, {"rounds": ROUNDS, "ratios": list(RATIOS)})
     report.say(f"{len(sets)} sets, {n_splits} splits each.")
     means = Means(rows)
@@ -128,7 +128,7 @@ def again_rows(means: Means) -> list[Row]:
                         (means.of("ratio", method, ratio) < means.of("ratio", ONCE, ratio)).sum()
                     ),
                     "rounds": float(means.of("ratio", method, ratio, name="rounds").mean()),
-                    "time, CGAda = 1": float(np.median(pace)),
+                    "processor time, CGAda = 1": float(np.median(pace)),
                 }
             )
     return table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from costboost.papers.intervals import mean_interval
@@ -36,22 +37,33 @@ def _curve(ax: Any, x: Any, intervals: Any, label: str, i: int) -> None:
     ax.fill_between(x, low, high, where=shown, color=COLORS[i], alpha=0.12, linewidth=0)
 
 
+def _log_axis(ax: Any, values: Sequence[float]) -> None:
+    """Make the x axis logarithmic, with a number at each of these values and nowhere else."""
+    ax.set_xscale("log")
+    ax.minorticks_off()
+    ax.set_xticks(values, [_factor(value) for value in values])
+
+
 def again_figure(means: Any) -> Any:
-    """Draw costs less CGAda's by ratio, and costs along the rounds."""
+    """Draw costs less CGAda's by ratio, and costs along the rounds.
+
+    The costs along the rounds are means alone: how far sets differ says nothing of methods.
+    """
     figure, axes = new_figure(1, 2, 10.5, 4.2)
     left, right = axes[0]
     for i, method in enumerate(AGAIN):
         _curve(left, RATIOS, [means.less(method, ONCE, r) for r in RATIOS], method, i)
     left.axhline(0, color=GREY, linewidth=1)
-    left.set_xscale("log")
+    _log_axis(left, RATIOS)
     left.set_yscale("symlog", linthresh=0.1)
     left.set_xlabel("what a miss costs, in false alarms")
     left.set_ylabel("cost less that of costs once (CGAda)")
     left.legend(fontsize=9)
     for i, method in enumerate((*AGAIN, ONCE)):
-        path = [mean_interval(means.of("ratio", method, RATIO, stage)) for stage in STAGES]
-        _curve(right, STAGES, path, method, i)
-    right.set_xscale("log")
+        path = [float(means.of("ratio", method, RATIO, stage).mean()) for stage in STAGES]
+        style: Any = {"color": COLORS[i], "linestyle": LINE_STYLES[i], "marker": MARKERS[i]}
+        right.plot(STAGES, path, label=method, markersize=4, **style)
+    _log_axis(right, STAGES)
     right.set_xlabel(f"rounds, at a ratio of {RATIO}")
     right.set_ylabel("cost, share of the constant answer")
     right.legend(fontsize=9)
@@ -69,11 +81,9 @@ def wrong_figure(means: Any) -> Any:
             _curve(ax, sizes, gaps, method, i)
     for ax, text in zip(axes[0], ("all by this factor", "each by a random factor of"), strict=True):
         ax.axhline(0, color=GREY, linewidth=1)
-        ax.set_xscale("log")
-        ax.minorticks_off()
         ax.set_xlabel(f"prices of misses are wrong: {text}")
-    axes[0, 0].set_xticks(sorted(FACTORS), [_factor(f) for f in sorted(FACTORS)])
-    axes[0, 1].set_xticks(NOISES, [_factor(f) for f in NOISES])
+    _log_axis(axes[0, 0], sorted(FACTORS))
+    _log_axis(axes[0, 1], NOISES)
     axes[0, 0].set_ylabel("more than at right prices")
     axes[0, 0].legend(fontsize=9)
     return figure
@@ -91,7 +101,8 @@ def ratio_figure(means: Any) -> Any:
     for i, method in enumerate((ONCE, *AGAIN, AT_DECISION, "adaboost")):
         _curve(ax, RATIOS, [mean_interval(means.of("ratio", method, r)) for r in RATIOS], method, i)
     ax.axhline(1, color=GREY, linewidth=1)
-    ax.set_xscale("log")
+    _log_axis(ax, RATIOS)
+    ax.set_yticks([0.1, 1, 10, 100], ["0.1", "1", "10", "100"])
     ax.set_ylim(0.1, None)
     ax.set_xlabel("what a miss costs, in false alarms")
     ax.set_ylabel("cost, share of the constant answer")

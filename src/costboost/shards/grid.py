@@ -7,6 +7,8 @@ kernels keep what is below a unit as well, in units of 1 / REMAINDER: an exact s
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,15 +31,15 @@ def grid_scale(largest: float, n_rows: int, bits: int = 62) -> float:
     >>> scale == 2.0**52, 1000 * int(0.75 * scale + 0.5) < 2**62
     (True, True)
     """
-    if not largest < np.inf:  # NaN is not, either
+    if not largest < math.inf:  # NaN is not, either
         raise ValueError(
             "Weights, prices, targets or answers are so large that their sums over rows overflow: "
             "use larger units for them."
         )
     if not largest > 0.0:
         return 1.0
-    exponent = bits - int(np.frexp(float(n_rows))[1]) - int(np.frexp(largest)[1])
-    return float(np.ldexp(1.0, min(exponent, 1023)))
+    exponent = bits - math.frexp(n_rows)[1] - math.frexp(largest)[1]
+    return math.ldexp(1.0, min(exponent, 1023))
 
 
 def to_floats(sums: Int64, scale: float, total: float = 1.0) -> Floats:

@@ -36,7 +36,7 @@ class RowData:
     weights: Floats | None = None
     costs: Costs | None = None
 
-    def take(self, rows: NDArray[Any]) -> RowData:
+    def take(self, rows: NDArray[Any] | slice) -> RowData:
         """Return what was said of some of the rows."""
         weights = None if self.weights is None else self.weights[rows]
         return RowData(self.y[rows], weights, None if self.costs is None else self.costs[rows])
@@ -53,8 +53,11 @@ class Loader(Protocol):
     def n_segments(self) -> int:
         """The number of groups."""
 
-    def load(self, rows: NDArray[Any]) -> Any:
-        """Return the state of a shard that holds some of the rows, by their numbers."""
+    def load(self, rows: NDArray[Any] | slice) -> Any:
+        """Return the state of a shard that holds some of the rows, by their numbers.
+
+        A slice of all of them copies nothing: the state then shares what was said of the rows.
+        """
 
     def blank(self) -> Self:
         """Return the same for no rows."""

@@ -7,7 +7,7 @@ so a model is bit for bit the same whatever the number of shards and threads.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -24,7 +24,7 @@ _CELLS_PER_CALL = 100_000  # below this waking a thread takes longer: some 50 us
 
 
 class Crew:
-    """Threads, one for each shard, of a model or of several that work in turn.
+    """Threads for all shards but the first, of a model or of several that work in turn.
 
     They start with the first model and end with the last. Every thread keeps some memory of its
     own, so that models in step had better not have threads each.
@@ -38,7 +38,7 @@ class Crew:
         """Return the threads for one more model; None where one shard needs no other."""
         self._models += 1
         if self._pool is None and self._size > 1:
-            self._pool = ThreadPoolExecutor(self._size)
+            self._pool = ThreadPoolExecutor(self._size - 1)
         return self._pool
 
     def dismiss(self) -> None:
@@ -55,6 +55,8 @@ class Shards:
     Used as a context manager: the threads end with the block, or with that of the last model of the
     crew.
     """
+
+    far = False  # a question more takes no time but that of the answer
 
     def __init__(self, shards: Sequence[Shard], crew: Crew | None = None) -> None:
         warn_if_interpreted()
@@ -93,11 +95,18 @@ class Shards:
         return [message.reduce([part[i] for part in parts]) for i, message in enumerate(messages)]
 
     def _map(self, function: Callable[[Shard], R], n_rows: int | None) -> list[R]:
-        """Call a function on every shard; results in the order of the shards."""
+        """Call a function on every shard; results in the order of the shards.
+
+        The thread that asks takes the first: waking another one takes longer than many an answer.
+        """
         assert self._pool is not None
         if n_rows is not None and n_rows * self.n_features < _CELLS_PER_CALL:
             return [function(shard) for shard in self.shards]
-        return list(self._pool.map(function, self.shards))
+        others = [self._pool.submit(function, shard) for shard in self.shards[1:]]
+        try:
+            return [function(self.shards[0]), *(other.result() for other in others)]
+        finally:  # none may still be at work when the caller goes on, also after an error
+            wait(others)
 
     def fetch(self, read: Callable[[Shard], NDArray[Any]]) -> NDArray[Any]:
         """Return a per-row array of all shards, in the order of the table: here only.

@@ -181,7 +181,7 @@ class Shard:
         if not len(self.order):
             self.order = self.worktop("order", np.uint32)
         begins, ends = self.ranges[node]
-        scratch, parts = self.worktop("scratch", np.uint32), []
+        scratch, parts = self.bench.desk.places(len(self.rows)), []
         for codes, order, whole, begin, end in self.places(node):
             parts.append(np.empty_like(begin))
             where = (order, scratch, whole, begin, end)

@@ -6,6 +6,7 @@ class finds the columns, starts the tasks, and hands over.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from pyspark.ml import Estimator
@@ -13,6 +14,7 @@ from pyspark.ml import Estimator
 from costboost.clusters.digests import digest_of
 from costboost.estimators.adaboost import CostBoostClassifier
 from costboost.fitting.spread import PartsTable
+from costboost.shards.bench import Desk
 from costboost.shards.parts import Part
 from costboost.spark.cluster import Reach, open_cluster
 from costboost.spark.columns import Columns, read_columns
@@ -133,13 +135,13 @@ class SparkCostBoostClassifier(TrainingParams, SavedParams, Estimator[SparkCostB
             RowReader.of(rows, columns),
             n_tasks,
             Reach(*(self.getOrDefault(name) for name in ("host", "port", "deadline"))),
-            Part,
+            partial(Part, desk=Desk()),
             checkpoint=checkpoint,
             about={"parameters": self._digest()},
         )
         with driver:
             table = PartsTable(driver, columns.feature_names)
-            local.fit(table, table.labels(), table.weights())
+            local.fit(table, None)  # type: ignore[arg-type]
         return self._copyValues(SparkCostBoostModel(_without_names(local, columns)))
 
     def _columns(self, dataset: Any) -> Columns:

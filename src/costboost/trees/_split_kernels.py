@@ -43,6 +43,10 @@ SQUARES = cython.declare(cython.int, 6)
 MISSING = cython.declare(cython.Py_ssize_t, 255)
 # Gains that differ by less than this share of the children's score differ by rounding.
 ROUNDING = cython.declare(cython.double, 1e-12)
+# What products of a few numbers are known to, and far more.
+NEARLY = cython.declare(cython.double, 1.0 - 1e-9)
+# Cuts that are dismissed together.
+BLOCK = cython.declare(cython.Py_ssize_t, 16)
 
 
 @cython.cfunc
@@ -404,7 +408,7 @@ def _search_thresholds(
 def _pair_score(
     first: cython.longlong, second: cython.longlong, newton: cython.bint, l2: cython.double
 ) -> cython.double:
-    """Score two sums, by newton or gini; as `_score` does."""
+    """Score two sums; as `_score` does."""
     a: cython.double = cython.cast(cython.double, first)
     b: cython.double = cython.cast(cython.double, second)
     total: cython.double = b + l2 if newton else a + b
@@ -419,10 +423,69 @@ def _pair_score(
 def _pair_weight(
     first: cython.longlong, second: cython.longlong, newton: cython.bint
 ) -> cython.double:
-    """Weigh two sums; as `_weight` does."""
+    """Weigh two sums; as `weigh` does."""
     if newton:
         return cython.cast(cython.double, second)
     return cython.cast(cython.double, first) + cython.cast(cython.double, second)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _may_score(
+    first: cython.longlong,
+    second: cython.longlong,
+    whole: cython.longlong,
+    whole_second: cython.longlong,
+    newton: cython.bint,
+    l2: cython.double,
+    least: cython.double,
+    slack: cython.double,
+) -> cython.bint:
+    """Whether both sides of a cut together may score `least`, but for rounding: no division."""
+    a: cython.double = cython.cast(cython.double, first)
+    b: cython.double = cython.cast(cython.double, second)
+    c: cython.double
+    d: cython.double
+    if newton:
+        c = cython.cast(cython.double, whole - first)
+        d = cython.cast(cython.double, whole_second - second)
+        return a * a * (d + l2) + c * c * (b + l2) > least * (b + l2) * (d + l2)
+    # Differences of rounded numbers will do: what they are wrong by is far below `slack`.
+    c = cython.cast(cython.double, whole) - a
+    d = cython.cast(cython.double, whole_second) - b
+    return (a * a + b * b) * (c + d) + (c * c + d * d + slack) * (a + b) > least * (
+        (a + b) * (c + d)
+    )
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _may_score_between(
+    lowest: cython.longlong,
+    highest: cython.longlong,
+    second: cython.longlong,
+    far_second: cython.longlong,
+    whole: cython.longlong,
+    whole_second: cython.longlong,
+    newton: cython.bint,
+    l2: cython.double,
+    least: cython.double,
+    slack: cython.double,
+) -> cython.bint:
+    """Whether a cut may score `least` whose left sums lie between these.
+
+    Scores are convex, and so largest in a corner of what lies between.
+    """
+    return (
+        _may_score(highest, far_second, whole, whole_second, newton, l2, least, slack)
+        or _may_score(lowest, far_second, whole, whole_second, newton, l2, least, slack)
+        or _may_score(highest, second, whole, whole_second, newton, l2, least, slack)
+        or _may_score(lowest, second, whole, whole_second, newton, l2, least, slack)
+    )
 
 
 @cython.cfunc
@@ -441,34 +504,37 @@ def _search_pairs(
     min_weight: cython.double,
     min_count: cython.longlong,
     n_rows: cython.longlong,
-    held: cython.longlong[::1],
     best_sums: cython.longlong[::1],
     best: cython.double[::1],
 ) -> cython.int:
-    """Search as `_search_thresholds` does, for pairs by newton or gini: a third of the time.
+    """Search as `_search_thresholds` does, for pairs by newton or gini: a fraction of the time.
 
-    Codes that the node holds are noted before any is tried: whether a code is held is a branch
-    that no processor foresees.
+    Most cuts are dismissed some at a time, and most others without a division.
     """
     f: cython.Py_ssize_t
-    i: cython.Py_ssize_t
     j: cython.Py_ssize_t
+    k: cython.Py_ssize_t
     t: cython.Py_ssize_t
     column: cython.Py_ssize_t
     last: cython.Py_ssize_t
-    present: cython.Py_ssize_t
+    start: cython.Py_ssize_t
+    stop: cython.Py_ssize_t
     side: cython.Py_ssize_t
-    sides: cython.Py_ssize_t
     counting: cython.bint = min_count > 1
     missing: cython.bint
     both: cython.double
-    rounding: cython.double
     top: cython.double = best[0]
+    parent: cython.double = _score(sums, NEWTON if newton else GINI, l2)
+    least: cython.double = (parent + top) * NEARLY
+    slack: cython.double = ROUNDING * _pair_weight(sums[0], sums[1], newton) ** 2
     whole: cython.longlong = sums[0]
     whole_second: cython.longlong = sums[1]
-    parent: cython.double = _pair_score(whole, whole_second, newton, l2)
     left: cython.longlong
     second: cython.longlong
+    far: cython.longlong
+    far_second: cython.longlong
+    lowest: cython.longlong
+    highest: cython.longlong
     count: cython.longlong
     absent: cython.longlong
     absent_second: cython.longlong
@@ -483,56 +549,115 @@ def _search_pairs(
         absent_count = counts[j, MISSING] if counting else 0
         missing = absent != 0 or absent_second != 0 or absent_count > 0
         last = n_bins[column] if missing else n_bins[column] - 1
-        present = 0
-        for t in range(last):
-            held[present] = t
-            if counting:
-                present += 1 if hist[j, t, 0] | hist[j, t, 1] | counts[j, t] != 0 else 0
-            else:
-                present += 1 if hist[j, t, 0] | hist[j, t, 1] != 0 else 0
         left = 0
         second = 0
-        count = 0
-        for i in range(present):
-            t = held[i]
-            left += hist[j, t, 0]
-            second += hist[j, t, 1]
-            if counting:
-                count += counts[j, t]
-            sides = 2 if missing and t < n_bins[column] - 1 else 1
-            for side in range(sides):
-                if side == 1:
-                    left += absent
-                    second += absent_second
-                    count += absent_count
-                both = _pair_score(left, second, newton, l2) + _pair_score(
-                    whole - left, whole_second - second, newton, l2
+        start = 0
+        while start < last:
+            stop = start + BLOCK if start + BLOCK < last else last
+            far = left
+            far_second = second
+            lowest = left
+            highest = left
+            if newton:
+                for t in range(start, stop):
+                    far += hist[j, t, 0]
+                    far_second += hist[j, t, 1]
+                    lowest = far if far < lowest else lowest
+                    highest = far if far > highest else highest
+            else:
+                for t in range(start, stop):
+                    far += hist[j, t, 0]
+                    far_second += hist[j, t, 1]
+                highest = far  # weights only grow
+            if not (
+                _may_score_between(
+                    lowest,
+                    highest,
+                    second,
+                    far_second,
+                    whole,
+                    whole_second,
+                    newton,
+                    l2,
+                    least,
+                    slack,
                 )
-                rounding = ROUNDING * both
-                if (
-                    both - parent - top > rounding
-                    and not (counting and (count < min_count or n_rows - count < min_count))
-                    and not (
-                        min_weight > 0.0
-                        and (
-                            _pair_weight(left, second, newton) < min_weight
-                            or _pair_weight(whole - left, whole_second - second, newton)
-                            < min_weight
+                or (
+                    missing
+                    and _may_score_between(
+                        lowest + absent,
+                        highest + absent,
+                        second + absent_second,
+                        far_second + absent_second,
+                        whole,
+                        whole_second,
+                        newton,
+                        l2,
+                        least,
+                        slack,
+                    )
+                )
+            ):
+                left = far
+                second = far_second
+                start = stop
+                continue
+            for t in range(start, stop):
+                left += hist[j, t, 0]
+                second += hist[j, t, 1]
+                if not (
+                    _may_score(left, second, whole, whole_second, newton, l2, least, slack)
+                    or (
+                        missing
+                        and _may_score(
+                            left + absent,
+                            second + absent_second,
+                            whole,
+                            whole_second,
+                            newton,
+                            l2,
+                            least,
+                            slack,
                         )
                     )
                 ):
-                    top = both - parent
-                    best[0] = top
-                    best[1] = f
-                    best[2] = t
-                    best[3] = side
-                    best[4] = rounding
-                    best_sums[0] = left
-                    best_sums[1] = second
-                if side == 1:
-                    left -= absent
-                    second -= absent_second
-                    count -= absent_count
+                    continue
+                if hist[j, t, 0] | hist[j, t, 1] == 0 and not (counting and counts[j, t] > 0):
+                    continue
+                for side in range(2 if missing and t < n_bins[column] - 1 else 1):
+                    if side == 1:
+                        left += absent
+                        second += absent_second
+                    both = _pair_score(left, second, newton, l2) + _pair_score(
+                        whole - left, whole_second - second, newton, l2
+                    )
+                    if both - parent - top > ROUNDING * both:
+                        count = side * absent_count
+                        for k in range(t + 1 if counting else 0):
+                            count += counts[j, k]
+                        if not (
+                            counting and (count < min_count or n_rows - count < min_count)
+                        ) and not (
+                            min_weight > 0.0
+                            and (
+                                _pair_weight(left, second, newton) < min_weight
+                                or _pair_weight(whole - left, whole_second - second, newton)
+                                < min_weight
+                            )
+                        ):
+                            top = both - parent
+                            least = (parent + top) * NEARLY
+                            best[0] = top
+                            best[1] = f
+                            best[2] = t
+                            best[3] = side
+                            best[4] = ROUNDING * both
+                            best_sums[0] = left
+                            best_sums[1] = second
+                    if side == 1:
+                        left -= absent
+                        second -= absent_second
+            start = stop
     return 0
 
 
@@ -776,7 +901,6 @@ def search_node(
             min_weight,
             min_count,
             n_rows,
-            codes[0],
             best_sums,
             best,
         )

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costboost.shards.messages import Message
+from costboost.shards.modes import Summands
 from costboost.shards.rows import ROOT, Shard
 from costboost.shards.sampling import ColumnDraw, RowSample
 from costboost.trees import _grow_kernels as kernels
@@ -22,17 +24,21 @@ Int64 = NDArray[np.int64]
 
 _ROWS = 1 << 15  # above, the work in a node outweighs what asking for it takes
 _CELLS = 1 << 23  # of histograms that wait at the same time: 64 MB
-_DRAWS = 1 << 16  # of columns by node, made before the tree is known
+DRAWS = 1 << 16  # of columns by node, made before the tree is known
 _DEEP = 1 << 30  # deeper than any tree
 
 
 class Grown(NamedTuple):
-    """A tree as the kernel leaves it; see `_grow_kernels`. Valid until the next tree is grown."""
+    """A tree as the kernel leaves it; see `_grow_kernels`. Valid until the next tree is grown.
+
+    `heaviest` is the largest sample weight of a row; 0 where rows have none.
+    """
 
     numbers: Int64
     reals: Floats
     sums: Int64
     goes_left: NDArray[np.uint8]
+    heaviest: float
 
 
 class Room(NamedTuple):
@@ -53,8 +59,7 @@ class Room(NamedTuple):
     best: Floats
 
 
-@dataclass(frozen=True)
-class Size:
+class Size(NamedTuple):
     """How large a tree may become, and what growing it takes.
 
     Attributes
@@ -66,7 +71,6 @@ class Size:
     width : int
         The columns of a histogram.
     channels : int
-    segments : int
     counted : bool
         Whether rows are counted.
     by_class : bool
@@ -77,13 +81,17 @@ class Size:
     slots: int
     width: int
     channels: int
-    segments: int
     counted: bool
     by_class: bool
 
-    def make(self) -> Room:
-        """Make room for it."""
-        n_nodes, channels, width = 2 * self.leaves - 1, self.channels, self.width
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes the tree may have."""
+        return 2 * self.leaves - 1
+
+    def make(self, n_segments: int) -> Room:
+        """Make room for it, on rows in so many segments."""
+        n_nodes, channels, width = self.n_nodes, self.channels, self.width
         hists = np.empty((self.slots, width * 256 * channels), dtype=np.int64)
         views = hists.reshape(self.slots, width, 256, channels)
         if self.by_class:
@@ -96,7 +104,7 @@ class Size:
             numbers=np.empty((n_nodes, 6), dtype=np.int64),
             reals=np.empty((n_nodes, 5)),
             sums=np.empty((n_nodes, 2, channels), dtype=np.int64),
-            ranges=np.empty((n_nodes, 2, self.segments), dtype=np.int64),
+            ranges=np.empty((n_nodes, 2, n_segments), dtype=np.int64),
             goes_left=np.empty((n_nodes, 256), dtype=np.uint8),
             slots=np.empty((3, max(self.slots, self.leaves)), dtype=np.int64),
             sides=np.empty((2, channels), dtype=np.int64),
@@ -104,6 +112,32 @@ class Size:
             keys=np.empty(256),
             best=np.empty(5),
         )
+
+
+@lru_cache(maxsize=64)
+def plan_size(
+    max_depth: int | None,
+    max_leaves: int,
+    least: int,
+    n_rows: int,
+    width: int,
+    channels: int,
+    *,
+    apart: bool,
+    by_class: bool,
+) -> Size | None:
+    """Return how large a tree may become; None where it, or the table, is too large to pay.
+
+    Nodes that wait to be split have twice the `least` rows of a leaf, and no node that waits is
+    below another.
+    """
+    if n_rows > _ROWS:
+        return None
+    depth = 31 if max_depth is None else min(max_depth, 31)
+    leaves = max(1, min(max_leaves, 1 << depth, n_rows))
+    waiting = min(leaves, 1 << max(depth - 1, 0), n_rows // (2 * least) + 1)
+    size = Size(leaves, 1 if apart else waiting + 1, width, channels, least > 1, by_class)
+    return size if size.slots * width * 256 * channels <= _CELLS else None
 
 
 @dataclass(frozen=True)
@@ -116,7 +150,7 @@ class GrowTree(Message):
         With `summands`.
     finder : SplitFinder
     max_depth : int or None
-    max_leaves : int
+    size : Size
     draw : ColumnDraw or None
     apart : bool
         Whether every node is added up for its own columns only.
@@ -127,7 +161,7 @@ class GrowTree(Message):
     mode: Any
     finder: SplitFinder
     max_depth: int | None
-    max_leaves: int
+    size: Size
     draw: ColumnDraw | None = None
     apart: bool = False
     sample: RowSample | None = None
@@ -136,25 +170,26 @@ class GrowTree(Message):
 
     def answer(self, shard: Shard) -> Grown:
         """Return the tree."""
-        sampled = self.sample is not None and shard.begin(self.sample) > 0
-        if not sampled:
-            shard.begin(None)
-        size = self.size(len(shard.rows), shard.codes.shape[1], len(shard.starts) - 1)
-        room, finder = shard.bench.keep(size, size.make), self.finder
-        columns = np.arange(shard.codes.shape[1])[None]
-        if self.draw is not None:
-            columns = self.draw.table(len(room.numbers))
-        skips = np.zeros(size.segments, dtype=np.int64) if shard.skips is None else shard.skips
+        size, finder, n_segments = self.size, self.finder, len(shard.starts) - 1
+        ends, sampled = shard.starts[1:], False
+        if self.sample is not None and shard.begin(self.sample) > 0:
+            ends, sampled = shard.ranges[ROOT][1], True
+        room = shard.bench.keep((size, n_segments), lambda: size.make(n_segments))
+        if self.draw is None:
+            columns = np.arange(len(finder.n_bins))[None]
+        else:
+            columns = self.draw.table(size.n_nodes)
+        summands: Summands = self.mode.summands(shard)
         n_nodes = kernels.grow_tree(
             shard.codes,
-            np.asarray(skips, dtype=np.int64),
+            np.array((0,) * n_segments if shard.skips is None else shard.skips),
             shard.starts,
-            shard.ranges[ROOT][1],
+            ends,
             sampled,
             shard.worktop("order", np.uint32),
-            shard.worktop("scratch", np.uint32),
+            shard.bench.desk.places(len(shard.rows)),
             shard.leaves,
-            *self.mode.summands(shard),
+            *summands,
             columns,
             self.apart,
             *finder.columns,
@@ -165,38 +200,16 @@ class GrowTree(Message):
             size.leaves,
             *room,
         )
-        made = (room.numbers, room.reals, room.sums, room.goes_left)
-        return Grown(*(part[:n_nodes] for part in made))
+        return Grown(
+            room.numbers[:n_nodes],
+            room.reals[:n_nodes],
+            room.sums[:n_nodes],
+            room.goes_left[:n_nodes],
+            shard.heaviest,
+        )
 
     def reduce(self, answers: Any) -> Grown:
         """Return the tree: there is one shard."""
         (tree,) = answers
         found: Grown = tree
         return found
-
-    def size(self, n_rows: int, n_features: int, n_segments: int) -> Size:
-        """Return how large the tree may become on so many rows."""
-        least, width = self.finder.limits[2], n_features
-        if self.apart and self.draw is not None:
-            width = self.draw.width
-        depth = 31 if self.max_depth is None else min(self.max_depth, 31)
-        leaves = max(1, min(self.max_leaves, 1 << depth, n_rows))
-        waiting = min(leaves, 1 << max(depth - 1, 0), n_rows // (2 * least) + 1)
-        return Size(
-            leaves,
-            1 if self.apart else waiting + 1,
-            width,
-            self.mode.n_channels,
-            n_segments,
-            least > 1,
-            self.mode.by_class,
-        )
-
-    def pays(self, n_rows: int, n_features: int) -> bool:
-        """Whether the table is small enough, and the room for the tree too."""
-        if n_rows > _ROWS:
-            return False
-        size = self.size(n_rows, n_features, 1)
-        cells = size.slots * size.width * 256 * size.channels
-        draws = 0 if self.draw is None else 2 * size.leaves * n_features
-        return cells <= _CELLS and draws <= _DRAWS

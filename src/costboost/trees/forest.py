@@ -309,45 +309,77 @@ class ForestBuilder:
 
     def __init__(self, n_outputs: int) -> None:
         self.n_outputs = n_outputs
-        self.words: list[Words] = []
-        self.subsets: list[Words] = []
-        self.values: list[Floats] = []
-        self.depths: list[int] = []
-        self.gains: list[Floats] = []
-        self.covers: list[Floats] = []
+        self._trees: list[Tree] = []
+        self._values: list[Floats] = []
 
     def __len__(self) -> int:
-        return len(self.depths)
+        return len(self._trees)
 
     def add(self, tree: Tree, leaf_values: Floats) -> None:
         """Add a tree whose leaf l adds leaf_values[l], (n_leaves, n_outputs), to the margins."""
-        values = np.zeros((len(tree.left), self.n_outputs))
-        values[tree.leaves] = leaf_values
-        subsets = np.zeros((len(tree.left), 4), dtype=np.uint64)
-        for node, goes_left in tree.subsets.items():
-            subsets[node] = _pack_subset(goes_left)
-        self.words.append(_pack_nodes(tree))
-        self.subsets.append(subsets)
-        self.values.append(values)
-        self.depths.append(tree.depth)
-        self.gains.append(tree.gain)
-        self.covers.append(tree.cover)
+        self._trees.append(tree)
+        self._values.append(leaf_values)
 
     def build(self, binner: Binner, base: Floats | None = None) -> Forest:
         """Make the forest."""
-        sizes = [len(words) for words in self.words]
-        subsets = np.concatenate([np.zeros((0, 4), dtype=np.uint64), *self.subsets])
+        trees, nothing = self._trees, np.zeros(0)
+        packed = pack_trees(trees)
+        values = np.zeros((len(packed.words), self.n_outputs))
+        if trees:
+            values[packed.leaves] = np.concatenate(self._values)
+        subsets = packed.subsets
         return Forest(
             binner=binner,
-            words=np.concatenate([np.zeros(0, dtype=np.uint64), *self.words]),
+            words=packed.words,
             subsets=subsets if subsets.any() else subsets[:0],
-            roots=np.cumsum([0, *sizes], dtype=np.int64)[:-1],
-            depths=np.array(self.depths, dtype=np.int64),
-            values=np.concatenate([np.zeros((0, self.n_outputs)), *self.values]),
+            roots=packed.roots,
+            depths=np.array([tree.depth for tree in trees], dtype=np.int64),
+            values=values,
             base=np.zeros(self.n_outputs) if base is None else np.array(base, dtype=float),
-            gains=_finite(np.concatenate([np.zeros(0), *self.gains])),
-            covers=_finite(np.concatenate([np.zeros(0), *self.covers])),
+            gains=_finite(np.concatenate([nothing, *(tree.gain for tree in trees)])),
+            covers=_finite(np.concatenate([nothing, *(tree.cover for tree in trees)])),
         )
+
+
+class Packed(NamedTuple):
+    """The nodes of trees as words, one tree after the other.
+
+    `leaves` are the numbers of the leaves among all nodes, `roots` where trees begin.
+    """
+
+    words: Words
+    subsets: Words
+    leaves: Int64
+    roots: Int64
+
+
+def pack_trees(trees: Sequence[Tree]) -> Packed:
+    """Write the nodes of all trees as words; see `_forest_kernels` for the layout."""
+    sizes = np.array([len(tree.left) for tree in trees], dtype=np.int64)
+    roots = np.cumsum(sizes) - sizes
+    n_nodes = int(sizes.sum())
+    subsets = np.zeros((n_nodes, 4), dtype=np.uint64)
+    for root, tree in zip(roots.tolist(), trees, strict=True):
+        for node, goes_left in tree.subsets.items():
+            subsets[root + node] = _pack_subset(goes_left)
+    if not trees:
+        return Packed(np.zeros(0, dtype=np.uint64), subsets, roots, roots)
+    left = np.concatenate([tree.left for tree in trees])
+    threshold = np.concatenate([tree.threshold for tree in trees])
+    feature = np.concatenate([tree.feature for tree in trees])
+    missing_left = np.concatenate([tree.missing_left for tree in trees])
+    is_leaf = left < 0
+    is_subset = ~is_leaf & (threshold < 0)
+    shift = (missing_left & ~is_subset).astype(np.uint64)
+    limit = np.where(is_leaf, 255, np.where(is_subset, 0, threshold)).astype(np.uint64)
+    own = np.arange(n_nodes) - np.repeat(roots, sizes)
+    left = np.where(is_leaf, own, left).astype(np.uint64)
+    feature = np.where(is_leaf, 0, feature).astype(np.uint64)
+    words = (
+        (limit + shift) | (shift << np.uint64(8)) | (is_subset.astype(np.uint64) << np.uint64(9))
+    )
+    words = words | (feature << np.uint64(16)) | (left << np.uint64(40))
+    return Packed(words, subsets, np.flatnonzero(is_leaf), roots)
 
 
 def _finite(values: Floats) -> Floats:
@@ -369,29 +401,14 @@ class Recall(Command):
 
 def write_leaves(tree: Tree, codes: Codes, leaves: NDArray[np.uint16]) -> None:
     """Write the number of the leaf that each binned row reaches in a tree."""
-    builder = ForestBuilder(1)
-    builder.add(tree, np.zeros((len(tree.leaves), 1)))
+    packed, depth = pack_trees([tree]), np.array([tree.depth])
     nodes = np.empty((len(codes), 1), dtype=np.int64)
-    root, depth = np.zeros(1, dtype=np.int64), np.array(builder.depths)
-    trees = Nodes(builder.words[0], builder.subsets[0], root, depth, builder.values[0])
+    values = np.zeros((len(packed.words), 1))
+    trees = Nodes(packed.words, packed.subsets, packed.roots, depth, values)
     find_leaves(trees, 0, 1, codes, nodes, n_threads=1)
     numbers = np.zeros(len(tree.left), dtype=np.uint16)
     numbers[tree.leaves] = np.arange(len(tree.leaves))
     leaves[:] = numbers[nodes[:, 0]]
-
-
-def _pack_nodes(tree: Tree) -> Words:
-    """Write each node as one word; see `_forest_kernels` for the layout."""
-    is_leaf = tree.left < 0
-    is_subset = ~is_leaf & (tree.threshold < 0)
-    shift = (tree.missing_left & ~is_subset).astype(np.uint64)
-    limit = np.where(is_leaf, 255, np.where(is_subset, 0, tree.threshold)).astype(np.uint64)
-    left = np.where(is_leaf, np.arange(len(tree.left)), tree.left).astype(np.uint64)
-    feature = np.where(is_leaf, 0, tree.feature).astype(np.uint64)
-    words = (
-        (limit + shift) | (shift << np.uint64(8)) | (is_subset.astype(np.uint64) << np.uint64(9))
-    )
-    return np.asarray(words | (feature << np.uint64(16)) | (left << np.uint64(40)))
 
 
 def _pack_subset(goes_left: NDArray[np.uint8]) -> Words:

@@ -4,8 +4,9 @@ The grower asks shards for integer sums and never sees a row: one message starts
 each split divides a node and brings its left child's histogram, one lets rows find their leaves.
 The right child's histogram is the parent's less the left one's, which integers make exact. Where
 nodes are searched for less than half of the columns each, drawn anew, nothing is subtracted: every
-node is added up for its own columns only. A small table in one shard grows a tree in one call
-(`at_once.py`), to the same tree.
+node is added up for its own columns only. Shards that are far away are asked for that, and to count
+rows, in the trip that divides the node: before it is known whether the answer will be needed. A
+small table in one shard grows a tree in one call (`at_once.py`), to the same tree.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from costboost.shards.messages import (
 from costboost.shards.modes import RowCounts
 from costboost.shards.rows import ROOT, Mode, TreeShape
 from costboost.shards.sampling import ColumnDraw, RowSample
-from costboost.trees.at_once import GrowTree
+from costboost.trees.at_once import DRAWS, GrowTree, Size, plan_size
 from costboost.trees.interactions import Interactions
 from costboost.trees.splits import FREE, Bounds, Split, SplitFinder
 
@@ -92,6 +93,7 @@ class Node:
     counts: Int64 = field(default_factory=lambda: _UNCOUNTED)
     bounds: Bounds = FREE
     path: frozenset[int] = frozenset()
+    counted: Int64 | None = None  # rows by column and code, if they were counted ahead
 
 
 @dataclass(frozen=True)
@@ -196,12 +198,12 @@ class Grower:
                 f"The split finder has min_count={finder.limits[2]}, the limits have "
                 f"min_samples_leaf={limits.min_samples_leaf}: give both the same number."
             )
-        self._at_once = self._plan_at_once()
 
     def grow(self, sample: RowSample | None = None) -> Tree:
         """Grow a tree, on a sample of the rows if one is given; every row then finds its leaf."""
-        if self._at_once is not None:
-            return self._grow_at_once(replace(self._at_once, sample=sample))
+        size = self._size()
+        if size is not None:
+            return self._grow_at_once(size, sample)
         self.nodes = [self._root(sample)]
         self._queue: list[tuple[float, int]] = []
         if self.limits.allows(0, 1):
@@ -231,24 +233,39 @@ class Grower:
                 heapq.heappush(self._queue, entry)
         return oldest[1]
 
-    def _plan_at_once(self) -> GrowTree | None:
-        """Return what grows a tree in one call, where that is possible and pays."""
-        limits, shards = self.limits, self.shards
+    def _size(self) -> Size | None:
+        """Return the size of trees that are grown in one call, where that is possible and pays."""
+        limits, shards, draw = self.limits, self.shards, self.draw
+        mode: Any = self.mode
         plain = limits.interactions is None and not self.finder.own_search
-        if not (plain and shards.alone and hasattr(self.mode, "summands")):
+        if not (plain and shards.alone and hasattr(mode, "summands")):
             return None
-        how = (limits.max_depth, limits.most_leaves, self.draw, self._apart)
-        message = GrowTree(self.mode, self.finder, *how)
-        return message if message.pays(shards.n_rows, shards.n_features) else None
+        size = plan_size(
+            limits.max_depth,
+            limits.most_leaves,
+            limits.min_samples_leaf,
+            shards.n_rows,
+            draw.width if draw is not None and self._apart else shards.n_features,
+            mode.n_channels,
+            apart=self._apart,
+            by_class=mode.by_class,
+        )
+        if size is not None and draw is not None and size.n_nodes * shards.n_features > DRAWS:
+            return None
+        return size
 
-    def _grow_at_once(self, message: GrowTree) -> Tree:
-        grown, heaviest = self.shards.call([message, HeaviestRow()])
+    def _grow_at_once(self, size: Size, sample: RowSample | None) -> Tree:
+        how = (self.limits.max_depth, size, self.draw, self._apart, sample)
+        message = GrowTree(self.mode, self.finder, *how)
+        (grown,) = self.shards.call([message])
         left = grown.numbers[:, 2].astype(np.int32)
         leaves, threshold = np.flatnonzero(left < 0).astype(np.int32), grown.numbers[:, 1]
         cover, goes_left = grown.reals[:, 4].copy(), grown.goes_left
-        if heaviest > 0.0:
-            cover = add_up_leaves(left, leaves, self._weigh(len(leaves), heaviest))
-        subsets = np.flatnonzero((threshold < 0) & (left >= 0)).tolist()
+        if grown.heaviest > 0.0:
+            cover = add_up_leaves(left, leaves, self._weigh(len(leaves), grown.heaviest))
+        subsets = []
+        if self.finder.has_categories:
+            subsets = np.flatnonzero((threshold < 0) & (left >= 0)).tolist()
         return Tree(
             feature=grown.numbers[:, 0].astype(np.int32),
             threshold=threshold.astype(np.int16),
@@ -296,6 +313,7 @@ class Grower:
         """Look for the node's best split; queue the node if there is one."""
         node = self.nodes[number]
         node.split = self._best_split(node, number)
+        node.counted = None
         if node.split is None or self._apart:
             node.histogram, node.counts = None, _UNCOUNTED
         if node.split is not None:
@@ -316,8 +334,9 @@ class Grower:
             split = self.finder.find(node.histogram, node.counts, *rest)
             if split is None or self.finder.surely_counts(split, node.sums):
                 return split
-        (counts,) = self.shards.call([Count(number, columns)], node.n_rows)
-        return self.finder.find(node.histogram, counts, *rest)
+        if node.counted is None:
+            (node.counted,) = self.shards.call([Count(number, columns)], node.n_rows)
+        return self.finder.find(node.histogram, node.counted, *rest)
 
     def _columns(self, path: frozenset[int], number: int) -> Int64:
         """Return the columns to search for the split of a node."""
@@ -349,8 +368,13 @@ class Grower:
         pure = not (self._mixed(left) or self._mixed(right))
         modes = () if pure or self._apart else self._modes
         message = Expand(number, node.left, split.feature, split.goes_left, modes)
-        ((n_left, *sums),) = self.shards.call([message], node.n_rows)
+        ahead = {child: self._ahead(child, node) for child in numbers} if self.shards.far else {}
+        asked = [message, *(one for messages in ahead.values() for one in messages)]
+        (n_left, *sums), *more = self.shards.call(asked, node.n_rows)
         left.n_rows, right.n_rows = n_left, node.n_rows - n_left
+        for child, messages in ahead.items():
+            self._note(self.nodes[child], messages, more[: len(messages)])
+            del more[: len(messages)]
         if pure:
             return
         if not self._apart:
@@ -362,7 +386,27 @@ class Grower:
             if self._may_gain(self.nodes[child]):
                 self._consider(child)
             else:
-                self.nodes[child].histogram = None
+                self.nodes[child].histogram = self.nodes[child].counted = None
+
+    def _ahead(self, number: int, parent: Node) -> list[Message]:
+        """Return what will, or is likely to, be asked of a node once its parent is divided."""
+        node, asked = self.nodes[number], list[Message]()
+        if not self._mixed(node):
+            return asked
+        columns = self._columns(node.path, number) if self._apart else None
+        if self._apart:
+            asked += [Histogram(number, mode, columns) for mode in self._modes]
+        if self._lazily and parent.n_rows <= 2 * _FEW * self.limits.min_samples_leaf:
+            asked.append(Count(number, columns))
+        return asked
+
+    def _note(self, node: Node, asked: list[Message], answers: list[Any]) -> None:
+        """Note what was asked ahead of a node."""
+        if asked and isinstance(asked[-1], Count):
+            *answers, node.counted = answers
+        if answers:
+            node.histogram, *counts = answers
+            node.counts = counts[0] if counts else _UNCOUNTED
 
     def _may_gain(self, node: Node) -> bool:
         """Whether a node is large and mixed enough to be worth a look."""

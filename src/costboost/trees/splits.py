@@ -76,6 +76,7 @@ class SplitFinder:
     ) -> None:
         self.n_bins = np.ascontiguousarray(n_bins, dtype=np.int64)
         self.is_categorical = np.ascontiguousarray(is_categorical)
+        self.has_categories = bool(self.is_categorical.any())
         self.criterion = CRITERIA[criterion]
         self.limits = (float(l2), float(min_weight), int(min_count))
         self.monotone = None if monotone is None else np.ascontiguousarray(monotone, dtype=np.int8)

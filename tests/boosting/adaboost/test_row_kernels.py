@@ -287,7 +287,8 @@ def test_ledger_pays_for_the_decisions_of_every_round(decision, weighted, per_ro
             margins += values[leaves, 0]
             limit = 0.0 if decision == "sign" else total * (2 * costs.thresholds() - 1)
             paid = costs.total(y, (margins > limit).astype(int), weight)
-            assert_allclose(ledger.vote(hypothesis, values, total), paid, rtol=1e-12)
+            answers = shards.call(ledger.votes(hypothesis, values, total))
+            assert_allclose(ledger.pay(answers), paid, rtol=1e-12)
         held = shards.fetch(lambda shard: shard.state.margins)
         assert_allclose(held[:, 0], margins, rtol=1e-14)
 

@@ -500,9 +500,15 @@ def test_rounds_at_p_four_follow_from_their_stages(step):
         H = stage
 
 
-@pytest.mark.parametrize(("n", "least"), [(60, 6), (400, 40), (1500, 80)])
-def test_leaves_hold_a_tenth_of_the_rows_or_eighty(n, least):
-    X, y = problem(39, n=n, levels=1000)
+@pytest.mark.parametrize(
+    ("n", "rarest", "least"),
+    [(60, 2, 6), (400, 10, 40), (1500, 20, 80), (1500, 300, 15), (400, 110, 11)],
+)
+def test_leaves_hold_three_of_the_rarest_class_a_tenth_of_the_rows_or_eighty(n, rarest, least):
+    X, _ = problem(39, n=n, levels=1000)
+    y = np.repeat([2, 1, 0], [rarest, (n - rarest) // 2, n - rarest - (n - rarest) // 2])
+    noisy = X[:, 0] / X[:, 0].std() + np.random.default_rng(39).normal(size=n)
+    y = y[np.argsort(np.argsort(noisy))]
     costs = matrix(39, 3)
     params = {"n_estimators": 3, "random_state": 0}
     auto = PNormBoostClassifier(**params).fit(X, y, costs=costs)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.adaboost.evaluation import BoundRule, in_range
-from costboost.boosting.adaboost.hypothesis import Hypothesis
+from costboost.boosting.adaboost.hypothesis import Hypothesis, Latest
 from costboost.boosting.adaboost.learner import Votes
 from costboost.boosting.adaboost.messages import (
     Bind,
@@ -75,6 +75,8 @@ class Terms:
         The largest cost of a mistake, as scaled for the rule.
     terms_by_class : bool
         Whether rows of one leaf and class are alike in all sums: no pass over rows.
+    has_cell_factors : bool
+        Whether, then, weights are multiplied by anything but exponentials of margins.
     """
 
     def __init__(
@@ -96,6 +98,7 @@ class Terms:
         self._scales: tuple[float, ...] = (scale,)
         self._unit = None if by_class is None else by_class.scaled(scale)
         self.largest_price = largest * scale
+        self._cell_margins, self._cell_factors, self._longest = Latest(), Latest(), Latest()
         self.bound = BoundRule(rule, setting.n_rounds, n_classes, setting.beta, self._ratio())
         self.evaluate(1.0)
 
@@ -104,6 +107,9 @@ class Terms:
         scales = self._scales if scale == 1.0 else (*self._scales, scale)
         self.shards.call([Bind(self.bound, scales)])
         self._facts: RowFacts | None = None
+        self._cell_margins.forget()
+        self._cell_factors.forget()
+        self._longest.forget()
         self._slope: float | None = None
         self.prices = None if self._unit is None else self._unit.scaled(scale)
         if self.terms_by_class:
@@ -111,6 +117,9 @@ class Terms:
             ones = Prices(np.ones(self.n_classes), np.ones((self.n_classes,) * 2), constant=True)
             parts = self.bound.terms(self.prices or ones, classes, self._objective)
             self._margins, self._factors = parts
+            self.has_cell_factors = self.rule.round_factor is not None or bool(
+                (self._factors != 1.0).any()
+            )
 
     @property
     def _objective(self) -> Any:
@@ -178,12 +187,22 @@ class Terms:
 
     def cell_margins(self, hypothesis: Hypothesis) -> Floats:
         """Return the effective margin of every cell, (L, K)."""
+        return self._cell_margins.of(hypothesis, self._margins_of)
+
+    def _margins_of(self, hypothesis: Hypothesis) -> Floats:
         margins = self._margins if self.terms_by_class else self.facts.margins
         return np.asarray(margins[:, hypothesis.votes].T * hypothesis.sizes[:, None])
 
+    def longest_cell_margin(self, hypothesis: Hypothesis) -> float:
+        """Return the size of the largest margin of a cell."""
+        return self._longest.of(hypothesis, self._longest_of)
+
+    def _longest_of(self, hypothesis: Hypothesis) -> float:
+        return float(np.max(np.abs(self.cell_margins(hypothesis))))
+
     def cell_factors(self, hypothesis: Hypothesis) -> Floats:
         """Return the factor of every cell, (L, K), where rows are alike."""
-        return np.asarray(self._factors[:, hypothesis.votes].T)
+        return self._cell_factors.of(hypothesis, lambda said: self._factors[:, said.votes].T)
 
     # --- margins and factors by row
 

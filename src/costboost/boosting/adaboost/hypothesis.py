@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+T = TypeVar("T")
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
@@ -33,6 +35,25 @@ class Hypothesis:
     def right(self, n_classes: int) -> NDArray[np.bool_]:
         """Return (L, K): whether the leaf's vote is right for a row of the class."""
         return np.asarray(self.votes[:, None] == np.arange(n_classes))
+
+
+class Latest:
+    """Keeps what was computed of an object while it is asked of the same one."""
+
+    def __init__(self) -> None:
+        self._of: Any = None
+        self._value: Any = None
+
+    def of(self, thing: Any, compute: Callable[[Any], T]) -> T:
+        """Return what `compute` makes of a thing, or made of it the last time."""
+        if self._of is not thing:
+            self._of, self._value = thing, compute(thing)
+        value: T = self._value
+        return value
+
+    def forget(self) -> None:
+        """Compute anew."""
+        self._of = None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ outside classifier is a tree whose leaves are its answers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -196,21 +197,18 @@ class TreeLearner:
         finder = self._finder(shards, mode)
         grower = Grower(shards, mode, finder, self.limits, self._draw(number))
         sample = RowSample(self.subsample, self.seed, number) if self.subsample < 1.0 else None
-        tree = self._in_shares(grower.grow(sample))
-        unit = self.laplace * float(tree.sums[0].sum()) / (self.n_copies or shards.n_rows)
-        hypothesis = leaf_votes(tree.leaf_sums, self.votes, laplace=unit, bounds=tree.leaf_bounds)
+        tree = grower.grow(sample)
+        weight, leaf_sums = float(tree.sums[0].sum()), tree.leaf_sums
+        if self.finder is None:  # gains as shares of the weight; a joint search's are already
+            np.divide(tree.gain, max(weight, 1.0), out=tree.gain)
+        unit = self.laplace * weight / (self.n_copies or shards.n_rows)
+        hypothesis = leaf_votes(leaf_sums, self.votes, laplace=unit, bounds=tree.leaf_bounds)
         oriented = getattr(finder, "orientation", None)
         if oriented is not None and len(tree.leaves) == 2:
             hypothesis = Hypothesis(oriented, hypothesis.sizes)
         if not handed.by_row and sample is None:
-            return Lesson(hypothesis, tree.leaf_sums / scales, tree)
+            return Lesson(hypothesis, leaf_sums / scales, tree)
         return Lesson(hypothesis, handed.weigh(hypothesis), tree)
-
-    def _in_shares(self, tree: Tree) -> Tree:
-        """Return the tree with gains as shares of its weight; a joint search's are already."""
-        if self.finder is not None:
-            return tree
-        return replace(tree, gain=tree.gain / max(float(tree.sums[0].sum()), 1.0))
 
     def recall(self, shards: Shards, lesson: Lesson) -> None:
         """Send every row down the tree of an earlier lesson."""
@@ -221,10 +219,17 @@ class TreeLearner:
     def _finder(self, shards: Shards, mode: ClassWeights) -> SplitFinder:
         if self.finder is not None:
             return self.finder(self.binner)
-        min_weight = 0.0
-        if self.min_weight_leaf > 0.0:
-            (total,) = shards.call([TotalWeight(mode)])
-            min_weight = self.min_weight_leaf * float(total)
+        if self.min_weight_leaf <= 0.0:
+            return self._weightless
+        (total,) = shards.call([TotalWeight(mode)])
+        return self._make_finder(self.min_weight_leaf * float(total))
+
+    @cached_property
+    def _weightless(self) -> SplitFinder:
+        """The search for leaves of any weight, which serves all rounds."""
+        return self._make_finder(0.0)
+
+    def _make_finder(self, min_weight: float) -> SplitFinder:
         return SplitFinder(
             self.binner.n_bins,
             self.binner.is_categorical,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from costboost.boosting.adaboost.messages import Vote, VoteClasses
 from costboost.boosting.paying import Payer, PayForFirst, PriceDecisions
 from costboost.costs import Costs
 from costboost.shards.local import Shards
+from costboost.shards.messages import Message
 
 Floats = NDArray[np.float64]
 
@@ -74,30 +76,31 @@ class Ledger:
         elif self.payer.priced:
             (self._paid,) = shards.call([PayForFirst(self.payer.unit, self.payer.scale)])
 
-    def vote(self, hypothesis: Hypothesis, values: Floats, total_alpha: float) -> float:
-        """Add a round's votes to the margins; return the total cost of the decisions."""
-        total_alpha = total_alpha if self.shares else 1.0
-        vote = self._vote if self.payer.n_classes == 2 else self._vote_classes
-        sums = vote(hypothesis, values, total_alpha)
-        self._total_alpha = total_alpha
-        return self.payer.amount(sums, total_alpha)
+    def votes(self, hypothesis: Hypothesis, values: Floats, total_alpha: float) -> list[Message]:
+        """Return what adds a round's votes to the margins; the answers go to `pay`."""
+        before = self._total_alpha
+        self._total_alpha = total_alpha if self.shares else 1.0
+        if self.payer.n_classes == 2:
+            return [self._vote(hypothesis, values, before)]
+        return self._vote_classes(hypothesis, values)
 
-    def _vote(self, hypothesis: Hypothesis, values: Floats, total: float) -> Any:
+    def pay(self, answers: Sequence[Any]) -> float:
+        """Return the total cost of the decisions."""
+        sums = answers[-1]
+        if self.payer.n_classes == 2 and self.payer.priced:  # decisions that changed were priced
+            sums = self._paid = self._paid + sums
+        return self.payer.amount(sums, self._total_alpha)
+
+    def _vote(self, hypothesis: Hypothesis, values: Floats, before: float) -> Message:
         payer = self.payer
         scale = payer.scale if payer.priced else payer.weight_scale
-        totals = (self._total_alpha, total)
         own = np.ascontiguousarray(values[:, 0])
-        vote = Vote(hypothesis, own, payer.limits, *totals, scale, payer.priced)
-        (sums,) = self.shards.call([vote])
-        if payer.priced:  # decisions that changed were priced
-            sums = self._paid = self._paid + sums
-        return sums
+        totals = (before, self._total_alpha)
+        return Vote(hypothesis, own, payer.limits, *totals, scale, payer.priced)
 
-    def _vote_classes(self, hypothesis: Hypothesis, values: Floats, total: float) -> Any:
+    def _vote_classes(self, hypothesis: Hypothesis, values: Floats) -> list[Message]:
         payer = self.payer
         own = np.ascontiguousarray(values[np.arange(len(values)), hypothesis.votes])
         how = (self._rewards, payer.weight_scale, payer.priced)
         vote = VoteClasses(hypothesis.votes, own, *how)
-        if not payer.priced:
-            return self.shards.call([vote])[0]
-        return self.shards.call([vote, PriceDecisions(payer.scale)])[1]
+        return [vote, PriceDecisions(payer.scale)] if payer.priced else [vote]

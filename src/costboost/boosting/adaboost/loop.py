@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from costboost.boosting.adaboost import steps
 from costboost.boosting.adaboost.effective import Setting, Terms
-from costboost.boosting.adaboost.hypothesis import Hypothesis
+from costboost.boosting.adaboost.hypothesis import Hypothesis, Latest
 from costboost.boosting.adaboost.learner import LEAF_VALUES, Learner, Lesson
 from costboost.boosting.adaboost.ledger import Ledger
 from costboost.boosting.adaboost.messages import BoundSums, View
@@ -89,11 +89,12 @@ class Boosting:
         self, shards: Shards, rule: Rule, learner: Learner, given: Given, setting: Setting
     ) -> None:
         self.shards, self.rule, self.learner = shards, rule, learner
-        self.given, self.setting = given, setting
+        self.setting = setting
         self.n_classes = n_classes = given.n_classes
         self.n_outputs = 1 if n_classes == 2 else n_classes
         self.stop: Stop = "rounds"
         self.total_alpha = 0.0
+        self._latest_shares, self._latest_total, self._latest_wrong = Latest(), Latest(), Latest()
         self.terms = Terms(shards, rule, given.by_class(), n_classes, setting)
         self.weights = Weights(shards, self.terms, weighted=given.weights is not None)
         self._ledger = Ledger(
@@ -131,8 +132,9 @@ class Boosting:
                 self.stop = "alpha"
                 return
             alpha, sizes, perfect = taken
-            lesson = replace(lesson, hypothesis=replace(lesson.hypothesis, sizes=sizes))
-            yield replace(self._record(number, lesson, alpha), last=perfect)
+            if sizes is not lesson.hypothesis.sizes:
+                lesson = replace(lesson, hypothesis=replace(lesson.hypothesis, sizes=sizes))
+            yield self._record(number, lesson, alpha, last=perfect)
             if perfect:
                 self.stop = "perfect"
                 return
@@ -150,9 +152,8 @@ class Boosting:
     def _step(self, lesson: Lesson) -> tuple[float | tuple[float, float], Floats, bool] | None:
         """Choose alpha; return (alpha, vote sizes, perfect), or None if no step can be taken."""
         setting, hypothesis = self.setting, lesson.hypothesis
-        weights = lesson.cells / lesson.cells.sum()
-        right = hypothesis.right(self.n_classes)
-        perfect = not np.any(weights[~right] > 0.0)
+        weights, wrong = self._shares(lesson), self._wrong(hypothesis)
+        perfect = not (weights[wrong] > 0.0).any()
         if self.rule.partition:
             return self._partition_step(weights, hypothesis, perfect)
         if setting.votes in LEAF_VALUES:
@@ -213,17 +214,18 @@ class Boosting:
     ) -> Sums:
         """Return the sums of this round, with the rule's exponents and factors or without."""
         hypothesis, terms = lesson.hypothesis, self.terms
-        total, plain = float(lesson.cells.sum()), code or not exponent
+        total, plain = self._total(lesson), code or not exponent
         if terms.by_cell(hypothesis) or (plain and not hypothesis.by_row):
             if plain:
                 wrong = 1.0 / (self.n_classes - 1) if code else 1.0
-                u = np.where(hypothesis.right(self.n_classes), 1.0, -wrong)
+                u = np.where(self._wrong(hypothesis), -wrong, 1.0)
                 u = u * hypothesis.sizes[:, None]
             else:
                 u = terms.cell_margins(hypothesis)
             cells = self.weights.of_priced_cells(lesson) if factor else lesson.cells
             tails = partial(self.weights.cell_tails, hypothesis, u, factor=factor)
-            return CellSums(cells / total, u, tails)
+            q = self._shares(lesson) if cells is lesson.cells else cells / total
+            return CellSums(q, u, tails)
         sums = self.weights.sums(hypothesis, lesson.cells)
         if plain or (terms.has_factors and not factor):
             reach = sums.reach if exponent else terms.largest_size(hypothesis)
@@ -262,32 +264,53 @@ class Boosting:
 
     # --- after alpha is known
 
-    def _record(self, number: int, lesson: Lesson, alpha: float | tuple[float, float]) -> Round:
+    def _shares(self, lesson: Lesson) -> Floats:
+        """Return the share of the weight in every cell, (L, K)."""
+        return self._latest_shares.of(lesson.cells, lambda cells: cells / self._total(lesson))
+
+    def _total(self, lesson: Lesson) -> float:
+        """Return the weight of all rows."""
+        return self._latest_total.of(lesson.cells, lambda cells: float(cells.sum()))
+
+    def _wrong(self, hypothesis: Hypothesis) -> NDArray[np.bool_]:
+        """Return (L, K): whether the leaf's vote is wrong for a row of the class."""
+        return self._latest_wrong.of(hypothesis, lambda said: ~said.right(self.n_classes))
+
+    def _record(
+        self,
+        number: int,
+        lesson: Lesson,
+        alpha: float | tuple[float, float],
+        *,
+        last: bool = False,
+    ) -> Round:
         """Vote, pay, compute this round's Z, and make the weights of the next."""
         hypothesis = lesson.hypothesis
         step = 1.0 if isinstance(alpha, tuple) else alpha
-        weights = lesson.cells / lesson.cells.sum()
-        error = float(np.sum(weights[~hypothesis.right(self.n_classes)]))
+        error = float(self._shares(lesson)[self._wrong(hypothesis)].sum())
         self.total_alpha += float(np.sum(alpha)) if isinstance(alpha, tuple) else alpha
         values = self._values(hypothesis, step)
-        cost = self._ledger.vote(hypothesis, values, self.total_alpha)
         applied = 1.0 if self.rule.update == "one" else step
         normalizer = self._normalizer(lesson, applied)
-        self.weights.multiply(lesson, applied, normalizer)
-        return Round(number, alpha, error, normalizer, cost, lesson, values)
+        votes = self._ledger.votes(hypothesis, values, self.total_alpha)
+        change = self.weights.change(lesson, applied, normalizer)
+        *paid, largest = self.shards.call([*votes, change])
+        self.weights.settle(change, largest)
+        cost = self._ledger.pay(paid)
+        return Round(number, alpha, error, normalizer, cost, lesson, values, last)
 
     def _normalizer(self, lesson: Lesson, alpha: float) -> float:
         """Return Z."""
         sums = self._sums(lesson)
         if not self.weights.is_long(lesson.hypothesis, alpha):
-            return sums.z(alpha)[0]
-        log_z = sums.tails().log_z(alpha) - math.log(float(lesson.cells.sum()))
+            return sums.z_alone(alpha)
+        log_z = sums.tails().log_z(alpha) - math.log(self._total(lesson))
         return math.exp(min(log_z, 700.0))
 
     def _values(self, hypothesis: Hypothesis, alpha: float) -> Floats:
         """Return what each leaf adds to the margins, (L, n_outputs)."""
         size = alpha * hypothesis.sizes
-        if not np.all(np.abs(size) <= steps.LONGEST):
+        if not (np.abs(size) <= steps.LONGEST).all():
             raise ValueError(
                 f"method={self.rule.name!r} asks for a step of {alpha:g}, beyond what margins can "
                 "hold: the exponents of its objective or beta are too small. Scale them up."

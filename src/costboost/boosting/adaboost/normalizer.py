@@ -54,6 +54,9 @@ class Sums(Protocol):
     def z(self, alpha: float) -> tuple[float, float, float]:
         """Return Z, Z' and Z'' at alpha."""
 
+    def z_alone(self, alpha: float) -> float:
+        """Return Z at alpha."""
+
     def tails(self) -> Tails:
         """Return what Z is at long steps."""
 
@@ -81,12 +84,19 @@ class CellSums:
 
     def balance(self) -> tuple[float, float]:
         """Return sum q (1 + u) and sum q (1 - u)."""
-        return float(np.sum(self.q * (1 + self.u))), float(np.sum(self.q * (1 - self.u)))
+        return float((self.q * (1 + self.u)).sum()), float((self.q * (1 - self.u)).sum())
 
     def z(self, alpha: float) -> tuple[float, float, float]:
         """Return Z, Z' and Z'' at alpha."""
-        z = self.q * np.exp(np.minimum(-alpha * self.u, _STEEP))
-        return float(np.sum(z)), -float(np.sum(self.u * z)), float(np.sum(self.u**2 * z))
+        z = self._terms(alpha)
+        return float(z.sum()), -float((self.u * z).sum()), float((self.u**2 * z).sum())
+
+    def z_alone(self, alpha: float) -> float:
+        """Return Z at alpha."""
+        return float(self._terms(alpha).sum())
+
+    def _terms(self, alpha: float) -> Floats:
+        return np.asarray(self.q * np.exp(np.minimum(-alpha * self.u, _STEEP)))
 
 
 @dataclass(frozen=True)
@@ -148,6 +158,10 @@ class RowSums:
         sums = to_floats(self.shards.call([question])[0], scale, self.total)
         z, descent, curvature = sums.tolist()
         return z, -descent, curvature
+
+    def z_alone(self, alpha: float) -> float:
+        """Return Z at alpha."""
+        return self.z(alpha)[0]
 
     @cached_property
     def outline(self) -> ZMoments:

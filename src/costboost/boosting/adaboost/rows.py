@@ -240,7 +240,11 @@ class Given:
             return None
         return class_prices(self.costs, self.n_classes, aim=self.aim)
 
-    def load(self, rows: NDArray[Any]) -> AdaRows:
+    def _numbers(self, rows: slice) -> NDArray[Any]:
+        """Return the numbers of rows; only a user's objective asks for them."""
+        return np.arange(0 if self.objective is None else len(self.y))[rows]
+
+    def load(self, rows: NDArray[Any] | slice) -> AdaRows:
         """Return what a shard holds of these rows."""
         bill = make_bill(self.costs, self.y, rows)
         labels = np.ascontiguousarray(self.labels[rows], dtype=np.uint8)
@@ -248,9 +252,10 @@ class Given:
             labels = bill.truth  # held once
         weights = None if self.weights is None else np.ascontiguousarray(self.weights[rows])
         n_outputs = 1 if self.n_classes == 2 else self.n_classes
+        numbers = rows if isinstance(rows, np.ndarray) else self._numbers(rows)
         return AdaRows(
             bill,
-            rows,
+            numbers,
             labels,
             weights,
             self.n_classes,
@@ -258,7 +263,7 @@ class Given:
             not self.own_prices,
             self.aim,
             self.objective,
-            margins=np.zeros((len(rows), n_outputs)),
+            margins=np.zeros((len(labels), n_outputs)),
         )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +35,7 @@ from costboost.boosting.adaboost.tails import RowTails, Tails
 from costboost.boosting.links import MAX_ALPHA
 from costboost.shards.grid import grid_scale, to_floats
 from costboost.shards.local import Shards
+from costboost.shards.messages import Message
 
 Floats = NDArray[np.float64]
 
@@ -145,7 +145,8 @@ class Weights:
         """Return the sum of weight * factor in every cell; a pass over rows if factors differ."""
         terms, hypothesis = self.terms, lesson.hypothesis
         if terms.terms_by_class:
-            return lesson.cells * terms.cell_factors(hypothesis)
+            factored = terms.has_cell_factors
+            return lesson.cells * terms.cell_factors(hypothesis) if factored else lesson.cells
         if not terms.has_factors:
             return lesson.cells
         if self._priced is None:
@@ -154,46 +155,49 @@ class Weights:
             self._priced = to_floats(sums, scale)
         return self._priced
 
-    def multiply(self, lesson: Lesson, alpha: float, normalizer: float) -> None:
-        """Make the weights of the next round: times factor * exp(-alpha u), and the rule's own."""
+    def change(self, lesson: Lesson, alpha: float, normalizer: float) -> Message:
+        """Return what makes the weights of the next round; the answer goes to `settle`.
+
+        They are multiplied by factor * exp(-alpha u), and by the rule's own factors.
+        """
         hypothesis, terms = lesson.hypothesis, self.terms
         self._priced = self._sums = None
         if self._in_logs or self.is_long(hypothesis, alpha):
-            self._multiply_logs(lesson, alpha)
-            return
+            return self._step_in_logs(lesson, alpha)
         # Where costs are constant, the factors of the cells contain those before a round.
         round_factor = terms.round_factor_by_row
         if terms.by_cell(hypothesis):
             factors = self._cell_factors(lesson, alpha, normalizer)
             factored = not terms.terms_by_class and terms.has_factors
-            change: Any = MultiplyCells(hypothesis, factors, factored, round_factor)
-        else:
-            # A power of two keeps weights in range, exactly.
-            shrink = math.ldexp(1.0, -_exponent(terms.largest(hypothesis, self.largest)))
-            halved = halvings(alpha * terms.reach(hypothesis))
-            round_factor = terms.rule.round_factor is not None
-            change = MultiplyRows(View(hypothesis), alpha, halved, shrink, round_factor)
-        self.largest = float(self.shards.call([change])[0])
+            return MultiplyCells(hypothesis, factors, factored, round_factor)
+        # A power of two keeps weights in range, exactly.
+        shrink = math.ldexp(1.0, -_exponent(terms.largest(hypothesis, self.largest)))
+        halved = halvings(alpha * terms.reach(hypothesis))
+        round_factor = terms.rule.round_factor is not None
+        return MultiplyRows(View(hypothesis), alpha, halved, shrink, round_factor)
+
+    def settle(self, change: Message, largest: float) -> None:
+        """Note the largest weight after a change."""
+        if isinstance(change, StepLogs):
+            self.shards.call([SettleLogs(float(largest))])
+            largest = 1.0
+        self.largest = float(largest)
 
     def is_long(self, hypothesis: Hypothesis, alpha: float) -> bool:
         """Whether a step takes weights further than the grid, or numbers, can follow."""
         terms = self.terms
         if terms.by_cell(hypothesis):
-            return abs(alpha) * float(np.max(np.abs(terms.cell_margins(hypothesis)))) > LONG
+            return abs(alpha) * terms.longest_cell_margin(hypothesis) > LONG
         return abs(alpha) * terms.reach(hypothesis) > LONG
 
-    def _multiply_logs(self, lesson: Lesson, alpha: float) -> None:
+    def _step_in_logs(self, lesson: Lesson, alpha: float) -> StepLogs:
         """Do the same by logarithms, which are kept from now on: products have lost too much."""
         self._in_logs, terms, round_factor = True, self.terms, None
         if terms.rule.round_factor is not None and terms.constant:
             with np.errstate(divide="ignore"):
                 round_factor = np.log(terms.round_factor_by_class())
-        step = StepLogs(
-            self._logs(lesson.hypothesis), alpha, round_factor, terms.round_factor_by_row
-        )
-        (top,) = self.shards.call([step])
-        self.shards.call([SettleLogs(float(top))])
-        self.largest = 1.0
+        own = terms.round_factor_by_row
+        return StepLogs(self._logs(lesson.hypothesis), alpha, round_factor, own)
 
     def _logs(self, hypothesis: Hypothesis, *, factor: bool = True) -> RowLogs:
         """Return how ln(weight * factor) and the effective margin of a row are found."""
@@ -213,13 +217,14 @@ class Weights:
         terms = self.terms
         logs = -alpha * terms.cell_margins(lesson.hypothesis)
         if terms.terms_by_class:
-            factors = terms.cell_factors(lesson.hypothesis) * terms.round_factor_by_class()
-            with np.errstate(divide="ignore"):
-                logs = logs + np.log(factors)
+            if terms.has_cell_factors:
+                factors = terms.cell_factors(lesson.hypothesis) * terms.round_factor_by_class()
+                with np.errstate(divide="ignore"):
+                    logs = logs + np.log(factors)
             shift = _log_sum(logs, lesson.cells / lesson.cells.sum())
         else:
             shift = math.log(normalizer) if normalizer > 0.0 else 0.0
-        return np.asarray(np.exp(np.clip(logs - shift, -700.0, 700.0)))
+        return np.asarray(np.exp(np.minimum(np.maximum(logs - shift, -700.0), 700.0)))
 
 
 def _exponent(value: float) -> int:
@@ -233,8 +238,9 @@ def _near(factors: Floats) -> bool:
 
 def _log_sum(logs: Floats, weights: Floats) -> float:
     """Return ln sum weights exp(logs), without overflow."""
-    alive = logs[weights > 0.0]
-    top = float(np.max(alive)) if alive.size else 0.0
+    held = weights > 0.0
+    alive = logs[held]
+    top = float(alive.max()) if alive.size else 0.0
     if not math.isfinite(top):
         return 0.0
-    return top + math.log(float(np.sum(weights[weights > 0.0] * np.exp(alive - top))))
+    return top + math.log(float((weights[held] * np.exp(alive - top)).sum()))

@@ -66,7 +66,7 @@ class GradientLoader:
             return replace(rows, table=table)
         return replace(rows, prices=costs.of_labels(y, encoded=True))
 
-    def load(self, rows: NDArray[Any]) -> GradientRows:
+    def load(self, rows: NDArray[Any] | slice) -> GradientRows:
         """Return what a shard holds of some rows."""
         costs = self.data.costs
         bill = None if costs is None else make_bill(costs, self.data.y, rows)

@@ -170,7 +170,7 @@ class PNormLoader:
     labels = None
     n_segments = 1
 
-    def load(self, rows: NDArray[Any]) -> PNormRows:
+    def load(self, rows: NDArray[Any] | slice) -> PNormRows:
         """Return what a shard holds of some rows; class numbers take a byte each, if they can."""
         own, kind = self.data.take(rows), np.uint8 if self.n_classes <= 256 else np.uint32
         assert own.costs is not None

@@ -347,7 +347,7 @@ class CostBoostClassifier(
         held_out = self._read_eval_set(eval_set, plan, bound)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
         trainer = Trainer(plan, X, codes, weights, bound, classes, held_out, callbacks)
-        del codes  # the trainer holds one byte for each
+        del codes, weights, bound  # the trainer holds them, if anybody here does
         with trainer:
             self._train(trainer, groups)
         callbacks.close()
@@ -365,7 +365,7 @@ class CostBoostClassifier(
     def _train(self, trainer: Trainer, groups: Any) -> None:
         """Train one model, or one for each fold; keep it and what is known of its rounds."""
         plan = trainer.plan
-        given = {"the classes of y": self.classes_, "costs": trainer.costs}
+        given = lambda: {"the classes of y": self.classes_, "costs": trainer.costs}  # noqa: E731
         earlier = continued(self, trainer, given)
         self._rule_name = plan.rule.name
         self._scores: CalibratedScores | None

@@ -167,7 +167,7 @@ class AdditiveFolds:
     ) -> None:
         self.trainer, self.basis, self.used = trainer, basis, used
         self.n_outputs = trainer.plan.n_classes if trainer.plan.n_classes > 2 else 1
-        places = np.zeros(len(trainer.y), dtype=np.intp)
+        places = np.zeros(trainer.n_rows, dtype=np.intp)
         places[used] = np.arange(len(used))
         self._columns = basis.columns(trainer.table.codes_of(used))
         self._splits = [(places[train], places[test]) for train, test in splits]

@@ -269,7 +269,7 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> 
         sample_weight=trainer.weights,
         random_state=plan.seed,
     )
-    used = _all_rows(splits, len(trainer.y))
+    used = _all_rows(splits, trainer.n_rows)
     arranged = plan.log_loss and trainer.table.arrange(splits)
     additive = fit_additive(trainer, splits, used)
     chosen_rows = [_rows_of(*split, used, arranged) for split in splits]
@@ -290,7 +290,7 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> 
             trainer.histories.append(History(fold.rounds[:n_rounds], {}, None))
         models = race.models(n_rounds, chosen.mix)
     else:
-        rows = _all_rows([(train(), test) for train, test in chosen_rows], len(trainer.y))
+        rows = _all_rows([(train(), test) for train, test in chosen_rows], trainer.n_rows)
         blend = None
         if additive is not None and chosen.mix is not None:
             blend = Blend(chosen.mix, additive.of_all_rows())

@@ -91,11 +91,10 @@ class Trainer(ClassTrainer):
     # --- training
 
     @contextmanager
-    def open(self, rows: Int64, previous: Any = None) -> Iterator[Boosting]:
-        """Set up the rounds on some rows; their threads end with the block."""
-        plan = self.plan
-        part = None if len(rows) == len(self.y) else rows
-        y, costs, weights = self._of(rows)
+    def open(self, rows: Int64 | None, previous: Any = None) -> Iterator[Boosting]:
+        """Set up the rounds on some rows, or on all; their threads end with the block."""
+        plan, part = self.plan, self._some(rows)
+        y, costs, weights = self._of(part)
         setting = replace(_at_rows(plan.setting, part), n_rounds=self.n_rounds)
         aim = plan.rule.trains_on_costs
         labels = aimed_labels(costs, y, plan.n_classes, aim=aim)
@@ -105,6 +104,7 @@ class Trainer(ClassTrainer):
         with self.table.open(given, part) as shards:
             learner = self._learner(given, part)
             boosting = Boosting(shards, plan.rule, learner, given, setting)
+            del y, costs, weights, labels, given  # rows elsewhere leave nothing here
             self.link_slope = boosting.terms.link_slope
             yield boosting
 
@@ -132,7 +132,7 @@ class Trainer(ClassTrainer):
         bound = loop.cost_bound(rounds) if self.plan.bounded else None
         return History(rounds, evals, bound, loop.terms.link_slope())
 
-    def _finish(self, loop: Boosting, history: History, rows: Int64) -> Ensemble:
+    def _finish(self, loop: Boosting, history: History, rows: Int64 | None) -> Ensemble:
         if not history.rounds:
             return self._constant(rows)
         if loop.stop == "alpha":
@@ -179,7 +179,7 @@ class Trainer(ClassTrainer):
             monotone=plan.monotone,
         )
 
-    def _constant(self, rows: Int64) -> Ensemble:
+    def _constant(self, rows: Int64 | None) -> Ensemble:
         """Say that no round could be taken, and answer the cheapest constant."""
         plan, answer = self.plan, self._cheapest_constant(rows)
         warn_caller(

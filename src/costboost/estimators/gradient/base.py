@@ -16,7 +16,7 @@ from costboost.estimators.gradient.trainer import GradientTrainer
 from costboost.explain.subject import Member
 from costboost.fitting.judging import eval_series
 from costboost.fitting.trainer import set_history, train_models
-from costboost.fitting.warm import continued, remember
+from costboost.fitting.warm import Given, continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin
 from costboost.inputs.checks import check_table, count_threads, warn_caller
 from costboost.inputs.versioned import VersionedState
@@ -47,7 +47,7 @@ class _GradientBoost(VersionedState, CallbackSupportMixin, BaseEstimator):  # ty
     def _train_models(
         self,
         trainer: GradientTrainer,
-        given: dict[str, Any],
+        given: Given,
         cv: Any = None,
         groups: Any = None,
         ensemble: bool = True,

@@ -298,9 +298,9 @@ class GradientBoostClassifier(
         trainer = GradientTrainer(
             plan, X, codes, weights, costs=bound, held_out=held_out, observer=callbacks
         )
-        del codes  # the trainer holds one byte for each
+        del codes, weights, bound  # the trainer holds them, if anybody here does
         self._loss, self._natural = plan.loss, plan.odds is not None
-        given = {"the classes of y": classes, "costs": bound}
+        given = lambda: {"the classes of y": classes, "costs": trainer.costs}  # noqa: E731
         self._scores = self._train_models(trainer, given, self.cv, groups, self.ensemble)
         self._report(trainer, "cost")
         callbacks.close()

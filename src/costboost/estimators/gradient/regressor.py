@@ -246,9 +246,10 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
         refuse_elsewhere(self, X)
         X = check_table(self, X, y, reset=True)
         refuse_masked(y)
-        target = read_numeric_targets(X, y)
         if is_spread(X):
-            X.settle(None)
+            target, sample_weight = X.read_targets()
+        else:
+            target = read_numeric_targets(X, y)
         weights = None if sample_weight is None else read_weights(sample_weight, len(target))
         plan = settle_regression(self, X, target, weights)
         prices = self._prices(plan, over, under, len(target))
@@ -257,7 +258,8 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
         trainer = GradientTrainer(
             plan, X, target, weights, prices=prices, held_out=held_out, observer=callbacks
         )
-        self._train_models(trainer, {"over and under": prices})
+        del target, weights, sample_weight  # the trainer holds them, if anybody here does
+        self._train_models(trainer, lambda: {"over and under": prices})
         self._report(trainer, "loss")
         callbacks.close()
         return self

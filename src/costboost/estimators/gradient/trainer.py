@@ -34,7 +34,6 @@ from costboost.fitting.judging import HeldOut, Judge
 from costboost.fitting.trainer import TableTrainer
 from costboost.inputs.arrays import encode, read_numbers
 from costboost.inputs.checks import read_numeric_targets
-from costboost.shards.loading import RowData
 from costboost.shards.local import Shards
 
 Floats = NDArray[np.float64]
@@ -88,8 +87,8 @@ class GradientTrainer(TableTrainer):
         held_out: list[HeldOut] | None = None,
         observer: Any = None,
     ) -> None:
-        super().__init__(plan, X, y, weights, observer)
-        self.costs, self.prices = costs, prices
+        super().__init__(plan, X, y, weights, costs, observer)
+        self.prices = prices
         if self.binner is not None:
             check_order(plan.monotone, self.binner)
         self._watch(held_out)
@@ -99,33 +98,33 @@ class GradientTrainer(TableTrainer):
     @contextmanager
     def open(
         self,
-        rows: Int64,
+        rows: Int64 | None,
         previous: tuple[GradientEnsemble, list[GradientRound]] | None = None,
     ) -> Iterator[GradientBoosting]:
-        """Set up the rounds on some rows; their threads end with the block."""
-        plan, chosen = self.plan, rows
-        whole = None if len(chosen) == len(self.y) else chosen
-        loader = self._loader(chosen)
+        """Set up the rounds on some rows, or on all; their threads end with the block."""
+        plan, part = self.plan, self._some(rows)
+        loader = self._loader(part)
         table, costs = loader.rows, loader.data.costs
-        with self.table.open(loader, whole) as shards:
+        with self.table.open(loader, part) as shards:
             (largest,) = shards.call([LargestCost(plan.loss)])
             loss = plan.loss.scaled(largest)
-            start, init = self._start(loss, shards, table, whole, previous)
-            learner = self._learner(table, whole)
+            start, init = self._start(loss, shards, table, part, previous)
+            learner = self._learner(table, part)
             setting = replace(plan.setting, n_rounds=self.n_rounds)
-            offsets = start if init is None else init.margins(self.table_of(whole)) + start
-            tally = self._tally(loss, shards, table, costs, chosen)
+            offsets = start if init is None else init.margins(self.table_of(part)) + start
+            tally = self._tally(loss, shards, table, costs, part)
             self._first = (start, init)
+            del loader, table, costs  # rows elsewhere leave nothing here
             yield GradientBoosting(shards, loss, learner, setting, offsets, tally)
 
     def _rounds_of(self, previous: Any) -> list[GradientRound]:
         return [] if previous is None else previous[1]
 
-    def _loader(self, chosen: Int64) -> GradientLoader:
-        """Return what makes the state of some rows."""
-        plan = self.plan
-        weights = None if self.weights is None else self.weights[chosen]
-        data = RowData(self.y[chosen], weights, None if self.costs is None else self.costs[chosen])
+    def _loader(self, part: Int64 | None) -> GradientLoader:
+        """Return what makes the state of some rows, or of all."""
+        plan, chosen = self.plan, slice(None) if part is None else part
+        data = self.said if part is None else self.said.take(part)
+        weights = data.weights
         weighted = weights is not None and np.ptp(weights) != 0.0  # all alike: as good as none
         shift = 0
         if weights is not None and weighted and plan.setting.l2 == 0.0:
@@ -198,7 +197,7 @@ class GradientTrainer(TableTrainer):
         )
 
     def _tally(
-        self, loss: Any, shards: Shards, table: Rows, costs: Costs | None, chosen: Int64
+        self, loss: Any, shards: Shards, table: Rows, costs: Costs | None, part: Int64 | None
     ) -> Any:
         if costs is None:
             return loss_tally(loss, table)
@@ -207,7 +206,8 @@ class GradientTrainer(TableTrainer):
         if self.weights is None:
             return tally
         heaviest = 1.0 if table.weights is None else float(np.max(table.weights))
-        unit = float(np.max(self.weights[chosen])) / heaviest
+        own = self.weights if part is None else self.weights[part]
+        unit = float(np.max(own)) / heaviest
         return tally if unit == 1.0 else lambda shards, total: unit * tally(shards, total)
 
     def _judge(self, watched: Any) -> Judge | None:
@@ -224,7 +224,7 @@ class GradientTrainer(TableTrainer):
     ) -> GradientHistory:
         return GradientHistory(rounds, evals, loop.stop)
 
-    def _finish(self, loop: Any, history: GradientHistory, rows: Int64) -> GradientEnsemble:
+    def _finish(self, loop: Any, history: GradientHistory, rows: Int64 | None) -> GradientEnsemble:
         return self.model_of(history.rounds)
 
     def model_of(self, rounds: list[GradientRound]) -> GradientEnsemble:

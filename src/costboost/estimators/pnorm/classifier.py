@@ -80,11 +80,12 @@ class PNormBoostClassifier(
     max_leaf_nodes : int or None, default=31
         Nodes are split in the order of their gain until there are so many leaves.
     min_samples_leaf : int or "auto", default="auto"
-        The least number of rows in a leaf; "auto" is 80, or a tenth of the rows if that is less.
-        A small leaf without a row of a rare, dear class rules that class out, and one with such
-        a row answers it. Where classes are dear because they are rare, large leaves cost less on
-        new rows, at every p; where classes are equally frequent and easily told apart, small
-        ones do. Chosen on sets other than those of the paper.
+        The least number of rows in a leaf. "auto" is as many as hold three rows of the rarest
+        class on average, but at most 80, and at most a tenth of the rows. A small leaf without a
+        row of a rare, dear class rules that class out, and one with such a row answers it. Where
+        classes are dear because they are rare, large leaves cost less on new rows, at every p;
+        where they are equally frequent, small ones do (``docs/papers/lozano-abe.md`` has a table).
+        The 80 was chosen on sets other than those of the paper.
     max_features : None, int, float, "sqrt" or "log2", default=None
         Columns drawn for each node.
     max_bins : int, default=255
@@ -302,7 +303,7 @@ class PNormBoostClassifier(
         held_out = read_eval_set(self, eval_set, per_row=bound.per_row)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
         trainer = PNormTrainer(plan, X, codes, weights, bound, classes, held_out, callbacks)
-        del codes  # the trainer holds one byte for each
+        del codes, weights, bound  # the trainer holds them, if anybody here does
         with trainer:
             self._train(trainer, groups)
         callbacks.close()
@@ -310,7 +311,7 @@ class PNormBoostClassifier(
 
     def _train(self, trainer: PNormTrainer, groups: Any) -> None:
         """Train one model, or one for each fold; keep it and what is known of its rounds."""
-        given = {"the classes of y": self.classes_, "costs": trainer.costs}
+        given = lambda: {"the classes of y": self.classes_, "costs": trainer.costs}  # noqa: E731
         earlier = continued(self, trainer, given)
         previous = None if earlier is None else earlier.rounds
         self._mixtures: tuple[Mixture, ...]

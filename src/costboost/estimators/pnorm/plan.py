@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from costboost.boosting.pnorm.loop import MixingSetting
 from costboost.boosting.pnorm.methods import METHODS, Method
 from costboost.calibration import CALIBRATORS
@@ -23,6 +26,9 @@ from costboost.trees.grower import Limits
 STEPS = ("harmonic", "average", "bound", "search")
 LEAST = 80  # rows in a leaf, where there are rows enough for LEAVES of them
 LEAVES = 10
+# Rows of the rarest class that a leaf holds on average. By the rule of three, a leaf without any is
+# then one where that class is rarer than elsewhere, with 95% confidence: larger ones add nothing.
+RAREST = 3
 
 
 @dataclass(frozen=True)
@@ -90,17 +96,23 @@ def settle(params: Any, X: Any, costs: Costs, n_classes: int) -> PNormPlan:
     )
 
 
-def leaf_rows(min_samples_leaf: int | str, n_rows: int) -> int:
-    """Return the least number of rows in a leaf, of so many that are trained on.
+def leaf_rows(min_samples_leaf: int | str, counts: ArrayLike) -> int:
+    """Return the least number of rows in a leaf, for so many training rows of each class.
 
     Examples
     --------
-    >>> [leaf_rows("auto", n_rows) for n_rows in (5, 150, 20_000)], leaf_rows(3, 20_000)
-    ([1, 15, 80], 3)
+    Alike classes need small leaves, rare ones large leaves, and few rows small ones again.
+
+    >>> [leaf_rows("auto", counts) for counts in ([500, 500, 500], [9000, 990, 10], [50, 3, 0])]
+    [9, 80, 5]
+    >>> leaf_rows(3, [9000, 990, 10])
+    3
     """
-    if isinstance(min_samples_leaf, str):
-        return min(max(n_rows // LEAVES, 1), LEAST)
-    return int(min_samples_leaf)
+    if not isinstance(min_samples_leaf, str):
+        return int(min_samples_leaf)
+    found = np.asarray(counts)
+    n_rows, rarest = int(found.sum()), int(found[found > 0].min())
+    return min(max(n_rows // LEAVES, 1), LEAST, -(-RAREST * n_rows // rarest))
 
 
 def _check_parameters(params: Any) -> None:

@@ -59,33 +59,35 @@ class PNormTrainer(ClassTrainer):
     scores_are_margins = False
 
     @contextmanager
-    def open(self, rows: Int64, previous: Any = None) -> Iterator[Mixing]:
-        """Set up the rounds on some rows; their threads end with the block."""
-        plan, part = self.plan, None if len(rows) == len(self.y) else rows
-        y, costs, weights = self._of(rows)
+    def open(self, rows: Int64 | None, previous: Any = None) -> Iterator[Mixing]:
+        """Set up the rounds on some rows, or on all; their threads end with the block."""
+        plan, part = self.plan, self._some(rows)
+        y, costs, weights = self._of(part)
         loader = PNormLoader(RowData(y, weights, costs), plan.n_classes)
         with self.table.open(loader, part, width=plan.n_classes) as shards:
-            learner = self._relational_learner(part)
+            learner = self._relational_learner(part, y)
             setting = replace(plan.setting, n_rounds=self.n_rounds)
             choices = (plan.method, learner, plan.n_classes, setting)
-            yield Mixing(shards, *choices, weighted=weights is not None)
+            mixing = Mixing(shards, *choices, weighted=weights is not None)
+            del y, costs, weights, loader  # rows elsewhere leave nothing here
+            yield mixing
 
     def _history(
         self, loop: Mixing, rounds: list[MixingRound], evals: dict[str, list[float]]
     ) -> MixingHistory:
         return MixingHistory(rounds, evals, loop.largest_cost)
 
-    def _finish(self, loop: Mixing, history: MixingHistory, rows: Int64) -> Mixture:
+    def _finish(self, loop: Mixing, history: MixingHistory, rows: Int64 | None) -> Mixture:
         return self.model_of(history.rounds) if history.rounds else self._constant(loop, rows)
 
-    def _relational_learner(self, rows: Int64 | None) -> RelationalLearner:
+    def _relational_learner(self, rows: Int64 | None, y: Int64) -> RelationalLearner:
         plan = self.plan
         if self.binner is None:
             X = self.table_of(rows)
             X = X.tocsr() if sp.issparse(X) else X
             kind = outside_kind(plan.method)
             return OutsideRelation(plan.estimator, X, plan.n_classes, kind, plan.seed)
-        least = leaf_rows(plan.min_samples_leaf, len(self.y) if rows is None else len(rows))
+        least = leaf_rows(plan.min_samples_leaf, np.bincount(y))
         return RelationalTree(
             self.binner,
             plan.n_classes,
@@ -109,7 +111,7 @@ class PNormTrainer(ClassTrainer):
     def _follower(self, watched: Watched) -> Follower:
         return _Follower(self, watched)
 
-    def _constant(self, loop: Mixing, rows: Int64) -> Mixture:
+    def _constant(self, loop: Mixing, rows: Int64 | None) -> Mixture:
         """Say that no round could be taken, and answer the cheapest constant."""
         plan, answer = self.plan, self._cheapest_constant(rows)
         why, remedy = "no answer costs more than another", "other costs"
