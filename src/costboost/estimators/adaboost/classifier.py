@@ -64,9 +64,10 @@ class CostBoostClassifier(
         of it); one calibration is fitted to all of them, and the models' probabilities are
         averaged. Tables of 10,000 rows and more, and more than two classes (one tree with vector
         leaves a round), are boosted by log loss instead, unless `votes` are given; the additive
-        model is for fewer rows, and not for `monotonic_cst` or shares of votes. Every *named* method stays as published: "adaboost", "adamec", "cgada",
-        "asymada", "adacost", "adacost-beta1", "adacost-beta2", "csb0", "csb1", "csb2", "adac1",
-        "adac2", "adac3", "csada", "adaboostdb", "rareboost", "adauboost", "gradient-csb". More than
+        model is for fewer rows, and not for `monotonic_cst` or shares of votes. Every *named*
+        method stays as published: "adaboost", "adamec", "cgada", "asymada", "adacost",
+        "adacost-beta1", "adacost-beta2", "csb0", "csb1", "csb2", "adac1", "adac2", "adac3",
+        "csada", "adaboostdb", "rareboost", "adauboost", "gradient-csb". More than
         two classes: "adaboost" (SAMME), "adamec", "cgada", "adac2" (SAMME.C2), "csb0", "csb1",
         "csb2", "adacost". "csada" and "adaboostdb" choose stump and step together on built-in
         stumps with constant costs; any other learner is trained on weights times prices, and only
