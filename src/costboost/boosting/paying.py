@@ -190,14 +190,20 @@ class ExpectedPrice(Message):
     def answer(self, shard: Shard) -> int:
         """Return the exact sum."""
         state, bill, total = shard.state, shard.state.bill, 0
+        margins = self.margins(shard)
         for rows in bill.blocks():
             costs = bill.costs[rows] if bill.costs.per_row else bill.costs
-            decided = costs.decide(self.proba(state.margins[rows], self.total), encoded=True)
+            decided = costs.decide(self.proba(margins[rows], self.total), encoded=True)
             paid = bill.paid(rows)[np.arange(len(decided)), decided]
             if state.sample_weights is not None:
                 paid = paid * state.sample_weights[rows]
             total += exact_sum(paid)
         return total
+
+    def margins(self, shard: Shard) -> Floats:
+        """Return the margins to decide by."""
+        margins: Floats = shard.state.margins
+        return margins
 
 
 def margin_limits(shares: Floats, odds: float | None) -> Floats:

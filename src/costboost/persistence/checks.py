@@ -160,7 +160,9 @@ def check_ensemble(model: Ensemble) -> None:
     """Check a model of the AdaBoost family."""
     demand(model.n_classes >= 2, "a model has fewer than two classes")
     n_outputs = 1 if model.n_classes == 2 else model.n_classes
-    _check_trees(model.forest, n_outputs, len(model.alphas), model.estimators)
+    demand(model.n_first >= 0, "a number of trees is negative")
+    n_trees = model.n_first + len(model.alphas)
+    _check_trees(model.forest, n_outputs, n_trees, model.estimators)
     demand(model.alphas.ndim == 1 or model.alphas.shape[1:] == (2,), "alphas have another shape")
     demand(np.isfinite(model.alphas).all(), "an alpha is not finite")
     demand(model.base is None, "a forest has its own base")

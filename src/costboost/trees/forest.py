@@ -278,6 +278,32 @@ def encode_once(forests: Sequence[Forest | None], X: Any, n_threads: int = 1) ->
     return binner.encode(X, columns=columns, n_threads=n_threads)
 
 
+def join_forests(forests: Sequence[Forest], factors: Sequence[float], base: Floats) -> Forest:
+    """Return all trees of some forests in their order, values times the factor of each forest.
+
+    The forests must have one binner; `base` takes the place of theirs.
+    """
+    ends = np.cumsum([0, *(len(forest.words) for forest in forests)])
+    pairs = list(zip(forests, factors, strict=True))
+    subsets = [_all_subsets(forest) for forest in forests]
+    return Forest(
+        binner=forests[0].binner,
+        words=np.concatenate([forest.words for forest in forests]),
+        subsets=np.concatenate(subsets) if any(len(f.subsets) for f in forests) else subsets[0][:0],
+        roots=np.concatenate([f.roots + end for f, end in zip(forests, ends[:-1], strict=True)]),
+        depths=np.concatenate([forest.depths for forest in forests]),
+        values=np.concatenate([forest.values * factor for forest, factor in pairs]),
+        base=np.array(base, dtype=float),
+        gains=np.concatenate([forest.gains for forest in forests]),
+        covers=np.concatenate([forest.covers for forest in forests]),
+    )
+
+
+def _all_subsets(forest: Forest) -> Words:
+    """Return the subsets of all nodes, also where no node has one."""
+    return forest.subsets if len(forest.subsets) else np.zeros((len(forest.words), 4), np.uint64)
+
+
 class ForestBuilder:
     """Collects trees, round after round, and makes the forest."""
 

@@ -95,7 +95,8 @@ def test_one_model_takes_as_many_rounds_as_the_folds():
     assert one._scores.maps[0] == folds._scores.maps[0]
     alone = plain("adamec", one.n_iter_, votes="gentle", subsample=0.7, max_features="sqrt")
     alone.set_params(learning_rate=0.1, min_samples_leaf=5, max_depth=3).fit(X, y)
-    assert_array_equal(one._ensembles[0].margins(X), alone._ensembles[0].margins(X))
+    boosted, whole = alone._ensembles[0].forest, one._ensembles[0].forest
+    assert_array_equal(whole.words[-len(boosted.words) :], boosted.words)
 
 
 def test_many_classes():
@@ -103,7 +104,8 @@ def test_many_classes():
     model = auto(20).fit(X, y)
     assert np.mean(model.predict(X) == y) > 0.9
     assert len(model.validation_loss_) == len(model.validation_rounds_) <= 2
-    assert [len(e.forest) for e in model._ensembles] == [model.n_iter_] * 3  # vector leaves
+    # Vector leaves: a tree a round, after one for each column.
+    assert [len(e.forest) for e in model._ensembles] == [4 + model.n_iter_] * 3
     assert not hasattr(model, "normalizers_")
 
 
@@ -147,7 +149,9 @@ def test_large_tables_of_two_classes_are_boosted_by_log_loss(monkeypatch):
     small = auto(20).fit(X, y)
     monkeypatch.setattr(plan, "LARGER", 300)
     large = auto(20).fit(X, y)
-    assert small._ensembles[0].slope == 2.0
+    assert small._ensembles[0].votes == large._ensembles[0].votes == "gentle"
+    assert small._ensembles[0].n_first == X.shape[1]
+    assert large._ensembles[0].n_first == 0
     assert large._ensembles[0].slope == 1.0
     assert large._scores.maps[0].method == "bias-corrected"
     assert max(len(large._ensembles[0].forest.tree(t).left) for t in range(10)) <= 2 * 31 - 1
@@ -161,7 +165,7 @@ def test_large_tables_of_two_classes_are_boosted_by_log_loss(monkeypatch):
 def test_one_model_of_many_classes_takes_as_many_rounds_as_the_folds():
     X, y = many_classes()
     folds, one = auto().fit(X, y), auto(ensemble=False).fit(X, y)
-    assert one.n_iter_ == len(one._ensembles[0].forest) == folds.n_iter_
+    assert one.n_iter_ == len(one._ensembles[0].forest) - X.shape[1] == folds.n_iter_
     assert_array_equal(one.validation_loss_, folds.validation_loss_)
     assert one._scores.maps[0] == folds._scores.maps[0]
 

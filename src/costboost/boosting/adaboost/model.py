@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,8 @@ class Ensemble:
         The margins before the first round of outside classifiers.
     slope : float
         Of the link of the method's loss.
+    n_first : int
+        Trees of the forest that are there before the first round.
     """
 
     n_classes: int
@@ -52,6 +55,7 @@ class Ensemble:
     discrete: bool
     base: Floats | None = None
     slope: float = 2.0
+    n_first: int = 0
 
     def __len__(self) -> int:
         return len(self.alphas)
@@ -60,6 +64,12 @@ class Ensemble:
     def total_alpha(self) -> float:
         """The sum of all alphas; 1 for a constant answer."""
         return float(np.sum(self.alphas)) if len(self.alphas) else 1.0
+
+    @property
+    def tree_weights(self) -> Floats:
+        """How much each tree of the forest counts: the size of its alpha, 1 before the rounds."""
+        alphas = self.alphas if self.alphas.ndim == 1 else self.alphas.sum(axis=1)
+        return np.concatenate([np.ones(self.n_first), alphas])
 
     @property
     def totals(self) -> Floats:
@@ -81,7 +91,8 @@ class Ensemble:
     ) -> Iterator[Floats]:
         """Yield the margins after each round."""
         if self.forest is not None:
-            yield from self.forest.staged_margins(X, n_threads, codes)
+            stages = self.forest.staged_margins(X, n_threads, codes)
+            yield from islice(stages, self.n_first, None)
             return
         margins = self._no_votes(X)
         for t in range(len(self)):

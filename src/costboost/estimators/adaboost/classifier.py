@@ -59,13 +59,15 @@ class CostBoostClassifier(
     method : str, default="auto"
         "auto" is the recommended recipe (`costboost.estimators.adaboost.recipe`), free to improve
         from version to version: Gentle AdaBoost on small trees, shrunk and sampled, is trained on
-        the folds of `cv` in step until the rows left out have their least log loss (the latest look
-        within half a standard error of it); one calibration is fitted to all of them, and the
-        models' probabilities are averaged. Tables of 10,000 rows and more, and more than two
-        classes (one tree with vector leaves a round), are boosted by log loss instead, unless
-        `votes` are given. Every *named* method stays as published: "adaboost", "adamec", "cgada",
-        "asymada", "adacost", "adacost-beta1", "adacost-beta2", "csb0", "csb1", "csb2", "adac1",
-        "adac2", "adac3", "csada", "adaboostdb", "rareboost", "adauboost", "gradient-csb". More than
+        the folds of `cv` in step, its log odds mixed with those of a smooth additive model, until
+        the rows left out have their least log loss (the latest look within half a standard error
+        of it); one calibration is fitted to all of them, and the models' probabilities are
+        averaged. Tables of 10,000 rows and more, and more than two classes (one tree with vector
+        leaves a round), are boosted by log loss instead, unless `votes` are given; the additive
+        model is for fewer rows, and not for `monotonic_cst` or shares of votes. Every *named*
+        method stays as published: "adaboost", "adamec", "cgada", "asymada", "adacost",
+        "adacost-beta1", "adacost-beta2", "csb0", "csb1", "csb2", "adac1", "adac2", "adac3",
+        "csada", "adaboostdb", "rareboost", "adauboost", "gradient-csb". More than
         two classes: "adaboost" (SAMME), "adamec", "cgada", "adac2" (SAMME.C2), "csb0", "csb1",
         "csb2", "adacost". "csada" and "adaboostdb" choose stump and step together on built-in
         stumps with constant costs; any other learner is trained on weights times prices, and only
@@ -529,7 +531,7 @@ class CostBoostClassifier(
     def _make_member(self, i: int) -> Member:
         model, scores = self._ensembles[i], self._scores
         assert model.forest is not None
-        weights = model.alphas if model.alphas.ndim == 1 else model.alphas.sum(axis=1)
+        weights = model.tree_weights
         if scores is None:
             return Member(model.forest, weights)
 

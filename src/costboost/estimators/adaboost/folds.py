@@ -12,7 +12,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from costboost.boosting.gradient.model import add_round
 from costboost.boosting.gradient.vectors import VectorTree
 from costboost.boosting.paying import ExpectedPrice
 from costboost.calibration import ClassCalibration
+from costboost.estimators.adaboost.mixing import Blend, BlendedPrice
 from costboost.estimators.adaboost.trainer import Trainer
 from costboost.shards.grid import rounded
 from costboost.shards.loading import RowData
@@ -99,6 +99,11 @@ class Fold(ABC):
     def model(self, n_rounds: int) -> Ensemble:
         """Return the ensemble of the first rounds."""
 
+    def blended(self, n_rounds: int, blend: Blend | None) -> Ensemble:
+        """Return the ensemble of the first rounds, mixed with another model if there is one."""
+        model = self.model(n_rounds)
+        return model if blend is None else blend.ensemble(model)
+
     def scores(self, n_rounds: int) -> Floats:
         """Return the scores of the rows left out, after so many rounds; never fewer than before."""
         rounds = self.rounds[:n_rounds]
@@ -131,27 +136,26 @@ class Fold(ABC):
         assert self.trainer.binner is not None
         return builder.build(self.trainer.binner, self.start)
 
-    def walk_training_rows(self, n_rounds: int) -> Floats:
-        """Return the margins of the rows trained on, from the trees."""
-        walk = partial(
-            self.forest(n_rounds).margins_of_codes, n_threads=self.trainer.plan.n_threads
-        )
-        margins: Floats = self.trainer.table.apply(walk, self.train())
-        return margins
-
     def training_cost(
-        self, n_rounds: int, calibration: ClassCalibration, *, walk: bool = False
+        self,
+        n_rounds: int,
+        calibration: ClassCalibration,
+        blend: Blend | None = None,
+        *,
+        walk: bool = False,
     ) -> float:
         """Return what the calibrated decisions on the rows trained on cost altogether."""
-        if not walk:
-            question = ExpectedPrice(
-                CalibratedProba(calibration, self.shares), self.total(n_rounds)
-            )
-            (exact,) = self.boosting.shards.call([question])
-            return rounded(exact)
+        if walk:
+            return self._walked_cost(self.blended(n_rounds, blend), calibration)
+        asked = (CalibratedProba(calibration, self.shares), self.total(n_rounds))
+        question = ExpectedPrice(*asked) if blend is None else BlendedPrice(*asked, blend)
+        (exact,) = self.boosting.shards.call([question])
+        return rounded(exact)
+
+    def _walked_cost(self, model: Ensemble, calibration: ClassCalibration) -> float:
+        """Return what it costs by the model itself, whatever rows know of its rounds."""
         trainer, rows = self.trainer, self.train()
-        margins = self.walk_training_rows(n_rounds)
-        said = calibration.predict(self.to_scores(margins, n_rounds))
+        said = calibration.predict(trainer.score(model, rows))
         costs, weights = trainer.costs[rows], trainer.weights
         weights = None if weights is None else weights[rows]
         decided = costs.decide(said, encoded=True)

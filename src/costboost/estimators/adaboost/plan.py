@@ -51,16 +51,21 @@ RECIPE = {
     "max_features": "sqrt",
     "min_samples_leaf": 5,
     "votes": "gentle",
-    "n_iter_no_change": 100,
+    "n_iter_no_change": 60,
 }
 LARGE, LARGER = 1_000, 10_000  # rows, from which on:
-RECIPE_LARGE = {**RECIPE, "max_depth": 6}
-RECIPE_LARGER = {**RECIPE, "max_depth": None, "learning_rate": 0.05, "min_samples_leaf": 20}
+RECIPE_LARGE = {**RECIPE, "max_depth": 6, "n_iter_no_change": 100}
+RECIPE_LARGER = {
+    **RECIPE_LARGE,
+    "max_depth": None,
+    "learning_rate": 0.05,
+    "min_samples_leaf": 20,
+}
 LOG_LEAVES = 31  # of the trees in tables that are larger still
 # More than two classes: log loss too, one tree with vector leaves a round.
-RECIPE_MANY = {**RECIPE, "votes": "discrete", "max_depth": 6}
+RECIPE_MANY = {**RECIPE_LARGE, "votes": "discrete"}
 # The same by SAMME, where votes are asked for, or no calibration.
-RECIPE_VOTES = {**RECIPE, "votes": "discrete", "max_depth": 8, "learning_rate": 0.5}
+RECIPE_VOTES = {**RECIPE_MANY, "max_depth": 8, "learning_rate": 0.5}
 
 
 @dataclass(frozen=True)
@@ -84,6 +89,8 @@ class Plan:
         Whether the folds are trained in step (`recipe.py`).
     log_loss : bool
         Whether they are trained by log loss, in place of AdaBoost's votes.
+    additive : bool
+        Whether an additive model is mixed with them (`mixing.py`).
     total_rounds : int or None
         Of all models, at most; None where the number of models is not known in advance.
     """
@@ -113,6 +120,7 @@ class Plan:
     verbose: int | Literal["auto"]
     in_step: bool
     log_loss: bool
+    additive: bool
 
     @property
     def bounded(self) -> bool:
@@ -132,6 +140,8 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
     calibration = _calibration(params, rule, n_classes)
     in_step = is_recipe(params) and calibration is not None
     votes = params.votes
+    discrete = votes == "discrete" and not rule.partition and not params.log_loss
+    monotone = read_monotone(params, X, n_classes=n_classes)
     setting = Setting(
         n_rounds=params.n_estimators,
         votes=votes,
@@ -151,11 +161,11 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
         laplace=bool(params.laplace),
         max_bins=params.max_bins,
         categorical_features=params.categorical_features,
-        monotone=read_monotone(params, X, n_classes=n_classes),
+        monotone=monotone,
         estimator=params.estimator,
         n_classes=n_classes,
         calibration=calibration,
-        discrete=votes == "discrete" and not rule.partition and not params.log_loss,
+        discrete=discrete,
         seed=seed,
         n_threads=count_threads(params.n_jobs),
         total_rounds=total_rounds(params, calibration),
@@ -167,6 +177,9 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
         verbose=read_verbose(params.verbose),
         in_step=in_step,
         log_loss=params.log_loss,
+        # Many rows teach trees what it knows; shares of votes are no log odds, and its curves
+        # obey no constraints.
+        additive=in_step and len(y) < LARGER and not discrete and monotone is None,
     )
 
 

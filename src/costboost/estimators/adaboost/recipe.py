@@ -1,14 +1,16 @@
 """`method="auto"`: the recommended recipe, the same on every table.
 
-Gentle AdaBoost on small trees, shrunk and sampled, is trained on k folds in step, until the rows
-that the folds left out have their least calibrated log loss. One map from scores to probabilities
-(a temperature, and a bias drawn to 0) is fitted to all left-out scores, the k models' probabilities
+Gentle AdaBoost on small trees, shrunk and sampled, is trained on k folds in step, its log odds
+mixed with those of a smooth additive model of the same folds (`mixing.py`), until the rows that the
+folds left out have their least calibrated log loss. One map from scores to probabilities (a
+temperature, and a bias drawn to 0) is fitted to all left-out scores, the k models' probabilities
 are averaged, and the cheapest expected cost decides.
 
 "Least" is the latest look that chance cannot tell from the best: the mean of k models stands more
 rounds than each of them alone, and the curve of the loss is flat and noisy there. From 10,000 rows
 on, and with more than two classes, log loss on larger trees takes the place of Gentle AdaBoost;
-classes share a tree of vector leaves a round, and get a bias each.
+classes share a tree of vector leaves a round, and get a bias each. So many rows need no additive
+model either.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from costboost.boosting.rounds import (
 from costboost.calibration import CalibratedScores, ClassCalibration, calibration_splits
 from costboost.costs import as_costs
 from costboost.estimators.adaboost.folds import Fold, Opener
+from costboost.estimators.adaboost.mixing import AdditiveFolds, Blend, Mix, fit_additive
 from costboost.estimators.adaboost.trainer import History, OutOfFold, Trainer
 from costboost.fitting.judging import Answers, constant_cost, measure, row_losses
 from costboost.shards.layout import blocks_of
@@ -53,6 +56,7 @@ class Look:
     losses: Floats  # of a user's metric, which has none for rows: the one number
     weights: Floats | None
     cost: float = np.nan  # the mean of what the decisions cost
+    mix: Mix | None = None  # of the scores that were calibrated, if there are two models
 
     @property
     def loss(self) -> float:
@@ -79,8 +83,10 @@ class Step:
 class Race:
     """All folds, advanced in step; judges them by the rows that they left out."""
 
-    def __init__(self, trainer: Trainer, folds: list[Fold]) -> None:
-        self.trainer, self.folds = trainer, folds
+    def __init__(
+        self, trainer: Trainer, folds: list[Fold], additive: AdditiveFolds | None = None
+    ) -> None:
+        self.trainer, self.folds, self.additive = trainer, folds, additive
         rows = np.concatenate([fold.test for fold in folds])
         self.y = trainer.y[rows].astype(np.uint8 if trainer.plan.n_classes <= 256 else np.uint32)
         self.weights = None if trainer.weights is None else trainer.weights[rows]
@@ -116,8 +122,13 @@ class Race:
         blank = ClassCalibration(
             plan.calibration, plan.n_classes, margins=self.trainer.scores_are_margins
         )
+        mix = None
+        if self.additive is not None:
+            margins = scores.reshape(len(scores), -1)
+            mix = self.additive.mix(margins, self.y, self.weights)
+            scores = mix(margins, self.additive.margins).reshape(scores.shape)
         fitted = blank.fit(scores, self.y, self.weights)
-        self._price_training_rows(n_rounds, fitted)
+        self._price_training_rows(n_rounds, fitted, mix)
         proba = np.empty((len(scores), plan.n_classes))
         for rows in blocks_of(len(scores)):
             proba[rows] = fitted.predict(scores[rows])
@@ -127,15 +138,29 @@ class Race:
             losses, weights = np.array([measure(plan.metric, answers)]), None
         else:
             losses, weights = row_losses(plan.metric, answers), self.weights
-        self._last = Look(n_rounds, fitted, losses, weights, measure("cost", answers))
+        self._last = Look(n_rounds, fitted, losses, weights, measure("cost", answers), mix)
         return self._last.loss
 
-    def _price_training_rows(self, n_rounds: int, fitted: ClassCalibration) -> None:
+    def _price_training_rows(
+        self, n_rounds: int, fitted: ClassCalibration, mix: Mix | None
+    ) -> None:
         """Note what the decisions cost on the rows that each fold trains on."""
         # An interrupted round may be in the margins of the loop, but not in the model.
         self.train_costs[n_rounds] = [
-            fold.training_cost(n_rounds, fitted, walk=self.interrupted) for fold in self.folds
+            fold.training_cost(n_rounds, fitted, blend, walk=self.interrupted)
+            for fold, blend in zip(self.folds, self._blends(mix), strict=True)
         ]
+
+    def _blends(self, mix: Mix | None) -> list[Blend | None]:
+        """Return what every fold's model is mixed with."""
+        if mix is None or self.additive is None:
+            return [None] * len(self.folds)
+        return [Blend(mix, forest) for forest in self.additive.forests]
+
+    def models(self, n_rounds: int, mix: Mix | None) -> tuple[Ensemble, ...]:
+        """Return the models of all folds after so many rounds."""
+        pairs = zip(self.folds, self._blends(mix), strict=True)
+        return tuple(fold.blended(n_rounds, blend) for fold, blend in pairs)
 
     def _answers(self, proba: Floats) -> Answers:
         """Return what all folds say of the rows that they left out, and decide."""
@@ -224,7 +249,7 @@ class Race:
         """
         if self._last_look is None:
             return None
-        models = tuple(fold.model(n_rounds) for fold in self.folds)
+        models = self.models(n_rounds, self._last_look.mix)
         maps = (self._last_look.calibration,) * len(models)
         return self.trainer.attributes(models, CalibratedScores(models, maps, len(models)))
 
@@ -246,13 +271,14 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> 
     )
     used = _all_rows(splits, trainer.n_rows)
     arranged = plan.log_loss and trainer.table.arrange(splits)
+    additive = fit_additive(trainer, splits, used)
     chosen_rows = [_rows_of(*split, used, arranged) for split in splits]
     n_folds = len(splits)
     del splits, used  # as large as the rows, and more than once
     with ExitStack() as stack:
         opener = Opener(trainer, stack)
         folds = [opener.open(train, test) for train, test in chosen_rows]
-        race = Race(trainer, folds)
+        race = Race(trainer, folds, additive)
         chosen = race.run()
     n_rounds = chosen.n_rounds
     trainer.out_of_fold = OutOfFold(race.watch.looks, race.watch.costs)
@@ -262,10 +288,13 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> 
         trainer.out_of_fold.train_costs = [list(costs) for costs in zip(*by_look, strict=True)]
         for fold in folds:
             trainer.histories.append(History(fold.rounds[:n_rounds], {}, None))
-        models = tuple(fold.model(n_rounds) for fold in folds)
+        models = race.models(n_rounds, chosen.mix)
     else:
         rows = _all_rows([(train(), test) for train, test in chosen_rows], trainer.n_rows)
-        models = (_train_alike(trainer, rows, n_rounds, chosen.calibration),)
+        blend = None
+        if additive is not None and chosen.mix is not None:
+            blend = Blend(chosen.mix, additive.of_all_rows())
+        models = (_train_alike(trainer, rows, n_rounds, chosen.calibration, blend),)
     return CalibratedScores(models, (chosen.calibration,) * len(models), n_folds)
 
 
@@ -288,7 +317,11 @@ def _rows_of(
 
 
 def _train_alike(
-    trainer: Trainer, rows: Rows, n_rounds: int, calibration: ClassCalibration
+    trainer: Trainer,
+    rows: Rows,
+    n_rounds: int,
+    calibration: ClassCalibration,
+    blend: Blend | None,
 ) -> Ensemble:
     """Train one model on all rows, for as many rounds as the folds took.
 
@@ -304,12 +337,12 @@ def _train_alike(
                 trainer.observer(done, None)
             n_taken = len(fold.rounds)
             if n_taken % STEP == 0 or n_taken == n_rounds:
-                costs.append(fold.training_cost(n_taken, calibration))
+                costs.append(fold.training_cost(n_taken, calibration, blend))
             return False
 
         rounds = islice(fold.source(), n_rounds)
         taken = consume(rounds, [tell], on_interrupt=trainer.plan.on_interrupt).rounds
-        model = fold.model(len(taken))
+        model = fold.blended(len(taken), blend)
     trainer.histories.append(History(taken, {}))
     assert trainer.out_of_fold is not None
     trainer.out_of_fold.train_costs = [costs]

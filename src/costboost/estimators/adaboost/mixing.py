@@ -1,0 +1,245 @@
+"""The recipe's second model, and how its log odds are mixed with those of the boosted trees.
+
+On small tables every fold also fits the additive model of `boosting/additive.py`: smooth where
+trees are rough, it errs elsewhere. Both models' margins become log odds by a calibration to the
+rows left out; their mix is a weighted mean, whose one weight has the least log loss there, drawn
+to one half. The mix is affine in both margins, so that it is one forest again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_softmax, softmax
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from costboost.boosting.adaboost.model import Ensemble
+from costboost.boosting.additive import Basis, fit_coefficients, make_basis
+from costboost.boosting.paying import ExpectedPrice
+from costboost.calibration import ClassCalibration
+from costboost.estimators.adaboost.trainer import Trainer
+from costboost.shards.rows import Shard
+from costboost.trees.forest import Forest, join_forests
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.integer[Any]]
+
+RIDGES = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003)  # from much to little
+WIDEST = 2_000  # columns of the regression; it is left out where it had more
+EVEN = 20.0  # rows by which the share of the additive model is drawn to one half
+
+
+@dataclass(frozen=True)
+class LogOdds:
+    """Margins (n, J) -> log odds, or what softmax takes: beta * margins + biases."""
+
+    beta: float
+    biases: Floats
+
+    def __call__(self, margins: Floats) -> Floats:
+        """Return log odds, (n, J)."""
+        return self.beta * margins + self.biases
+
+
+def fit_log_odds(margins: Floats, y: Rows, weights: Floats | None) -> LogOdds:
+    """Return the calibration of margins (n, J) by a temperature and biases drawn to 0."""
+    n_outputs = margins.shape[1]
+    blank = ClassCalibration("bias-corrected", max(n_outputs, 2), margins=True)
+    (fitted,) = blank.fit(margins[:, 0] if n_outputs == 1 else margins, y, weights).calibrators
+    biases = [fitted.bias] if n_outputs == 1 else fitted.biases
+    return LogOdds(fitted.beta, np.array(biases))
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Two models' margins -> one margin, on the scale of log odds."""
+
+    share: float  # of the additive model
+    boosted: LogOdds
+    additive: LogOdds
+
+    def __call__(self, boosted: Floats, additive: Floats) -> Floats:
+        """Return the mixed margins, (n, J)."""
+        return np.asarray(
+            (1.0 - self.share) * self.boosted(boosted) + self.share * self.additive(additive)
+        )
+
+
+def best_share(one: Floats, other: Floats, y: Rows, weights: Floats | None) -> float:
+    """Return the share of the other log odds (n, J) at which the mean of both has least log loss.
+
+    Newton's method: the loss is convex. A penalty of `EVEN` rows draws the share to one half.
+    """
+    w = np.ones(len(y)) if weights is None else weights
+    way = other - one
+    share = 0.5
+    for _ in range(30):
+        slope, bend = _along(one + share * way, way, y, w)
+        moved = share - (slope + EVEN * (share - 0.5)) / (bend + EVEN)
+        moved = min(max(moved, 0.0), 1.0)
+        if abs(moved - share) < 1e-6:
+            break
+        share = moved
+    return moved
+
+
+def _along(at: Floats, way: Floats, y: Rows, w: Floats) -> tuple[float, float]:
+    """Return the first two derivatives of the log loss along a way, (n, J)."""
+    if at.shape[1] == 1:
+        p, d = expit(at[:, 0]), way[:, 0]
+        return float(w @ ((p - y) * d)), float(w @ (p * (1.0 - p) * d**2))
+    p = softmax(at, axis=1)
+    mean = (p * way).sum(axis=1)
+    slope = mean - way[np.arange(len(y)), y]
+    return float(w @ slope), float(w @ ((p * way**2).sum(axis=1) - mean**2))
+
+
+@dataclass(frozen=True)
+class Blend:
+    """The additive model of one fold, and its part in the mix."""
+
+    mix: Mix
+    forest: Forest
+
+    def ensemble(self, model: Ensemble) -> Ensemble:
+        """Return both models as one; the additive trees are there before the first round."""
+        mix, boosted = self.mix, model.forest
+        assert boosted is not None
+        factors = [mix.share * mix.additive.beta, (1.0 - mix.share) * mix.boosted.beta]
+        base = mix(boosted.base[None, :], self.forest.base[None, :])[0]
+        # What splits gain has no unit in common: each model's are shares, by its part in the mix.
+        parts = [
+            _with_shares(self.forest, np.ones(len(self.forest)), mix.share),
+            _with_shares(boosted, model.tree_weights, 1.0 - mix.share),
+        ]
+        forest = join_forests(parts, factors, base)
+        return replace(model, forest=forest, slope=1.0, n_first=len(self.forest))
+
+
+def _with_shares(forest: Forest, weights: Floats, share: float) -> Forest:
+    """Return the forest with gains that, by the weights of trees, add up to a share."""
+    sizes = np.diff(np.append(forest.roots, len(forest.words)))
+    total = float(np.abs(weights).repeat(sizes) @ forest.gains)
+    return replace(forest, gains=forest.gains * (share / total if total > 0.0 else 0.0))
+
+
+@dataclass(frozen=True)
+class BlendedPrice(ExpectedPrice):
+    """The prices of the decisions of two models: rows keep the margins of the boosted one."""
+
+    blend: Blend
+
+    def margins(self, shard: Shard) -> Floats:
+        """Return the mixed margins of all rows."""
+        boosted = shard.state.margins
+        additive = np.empty_like(boosted)
+        for codes, rows in shard.pieces():
+            additive[rows] = self.blend.forest.margins_of_codes(codes)
+        return self.blend.mix(boosted, additive)
+
+
+class AdditiveFolds:
+    """The additive models of all folds, with the ridge that the rows left out like best.
+
+    Parameters
+    ----------
+    trainer : Trainer
+    splits : sequence of (train, test)
+    used : array of row numbers
+        All rows that splits use, increasing.
+
+    Attributes
+    ----------
+    forests : list of Forest
+        Of each fold.
+    margins : float64 array of shape (n, J)
+        Of the rows left out, fold after fold.
+    log_odds : LogOdds
+        Of those margins.
+    """
+
+    def __init__(
+        self, trainer: Trainer, splits: Sequence[tuple[Rows, Rows]], used: Rows, basis: Basis
+    ) -> None:
+        self.trainer, self.basis, self.used = trainer, basis, used
+        self.n_outputs = trainer.plan.n_classes if trainer.plan.n_classes > 2 else 1
+        places = np.zeros(trainer.n_rows, dtype=np.intp)
+        places[used] = np.arange(len(used))
+        self._columns = basis.columns(trainer.table.codes_of(used))
+        self._splits = [(places[train], places[test]) for train, test in splits]
+        self._tests = np.concatenate([test for _, test in splits])
+        with threadpool_limits(1, "blas"):  # whose sums depend on the number of threads
+            self._search()
+
+    def _search(self) -> None:
+        """Fit with less and less ridge, until the rows left out have more loss."""
+        y, weights = self.trainer.y[self._tests], self._weights(self._tests)
+        found: list[Floats] = []
+        least = np.inf
+        for ridge in RIDGES:
+            found = self._fit_folds(ridge, found)
+            margins = self._left_out(found)
+            log_odds = fit_log_odds(margins, y, weights)
+            loss = _log_loss(log_odds(margins), y, weights)
+            if not loss < least:
+                break
+            least, self.ridge, self.margins, self.log_odds = loss, ridge, margins, log_odds
+            best = found
+        self.forests = [self.basis.forest(coefficients) for coefficients in best]
+
+    def _fit_folds(self, ridge: float, earlier: list[Floats]) -> list[Floats]:
+        """Return the coefficients of all folds; those of a greater ridge are where to begin."""
+        starts: Sequence[Floats | None] = earlier or [None] * len(self._splits)
+        pairs = zip(self._splits, starts, strict=True)
+        return [self._fit(train, ridge, start) for (train, _), start in pairs]
+
+    def _left_out(self, found: list[Floats]) -> Floats:
+        """Return the margins of the rows left out, fold after fold."""
+        pairs = zip(self._splits, found, strict=True)
+        parts = [self._columns[test] @ f[1:] + f[0] for (_, test), f in pairs]
+        return np.concatenate(parts)
+
+    def of_all_rows(self) -> Forest:
+        """Return the model of all rows, with the same ridge."""
+        with threadpool_limits(1, "blas"):
+            return self.basis.forest(self._fit(np.arange(len(self.used)), self.ridge, None))
+
+    def mix(self, boosted: Floats, y: Rows, weights: Floats | None) -> Mix:
+        """Return the mix with margins (n, J) of the same rows, by another model."""
+        log_odds = fit_log_odds(boosted, y, weights)
+        share = best_share(log_odds(boosted), self.log_odds(self.margins), y, weights)
+        return Mix(share, log_odds, self.log_odds)
+
+    def _fit(self, places: Rows, ridge: float, start: Floats | None) -> Floats:
+        rows = self.used[places]
+        y, weights = self.trainer.y[rows], self._weights(rows)
+        return fit_coefficients(self._columns[places], y, weights, self.n_outputs, ridge, start)
+
+    def _weights(self, rows: Rows) -> Floats | None:
+        weights = self.trainer.weights
+        return None if weights is None else weights[rows]
+
+
+def fit_additive(
+    trainer: Trainer, splits: Sequence[tuple[Rows, Rows]], used: Rows
+) -> AdditiveFolds | None:
+    """Return the additive models of all folds; None where the plan, or the table, has none."""
+    if not trainer.plan.additive:
+        return None
+    assert trainer.binner is not None
+    weights = None if trainer.weights is None else trainer.weights[used]
+    basis = make_basis(trainer.binner, trainer.table.codes_of(used), weights)
+    if not 0 < basis.width <= WIDEST:
+        return None
+    return AdditiveFolds(trainer, splits, used, basis)
+
+
+def _log_loss(log_odds: Floats, y: Rows, weights: Floats | None) -> float:
+    if log_odds.shape[1] == 1:
+        log_odds = np.concatenate([np.zeros_like(log_odds), log_odds], axis=1)
+    losses = -log_softmax(log_odds, axis=1)[np.arange(len(y)), y]
+    return float(np.average(losses, weights=weights))

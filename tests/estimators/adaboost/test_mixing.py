@@ -1,0 +1,154 @@
+"""The additive model beside the boosted trees: its share of the mix, and one forest of both."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize_scalar
+from scipy.special import expit, log_softmax
+from sklearn.datasets import make_classification
+
+from costboost import CostBoostClassifier, Costs
+from costboost.estimators.adaboost import mixing, plan
+from costboost.estimators.adaboost.mixing import EVEN, best_share
+
+
+def auto(n_estimators=20, **options):
+    return CostBoostClassifier("auto", n_estimators, cv=3, random_state=0, **options)
+
+
+def smooth(n=300, seed=0):
+    """Log odds that are additive and smooth."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    return X, (rng.random(n) < expit(2 * X[:, 0] + X[:, 1] ** 2 - 1)).astype(int)
+
+
+def jagged(n=900, seed=0):
+    """A chessboard, of which no column tells anything alone."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(n, 2))
+    return X, (np.floor(4 * X).sum(axis=1) % 2).astype(int)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@pytest.mark.parametrize("truth", [0.1, 0.7])
+def test_the_share_has_the_least_loss(n_outputs, truth):
+    rng = np.random.default_rng(0)
+    one, other = 2 * rng.normal(size=(2, 500, n_outputs))
+    w = rng.uniform(0.5, 2, 500)
+    drawn = (1 - truth) * one + truth * other
+    if n_outputs == 1:
+        one, other, drawn = (np.hstack([np.zeros((500, 1)), z]) for z in (one, other, drawn))
+    p = np.exp(log_softmax(drawn, axis=1))
+    y = (rng.random((500, 1)) > p.cumsum(axis=1)).sum(axis=1).clip(max=p.shape[1] - 1)
+
+    def loss(share):
+        logs = log_softmax((1 - share) * one + share * other, axis=1)
+        return -w @ logs[np.arange(500), y] + 0.5 * EVEN * (share - 0.5) ** 2
+
+    expected = minimize_scalar(loss, bounds=(0, 1), method="bounded", options={"xatol": 1e-9}).x
+    given = (one[:, 1:], other[:, 1:]) if n_outputs == 1 else (one, other)
+    assert_allclose(best_share(*given, y, w), expected, atol=1e-5)
+
+
+def test_the_share_stays_between_nothing_and_all():
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 4000)
+    good, bad = (4.0 * y - 2)[:, None], rng.normal(size=(4000, 1)) * 9
+    assert best_share(good, bad, y, None) < 0.02
+    assert best_share(bad, good, y, None) > 0.98
+    few = slice(0, 4)  # too few rows to tell
+    assert 0.2 < best_share(good[few], bad[few], y[few], None) < 0.8
+
+
+def share_of(monkeypatch, X, y):
+    seen = []
+
+    def spy(*args):
+        seen.append(best_share(*args))
+        return seen[-1]
+
+    monkeypatch.setattr(mixing, "best_share", spy)
+    auto(100).fit(X, y)
+    return seen[-1]
+
+
+def test_the_rows_left_out_choose(monkeypatch):
+    assert share_of(monkeypatch, *smooth()) > 0.4
+    assert share_of(monkeypatch, *jagged()) < 0.2
+
+
+def test_it_helps_where_the_world_is_smooth(monkeypatch):
+    X, y = smooth(1200)
+    mixed = auto(100).fit(X[:300], y[:300]).predict_proba(X[300:])
+    monkeypatch.setattr(mixing, "fit_additive", lambda *args: None)
+    monkeypatch.setattr("costboost.estimators.adaboost.recipe.fit_additive", lambda *args: None)
+    alone = auto(100).fit(X[:300], y[:300]).predict_proba(X[300:])
+    own = np.arange(900), y[300:]
+    assert -np.mean(np.log(mixed[own])) < -np.mean(np.log(alone[own])) - 0.005
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_margins_are_those_of_both_models(n_classes):
+    X, y = make_classification(
+        300, 6, n_informative=4, n_classes=n_classes, flip_y=0.1, random_state=0
+    )
+    model = auto().fit(X, y)
+    for ensemble in model._ensembles:
+        forest, first = ensemble.forest, ensemble.n_first
+        assert first == 6
+        assert [set(forest.tree(t).feature) - {-1} for t in range(first)] == [{j} for j in range(6)]
+        stages = list(ensemble.staged_margins(X[:5]))
+        assert len(stages) == model.n_iter_
+        assert_array_equal(stages[-1], ensemble.margins(X[:5]))
+        assert_allclose(stages[0], forest.first(first + 1).margins(X[:5]))
+
+
+@pytest.mark.parametrize(
+    "options", [{"monotonic_cst": {0: 1}}, {"votes": "discrete"}, {"calibration": None}]
+)
+def test_where_there_is_no_additive_model(options):
+    X, y = smooth()
+    assert all(e.n_first == 0 for e in auto(**options).fit(X, y)._ensembles)
+
+
+def test_large_and_wide_tables_have_none(monkeypatch):
+    X, y = smooth()
+    monkeypatch.setattr(mixing, "WIDEST", 11)  # four cubics are 12 columns
+    assert auto().fit(X, y)._ensembles[0].n_first == 0
+    monkeypatch.setattr(mixing, "WIDEST", 12)
+    assert auto().fit(X, y)._ensembles[0].n_first == 4
+    monkeypatch.setattr(plan, "LARGER", 300)
+    assert auto().fit(X, y)._ensembles[0].n_first == 0
+
+
+@pytest.mark.parametrize("calibration", ["sigmoid", "isotonic", "beta", "temperature"])
+def test_any_calibration_maps_the_mix(calibration):
+    X, y = smooth()
+    model = auto(calibration=calibration).fit(X, y)
+    assert model._ensembles[0].n_first == 4
+    assert np.mean(model.predict(X) == y) > 0.75
+
+
+def test_importances_are_by_share():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(400, 3)), columns=list("abc"))
+    y = (rng.random(400) < expit(3 * X["a"])).astype(int)
+    model = auto(30).fit(X, y, costs=Costs(fp=1, fn=5))
+    importances = model.feature_importances_
+    assert_allclose(importances.sum(), 1)
+    assert importances[0] > 0.8
+    assert_allclose(model.contributions(X).total, model.decision_function(X), atol=1e-9)
+
+
+def test_weights_in_other_units_are_the_same_to_the_additive_models():
+    X, y = smooth()
+    weights = np.random.default_rng(3).uniform(0.5, 2, 300)
+    one, other = (auto(1).fit(X, y, unit * weights)._ensembles for unit in (1.0, 1024.0))
+    for a, b in zip(one, other, strict=True):
+        effects = [
+            model.forest.first(4).values.ravel() / np.abs(model.forest.first(4).values).max()
+            for model in (a, b)
+        ]
+        assert_allclose(*effects, rtol=1e-9)
