@@ -121,10 +121,14 @@ class Blend:
 
 
 def _with_shares(forest: Forest, weights: Floats, share: float) -> Forest:
-    """Return the forest with gains that, by the weights of trees, add up to a share."""
+    """Return the forest with gains that, by the weights of trees, add up to a share.
+
+    Steps too small for that to be a number leave no gain.
+    """
     sizes = np.diff(np.append(forest.roots, len(forest.words)))
     total = float(np.abs(weights).repeat(sizes) @ forest.gains)
-    return replace(forest, gains=forest.gains * (share / total if total > 0.0 else 0.0))
+    scale = share / total if total > share / np.finfo(float).max else 0.0
+    return replace(forest, gains=forest.gains * scale)
 
 
 @dataclass(frozen=True)
