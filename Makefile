@@ -20,8 +20,7 @@ lint: $(VENV)/.built
 	$(BIN)/mypy
 
 # Rebuilt only when the kernels or the build recipe change. The demo needs no test tools.
-# Modules are compiled to bytes when they are first imported: most of them never are.
-PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 $(VENV)/.made: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) -e ".[plot]" "pandas>=2.1"
