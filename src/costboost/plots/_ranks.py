@@ -247,7 +247,9 @@ class CriticalDifferenceDisplay:
         from matplotlib.ticker import FixedLocator, MaxNLocator
 
         k = len(self.result.order)
-        between = [t for t in MaxNLocator(12, integer=True).tick_values(1, k) if 1 < t < k]
+        ticks = MaxNLocator(12, integer=True).tick_values(1, k)
+        room = 0.5 * (ticks[1] - ticks[0])  # numbers that stand closer run into each other
+        between = [t for t in ticks if 1 + room <= t <= k - room]
         self.ax_.xaxis.set_major_locator(FixedLocator([1, *between, k]))
         self.ax_.xaxis.set_ticks_position("top")
         self.ax_.xaxis.set_label_position("top")
