@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import expit, log_expit, logsumexp
+from scipy.special import expit, log_expit
 
 from costboost.binning.binner import Binner
 from costboost.binning.codes import MISSING
@@ -290,8 +290,10 @@ class _Problem:
         return loss, expit(margins) - second
 
     def _many(self, margins: Floats) -> tuple[Floats, Floats]:
-        logs = margins - logsumexp(margins, axis=1, keepdims=True)
-        residuals = np.exp(logs)
         own = np.arange(len(margins)), self.labels
+        logs = margins - margins.max(axis=1, keepdims=True)
+        residuals = np.exp(logs)
+        whole = residuals.sum(axis=1, keepdims=True)
+        residuals /= whole
         residuals[own] -= 1.0
-        return -logs[own], residuals
+        return np.log(whole[:, 0]) - logs[own], residuals

@@ -15,6 +15,7 @@ from scipy.special import expit, logit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+Expansion = tuple[float, Floats, Floats]  # a loss, its gradient and its hessian
 
 BLOCK = 1 << 16  # rows
 
@@ -70,22 +71,18 @@ def minimise(
             part = columns[rows]
             yield np.column_stack([part, np.ones(len(part))]), targets[rows].astype(float), w[rows]
 
-    def loss_and_gradient(at: Floats) -> tuple[float, Floats]:
-        loss, gradient = 0.0, np.zeros(len(at))
+    def expand(at: Floats) -> Expansion:
+        loss = float(penalty @ at**2 / 2)
+        gradient, hessian = penalty * at, np.diag(penalty)
         for z, t, own in blocks():
             f = z @ at
+            p = expit(f)
             loss += float(own @ (np.logaddexp(0, f) - t * f))
-            gradient += z.T @ (own * (expit(f) - t))
-        return float(loss + penalty @ at**2 / 2), gradient + penalty * at
+            gradient += z.T @ (own * (p - t))
+            hessian += (z.T * (own * p * expit(-f))) @ z
+        return loss, gradient, hessian
 
-    def hessian(at: Floats) -> Floats:
-        out = np.zeros((len(at), len(at)))
-        for z, _, own in blocks():
-            f = z @ at
-            out += (z.T * (own * expit(f) * expit(-f))) @ z
-        return out + np.diag(penalty)
-
-    return descend(loss_and_gradient, hessian, theta)
+    return descend(expand, theta)
 
 
 def minimise_classes(logits: Floats, y: Ints, w: Floats, penalty: Floats) -> Floats:
@@ -97,53 +94,49 @@ def minimise_classes(logits: Floats, y: Ints, w: Floats, penalty: Floats) -> Flo
     aims = np.bincount(y, weights=w, minlength=n_classes)
     aim = float(w @ logits[rows, y])
 
-    def proba(at: Floats) -> tuple[Floats, Floats]:
+    def expand(at: Floats) -> Expansion:
         f = at[0] * logits + at[1:]
-        top = f.max(axis=1, keepdims=True)
-        powers = np.exp(f - top)
-        whole = powers.sum(axis=1, keepdims=True)
-        return powers / whole, np.asarray((np.log(whole) + top)[:, 0] - f[rows, y])
-
-    def loss_and_gradient(at: Floats) -> tuple[float, Floats]:
-        p, losses = proba(at)
-        slope = float(w @ (p * logits).sum(axis=1)) - aim
-        gradient = np.append(slope, w @ p - aims) + penalty * at
-        return float(w @ losses + penalty @ at**2 / 2), gradient
-
-    def hessian(at: Floats) -> Floats:
-        p, _ = proba(at)
+        f -= f.max(axis=1, keepdims=True)
+        own = f[rows, y]
+        p = np.exp(f)
+        whole = p.sum(axis=1, keepdims=True)
+        p /= whole
+        loss = float(w @ (np.log(whole[:, 0]) - own) + penalty @ at**2 / 2)
+        mean = (p * logits).sum(axis=1)
+        shares = w @ p
+        gradient = np.append(float(w @ mean) - aim, shares - aims) + penalty * at
         weighted = p * w[:, None]
-        apart = logits - (p * logits).sum(axis=1, keepdims=True)
-        out = np.empty((n_classes + 1, n_classes + 1))
-        out[0, 0] = np.sum(weighted * apart**2)
-        out[0, 1:] = out[1:, 0] = np.sum(weighted * apart, axis=0)
-        out[1:, 1:] = np.diag(weighted.sum(axis=0)) - weighted.T @ p
-        return out + np.diag(penalty)
+        apart = logits - mean[:, None]
+        hessian = np.diag(penalty)
+        along = weighted * apart
+        hessian[0, 0] += np.sum(along * apart)
+        hessian[0, 1:] = hessian[1:, 0] = along.sum(axis=0)
+        hessian[1:, 1:] += np.diag(shares) - weighted.T @ p
+        return loss, gradient, hessian
 
-    return descend(loss_and_gradient, hessian, np.append(1.0, np.zeros(n_classes)))
+    return descend(expand, np.append(1.0, np.zeros(n_classes)))
 
 
-def descend(
-    loss_and_gradient: Callable[[Floats], tuple[float, Floats]],
-    hessian: Callable[[Floats], Floats],
-    theta: Floats,
-) -> Floats:
-    """Minimise a smooth convex function from a starting point.
+def descend(expand: Callable[[Floats], Expansion], theta: Floats) -> Floats:
+    """Minimise a smooth convex function, known by its first two derivatives, from some point.
 
     Newton's method with Levenberg's damping, which finds its way back from saturated
-    probabilities, where halving Newton's steps does not. Once the loss moves by rounding only, a
-    falling gradient still counts as progress: the last steps are the exact ones.
+    probabilities, where halving Newton's steps does not. A step whose promise is less than the
+    loss's rounding is the last one: it squares an error of 1e-8. From there on only the gradient
+    can tell whether it was one.
     """
-    (loss, grad), damping = loss_and_gradient(theta), 1.0
-    for _ in range(500):
-        damped = hessian(theta) + damping * np.eye(len(theta))
-        step = np.linalg.lstsq(damped, grad, rcond=1e-300)[0]
-        if np.all(np.abs(step) <= 1e-15 * (1 + np.abs(theta))):
-            break
-        new_loss, new_grad = loss_and_gradient(theta - step)
-        falls = np.linalg.norm(new_grad) < np.linalg.norm(grad)
-        if new_loss < loss - 0.25 * (grad @ step) or (falls and new_loss <= loss + 1e-14):
-            theta, loss, grad, damping = theta - step, new_loss, new_grad, damping / 8
+    loss, gradient, hessian = expand(theta)
+    damping = 1e-4 * float(np.diag(hessian).max())
+    for _ in range(200):
+        damped = hessian + damping * np.eye(len(theta))
+        step = np.linalg.lstsq(damped, gradient, rcond=1e-300)[0]
+        promise = float(gradient @ step)
+        moved = expand(theta - step)
+        if promise <= 1e-16 * (1.0 + abs(loss)):
+            falls = np.linalg.norm(moved[1]) < np.linalg.norm(gradient)
+            return theta - step if falls else theta
+        if moved[0] <= loss - 0.25 * promise + 1e-15 * (1.0 + abs(loss)):
+            theta, (loss, gradient, hessian), damping = theta - step, moved, damping / 8
         else:
             damping *= 8
     return theta
