@@ -99,8 +99,10 @@ class ColumnDraw:
         numbers = np.arange(1, n_nodes + 1, dtype=np.uint64) + np.uint64(self.stream * 2**32)
         keys = mix(round_key(self.seed, self.number), numbers)
         among = np.tile(np.arange(self.n_features), (n_nodes, 1))
-        chosen = np.argsort(mix(keys[:, None], among), axis=1, kind="stable")[:, : self.width]
-        return np.sort(chosen, axis=1)
+        hashes = mix(keys[:, None], among)  # of different columns always different
+        beyond = np.partition(hashes, self.width, axis=1)[:, self.width, None]
+        chosen = np.flatnonzero(hashes < beyond) % self.n_features
+        return chosen.reshape(n_nodes, self.width)
 
 
 def column_draw(

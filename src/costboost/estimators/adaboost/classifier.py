@@ -162,8 +162,9 @@ class CostBoostClassifier(
         every fold then stops on its own held-out rows, and its map is fitted to rows of its fold
         that had no part in that; a map fitted to the rows that choose the round would be
         flattered by them.
-    tol : float, default=0.0
-        A fall by less than this share of the best cost, or loss, does not count.
+    tol : float, default="auto"
+        A fall by less than this share of the best cost, or loss, does not count. "auto" is 0, in
+        the recipe .002 below 10,000 rows.
     warm_start : bool, default=False
         Continue from the rounds of the last ``fit``, which had it too (same data, larger
         `n_estimators`). Other data, or another method, are refused.
@@ -249,7 +250,7 @@ class CostBoostClassifier(
         validation_fraction: float = 0.1,
         n_iter_no_change: int | str | None = "auto",
         early_stopping_metric: Any = "auto",
-        tol: float = 0.0,
+        tol: float | str = "auto",
         warm_start: bool = False,
         on_interrupt: str = "raise",
         verbose: int | str = "auto",

@@ -42,6 +42,7 @@ NAMED = {
     "min_samples_leaf": 1,
     "votes": "discrete",
     "n_iter_no_change": None,
+    "tol": 0.0,
 }
 RECIPE = {
     "n_estimators": 400,
@@ -51,7 +52,8 @@ RECIPE = {
     "max_features": "sqrt",
     "min_samples_leaf": 5,
     "votes": "gentle",
-    "n_iter_no_change": 60,
+    "n_iter_no_change": 40,
+    "tol": 0.002,
 }
 LARGE, LARGER = 1_000, 10_000  # rows, from which on:
 RECIPE_LARGE = {**RECIPE, "max_depth": 6, "n_iter_no_change": 100}
@@ -60,10 +62,12 @@ RECIPE_LARGER = {
     "max_depth": None,
     "learning_rate": 0.05,
     "min_samples_leaf": 20,
+    "tol": 0.0,
 }
 LOG_LEAVES = 31  # of the trees in tables that are larger still
 # More than two classes: log loss too, one tree with vector leaves a round.
 RECIPE_MANY = {**RECIPE_LARGE, "votes": "discrete"}
+RECIPE_MANY_SMALL = {**RECIPE_MANY, "n_iter_no_change": RECIPE["n_iter_no_change"]}
 # The same by SAMME, where votes are asked for, or no calibration.
 RECIPE_VOTES = {**RECIPE_MANY, "max_depth": 8, "learning_rate": 0.5}
 
@@ -207,11 +211,13 @@ def _choices(params: Any, n_samples: int, n_classes: int, *, log_loss: bool) -> 
     """Return what "auto" stands for."""
     if not is_recipe(params):
         return NAMED
+    small = n_samples < LARGE
     if n_classes > 2:
-        return RECIPE_MANY if log_loss else RECIPE_VOTES
+        many = RECIPE_MANY_SMALL if small else RECIPE_MANY
+        return many if log_loss else RECIPE_VOTES
     if log_loss:
         return RECIPE_LARGER
-    return RECIPE if n_samples < LARGE else RECIPE_LARGE
+    return RECIPE if small else RECIPE_LARGE
 
 
 def _by_log_loss(params: Any, n_samples: int, n_classes: int) -> bool:

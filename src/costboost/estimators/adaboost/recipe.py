@@ -45,6 +45,7 @@ Rows = NDArray[np.integer[Any]]
 
 STEP = 10  # rounds between two looks at the rows left out
 DOUBT = 0.5  # standard errors by which a later look may be worse than the best
+SOLVED = 1e-4  # the share of a constant answer's log loss at which nothing is left to learn
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,8 @@ class Race:
         self.watch = EarlyStopping(
             self, plan.patience, plan.tolerance, STEP, plan.setting.n_rounds, self._idle
         )
+        judged = plan.metric == "log_loss" and plan.patience is not None
+        self._solved = SOLVED * _entropy(self.y, self.weights) if judged else -np.inf
         self._last: Look | None = None
         self.interrupted = False
         self.train_costs: dict[int, list[float]] = {}  # by the number of rounds, of each fold
@@ -188,10 +191,10 @@ class Race:
         return self.trainer.plan.metric == "cost" and np.array_equal(*self._decided)
 
     def _watch(self, step: Step) -> bool:
-        """Look if it is time to; True when the loss has not fallen for long enough."""
+        """Look if it is time to; True when the loss has not fallen for long enough, or is gone."""
         enough = self.watch(step)
         self._choose()
-        return enough
+        return enough or self.watch.best <= self._solved
 
     def _choose(self) -> None:
         """Keep the last look if it is the best, or rivals it."""
@@ -296,6 +299,13 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> 
             blend = Blend(chosen.mix, additive.of_all_rows())
         models = (_train_alike(trainer, rows, n_rounds, chosen.calibration, blend),)
     return CalibratedScores(models, (chosen.calibration,) * len(models), n_folds)
+
+
+def _entropy(y: Rows, weights: Floats | None) -> float:
+    """Return the log loss of the best constant answer."""
+    counts = np.bincount(y, None if weights is None else weights / weights.max())
+    shares = counts[counts > 0] / counts.sum()
+    return float(-(shares @ np.log(shares)))
 
 
 def _all_rows(splits: Sequence[tuple[Rows, Rows]], n_rows: int) -> Rows:
