@@ -51,11 +51,7 @@ RATE = 0.1
 def start(
     description: str | None, extend: Callable[[argparse.ArgumentParser], None] | None = None
 ) -> argparse.Namespace:
-    """Read the options, and those that `extend` adds; pin the threads.
-
-    If they are not, the script is started anew: OpenMP reads its settings when it is loaded, so
-    that setting them here would be too late.
-    """
+    """Read the options, and those that `extend` adds; pin the threads."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -66,12 +62,20 @@ def start(
     if extend is not None:
         extend(parser)
     options = parser.parse_args()
-    if any(name not in os.environ for name in PINNED):
-        os.environ.update(PINNED | dict(os.environ))
-        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+    pin_threads()
     if options.quick:
         options.rows = min(options.rows, 200_000)
     return options
+
+
+def pin_threads() -> None:
+    """Start the script anew with its threads pinned, if they are not.
+
+    OpenMP reads its settings when it is loaded, so that setting them here would be too late.
+    """
+    if any(name not in os.environ for name in PINNED):
+        os.environ.update(PINNED | dict(os.environ))
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 
 def make_table(n_rows: int, n_features: int = FEATURES, seed: int = 0) -> tuple[Any, Any]:

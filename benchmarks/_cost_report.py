@@ -114,12 +114,16 @@ def savings_table(lines: pd.DataFrame, models: list[str]) -> pd.DataFrame:
     splits = splits.dropna()
     if splits.empty:
         return splits
-    table = splits.groupby("set").mean().T
+    by_set = splits.groupby("set").mean()
+    table = by_set.T
     table["mean"] = table.mean(axis=1)
+    if len(by_set.columns) > 1:
+        table["mean rank"] = average_ranks(-by_set.round(DIGITS))
     if OURS in table.index:
         peers = table.index.drop(OURS).tolist()
         found = _compare_savings(_less(splits, peers), splits.index.get_level_values("set"))
         columns = {"ours more": found.estimate, "from": found.low, "to": found.high}
+        columns["error"] = _standard_errors(splits, peers)
         table = table.join(pd.DataFrame(columns, index=peers))
     times = lines.set_index(SPLIT).loc[splits.index].groupby("model")
     table["fit s"] = times["fit_seconds"].mean()
@@ -143,6 +147,12 @@ def _compare_savings(differences: Any, sets: pd.Index) -> Any:
     )
 
 
+def _standard_errors(splits: pd.DataFrame, peers: list[str]) -> Any:
+    """Return the standard error, over splits, of the mean over sets of our lead."""
+    leads = pd.DataFrame(_less(splits, peers), index=splits.index).groupby("set")
+    return np.sqrt((leads.var() / leads.count()).sum().to_numpy()) / leads.ngroups
+
+
 def report(lines: pd.DataFrame, folder: Path) -> None:
     """Print everything and write `cost_summary.csv` and `cost_ranks.png`."""
     lines = lines.assign(**{"mean q": lines[list(RATIO_NAMES)].mean(axis=1)})
@@ -153,6 +163,10 @@ def report(lines: pd.DataFrame, folder: Path) -> None:
     summaries = []
     for title, models in groups.items():
         summaries += _report_group(lines, title, models, folder)
+    seconds = lines[lines["model"].isin(groups[""])].copy()
+    seconds["fit cpu s"] = seconds["fit_cpu_seconds"] / seconds["fits"]
+    seconds = seconds.pivot_table(index="set", columns="model", values="fit cpu s")
+    _print("CPU seconds of a fit", seconds.reindex(columns=groups[""]).T, 2)
     for name, note in FOOTNOTES.items():
         if name in present:
             print("\n" + textwrap.fill(note, 100))
