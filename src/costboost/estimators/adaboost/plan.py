@@ -56,12 +56,13 @@ RECIPE = {
     "tol": 0.002,
 }
 LARGE, LARGER = 1_000, 10_000  # rows, from which on:
-RECIPE_LARGE = {**RECIPE, "max_depth": 6, "n_iter_no_change": 100}
+RECIPE_LARGE = {**RECIPE, "max_depth": 6, "n_iter_no_change": 80}
 RECIPE_LARGER = {
     **RECIPE_LARGE,
     "max_depth": None,
     "learning_rate": 0.05,
     "min_samples_leaf": 20,
+    "n_iter_no_change": 100,
     "tol": 0.0,
 }
 LOG_LEAVES = 31  # of the trees in tables that are larger still
