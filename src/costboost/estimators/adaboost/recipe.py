@@ -10,7 +10,7 @@ are averaged, and the cheapest expected cost decides.
 rounds than each of them alone, and the curve of the loss is flat and noisy there. From 10,000 rows
 on, and with more than two classes, log loss on larger trees takes the place of Gentle AdaBoost;
 classes share a tree of vector leaves a round, and get a bias each. So many rows need no additive
-model either.
+model either. From 50,000 rows on steps are long and few.
 """
 
 from __future__ import annotations
