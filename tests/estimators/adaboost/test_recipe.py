@@ -85,6 +85,43 @@ def test_patience_ends_the_race():
     assert lax.validation_rounds_[-1] == 30  # no fall after the first look is large enough
 
 
+def test_a_loss_that_is_gone_ends_the_race():
+    X = np.random.default_rng(0).uniform(-1, 1, (3000, 3))
+    y = (X[:, 0] > 0).astype(int)
+    X += 2.0 * y[:, None]  # every column tells the classes apart
+    model = auto(200).fit(X, y)
+    gone = recipe.SOLVED * np.log(2)
+    assert model.validation_loss_[-1] <= gone * 1.01
+    assert (model.validation_loss_[:-1] > gone * 0.99).all()
+    assert model.validation_rounds_[-1] < 100
+    patient = auto(60, n_iter_no_change=None).fit(X, y)
+    assert patient.validation_rounds_[-1] == 60
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "n_rows", "rounds", "rate", "patience", "tol"),
+    [
+        (2, 999, 400, 0.1, 40, 0.002),
+        (2, 1000, 400, 0.1, 80, 0.002),
+        (2, 10_000, 400, 0.05, 100, 0.0),
+        (2, 50_000, 100, 0.2, 30, 0.0),
+        (3, 999, 400, 0.1, 40, 0.002),
+        (3, 10_000, 400, 0.1, 80, 0.002),
+        (3, 50_000, 100, 0.2, 30, 0.002),
+    ],
+)
+def test_what_auto_stands_for_depends_on_rows_and_classes(
+    n_classes, n_rows, rounds, rate, patience, tol
+):
+    y = np.arange(n_rows) % n_classes
+    costs = costboost.costs.as_costs(None, np.arange(n_classes)).bind(np.arange(n_classes), n_rows)
+    settled = plan.settle(CostBoostClassifier(), np.zeros((n_rows, 4)), y, costs, n_classes)
+    assert settled.setting.n_rounds == rounds
+    assert settled.setting.learning_rate == rate
+    assert settled.patience == patience
+    assert settled.tolerance == tol
+
+
 def test_one_model_takes_as_many_rounds_as_the_folds():
     X, y = problem()
     folds = auto().fit(X, y)
