@@ -176,7 +176,7 @@ class GrowTree(Message):
             ends, sampled = shard.ranges[ROOT][1], True
         room = shard.bench.keep((size, n_segments), lambda: size.make(n_segments))
         if self.draw is None:
-            columns = np.arange(len(finder.n_bins))[None]
+            columns = finder.every_column[None]
         else:
             columns = self.draw.table(size.n_nodes)
         summands: Summands = self.mode.summands(shard)
