@@ -56,6 +56,16 @@ class Lesson:
     tree: Tree | None = None
     estimator: Any = None
 
+    @cached_property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(self.cells.sum())
+
+    @cached_property
+    def shares(self) -> Floats:
+        """The share of the weight in every cell, (L, K)."""
+        return np.asarray(self.cells / self.total)
+
 
 @dataclass(frozen=True)
 class LearnerWeights:
