@@ -472,12 +472,13 @@ def part_rows(
     right: cython.Py_ssize_t
     go: cython.Py_ssize_t
     row: cython.uint
+    scattered: cython.bint = not whole and codes.shape[1] > 1
     for s in range(begins.shape[0]):
         left = begins[s]
         right = 0
         for i in range(begins[s], ends[s]):
             row = i if whole else order[i]
-            if cython.compiled and not whole and i + NEAR < ends[s]:
+            if cython.compiled and scattered and i + NEAR < ends[s]:
                 prefetch(cython.address(codes[order[i + NEAR], feature]))
                 if i + FAR < ends[s]:
                     prefetch_far(cython.address(codes[order[i + FAR], feature]))
@@ -566,10 +567,11 @@ def write_split(
     go: cython.int
     count: cython.longlong = 0
     step: cython.int = left - right
+    scattered: cython.bint = not whole and codes.shape[1] > 1
     for s in range(begins.shape[0]):
         for i in range(begins[s], ends[s]):
             row = i if whole else order[i]
-            if cython.compiled and not whole and i + NEAR < ends[s]:
+            if cython.compiled and scattered and i + NEAR < ends[s]:
                 prefetch(cython.address(codes[order[i + NEAR], feature]))
                 if i + FAR < ends[s]:
                     prefetch_far(cython.address(codes[order[i + FAR], feature]))

@@ -26,6 +26,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from costboost.shards import _tree_kernels as kernels
 from costboost.shards.bench import Bench
+from costboost.shards.columns import HotColumns
 from costboost.shards.sampling import RowSample
 
 Int64 = NDArray[np.int64]
@@ -104,6 +105,7 @@ class Shard:
         self._marked: RowSample | None = None
         self._kept: dict[tuple[Mode, int], Int64 | tuple[Int64, Int64]] = {}
         self._root_counts: Int64 | None = None
+        self._hot = HotColumns(self.codes, shared=self.skips is not None)
 
     def numbers(self, among: slice = slice(None)) -> NDArray[np.uint32]:
         """Return the numbers of rows among all that the model trains on."""
@@ -152,14 +154,18 @@ class Shard:
         begins, ends = self.ranges[node]
         return self.order, node == ROOT and not self.sampled, begins, ends
 
-    def places(self, node: int) -> Iterator[Place]:
-        """Yield (codes, order, whole, begins, ends), of all segments or of one after another."""
+    def places(self, node: int, codes: NDArray[np.uint8] | None = None) -> Iterator[Place]:
+        """Yield (codes, order, whole, begins, ends), of all segments or of one after another.
+
+        The codes are those of the table, or the given ones.
+        """
         order, whole, begins, ends = self.where(node)
+        codes = self.codes if codes is None else codes
         if self.skips is None:
-            yield self.codes, order, whole, begins, ends
+            yield codes, order, whole, begins, ends
             return
         for s, skip in enumerate(self.skips):
-            yield self.codes[skip:], order, whole, begins[s : s + 1], ends[s : s + 1]
+            yield codes[skip:], order, whole, begins[s : s + 1], ends[s : s + 1]
 
     def pieces(self) -> Iterator[tuple[NDArray[np.uint8], slice]]:
         """Yield codes that lie together, and the rows that they are of."""
@@ -182,10 +188,11 @@ class Shard:
             self.order = self.worktop("order", np.uint32)
         begins, ends = self.ranges[node]
         scratch, parts = self.bench.desk.places(len(self.rows)), []
-        for codes, order, whole, begin, end in self.places(node):
+        table, column = self._hot.find(feature, self.size(node))
+        for codes, order, whole, begin, end in self.places(node, table):
             parts.append(np.empty_like(begin))
             where = (order, scratch, whole, begin, end)
-            kernels.partition(codes, feature, goes_left, *where, parts[-1])
+            kernels.partition(codes, column, goes_left, *where, parts[-1])
         middles = parts[0] if len(parts) == 1 else np.concatenate(parts)
         # The root's rows are now in `order`, so its children read them there.
         self.ranges[left] = (begins, middles)
@@ -265,8 +272,9 @@ class Shard:
             if not divided and shape.left[left] < 0 and shape.left[left + 1] < 0:
                 ends = (shape.leaves[left], shape.leaves[left + 1])
                 n_left = 0
-                for codes, order, *where in self.places(node):
-                    own = (codes, *goes, order, *where, *ends, leaves)
+                table, column = self._hot.find(goes[0], self.size(node))
+                for codes, order, *where in self.places(node, table):
+                    own = (codes, column, goes_left, order, *where, *ends, leaves)
                     n_left += kernels.assign_split(*own)
                 counts[ends[0]], counts[ends[1]] = n_left, self.size(node) - n_left
                 continue

@@ -433,6 +433,23 @@ def _pair_weight(
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
+def _bar(
+    score: cython.double, whole: cython.double, second: cython.double, newton: cython.bint
+) -> cython.double:
+    """Return what a cut is measured against by `_may_score`: the score that it should reach.
+
+    Of two classes, both sides score (A^2 + B^2) / S + 2 (a B - b A)^2 / (s (S - s) S), S and s the
+    sums of the whole's weights A, B and the left side's a, b: (a B - b A)^2 tells, over s (S - s).
+    """
+    if newton:
+        return score
+    return 0.5 * (score * (whole + second) - whole * whole - second * second)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
 def _may_score(
     first: cython.longlong,
     second: cython.longlong,
@@ -440,10 +457,9 @@ def _may_score(
     whole_second: cython.longlong,
     newton: cython.bint,
     l2: cython.double,
-    least: cython.double,
-    slack: cython.double,
+    bar: cython.double,
 ) -> cython.bint:
-    """Whether both sides of a cut together may score `least`, but for rounding: no division."""
+    """Whether both sides of a cut together may reach the bar, but for rounding: no division."""
     a: cython.double = cython.cast(cython.double, first)
     b: cython.double = cython.cast(cython.double, second)
     c: cython.double
@@ -451,13 +467,11 @@ def _may_score(
     if newton:
         c = cython.cast(cython.double, whole - first)
         d = cython.cast(cython.double, whole_second - second)
-        return a * a * (d + l2) + c * c * (b + l2) > least * (b + l2) * (d + l2)
-    # Differences of rounded numbers will do: what they are wrong by is far below `slack`.
-    c = cython.cast(cython.double, whole) - a
-    d = cython.cast(cython.double, whole_second) - b
-    return (a * a + b * b) * (c + d) + (c * c + d * d + slack) * (a + b) > least * (
-        (a + b) * (c + d)
-    )
+        return a * a * (d + l2) + c * c * (b + l2) > bar * (b + l2) * (d + l2)
+    # What this is wrong by is 1e-15 of the whole, and the bar lies 1e-9 of it below the score.
+    c = cython.cast(cython.double, whole)
+    d = cython.cast(cython.double, whole_second)
+    return (a * d - b * c) * (a * d - b * c) > bar * ((a + b) * (c + d - (a + b)))
 
 
 @cython.cfunc
@@ -473,18 +487,17 @@ def _may_score_between(
     whole_second: cython.longlong,
     newton: cython.bint,
     l2: cython.double,
-    least: cython.double,
-    slack: cython.double,
+    bar: cython.double,
 ) -> cython.bint:
-    """Whether a cut may score `least` whose left sums lie between these.
+    """Whether a cut may reach the bar whose left sums lie between these.
 
     Scores are convex, and so largest in a corner of what lies between.
     """
     return (
-        _may_score(highest, far_second, whole, whole_second, newton, l2, least, slack)
-        or _may_score(lowest, far_second, whole, whole_second, newton, l2, least, slack)
-        or _may_score(highest, second, whole, whole_second, newton, l2, least, slack)
-        or _may_score(lowest, second, whole, whole_second, newton, l2, least, slack)
+        _may_score(highest, far_second, whole, whole_second, newton, l2, bar)
+        or _may_score(lowest, far_second, whole, whole_second, newton, l2, bar)
+        or _may_score(highest, second, whole, whole_second, newton, l2, bar)
+        or _may_score(lowest, second, whole, whole_second, newton, l2, bar)
     )
 
 
@@ -525,10 +538,11 @@ def _search_pairs(
     both: cython.double
     top: cython.double = best[0]
     parent: cython.double = _score(sums, NEWTON if newton else GINI, l2)
-    least: cython.double = (parent + top) * NEARLY
-    slack: cython.double = ROUNDING * _pair_weight(sums[0], sums[1], newton) ** 2
     whole: cython.longlong = sums[0]
     whole_second: cython.longlong = sums[1]
+    all_first: cython.double = cython.cast(cython.double, whole)
+    all_second: cython.double = cython.cast(cython.double, whole_second)
+    bar: cython.double = _bar((parent + top) * NEARLY, all_first, all_second, newton)
     left: cython.longlong
     second: cython.longlong
     far: cython.longlong
@@ -579,8 +593,7 @@ def _search_pairs(
                     whole_second,
                     newton,
                     l2,
-                    least,
-                    slack,
+                    bar,
                 )
                 or (
                     missing
@@ -593,8 +606,7 @@ def _search_pairs(
                         whole_second,
                         newton,
                         l2,
-                        least,
-                        slack,
+                        bar,
                     )
                 )
             ):
@@ -606,7 +618,7 @@ def _search_pairs(
                 left += hist[j, t, 0]
                 second += hist[j, t, 1]
                 if not (
-                    _may_score(left, second, whole, whole_second, newton, l2, least, slack)
+                    _may_score(left, second, whole, whole_second, newton, l2, bar)
                     or (
                         missing
                         and _may_score(
@@ -616,8 +628,7 @@ def _search_pairs(
                             whole_second,
                             newton,
                             l2,
-                            least,
-                            slack,
+                            bar,
                         )
                     )
                 ):
@@ -646,7 +657,7 @@ def _search_pairs(
                             )
                         ):
                             top = both - parent
-                            least = (parent + top) * NEARLY
+                            bar = _bar((parent + top) * NEARLY, all_first, all_second, newton)
                             best[0] = top
                             best[1] = f
                             best[2] = t

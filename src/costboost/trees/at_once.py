@@ -175,10 +175,8 @@ class GrowTree(Message):
         if self.sample is not None and shard.begin(self.sample) > 0:
             ends, sampled = shard.ranges[ROOT][1], True
         room = shard.bench.keep((size, n_segments), lambda: size.make(n_segments))
-        if self.draw is None:
-            columns = np.arange(len(finder.n_bins))[None]
-        else:
-            columns = self.draw.table(size.n_nodes)
+        draw = self.draw
+        columns = finder.every_column[None] if draw is None else draw.table(size.n_nodes)
         summands: Summands = self.mode.summands(shard)
         n_nodes = kernels.grow_tree(
             shard.codes,

@@ -185,7 +185,6 @@ class Grower:
     ) -> None:
         self.shards, self.mode, self.finder, self.limits = shards, mode, finder, limits
         self.draw = draw
-        self._every_column = np.arange(shards.n_features)
         few = draw is not None and 2 * draw.width < shards.n_features
         self._apart = few and not finder.whole_table
         # Rows are counted in advance, or only where a split may leave too few of them.
@@ -275,7 +274,7 @@ class Grower:
             sums=grown.sums[:, 0].copy(),
             subsets={node: goes_left[node].copy() for node in subsets},
             leaves=leaves,
-            depth=int(grown.numbers[:, 3].max()),
+            depth=max(grown.numbers[:, 3].tolist()),
             cover=cover,
             leaf_bounds=grown.reals[leaves, 2:4] if self._constrained else None,
         )
@@ -341,7 +340,7 @@ class Grower:
     def _columns(self, path: frozenset[int], number: int) -> Int64:
         """Return the columns to search for the split of a node."""
         if self.limits.interactions is None:
-            return self._every_column if self.draw is None else self.draw.columns(number)
+            return self.finder.every_column if self.draw is None else self.draw.columns(number)
         allowed = self.limits.interactions.allowed(path)
         return allowed if self.draw is None else self.draw.columns(number, allowed)
 

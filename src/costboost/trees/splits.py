@@ -90,6 +90,11 @@ class SplitFinder:
         sides = np.empty((2, self._n_channels), dtype=np.int64)
         return sides, np.empty((2, 256), dtype=np.int64), np.empty(256)
 
+    @cached_property
+    def every_column(self) -> Int64:
+        """The numbers of all columns."""
+        return np.arange(len(self.n_bins))
+
     @property
     def columns(self) -> tuple[Int64, NDArray[np.uint8], NDArray[np.int8]]:
         """What the kernels know of the columns: bins, categories, and constraints if any."""

@@ -56,6 +56,16 @@ class Lesson:
     tree: Tree | None = None
     estimator: Any = None
 
+    @cached_property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(self.cells.sum())
+
+    @cached_property
+    def shares(self) -> Floats:
+        """The share of the weight in every cell, (L, K)."""
+        return np.asarray(self.cells / self.total)
+
 
 @dataclass(frozen=True)
 class LearnerWeights:
@@ -190,10 +200,12 @@ class TreeLearner:
 
     def learn(self, shards: Shards, number: int, handed: LearnerWeights) -> Lesson:
         """Grow a tree on the weights handed over."""
-        scales = np.full(self.n_classes, grid_scale(handed.largest, shards.n_rows))
+        scales: Any = grid_scale(handed.largest, shards.n_rows)
+        by_class = (scales,) * self.n_classes
         if handed.by_class is not None:
-            scales *= handed.by_class
-        mode = ClassWeights(tuple(scales.tolist()), handed.by_row)
+            scales = scales * handed.by_class
+            by_class = tuple(scales.tolist())
+        mode = ClassWeights(by_class, handed.by_row)
         finder = self._finder(shards, mode)
         grower = Grower(shards, mode, finder, self.limits, self._draw(number))
         sample = RowSample(self.subsample, self.seed, number) if self.subsample < 1.0 else None

@@ -94,7 +94,7 @@ class Boosting:
         self.n_outputs = 1 if n_classes == 2 else n_classes
         self.stop: Stop = "rounds"
         self.total_alpha = 0.0
-        self._latest_shares, self._latest_total, self._latest_wrong = Latest(), Latest(), Latest()
+        self._latest_wrong = Latest()
         self.terms = Terms(shards, rule, given.by_class(), n_classes, setting)
         self.weights = Weights(shards, self.terms, weighted=given.weights is not None)
         self._ledger = Ledger(
@@ -152,7 +152,7 @@ class Boosting:
     def _step(self, lesson: Lesson) -> tuple[float | tuple[float, float], Floats, bool] | None:
         """Choose alpha; return (alpha, vote sizes, perfect), or None if no step can be taken."""
         setting, hypothesis = self.setting, lesson.hypothesis
-        weights, wrong = self._shares(lesson), self._wrong(hypothesis)
+        weights, wrong = lesson.shares, self._wrong(hypothesis)
         perfect = not (weights[wrong] > 0.0).any()
         if self.rule.partition:
             return self._partition_step(weights, hypothesis, perfect)
@@ -214,7 +214,7 @@ class Boosting:
     ) -> Sums:
         """Return the sums of this round, with the rule's exponents and factors or without."""
         hypothesis, terms = lesson.hypothesis, self.terms
-        total, plain = self._total(lesson), code or not exponent
+        plain = code or not exponent
         if terms.by_cell(hypothesis) or (plain and not hypothesis.by_row):
             if plain:
                 wrong = 1.0 / (self.n_classes - 1) if code else 1.0
@@ -224,7 +224,7 @@ class Boosting:
                 u = terms.cell_margins(hypothesis)
             cells = self.weights.of_priced_cells(lesson) if factor else lesson.cells
             tails = partial(self.weights.cell_tails, hypothesis, u, factor=factor)
-            q = self._shares(lesson) if cells is lesson.cells else cells / total
+            q = lesson.shares if cells is lesson.cells else cells / lesson.total
             return CellSums(q, u, tails)
         sums = self.weights.sums(hypothesis, lesson.cells)
         if plain or (terms.has_factors and not factor):
@@ -264,14 +264,6 @@ class Boosting:
 
     # --- after alpha is known
 
-    def _shares(self, lesson: Lesson) -> Floats:
-        """Return the share of the weight in every cell, (L, K)."""
-        return self._latest_shares.of(lesson.cells, lambda cells: cells / self._total(lesson))
-
-    def _total(self, lesson: Lesson) -> float:
-        """Return the weight of all rows."""
-        return self._latest_total.of(lesson.cells, lambda cells: float(cells.sum()))
-
     def _wrong(self, hypothesis: Hypothesis) -> NDArray[np.bool_]:
         """Return (L, K): whether the leaf's vote is wrong for a row of the class."""
         return self._latest_wrong.of(hypothesis, lambda said: ~said.right(self.n_classes))
@@ -287,7 +279,7 @@ class Boosting:
         """Vote, pay, compute this round's Z, and make the weights of the next."""
         hypothesis = lesson.hypothesis
         step = 1.0 if isinstance(alpha, tuple) else alpha
-        error = float(self._shares(lesson)[self._wrong(hypothesis)].sum())
+        error = float(lesson.shares[self._wrong(hypothesis)].sum())
         self.total_alpha += float(np.sum(alpha)) if isinstance(alpha, tuple) else alpha
         values = self._values(hypothesis, step)
         applied = 1.0 if self.rule.update == "one" else step
@@ -304,7 +296,7 @@ class Boosting:
         sums = self._sums(lesson)
         if not self.weights.is_long(lesson.hypothesis, alpha):
             return sums.z_alone(alpha)
-        log_z = sums.tails().log_z(alpha) - math.log(self._total(lesson))
+        log_z = sums.tails().log_z(alpha) - math.log(lesson.total)
         return math.exp(min(log_z, 700.0))
 
     def _values(self, hypothesis: Hypothesis, alpha: float) -> Floats:

@@ -221,7 +221,7 @@ class Weights:
                 factors = terms.cell_factors(lesson.hypothesis) * terms.round_factor_by_class()
                 with np.errstate(divide="ignore"):
                     logs = logs + np.log(factors)
-            shift = _log_sum(logs, lesson.cells / lesson.cells.sum())
+            shift = _log_sum(logs, lesson.shares)
         else:
             shift = math.log(normalizer) if normalizer > 0.0 else 0.0
         return np.asarray(np.exp(np.minimum(np.maximum(logs - shift, -700.0), 700.0)))

@@ -291,8 +291,9 @@ class GradientBoosting:
         return values
 
     def _write_step(self, lesson: Lesson, k: int, values: Floats) -> None:
-        """Let rows note what the lesson adds to their output k, if they keep steps."""
-        self.shards.call([WriteSteps(k, None if lesson.tree is None else values)])
+        """Let rows note what the lesson adds to their output k, unless its leaves say it."""
+        if self._moves_by != "leaf":
+            self.shards.call([WriteSteps(k, None if lesson.tree is None else values)])
 
     def _take(
         self, number: int, step: float, lessons: tuple[Lesson, ...], values: tuple[Floats, ...]
