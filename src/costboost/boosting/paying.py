@@ -47,8 +47,8 @@ class Bill:
         Bound, in the user's units; of these rows, if they have prices of their own.
     prices : float64 array of shape (m, K) or None
         What each decision costs, in the payer's unit.
-    extra : float64 array of shape (m,) or None
-        Of two decisions, what the second costs more than the first.
+    unit : float
+        The payer's.
     limits : float64 array of shape (m,) or None
         The margin above which the second of two classes is the cheaper answer.
     decisions : uint8 array of shape (m,)
@@ -58,7 +58,7 @@ class Bill:
     truth: NDArray[np.uint8]
     costs: Costs
     prices: Floats | None = None
-    extra: Floats | None = None
+    unit: float = 1.0
     limits: Floats | None = None
     decisions: NDArray[np.uint8] | None = None
 
@@ -66,6 +66,20 @@ class Bill:
         """Return what each decision costs on some rows, in the user's units."""
         costs = self.costs[rows] if self.costs.per_row else self.costs
         return costs.of_labels(self.truth[rows].astype(np.int64), encoded=True)
+
+    def extra(self, rows: slice) -> Floats:
+        """Return what the second of two decisions costs more than the first, in the user's units.
+
+        It is computed whenever it is asked for: that takes less than a number kept by row would.
+        """
+        costs, truth = self.costs[rows] if self.costs.per_row else self.costs, self.truth[rows]
+        if not len(truth):
+            return np.zeros(0)
+        least, most = int(truth.min()), int(truth.max())
+        extra = np.broadcast_to(_extra_of_class(costs, most), truth.shape)
+        if least == most:
+            return np.array(extra)
+        return np.where(truth == least, _extra_of_class(costs, least), extra)
 
     def blocks(self) -> Iterator[slice]:
         """Yield all rows, some at a time."""
@@ -90,6 +104,12 @@ def make_bill(costs: Costs, y: NDArray[np.integer[Any]], rows: NDArray[Any] | sl
     """Return the bill of some rows of a table."""
     own = costs[rows] if costs.per_row else costs
     return Bill(np.ascontiguousarray(y[rows], dtype=np.uint8), own)
+
+
+def _extra_of_class(costs: Costs, k: int) -> Floats:
+    """Return what the second decision costs rows of one class more than the first."""
+    first, second = costs.of_class(k)
+    return np.asarray(second - first)
 
 
 class Proba(Protocol):
@@ -127,7 +147,7 @@ class SetPrices(Command):
 class PayForFirst(Message):
     """Add up what it costs to decide for the first of two answers everywhere, in a unit.
 
-    What the second costs more is all that is kept: a decision seldom changes.
+    From then on only what the second costs more is asked for: a decision seldom changes.
     """
 
     unit: float
@@ -138,11 +158,9 @@ class PayForFirst(Message):
     def answer(self, shard: Shard) -> Int64:
         """Return the exact price, (1, 2)."""
         bill, out = shard.state.bill, np.zeros((1, 2), dtype=np.int64)
-        weights = shard.state.sample_weights
-        bill.extra = np.empty(len(bill.truth))
+        weights, bill.unit = shard.state.sample_weights, self.unit
         for rows in bill.blocks():
             prices = bill.paid(rows) / self.unit
-            bill.extra[rows] = prices[:, 1] - prices[:, 0]
             first = np.zeros(len(prices), np.uint8)
             own = NONE if weights is None else weights[rows]
             kernels.price_decisions(first, prices, own, self.scale, out)

@@ -92,6 +92,22 @@ class BoundRule:
         answer = getattr(self.rule, name)(at)
         return read_finite(answer, at.cost.shape, source, low=low, high=high)
 
+    def sides(self, at: RuleInput) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return the exponents of right and wrong answers, and their factors, (m,) each.
+
+        Two of a kind are one array where the rule has one function for both.
+        """
+        rule = self.rule
+        right, right_factor = self.exponents("right", at), self.factor("right_factor", at)
+        same = rule.wrong is rule.right, rule.wrong_factor is rule.right_factor
+        wrong = right if same[0] else self.exponents("wrong", at)
+        return (
+            right,
+            wrong,
+            right_factor,
+            right_factor if same[1] else self.factor("wrong_factor", at),
+        )
+
     def terms(
         self, prices: Prices, labels: NDArray[Any], objective: Any = None
     ) -> tuple[Floats, Floats]:

@@ -83,6 +83,18 @@ class RowTerms:
             return cls(np.ascontiguousarray(u), np.broadcast_to(1.0, u.shape))
         return cls(np.ascontiguousarray(u), np.ascontiguousarray(f))
 
+    @classmethod
+    def of_label(
+        cls, label: int, right: Floats, wrong: Floats, right_factor: Floats, wrong_factor: Floats
+    ) -> RowTerms:
+        """Return the terms of rows of one of two classes, from those of right and wrong answers."""
+        if right is wrong and right_factor is wrong_factor:
+            return cls(right[:, None], right_factor[:, None])
+        u, f = np.empty((len(right), 2)), np.empty((len(right), 2))
+        u[:, label], f[:, label] = right, right_factor
+        u[:, 1 - label], f[:, 1 - label] = -wrong, wrong_factor
+        return cls(u, f)
+
     @property
     def signed(self) -> bool:
         """Whether the sign of a margin is in `u`, not in the answer alone."""
@@ -96,6 +108,10 @@ class RowTerms:
     def columns(self, hypothesis: Hypothesis) -> Int64:
         """Return the column of u and f for the vote of every leaf, (L,)."""
         return hypothesis.votes if self.signed else np.zeros_like(hypothesis.votes)
+
+    def factors(self, hypothesis: Hypothesis, leaves: NDArray[Any]) -> Floats:
+        """Return the factor of every row for the vote of its leaf, (m,)."""
+        return np.asarray(self.f[np.arange(len(leaves)), self.columns(hypothesis)[leaves]])
 
     def sizes(self, hypothesis: Hypothesis, n_classes: int) -> Floats:
         """Return what multiplies the u of every leaf and class, (L, K)."""

@@ -5,7 +5,10 @@ labels          (m,)     the class each row aims at: rows are grouped by it
 prices          what a mistake costs, by class or (m,), in the user's units
 weights         (m,)     D, of any sum
 margins         (m, J)   F, J = 1 for two classes
-terms           a rule's effective margins and factors by row, where rows of a cell differ
+
+A rule's effective margins and factors by row, where rows of a cell differ, are not kept if they
+follow from the prices of two classes: `term_blocks` computes them again, some rows at a time, in
+less time than memory would take to hand them over.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,6 +39,7 @@ Part = tuple[Floats, Floats]
 TINY = 1e-280  # weights are held above this: no denormals, and a way back; as in the kernels
 _NONE = np.zeros(0)
 _ALL = slice(None)
+_BLOCK = 1 << 15  # rows whose terms are computed at a time: they stay in the cache
 
 
 @dataclass
@@ -99,6 +104,12 @@ class AdaRows:
         """Yield all rows, some at a time: nothing as large as the rows is made beside them."""
         return blocks_of(len(self.labels))
 
+    def pieces(self, starts: Int64) -> Iterator[slice]:
+        """Yield all rows, some of one label at a time; `starts` says where labels begin."""
+        for begin, end in pairwise(starts.tolist()):
+            for start in range(begin, end, _BLOCK):
+                yield slice(start, min(start + _BLOCK, end))
+
     def prices(self, rows: slice = _ALL) -> Prices:
         """Return the prices of some rows, in the user's units."""
         truth = self.bill.truth[rows]
@@ -122,6 +133,15 @@ class AdaRows:
         cost = self.scaled_prices(rows).row_price
         return self.bound.at(cost, self.labels[rows], self._objective_at(rows))
 
+    def _aimed_price(self, rows: slice, label: int) -> Floats:
+        """Return the scaled prices of some rows of two classes that all aim at one label."""
+        extra = self.bill.extra(rows)
+        price = np.maximum(extra if label == 0 else np.negative(extra, out=extra), 0.0, out=extra)
+        price += 0.0  # there is no negative zero
+        for scale in self.scales:
+            price *= scale
+        return price
+
     def _objective_at(self, rows: slice) -> Any:
         return None if self.objective is None else partial(self.objective, rows=self.numbers[rows])
 
@@ -133,8 +153,34 @@ class AdaRows:
             out[rows] = self.bound.factor(name, self.at(rows))
         return out
 
+    def term_blocks(self, starts: Int64) -> Iterator[tuple[slice, RowTerms]]:
+        """Yield rows and their margins and factors, votes of strength 1.
+
+        Parameters
+        ----------
+        starts : int64 array of shape (K + 1,)
+            Where each label begins.
+        """
+        if self.keeps_terms:
+            yield slice(0, len(self.labels)), self.terms()
+            return
+        assert self.bound is not None
+        for rows in self.pieces(starts):
+            labels = self.labels[rows]
+            label = int(labels[0])
+            at = self.bound.at(self._aimed_price(rows, label), labels)
+            yield rows, RowTerms.of_label(label, *self.bound.sides(at))
+
+    @property
+    def keeps_terms(self) -> bool:
+        """Whether terms are kept: those of many classes, and those that a user's code says."""
+        if self._terms is not None or self.n_classes > 2 or self.table is not None:
+            return True
+        assert self.bound is not None
+        return self.objective is not None or self.bound.beta is not None
+
     def terms(self) -> RowTerms:
-        """Return the margins and factors of the rows, votes of strength 1."""
+        """Return the margins and factors of the rows, votes of strength 1, and keep them."""
         if self._terms is None:
             # One column is enough for many rules: more only if some row needs them.
             self._terms = self._join_terms(1) or self._join_terms(self.n_classes)
