@@ -13,6 +13,8 @@ T = TypeVar("T")
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
+_NONE = np.zeros(0)
+
 
 @dataclass(frozen=True)
 class Hypothesis:
@@ -85,15 +87,23 @@ class RowTerms:
 
     @classmethod
     def of_label(
-        cls, label: int, right: Floats, wrong: Floats, right_factor: Floats, wrong_factor: Floats
+        cls, label: int, exponents: tuple[Floats, Floats] | None, factors: tuple[Floats, Floats]
     ) -> RowTerms:
-        """Return the terms of rows of one of two classes, from those of right and wrong answers."""
+        """Return the terms of rows of one of two classes, from those of right and wrong answers.
+
+        Without exponents there are factors alone.
+        """
+        (right_factor, wrong_factor), n_rows = factors, len(factors[0])
+        right, wrong = (_NONE, _NONE) if exponents is None else exponents
         if right is wrong and right_factor is wrong_factor:
             return cls(right[:, None], right_factor[:, None])
-        u, f = np.empty((len(right), 2)), np.empty((len(right), 2))
-        u[:, label], f[:, label] = right, right_factor
-        u[:, 1 - label], f[:, 1 - label] = -wrong, wrong_factor
-        return cls(u, f)
+        u = np.empty((len(right), 2))
+        u[:, label], u[:, 1 - label] = right, -wrong
+        if right_factor is wrong_factor:
+            return cls(u, np.broadcast_to(right_factor[:, None], (n_rows, 2)))
+        f = np.empty((2, n_rows))
+        f[label], f[1 - label] = right_factor, wrong_factor
+        return cls(u, f.T)
 
     @property
     def signed(self) -> bool:
@@ -103,7 +113,7 @@ class RowTerms:
     @property
     def factored(self) -> bool:
         """Whether rows have factors other than 1."""
-        return any(self.f.strides)
+        return bool(self.f.strides[0])
 
     def columns(self, hypothesis: Hypothesis) -> Int64:
         """Return the column of u and f for the vote of every leaf, (L,)."""

@@ -386,7 +386,7 @@ class SumPricedCells(Message):
         """Return the sums."""
         n_leaves = len(self.hypothesis.votes)
         out = np.zeros((n_leaves, shard.state.n_classes, 2), dtype=np.int64)
-        for rows, terms in shard.state.term_blocks(shard.starts):
+        for rows, terms in shard.state.term_blocks(shard.starts, margins=False):
             columns = terms.columns(self.hypothesis)
             kernels.sum_terms_by_leaf(*_weighed(shard, rows), columns, terms.f, self.scale, out)
         return out
@@ -401,7 +401,7 @@ class LargestPriced(Largest):
     def answer(self, shard: Shard) -> float:
         """Return it."""
         largest = 0.0
-        for rows, terms in shard.state.term_blocks(shard.starts):
+        for rows, terms in shard.state.term_blocks(shard.starts, margins=False):
             f = terms.factors(self.hypothesis, shard.leaves[rows])
             largest = np.max(shard.state.weights[rows] * f, initial=largest)
         return float(largest)
@@ -644,7 +644,7 @@ class MultiplyCells(Largest):
             own = np.broadcast_to(1.0, (len(state.weights), 1))
             yield slice(0, len(own)), np.zeros_like(votes), own
             return
-        for rows, terms in state.term_blocks(shard.starts):
+        for rows, terms in state.term_blocks(shard.starts, margins=False):
             yield rows, terms.columns(self.hypothesis), terms.f
 
     def _multiply(self, shard: Shard, rows: slice, columns: Int64, own: Floats) -> float:

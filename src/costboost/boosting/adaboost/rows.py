@@ -153,13 +153,17 @@ class AdaRows:
             out[rows] = self.bound.factor(name, self.at(rows))
         return out
 
-    def term_blocks(self, starts: Int64) -> Iterator[tuple[slice, RowTerms]]:
+    def term_blocks(
+        self, starts: Int64, *, margins: bool = True
+    ) -> Iterator[tuple[slice, RowTerms]]:
         """Yield rows and their margins and factors, votes of strength 1.
 
         Parameters
         ----------
         starts : int64 array of shape (K + 1,)
             Where each label begins.
+        margins : bool
+            Whether margins are asked for, not factors alone.
         """
         if self.keeps_terms:
             yield slice(0, len(self.labels)), self.terms()
@@ -169,7 +173,8 @@ class AdaRows:
             labels = self.labels[rows]
             label = int(labels[0])
             at = self.bound.at(self._aimed_price(rows, label), labels)
-            yield rows, RowTerms.of_label(label, *self.bound.sides(at))
+            exponents = self.bound.both_exponents(at) if margins else None
+            yield rows, RowTerms.of_label(label, exponents, self.bound.both_factors(at))
 
     @property
     def keeps_terms(self) -> bool:
