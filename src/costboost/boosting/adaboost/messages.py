@@ -210,7 +210,7 @@ class FirstWeights(Largest):
         state = shard.state
         state.weights = state.evaluate("first")
         if state.bound.rule.round_factor is not None:
-            state.weights *= state.round_factor()
+            state.weights *= state.evaluate("round_factor")
         return float(np.max(state.weights, initial=0.0))
 
 
@@ -639,10 +639,10 @@ class MultiplyCells(Largest):
 
     def _blocks(self, shard: Shard) -> Iterator[tuple[slice, Int64, Floats]]:
         """Yield rows, the columns of their factors for every leaf, and their factors."""
-        state, votes = shard.state, self.hypothesis.votes
+        state, one_column = shard.state, np.zeros_like(self.hypothesis.votes)
         if not self.factored:
-            own = np.broadcast_to(1.0, (len(state.weights), 1))
-            yield slice(0, len(own)), np.zeros_like(votes), own
+            for rows in state.pieces(shard.starts):
+                yield rows, one_column, np.ones((1, 1))
             return
         for rows, terms in state.term_blocks(shard.starts, margins=False):
             yield rows, terms.columns(self.hypothesis), terms.f
