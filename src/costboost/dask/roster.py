@@ -118,6 +118,8 @@ class Roster:
         while actor.status == "pending" and monotonic() < until:
             await asyncio.sleep(_MOMENT)
         try:
+            if actor.status != "finished":  # a fit may end while a worker is still coming
+                raise RuntimeError(f"its making is {actor.status}")
             self._heard.put((name, await asyncio.wait_for(self._call(name, "greet"), _REACH)))
         except BaseException as error:
             self._heard.put((name, error))
