@@ -91,9 +91,12 @@ class Roster:
                 self._welcome(address)
 
     def _wait(self) -> None:
-        """Wait until all have been heard from, or have had their time."""
+        """Wait until all have been heard from, have gone, or have had their time."""
         while self._coming:
-            self._take(*self._heard.get())
+            try:
+                self._take(*self._heard.get(timeout=_LOOK))
+            except queue.Empty:
+                self._look()
 
     def _welcome(self, address: str) -> None:
         """Have an actor made, and ask what it runs, without waiting."""
@@ -149,6 +152,7 @@ class Roster:
         """Note that one is gone; Dask must neither make its actor again nor wait for it."""
         self.lost.setdefault(name, why)
         self.known.pop(name, None)
+        self._coming.discard(name)  # whatever is still heard from it
         futures = self._owed.pop(name, [])
         if name in self._actors:
             futures = [*futures, self._actors.pop(name)]
