@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -67,19 +68,34 @@ class Bill:
         costs = self.costs[rows] if self.costs.per_row else self.costs
         return costs.of_labels(self.truth[rows].astype(np.int64), encoded=True)
 
-    def extra(self, rows: slice) -> Floats:
-        """Return what the second of two decisions costs more than the first, in the user's units.
+    def extra(self, rows: slice, label: int = 0, truth: int | None = None) -> Floats:
+        """Return what missing a label costs more than deciding for it, in the user's units.
 
-        It is computed whenever it is asked for: that takes less than a number kept by row would.
+        There are two decisions. Of shape () where all of these rows pay the same. It is computed
+        whenever it is asked for: that takes less than a number kept by row would.
+
+        Parameters
+        ----------
+        rows : slice
+        label : int
+        truth : int or None
+            The true class of all of these rows, if it is known to be one.
         """
-        costs, truth = self.costs[rows] if self.costs.per_row else self.costs, self.truth[rows]
-        if not len(truth):
-            return np.zeros(0)
-        least, most = int(truth.min()), int(truth.max())
-        extra = np.broadcast_to(_extra_of_class(costs, most), truth.shape)
-        if least == most:
-            return np.array(extra)
-        return np.where(truth == least, _extra_of_class(costs, least), extra)
+        if truth is not None:
+            return self._extra_of_class(truth, rows, label)
+        parts = (self._extra_of_class(k, rows, label) for k in (0, 1))
+        return np.where(self.truth[rows] == 0, *parts)
+
+    def _extra_of_class(self, k: int, rows: slice, label: int) -> Floats:
+        first, second = self._by_class[k]
+        first = first[rows] if first.ndim else first
+        second = second[rows] if second.ndim else second
+        return np.asarray(second - first if label == 0 else first - second)
+
+    @cached_property
+    def _by_class(self) -> list[tuple[Floats, ...]]:
+        """What each decision costs the rows of every class: views of the prices."""
+        return [self.costs.of_class(k) for k in (0, 1)]
 
     def blocks(self) -> Iterator[slice]:
         """Yield all rows, some at a time."""
@@ -104,12 +120,6 @@ def make_bill(costs: Costs, y: NDArray[np.integer[Any]], rows: NDArray[Any] | sl
     """Return the bill of some rows of a table."""
     own = costs[rows] if costs.per_row else costs
     return Bill(np.ascontiguousarray(y[rows], dtype=np.uint8), own)
-
-
-def _extra_of_class(costs: Costs, k: int) -> Floats:
-    """Return what the second decision costs rows of one class more than the first."""
-    first, second = costs.of_class(k)
-    return np.asarray(second - first)
 
 
 class Proba(Protocol):

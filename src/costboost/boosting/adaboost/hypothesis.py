@@ -105,6 +105,19 @@ class RowTerms:
         f[label], f[1 - label] = right_factor, wrong_factor
         return cls(u, f.T)
 
+    def stretched(self, n_rows: int, *, margins: bool) -> RowTerms:
+        """Return the terms of so many rows, where those of one may stand for all.
+
+        Beside margins factors are not: kernels take a view of one number for factors of 1.
+        """
+        if len(self.f) == n_rows:
+            return self
+        f = np.broadcast_to(self.f, (n_rows, self.f.shape[1]))
+        if not margins:
+            return RowTerms(self.u, f)
+        u = np.repeat(self.u, n_rows, axis=0)
+        return RowTerms(u, np.repeat(self.f, n_rows, axis=0) if self.factored else f)
+
     @property
     def signed(self) -> bool:
         """Whether the sign of a margin is in `u`, not in the answer alone."""

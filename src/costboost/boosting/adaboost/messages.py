@@ -731,8 +731,8 @@ class Vote(Message):
         out, turned = np.zeros((1, 2), dtype=np.int64), np.empty(BLOCK + 1, dtype=np.uint16)
         own = (strengths, limits, weights)
         for rows in state.pieces(shard.starts):
-            extra = bill.extra(rows)
-            extra /= bill.unit
+            extra = np.empty(rows.stop - rows.start)
+            np.divide(state.extra(rows), bill.unit, out=extra)
             size, bar, weight = (part[rows] if len(part) > 1 else part for part in own)
             voted = (state.margins[rows], shard.leaves[rows], self.values, size, bar)
             totals, paid = (self.before, self.total), (weight, extra, self.scale, turned, out)

@@ -104,11 +104,17 @@ class AdaRows:
         """Yield all rows, some at a time: nothing as large as the rows is made beside them."""
         return blocks_of(len(self.labels))
 
-    def pieces(self, starts: Int64) -> Iterator[slice]:
-        """Yield all rows, some of one label at a time; `starts` says where labels begin."""
+    def pieces(self, starts: Int64, *, long: bool = False) -> Iterator[slice]:
+        """Yield all rows, some of one label at a time; `starts` says where labels begin.
+
+        If they may be long, rows of one label and one price come all at once.
+        """
         for begin, end in pairwise(starts.tolist()):
-            for start in range(begin, end, _BLOCK):
-                yield slice(start, min(start + _BLOCK, end))
+            if begin == end:
+                continue
+            whole = long and not self.extra(slice(begin, begin + 1)).ndim
+            for start in range(begin, end, end - begin if whole else _BLOCK):
+                yield slice(start, end if whole else min(start + _BLOCK, end))
 
     def prices(self, rows: slice = _ALL) -> Prices:
         """Return the prices of some rows, in the user's units."""
@@ -133,13 +139,20 @@ class AdaRows:
         cost = self.scaled_prices(rows).row_price
         return self.bound.at(cost, self.labels[rows], self._objective_at(rows))
 
+    def extra(self, rows: slice, label: int = 0) -> Floats:
+        """Return what missing a label costs some rows that all aim at one; see `Bill.extra`."""
+        truth = int(self.labels[rows.start]) if self.labels is self.bill.truth else None
+        return self.bill.extra(rows, label, truth)
+
     def _aimed_price(self, rows: slice, label: int) -> Floats:
-        """Return the scaled prices of some rows of two classes that all aim at one label."""
-        extra = self.bill.extra(rows)
-        price = np.maximum(extra if label == 0 else np.negative(extra, out=extra), 0.0, out=extra)
-        price += 0.0  # there is no negative zero
+        """Return the scaled prices of some rows of two classes that all aim at one label.
+
+        One of shape (1,) where they have the same.
+        """
+        price = np.maximum(np.atleast_1d(self.extra(rows, label)), 0.0)
         for scale in self.scales:
-            price *= scale
+            if scale != 1.0:
+                price *= scale
         return price
 
     def _objective_at(self, rows: slice) -> Any:
@@ -169,12 +182,13 @@ class AdaRows:
             yield slice(0, len(self.labels)), self.terms()
             return
         assert self.bound is not None
-        for rows in self.pieces(starts):
-            labels = self.labels[rows]
-            label = int(labels[0])
-            at = self.bound.at(self._aimed_price(rows, label), labels)
+        for rows in self.pieces(starts, long=not margins):
+            label, n_rows = int(self.labels[rows.start]), rows.stop - rows.start
+            price = self._aimed_price(rows, label)
+            at = self.bound.at(price, self.labels[rows.start : rows.start + 1])
             exponents = self.bound.both_exponents(at) if margins else None
-            yield rows, RowTerms.of_label(label, exponents, self.bound.both_factors(at))
+            terms = RowTerms.of_label(label, exponents, self.bound.both_factors(at))
+            yield rows, terms.stretched(n_rows, margins=margins)
 
     @property
     def keeps_terms(self) -> bool:
