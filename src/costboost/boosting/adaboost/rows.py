@@ -6,9 +6,9 @@ prices          what a mistake costs, by class or (m,), in the user's units
 weights         (m,)     D, of any sum
 margins         (m, J)   F, J = 1 for two classes
 
-A rule's effective margins and factors by row, where rows of a cell differ, are not kept if they
-follow from the prices of two classes: `term_blocks` computes them again, some rows at a time, in
-less time than memory would take to hand them over.
+A rule's effective margins and factors by row, where rows of a cell differ, are kept beside a table
+in memory. Where tables are larger than that they are not, if they follow from the prices of two
+classes: `term_blocks` computes them again, some rows at a time.
 """
 
 from __future__ import annotations
@@ -58,6 +58,8 @@ class AdaRows:
         Whether rows may aim at a cheaper answer than the true one.
     objective : callable or None
         (at, rows) -> (a, b, w0): the user's.
+    frugal : bool
+        Whether rows hold as little as they can, at the price of some time.
     scales : tuple of float
         What prices are multiplied by, one factor after the other.
     handed : float64 array of shape (m,) or None
@@ -81,6 +83,7 @@ class AdaRows:
     constant: bool
     aim: bool
     objective: Any = None
+    frugal: bool = False
     bound: BoundRule | None = None
     scales: tuple[float, ...] = ()
     weights: Floats = field(default_factory=lambda: _NONE)
@@ -192,8 +195,8 @@ class AdaRows:
 
     @property
     def keeps_terms(self) -> bool:
-        """Whether terms are kept: those of many classes, and those that a user's code says."""
-        if self._terms is not None or self.n_classes > 2 or self.table is not None:
+        """Whether terms are kept, as always of many classes, and where a user's code says them."""
+        if not self.frugal or self.n_classes > 2 or self.table is not None:
             return True
         assert self.bound is not None
         return self.objective is not None or self.bound.beta is not None
@@ -328,6 +331,7 @@ class Given:
             not self.own_prices,
             self.aim,
             self.objective,
+            frugal=isinstance(rows, slice),  # of a part of a table that is elsewhere
             margins=np.zeros((len(labels), n_outputs)),
         )
 
