@@ -26,7 +26,7 @@ def refuse(codes):
 
 
 def make(folder, about="these", write=fill):
-    return folder.codes(about, SHAPE, write)
+    return folder.array("codes", about, SHAPE, np.uint8, write)
 
 
 @pytest.fixture
@@ -126,10 +126,10 @@ def test_fits_share_a_cache(tmp_path):
     model = CostBoostClassifier("adaboost", n_estimators=3, random_state=0)
     first = model.fit(table, costs=Costs(fp=1, fn=2)).predict_proba(make_rows()[FEATURES])
     files = {f: os.stat(tmp_path / "codes" / f).st_mtime_ns for f in os.listdir(tmp_path / "codes")}
-    assert len(files) == 3  # parts
+    assert len(files) == 6  # codes of three parts, and the numbers of their rows
     again = model.fit(table, costs=Costs(fp=1, fn=2)).predict_proba(make_rows()[FEATURES])
     assert first.tobytes() == again.tobytes()
     now = {f: os.stat(tmp_path / "codes" / f).st_mtime_ns for f in os.listdir(tmp_path / "codes")}
     assert now == files
     model.set_params(max_bins=5).fit(table)
-    assert len(os.listdir(tmp_path / "codes")) == 6
+    assert len(os.listdir(tmp_path / "codes")) == 9  # the rows are in the same order

@@ -12,7 +12,7 @@ from spark_sessions import ENVIRONMENT
 
 PAGE = Path(__file__).parents[2] / "docs" / "spark.md"
 BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-BREAK = "-----"
+BREAK = "== end of block =="  # Spark draws its tables with dashes
 
 
 @pytest.mark.scale

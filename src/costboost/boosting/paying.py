@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -47,8 +48,8 @@ class Bill:
         Bound, in the user's units; of these rows, if they have prices of their own.
     prices : float64 array of shape (m, K) or None
         What each decision costs, in the payer's unit.
-    extra : float64 array of shape (m,) or None
-        Of two decisions, what the second costs more than the first.
+    unit : float
+        The payer's.
     limits : float64 array of shape (m,) or None
         The margin above which the second of two classes is the cheaper answer.
     decisions : uint8 array of shape (m,)
@@ -58,7 +59,7 @@ class Bill:
     truth: NDArray[np.uint8]
     costs: Costs
     prices: Floats | None = None
-    extra: Floats | None = None
+    unit: float = 1.0
     limits: Floats | None = None
     decisions: NDArray[np.uint8] | None = None
 
@@ -66,6 +67,35 @@ class Bill:
         """Return what each decision costs on some rows, in the user's units."""
         costs = self.costs[rows] if self.costs.per_row else self.costs
         return costs.of_labels(self.truth[rows].astype(np.int64), encoded=True)
+
+    def extra(self, rows: slice, label: int = 0, truth: int | None = None) -> Floats:
+        """Return what missing a label costs more than deciding for it, in the user's units.
+
+        There are two decisions. Of shape () where all of these rows pay the same. It is computed
+        whenever it is asked for: that takes less than a number kept by row would.
+
+        Parameters
+        ----------
+        rows : slice
+        label : int
+        truth : int or None
+            The true class of all of these rows, if it is known to be one.
+        """
+        if truth is not None:
+            return self._extra_of_class(truth, rows, label)
+        parts = (self._extra_of_class(k, rows, label) for k in (0, 1))
+        return np.where(self.truth[rows] == 0, *parts)
+
+    def _extra_of_class(self, k: int, rows: slice, label: int) -> Floats:
+        first, second = self._by_class[k]
+        first = first[rows] if first.ndim else first
+        second = second[rows] if second.ndim else second
+        return np.asarray(second - first if label == 0 else first - second)
+
+    @cached_property
+    def _by_class(self) -> list[tuple[Floats, ...]]:
+        """What each decision costs the rows of every class: views of the prices."""
+        return [self.costs.of_class(k) for k in (0, 1)]
 
     def blocks(self) -> Iterator[slice]:
         """Yield all rows, some at a time."""
@@ -127,7 +157,7 @@ class SetPrices(Command):
 class PayForFirst(Message):
     """Add up what it costs to decide for the first of two answers everywhere, in a unit.
 
-    What the second costs more is all that is kept: a decision seldom changes.
+    From then on only what the second costs more is asked for: a decision seldom changes.
     """
 
     unit: float
@@ -138,11 +168,9 @@ class PayForFirst(Message):
     def answer(self, shard: Shard) -> Int64:
         """Return the exact price, (1, 2)."""
         bill, out = shard.state.bill, np.zeros((1, 2), dtype=np.int64)
-        weights = shard.state.sample_weights
-        bill.extra = np.empty(len(bill.truth))
+        weights, bill.unit = shard.state.sample_weights, self.unit
         for rows in bill.blocks():
             prices = bill.paid(rows) / self.unit
-            bill.extra[rows] = prices[:, 1] - prices[:, 0]
             first = np.zeros(len(prices), np.uint8)
             own = NONE if weights is None else weights[rows]
             kernels.price_decisions(first, prices, own, self.scale, out)

@@ -25,12 +25,8 @@ from typing import Any
 
 from costboost.clusters import handshake
 from costboost.clusters.checkpoint import Checkpoint
-from costboost.clusters.errors import (
-    ClusterError,
-    PartLostError,
-    SourceChangedError,
-    VersionsDifferError,
-)
+from costboost.clusters.errors import ClusterError, PartLostError, SourceChangedError
+from costboost.clusters.housing import Housing
 from costboost.clusters.journal import Journal, Said
 from costboost.clusters.requests import (
     Build,
@@ -43,7 +39,7 @@ from costboost.clusters.requests import (
     message_of,
     put_together,
 )
-from costboost.clusters.transport import Candidate, Transport
+from costboost.clusters.transport import Transport
 from costboost.shards.messages import Message
 
 __all__ = ["Driver"]
@@ -120,13 +116,11 @@ class Driver:
         self._sources = list(sources)
         self._deadline = deadline
         self._rebuilds = rebuilds
-        self._homes = dict(homes or {})
+        self._housing = Housing(transport, homes or {})
         self._groups: dict[int, _Group] = {}
         self._homeless = set(range(self.n_parts))
         self._digests: dict[int, str] = {}
         self._built: Counter[int] = Counter()
-        self._avoid: dict[int, set[str]] = {}
-        self._refused: dict[str, str] = {}
         self._dropped: dict[str, list[int]] = {}
         self._next_group = 0
         self._last_words = ""
@@ -317,8 +311,7 @@ class Driver:
         if isinstance(failure.error, (ValueError, TypeError, SourceChangedError)):
             failure.error.add_note(f"Raised {where}:\n{failure.traceback}")
             raise failure.error
-        for part in group.parts:
-            self._avoid.setdefault(part, set()).add(group.worker)
+        self._housing.shun(group.worker, group.parts)
         self._forget(trip, group, f"failed {where}", failure.part)
 
     def _bury(self, trip: _Trip) -> None:
@@ -333,10 +326,11 @@ class Driver:
         late = monotonic() - self._deadline
         silent = {group.worker for group in trip.waiting.values() if group.asked < late}
         for worker in silent:
-            self._refused[worker] = f"did not answer within {self._deadline:g} s"
+            self._housing.refused[worker] = f"did not answer within {self._deadline:g} s"
         for group in list(self._groups.values()):
             if group.worker in silent:
-                self._forget(trip, group, f"worker {group.worker} {self._refused[group.worker]}")
+                why = self._housing.refused[group.worker]
+                self._forget(trip, group, f"worker {group.worker} {why}")
 
     def _forget(self, trip: _Trip, group: _Group, why: str, culprit: int | None = None) -> None:
         """Leave a group; its parts are built again, now or in the next trip."""
@@ -344,8 +338,7 @@ class Driver:
         trip.waiting.pop(group.number, None)
         answered = any(one is group for one in trip.answered)
         (self._homeless if answered else trip.homeless).update(group.parts)
-        for part in group.parts:
-            self._homes.pop(part, None)
+        self._housing.leave(group.parts)
         suspects = group.parts if culprit is None else (culprit,)
         self._built.update(suspects)
         for part in suspects:
@@ -361,9 +354,8 @@ class Driver:
         """Give homeless parts to workers that are there; return when they last were none."""
         if not trip.homeless:
             return monotonic()
-        plan = self._deal(trip.homeless, self._candidates())
         groups = []
-        for worker, parts in plan:
+        for worker, parts in self._housing.deal(trip.homeless, self._load()):
             group = _Group(self._next_group, worker, parts)
             self._next_group += 1
             self._groups[group.number] = group
@@ -374,50 +366,16 @@ class Driver:
             self._give_up(sorted(trip.homeless))
         return since if trip.homeless else monotonic()
 
-    def _candidates(self) -> dict[str, Candidate]:
-        """Return who may hold parts: alive, of the same make, and not silent."""
-        alive = {}
-        for name, candidate in self._transport.workers().items():
-            if name in self._refused:
-                continue
-            try:
-                handshake.check(name, candidate.identity)
-            except VersionsDifferError as error:
-                self._refused[name] = str(error)
-                continue
-            alive[name] = candidate
-        return alive
-
-    def _deal(
-        self, parts: Iterable[int], alive: Mapping[str, Candidate]
-    ) -> list[tuple[str, tuple[int, ...]]]:
-        """Deal parts to workers: to where their rows are, else to who has least.
-
-        A part that failed before is alone in its group, so that it takes no others with it.
-        """
+    def _load(self) -> Counter[str]:
+        """Return how many parts each worker has."""
         load: Counter[str] = Counter()
         for group in self._groups.values():
             load[group.worker] += len(group.parts)
-        dealt: dict[tuple[str, int | None], list[int]] = {}
-        for part in sorted(parts):
-            able = [n for n, c in alive.items() if c.parts is None or part in c.parts]
-            if not able:
-                continue
-            worker = self._choose(part, able, load)
-            load[worker] += 1
-            dealt.setdefault((worker, part if self._avoid.get(part) else None), []).append(part)
-        return [(worker, tuple(own)) for (worker, _), own in dealt.items()]
-
-    def _choose(self, part: int, able: list[str], load: Counter[str]) -> str:
-        home = self._homes.get(part)
-        if home in able:
-            return home
-        shunned = self._avoid.get(part, set())
-        return min(able, key=lambda name: (name in shunned, load[name]))
+        return load
 
     def _give_up(self, parts: list[int]) -> None:
         """No worker is left for some parts."""
-        gone = {**self._transport.lost(), **self._refused}
+        gone = {**self._transport.lost(), **self._housing.refused}
         why = "; ".join(f"worker {name}: {reason}" for name, reason in gone.items())
         waited = f"waited {_PATIENCE * self._deadline:g} s"
         raise PartLostError(

@@ -209,6 +209,18 @@ class Costs(Makers):
         s = self._knowing(encoded, y)._state
         return pricing.of_labels(s, binding.codes_of_labels(s, y, encoded))
 
+    def of_class(self, k: int) -> tuple[FloatArray, ...]:
+        """Return the price of each action for rows of one class, by its number: nothing is copied.
+
+        One array for each action, of shape (n_samples,), or () where all rows pay the same.
+
+        Examples
+        --------
+        >>> [part.tolist() for part in Costs(fp=5, fn=[10, 30]).bind([0, 1]).of_class(1)]
+        [[10.0, 30.0], 0.0]
+        """
+        return pricing.of_class(self._state, k)
+
     def _knowing(self, encoded: bool, *labels: ArrayLike) -> Costs:
         """Return these costs, bound to the labels that occur if they know none yet."""
         if encoded or self._state.classes is not None:

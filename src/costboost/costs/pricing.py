@@ -20,12 +20,20 @@ __all__ = [
     "decide",
     "expected",
     "mean",
+    "of_class",
     "of_labels",
     "of_misses",
     "paid",
     "second_thresholds",
     "thresholds",
 ]
+
+
+def of_class(state: State, k: int) -> Columns:
+    """Return the price of each action given the truth k, of shape () where rows share it."""
+    if state.form == "answers":
+        return state.columns
+    return tuple(state.cell(k, a) for a in range(state.a))
 
 
 def of_labels(state: State, codes: CodeArray) -> FloatArray:

@@ -91,9 +91,12 @@ class Roster:
                 self._welcome(address)
 
     def _wait(self) -> None:
-        """Wait until all have been heard from, or have had their time."""
+        """Wait until all have been heard from, have gone, or have had their time."""
         while self._coming:
-            self._take(*self._heard.get())
+            try:
+                self._take(*self._heard.get(timeout=_LOOK))
+            except queue.Empty:
+                self._look()
 
     def _welcome(self, address: str) -> None:
         """Have an actor made, and ask what it runs, without waiting."""
@@ -118,6 +121,8 @@ class Roster:
         while actor.status == "pending" and monotonic() < until:
             await asyncio.sleep(_MOMENT)
         try:
+            if actor.status != "finished":  # a fit may end while a worker is still coming
+                raise RuntimeError(f"its making is {actor.status}")
             self._heard.put((name, await asyncio.wait_for(self._call(name, "greet"), _REACH)))
         except BaseException as error:
             self._heard.put((name, error))
@@ -147,6 +152,7 @@ class Roster:
         """Note that one is gone; Dask must neither make its actor again nor wait for it."""
         self.lost.setdefault(name, why)
         self.known.pop(name, None)
+        self._coming.discard(name)  # whatever is still heard from it
         futures = self._owed.pop(name, [])
         if name in self._actors:
             futures = [*futures, self._actors.pop(name)]

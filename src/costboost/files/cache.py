@@ -1,6 +1,7 @@
 """Codes in files that are mapped into memory: one byte per cell, read by the system as needed.
 
     codes-<digest of what they are codes of>-<digest of the codes>.npy
+    rows-<likewise>.npy                 the rows that the codes are of, in their order
 
 Files are written under another name and renamed when they are whole, so a file of that name is
 whole, or was damaged since: its own digest tells. Space is asked for before anything is mapped,
@@ -20,13 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from costboost.inputs.checks import warn_caller
 
 __all__ = ["CodesFolder", "make_folder"]
-
-Codes = NDArray[np.uint8]
 
 _CHUNK = 1 << 24
 
@@ -45,40 +44,52 @@ class CodesFolder:
     path: str
     temporary: bool
 
-    def codes(self, about: Any, shape: tuple[int, int], write: Callable[[Any], Any]) -> Codes:
-        """Return codes that are there already, or let them be written.
+    def array(
+        self,
+        name: str,
+        about: Any,
+        shape: tuple[int, ...],
+        kind: DTypeLike,
+        write: Callable[[Any], Any],
+    ) -> NDArray[Any]:
+        """Return an array that is there already, or let it be written.
 
         Parameters
         ----------
+        name : str
+            What the file's name begins with.
         about : object
-            What the codes depend on; its `repr` says all.
-        shape : (int, int)
+            What the array depends on; its `repr` says all.
+        shape : tuple of int
+        kind : dtype
         write : callable
-            Fills an array of that shape.
+            Fills an array of that shape and kind.
         """
-        key = _digest(_described(about).encode())
-        for path in Path(self.path).glob(f"codes-{key}-*.npy"):
-            found = _opened(path, shape)
+        start = f"{name}-{_digest(_described(about).encode())}-"
+        for path in Path(self.path).glob(f"{start}*.npy"):
+            found = _opened(path, shape, kind)
             if found is not None:
                 return found
             warn_caller(f"{path} is damaged: it is written again.")
             path.unlink()
-        return self._written(key, shape, write)
+        return self._written(start, shape, kind, write)
 
-    def _written(self, key: str, shape: tuple[int, int], write: Callable[[Any], Any]) -> Codes:
-        handle, name = tempfile.mkstemp(prefix=f"codes-{key}-", suffix=".part", dir=self.path)
+    def _written(
+        self, start: str, shape: tuple[int, ...], kind: DTypeLike, write: Callable[[Any], Any]
+    ) -> NDArray[Any]:
+        handle, name = tempfile.mkstemp(prefix=start, suffix=".part", dir=self.path)
         os.close(handle)
         unfinished = Path(name)
         try:
-            room = _make_room(unfinished, shape)
+            room = _make_room(unfinished, shape, kind)
             write(room)
             room.flush()
-            whole = unfinished.with_name(f"codes-{key}-{_digest(room)}.npy")
+            whole = unfinished.with_name(f"{start}{_digest(room)}.npy")
             del room
             os.replace(unfinished, whole)
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise _full(error, self.path, shape) from error
+                raise _full(error, self.path, shape, kind) from error
             raise
         finally:
             unfinished.unlink(missing_ok=True)  # not there any more, if all went well
@@ -132,8 +143,8 @@ def _digest(data: Any) -> str:
     return found.hexdigest()
 
 
-def _make_room(path: Path, shape: tuple[int, int]) -> np.memmap[Any, Any]:
-    room = np.lib.format.open_memmap(path, mode="w+", dtype=np.uint8, shape=shape)
+def _make_room(path: Path, shape: tuple[int, ...], kind: DTypeLike) -> np.memmap[Any, Any]:
+    room = np.lib.format.open_memmap(path, mode="w+", dtype=np.dtype(kind), shape=shape)
     with open(path, "r+b") as file:
         size = os.fstat(file.fileno()).st_size
         if hasattr(os, "posix_fallocate"):
@@ -153,26 +164,26 @@ def _fill(file: Any, size: int) -> None:
         file.write(bytes(min(_CHUNK, size - start)))
 
 
-def _opened(path: Path, shape: tuple[int, int]) -> Codes | None:
-    """Map codes into memory; None where they are damaged."""
+def _opened(path: Path, shape: tuple[int, ...], kind: DTypeLike) -> NDArray[Any] | None:
+    """Map an array into memory; None where it is damaged."""
     try:
         found = _mapped(path)
     except (ValueError, OSError, EOFError):
         return None
-    whole = found.shape == shape and found.dtype == np.uint8 and found.flags.c_contiguous
+    whole = found.shape == shape and found.dtype == kind and found.flags.c_contiguous
     return found if whole and path.stem.endswith(_digest(found)) else None
 
 
-def _mapped(path: Path) -> Codes:
+def _mapped(path: Path) -> NDArray[Any]:
     return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
 
 
-def _full(error: OSError, path: str, shape: tuple[int, int]) -> OSError:
+def _full(error: OSError, path: str, shape: tuple[int, ...], kind: DTypeLike) -> OSError:
     return OSError(
         error.errno,
         f"The disk of {path} is full: the codes of these {shape[0]} rows take "
-        f"{_size(shape[0] * shape[1])}. Give a folder on a larger disk, cache=..., or fewer "
-        "features",
+        f"{_size(int(np.prod(shape)) * np.dtype(kind).itemsize)}. Give a folder on a larger disk, "
+        "cache=..., or fewer features",
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from costboost.binning.categories import Key, object_keys
 from costboost.binning.columns import Table
@@ -24,7 +24,6 @@ from costboost.files.kinds import Kind
 
 __all__ = ["Columns", "FileColumns", "FileRows", "RowGroups", "as_pandas", "prices_of"]
 
-Codes = NDArray[np.uint8]
 Floats = NDArray[Any]  # float32 or float64
 Integers = NDArray[np.int64]
 
@@ -237,6 +236,14 @@ class RowGroups:
         """Return the rows; none is read before it is asked for."""
         return FileRows(self.stretches, self.columns)
 
-    def keep_codes(self, about: Any, shape: tuple[int, int], write: Callable[[Any], Any]) -> Codes:
-        """Return the codes as a file that is mapped into memory; written, if there is none yet."""
-        return self.folder.codes((self.stretches, self.columns.features, about), shape, write)
+    def keep(
+        self,
+        name: str,
+        about: Any,
+        shape: tuple[int, ...],
+        kind: DTypeLike,
+        write: Callable[[Any], Any],
+    ) -> NDArray[Any]:
+        """Return an array as a file that is mapped into memory; written, if there is none yet."""
+        about = (self.stretches, self.columns.features, about)
+        return self.folder.array(name, about, shape, kind, write)

@@ -23,6 +23,8 @@ from costboost.inputs.checks import check_number, count_threads
 
 __all__ = ["ParquetTable"]
 
+_ROW_NUMBER = 4  # bytes of a row in the cache, beside its codes
+
 
 class Opened(NamedTuple):
     """What a fit is given in place of the table."""
@@ -218,7 +220,7 @@ class ParquetTable:
         folder = make_folder(self.cache)
         cluster, shown = None, Progress(self._shown(estimator))
         try:
-            folder.check_space(self.n_rows * len(self.features))
+            folder.check_space(self.n_rows * (len(self.features) + _ROW_NUMBER))
             columns = self._columns(wanted)
             parts = cut_parts(self._files, min(self.part_rows, -(-self.n_rows // n_threads)))
             sources = [RowGroups(part, columns, folder) for part in parts]

@@ -126,14 +126,21 @@ class Part:
             self._codes = np.zeros((0, binner.n_features), dtype=np.uint8)
         elif self._codes is None:
             self.stored = self._by_class() if folds is None else self._by_fold(folds)
-            write = partial(_encode, self, binner)
-            keep = getattr(self.source, "keep_codes", None)
-            about = (binner.__getstate__(), self.stored)
-            shape = (self.n_rows, binner.n_features)
-            self._codes = write(None) if keep is None else keep(about, shape, write)
             if self.data is not None and self.stored is not None:
                 self.data = self.data.take(self.stored)
+            self._codes = self._kept(binner)
         self._raw = None
+
+    def _kept(self, binner: Binner) -> Codes:
+        """Return the codes; a source may keep them, and the numbers of their rows, elsewhere."""
+        write, keep = partial(_encode, self, binner), getattr(self.source, "keep", None)
+        if keep is None:
+            return write(None)
+        shape, stored = (self.n_rows, binner.n_features), self.stored
+        codes: Codes = keep("codes", (binner.__getstate__(), stored), shape, np.uint8, write)
+        if stored is not None:
+            self.stored = keep("rows", stored, shape[:1], np.uint32, partial(np.copyto, src=stored))
+        return codes
 
     def _by_class(self) -> NDArray[np.uint32] | None:
         """Return the rows class by class; None where they are, or where there are no classes."""

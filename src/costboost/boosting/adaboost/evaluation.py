@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from costboost.boosting.adaboost.prices import Prices
 from costboost.boosting.adaboost.rules import Rule
-from costboost.boosting.objectives import Beta, RuleInput
+from costboost.boosting.objectives import Beta, RuleInput, one
 from costboost.inputs.outside import STEEPEST, read_finite
 
 Floats = NDArray[np.float64]
@@ -91,6 +91,24 @@ class BoundRule:
             source += " with your beta"
         answer = getattr(self.rule, name)(at)
         return read_finite(answer, at.cost.shape, source, low=low, high=high)
+
+    def both_exponents(self, at: RuleInput) -> tuple[Floats, Floats]:
+        """Return the exponents of right and of wrong answers: one array where they are alike."""
+        right = self.exponents("right", at)
+        alike = self.rule.wrong is self.rule.right
+        return right, right if alike else self.exponents("wrong", at)
+
+    def both_factors(self, at: RuleInput) -> tuple[Floats, Floats]:
+        """Return the factors of right and of wrong answers: one array where they are alike.
+
+        Factors that are all 1 are a view of one number.
+        """
+        alike = self.rule.wrong_factor is self.rule.right_factor
+        if alike and self.rule.right_factor is one:
+            ones = np.broadcast_to(1.0, at.cost.shape)
+            return ones, ones
+        right = self.factor("right_factor", at)
+        return right, right if alike else self.factor("wrong_factor", at)
 
     def terms(
         self, prices: Prices, labels: NDArray[Any], objective: Any = None

@@ -13,6 +13,8 @@ T = TypeVar("T")
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
+_NONE = np.zeros(0)
+
 
 @dataclass(frozen=True)
 class Hypothesis:
@@ -83,6 +85,39 @@ class RowTerms:
             return cls(np.ascontiguousarray(u), np.broadcast_to(1.0, u.shape))
         return cls(np.ascontiguousarray(u), np.ascontiguousarray(f))
 
+    @classmethod
+    def of_label(
+        cls, label: int, exponents: tuple[Floats, Floats] | None, factors: tuple[Floats, Floats]
+    ) -> RowTerms:
+        """Return the terms of rows of one of two classes, from those of right and wrong answers.
+
+        Without exponents there are factors alone.
+        """
+        (right_factor, wrong_factor), n_rows = factors, len(factors[0])
+        right, wrong = (_NONE, _NONE) if exponents is None else exponents
+        if right is wrong and right_factor is wrong_factor:
+            return cls(right[:, None], right_factor[:, None])
+        u = np.empty((len(right), 2))
+        u[:, label], u[:, 1 - label] = right, -wrong
+        if right_factor is wrong_factor:
+            return cls(u, np.broadcast_to(right_factor[:, None], (n_rows, 2)))
+        f = np.empty((2, n_rows))
+        f[label], f[1 - label] = right_factor, wrong_factor
+        return cls(u, f.T)
+
+    def stretched(self, n_rows: int, *, margins: bool) -> RowTerms:
+        """Return the terms of so many rows, where those of one may stand for all.
+
+        Beside margins factors are not: kernels take a view of one number for factors of 1.
+        """
+        if len(self.f) == n_rows:
+            return self
+        f = np.broadcast_to(self.f, (n_rows, self.f.shape[1]))
+        if not margins:
+            return RowTerms(self.u, f)
+        u = np.repeat(self.u, n_rows, axis=0)
+        return RowTerms(u, np.repeat(self.f, n_rows, axis=0) if self.factored else f)
+
     @property
     def signed(self) -> bool:
         """Whether the sign of a margin is in `u`, not in the answer alone."""
@@ -91,11 +126,15 @@ class RowTerms:
     @property
     def factored(self) -> bool:
         """Whether rows have factors other than 1."""
-        return any(self.f.strides)
+        return bool(self.f.strides[0])
 
     def columns(self, hypothesis: Hypothesis) -> Int64:
         """Return the column of u and f for the vote of every leaf, (L,)."""
         return hypothesis.votes if self.signed else np.zeros_like(hypothesis.votes)
+
+    def factors(self, hypothesis: Hypothesis, leaves: NDArray[Any]) -> Floats:
+        """Return the factor of every row for the vote of its leaf, (m,)."""
+        return np.asarray(self.f[np.arange(len(leaves)), self.columns(hypothesis)[leaves]])
 
     def sizes(self, hypothesis: Hypothesis, n_classes: int) -> Floats:
         """Return what multiplies the u of every leaf and class, (L, K)."""

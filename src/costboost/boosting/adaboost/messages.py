@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from costboost.boosting import _vote_kernels
 from costboost.boosting.adaboost import _row_kernels as kernels
 from costboost.boosting.adaboost.evaluation import BoundRule
-from costboost.boosting.adaboost.hypothesis import Hypothesis, RowTerms
+from costboost.boosting.adaboost.hypothesis import EvenMargins, Hypothesis, RowTerms
 from costboost.boosting.adaboost.rows import TINY, AdaRows, Part, margins_of
 from costboost.boosting.paying import NONE
 from costboost.shards.grid import exact_sum
@@ -130,19 +130,15 @@ class EvaluateTerms(Message):
 
     def answer(self, shard: Shard) -> RowFacts:
         """Return the facts."""
-        terms, n_classes = shard.state.terms(), shard.state.n_classes
-        known = np.full((n_classes, n_classes), np.nan)
-        margins = terms.u if terms.table is None else terms.table
-        if terms.table is not None:
-            own = np.eye(n_classes, dtype=bool)
-            known = margins if terms.signed else np.where(own, margins, -margins)
-        return RowFacts(
-            float(np.max(np.nan_to_num(np.abs(margins)), initial=0.0)),
-            float(np.max(terms.f, initial=0.0)),
-            terms.factored,
-            known,
-            terms.table is not None,
-        )
+        state, n_classes = shard.state, shard.state.n_classes
+        facts = RowFacts(0.0, 0.0, False, np.full((n_classes, n_classes), np.nan), True)
+        for rows, terms in state.term_blocks(shard.starts):
+            if not state.keeps_terms:
+                even = EvenMargins(state.labels[rows], terms.u.shape, n_classes)
+                even.add(slice(0, len(terms.u)), terms.u)
+                terms = even.terms(terms.f)
+            facts = facts.and_(_facts_of(terms, n_classes))
+        return facts
 
     def reduce(self, answers: Sequence[RowFacts]) -> RowFacts:
         """Put the facts together."""
@@ -150,6 +146,21 @@ class EvaluateTerms(Message):
         for other in answers[1:]:
             facts = facts.and_(other)
         return facts
+
+
+def _facts_of(terms: RowTerms, n_classes: int) -> RowFacts:
+    known = np.full((n_classes, n_classes), np.nan)
+    margins = terms.u if terms.table is None else terms.table
+    if terms.table is not None:
+        own = np.eye(n_classes, dtype=bool)
+        known = margins if terms.signed else np.where(own, margins, -margins)
+    return RowFacts(
+        float(np.max(np.nan_to_num(np.abs(margins)), initial=0.0)),
+        float(np.max(terms.f, initial=0.0)),
+        terms.factored and bool(np.any(terms.f != 1.0)),
+        known,
+        terms.table is not None,
+    )
 
 
 @dataclass(frozen=True)
@@ -199,7 +210,7 @@ class FirstWeights(Largest):
         state = shard.state
         state.weights = state.evaluate("first")
         if state.bound.rule.round_factor is not None:
-            state.weights *= state.round_factor()
+            state.weights *= state.evaluate("round_factor")
         return float(np.max(state.weights, initial=0.0))
 
 
@@ -337,23 +348,31 @@ class View:
     factor: bool = True
     code: bool = False
 
-    def terms(self, state: AdaRows) -> RowTerms:
-        """Return margins and factors by row and answer."""
-        terms = state.terms()
+    def terms(self, state: AdaRows, rows: slice, terms: RowTerms) -> RowTerms:
+        """Return margins and factors by row and answer, of some rows and their terms."""
+        labels = state.labels[rows]
         if self.code or not self.exponent:
             wrong = 1.0 / (state.n_classes - 1) if self.code else 1.0
-            terms = terms.plain(state.labels, state.n_classes, wrong)
-        terms = terms.spread(state.labels)
+            terms = terms.plain(labels, state.n_classes, wrong)
+        terms = terms.spread(labels)
         if self.hypothesis.by_row:
             assert state.sizes is not None
-            terms = terms.times(state.sizes)
+            terms = terms.times(state.sizes[rows])
         return terms if self.factor else terms.unpriced()
 
-    def rows(self, shard: Shard) -> KernelRows:
-        """Return what all kernels take first."""
-        terms, hypothesis = self.terms(shard.state), self.hypothesis
-        answers = terms.columns(hypothesis), terms.sizes(hypothesis, shard.state.n_classes)
-        return shard.state.weights, shard.starts, shard.leaves, *answers, terms.u, terms.f
+    def blocks(self, shard: Shard) -> Iterator[KernelRows]:
+        """Yield what all kernels take first, some rows at a time."""
+        hypothesis, n_classes = self.hypothesis, shard.state.n_classes
+        for rows, own in shard.state.term_blocks(shard.starts):
+            terms = self.terms(shard.state, rows, own)
+            answers = terms.columns(hypothesis), terms.sizes(hypothesis, n_classes)
+            yield *_weighed(shard, rows), *answers, terms.u, terms.f
+
+
+def _weighed(shard: Shard, rows: slice) -> tuple[Floats, Int64, NDArray[np.uint16]]:
+    """Return the weights of some rows, where classes begin among them, and their leaves."""
+    starts = np.clip(shard.starts - rows.start, 0, rows.stop - rows.start)
+    return shard.state.weights[rows], starts, shard.leaves[rows]
 
 
 @dataclass(frozen=True)
@@ -367,9 +386,9 @@ class SumPricedCells(Message):
         """Return the sums."""
         n_leaves = len(self.hypothesis.votes)
         out = np.zeros((n_leaves, shard.state.n_classes, 2), dtype=np.int64)
-        terms = shard.state.terms()
-        rows = (shard.state.weights, shard.starts, shard.leaves, terms.columns(self.hypothesis))
-        kernels.sum_terms_by_leaf(*rows, terms.f, self.scale, out)
+        for rows, terms in shard.state.term_blocks(shard.starts, margins=False):
+            columns = terms.columns(self.hypothesis)
+            kernels.sum_terms_by_leaf(*_weighed(shard, rows), columns, terms.f, self.scale, out)
         return out
 
 
@@ -381,9 +400,11 @@ class LargestPriced(Largest):
 
     def answer(self, shard: Shard) -> float:
         """Return it."""
-        terms, rows = shard.state.terms(), np.arange(len(shard.leaves))
-        answers = terms.columns(self.hypothesis)[shard.leaves]
-        return float(np.max(shard.state.weights * terms.f[rows, answers], initial=0.0))
+        largest = 0.0
+        for rows, terms in shard.state.term_blocks(shard.starts, margins=False):
+            f = terms.factors(self.hypothesis, shard.leaves[rows])
+            largest = np.max(shard.state.weights[rows] * f, initial=largest)
+        return float(largest)
 
 
 @dataclass(frozen=True)
@@ -409,8 +430,8 @@ class OutlineSums(Parts):
         moments = np.zeros((N_CELLS, 4), dtype=np.int64)
         n_leaves = len(self.view.hypothesis.votes)
         sums = np.zeros((n_leaves, shard.state.n_classes), dtype=np.int64)
-        rows = self.view.rows(shard)
-        kernels.outline_rows(*rows, self.reach, self.scale, *room, moments, sums)
+        for rows in self.view.blocks(shard):
+            kernels.outline_rows(*rows, self.reach, self.scale, *room, moments, sums)
         return moments, sums
 
 
@@ -424,7 +445,8 @@ class BalanceSums(Message):
     def answer(self, shard: Shard) -> Int64:
         """Return the sums."""
         out = np.zeros((2, 2), dtype=np.int64)
-        kernels.balance_rows(*self.view.rows(shard), self.scale, out)
+        for rows in self.view.blocks(shard):
+            kernels.balance_rows(*rows, self.scale, out)
         return out
 
 
@@ -441,7 +463,8 @@ class ZSums(Message):
         """Return the sums."""
         block, out = np.empty(BLOCK), np.zeros((3, 2), dtype=np.int64)
         step = (self.alpha, self.halvings, self.scale)
-        kernels.normalizer_rows(*self.view.rows(shard), *step, block, out)
+        for rows in self.view.blocks(shard):
+            kernels.normalizer_rows(*rows, *step, block, out)
         return out
 
 
@@ -478,12 +501,15 @@ class RowLogs:
             u = u * state.sizes if view.hypothesis.by_row else u
             if self.factors is not None or not view.factor:
                 return logs, u
-        terms = view.terms(state)
-        if self.factors is None and terms.factored:
-            answers = terms.columns(view.hypothesis)[leaves]
-            logs += _logs(terms.f[np.arange(len(leaves)), answers])
-        if self.cells is None:
-            u = margins_of(terms, view.hypothesis, leaves, state.labels, state.n_classes)
+        own = self.cells is None
+        u = np.empty(len(leaves)) if own else u
+        for rows, terms in state.term_blocks(shard.starts):
+            terms, at = view.terms(state, rows, terms), leaves[rows]
+            if self.factors is None and terms.factored:
+                logs[rows] += _logs(terms.factors(view.hypothesis, at))
+            if own:
+                labels = state.labels[rows]
+                u[rows] = margins_of(terms, view.hypothesis, at, labels, state.n_classes)
         return logs, u
 
 
@@ -605,15 +631,27 @@ class MultiplyCells(Largest):
         """Return the largest."""
         state = shard.state
         state.tails = []
-        rows = (state.weights, shard.starts, shard.leaves)
         if not (self.factored or self.round_factor):
+            rows = (state.weights, shard.starts, shard.leaves)
             return float(kernels.multiply_by_leaf(*rows, self.factors))
-        answers, own = np.zeros_like(self.hypothesis.votes), np.ones((1, 1))
-        if self.factored:
-            answers, own = state.terms().columns(self.hypothesis), state.terms().f
+        parts = (self._multiply(shard, *block) for block in self._blocks(shard))
+        return float(max(parts, default=0.0))
+
+    def _blocks(self, shard: Shard) -> Iterator[tuple[slice, Int64, Floats]]:
+        """Yield rows, the columns of their factors for every leaf, and their factors."""
+        state, one_column = shard.state, np.zeros_like(self.hypothesis.votes)
+        if not self.factored:
+            for rows in state.pieces(shard.starts):
+                yield rows, one_column, np.ones((1, 1))
+            return
+        for rows, terms in state.term_blocks(shard.starts, margins=False):
+            yield rows, terms.columns(self.hypothesis), terms.f
+
+    def _multiply(self, shard: Shard, rows: slice, columns: Int64, own: Floats) -> float:
         if self.round_factor:
-            own = own * state.round_factor()[:, None]
-        return float(kernels.multiply_by_leaf_and_row(*rows, answers, self.factors, own))
+            own = own * shard.state.round_factor()[rows, None]
+        weighed = _weighed(shard, rows)
+        return float(kernels.multiply_by_leaf_and_row(*weighed, columns, self.factors, own))
 
 
 @dataclass(frozen=True)
@@ -632,10 +670,12 @@ class MultiplyRows(Largest):
         """Return the largest."""
         state = shard.state
         state.tails = []
-        weights, starts, leaves, columns, sizes, u, f = self.view.rows(shard)
-        rows = (weights, starts, leaves, columns, -self.alpha * sizes, u, f)
-        largest = kernels.multiply_rows(*rows, self.halvings, self.shrink, np.empty(BLOCK))
+        how, largest = (self.halvings, self.shrink, np.empty(BLOCK)), 0.0
+        for weights, starts, leaves, columns, sizes, u, f in self.view.blocks(shard):
+            rows = (weights, starts, leaves, columns, -self.alpha * sizes, u, f)
+            largest = max(largest, kernels.multiply_rows(*rows, *how))
         if self.round_factor:
+            weights = state.weights
             np.maximum(weights * state.round_factor(), TINY, out=weights)
             largest = np.max(weights, initial=0.0)
         return float(largest)
@@ -677,16 +717,26 @@ class Vote(Message):
         weights = NONE if state.sample_weights is None else state.sample_weights
         limits = self.limits if bill.limits is None else bill.limits
         strengths = state.sizes if self.hypothesis.by_row else NONE
-        votes = (self.values, strengths, limits)
-        if not self.priced:
-            confusion = np.zeros((2, 2), dtype=np.int64)
-            rows = (state.margins, shard.starts, shard.leaves)
-            counted = (weights, self.scale, confusion)
-            _vote_kernels.vote_binary(*rows, *votes, self.total, *counted)
-            return confusion
+        if self.priced:
+            return self._pay(shard, strengths, limits, weights)
+        confusion = np.zeros((2, 2), dtype=np.int64)
+        rows = (state.margins, shard.starts, shard.leaves)
+        votes, counted = (self.values, strengths, limits), (weights, self.scale, confusion)
+        _vote_kernels.vote_binary(*rows, *votes, self.total, *counted)
+        return confusion
+
+    def _pay(self, shard: Shard, strengths: Floats, limits: Floats, weights: Floats) -> Int64:
+        """Vote, some rows at a time, whose prices are found on the way."""
+        state, bill = shard.state, shard.state.bill
         out, turned = np.zeros((1, 2), dtype=np.int64), np.empty(BLOCK + 1, dtype=np.uint16)
-        totals, paid = (self.before, self.total), (weights, bill.extra, self.scale, turned, out)
-        _vote_kernels.vote_at_prices(state.margins, shard.leaves, *votes, *totals, *paid)
+        own = (strengths, limits, weights)
+        for rows in state.pieces(shard.starts):
+            extra = np.empty(rows.stop - rows.start)
+            np.divide(state.extra(rows), bill.unit, out=extra)
+            size, bar, weight = (part[rows] if len(part) > 1 else part for part in own)
+            voted = (state.margins[rows], shard.leaves[rows], self.values, size, bar)
+            totals, paid = (self.before, self.total), (weight, extra, self.scale, turned, out)
+            _vote_kernels.vote_at_prices(*voted, *totals, *paid)
         return out
 
 

@@ -5,7 +5,10 @@ labels          (m,)     the class each row aims at: rows are grouped by it
 prices          what a mistake costs, by class or (m,), in the user's units
 weights         (m,)     D, of any sum
 margins         (m, J)   F, J = 1 for two classes
-terms           a rule's effective margins and factors by row, where rows of a cell differ
+
+A rule's effective margins and factors by row, where rows of a cell differ, are kept beside a table
+in memory. Where tables are larger than that they are not, if they follow from the prices of two
+classes: `term_blocks` computes them again, some rows at a time.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,6 +39,7 @@ Part = tuple[Floats, Floats]
 TINY = 1e-280  # weights are held above this: no denormals, and a way back; as in the kernels
 _NONE = np.zeros(0)
 _ALL = slice(None)
+_BLOCK = 1 << 15  # rows whose terms are computed at a time: they stay in the cache
 
 
 @dataclass
@@ -53,6 +58,8 @@ class AdaRows:
         Whether rows may aim at a cheaper answer than the true one.
     objective : callable or None
         (at, rows) -> (a, b, w0): the user's.
+    frugal : bool
+        Whether rows hold as little as they can, at the price of some time.
     scales : tuple of float
         What prices are multiplied by, one factor after the other.
     handed : float64 array of shape (m,) or None
@@ -76,6 +83,7 @@ class AdaRows:
     constant: bool
     aim: bool
     objective: Any = None
+    frugal: bool = False
     bound: BoundRule | None = None
     scales: tuple[float, ...] = ()
     weights: Floats = field(default_factory=lambda: _NONE)
@@ -98,6 +106,18 @@ class AdaRows:
     def blocks(self) -> Iterator[slice]:
         """Yield all rows, some at a time: nothing as large as the rows is made beside them."""
         return blocks_of(len(self.labels))
+
+    def pieces(self, starts: Int64, *, long: bool = False) -> Iterator[slice]:
+        """Yield all rows, some of one label at a time; `starts` says where labels begin.
+
+        If they may be long, rows of one label and one price come all at once.
+        """
+        for begin, end in pairwise(starts.tolist()):
+            if begin == end:
+                continue
+            whole = long and not self.extra(slice(begin, begin + 1)).ndim
+            for start in range(begin, end, end - begin if whole else _BLOCK):
+                yield slice(start, end if whole else min(start + _BLOCK, end))
 
     def prices(self, rows: slice = _ALL) -> Prices:
         """Return the prices of some rows, in the user's units."""
@@ -122,6 +142,22 @@ class AdaRows:
         cost = self.scaled_prices(rows).row_price
         return self.bound.at(cost, self.labels[rows], self._objective_at(rows))
 
+    def extra(self, rows: slice, label: int = 0) -> Floats:
+        """Return what missing a label costs some rows that all aim at one; see `Bill.extra`."""
+        truth = int(self.labels[rows.start]) if self.labels is self.bill.truth else None
+        return self.bill.extra(rows, label, truth)
+
+    def _aimed_price(self, rows: slice, label: int) -> Floats:
+        """Return the scaled prices of some rows of two classes that all aim at one label.
+
+        One of shape (1,) where they have the same.
+        """
+        price = np.maximum(np.atleast_1d(self.extra(rows, label)), 0.0)
+        for scale in self.scales:
+            if scale != 1.0:
+                price *= scale
+        return price
+
     def _objective_at(self, rows: slice) -> Any:
         return None if self.objective is None else partial(self.objective, rows=self.numbers[rows])
 
@@ -133,8 +169,40 @@ class AdaRows:
             out[rows] = self.bound.factor(name, self.at(rows))
         return out
 
+    def term_blocks(
+        self, starts: Int64, *, margins: bool = True
+    ) -> Iterator[tuple[slice, RowTerms]]:
+        """Yield rows and their margins and factors, votes of strength 1.
+
+        Parameters
+        ----------
+        starts : int64 array of shape (K + 1,)
+            Where each label begins.
+        margins : bool
+            Whether margins are asked for, not factors alone.
+        """
+        if self.keeps_terms:
+            yield slice(0, len(self.labels)), self.terms()
+            return
+        assert self.bound is not None
+        for rows in self.pieces(starts, long=not margins):
+            label, n_rows = int(self.labels[rows.start]), rows.stop - rows.start
+            price = self._aimed_price(rows, label)
+            at = self.bound.at(price, self.labels[rows.start : rows.start + 1])
+            exponents = self.bound.both_exponents(at) if margins else None
+            terms = RowTerms.of_label(label, exponents, self.bound.both_factors(at))
+            yield rows, terms.stretched(n_rows, margins=margins)
+
+    @property
+    def keeps_terms(self) -> bool:
+        """Whether terms are kept, as always of many classes, and where a user's code says them."""
+        if not self.frugal or self.n_classes > 2 or self.table is not None:
+            return True
+        assert self.bound is not None
+        return self.objective is not None or self.bound.beta is not None
+
     def terms(self) -> RowTerms:
-        """Return the margins and factors of the rows, votes of strength 1."""
+        """Return the margins and factors of the rows, votes of strength 1, and keep them."""
         if self._terms is None:
             # One column is enough for many rules: more only if some row needs them.
             self._terms = self._join_terms(1) or self._join_terms(self.n_classes)
@@ -263,6 +331,7 @@ class Given:
             not self.own_prices,
             self.aim,
             self.objective,
+            frugal=isinstance(rows, slice),  # of a part of a table that is elsewhere
             margins=np.zeros((len(labels), n_outputs)),
         )
 
