@@ -25,7 +25,7 @@ from costboost.trees.forest import encode_once
 Floats = NDArray[np.float64]
 
 
-class _GradientBoost(VersionedState, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
+class GradientBoost(VersionedState, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     """What both estimators share: one model's training, margins, and what is told of it."""
 
     estimator: Any

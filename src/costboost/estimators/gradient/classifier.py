@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from costboost.boosting.gradient.losses import flat
 from costboost.decisions import CostDecisionMixin, StagedDecisionsMixin
-from costboost.estimators.gradient.base import _GradientBoost
+from costboost.estimators.gradient.base import GradientBoost
 from costboost.estimators.gradient.plan import settle_classification
 from costboost.estimators.gradient.trainer import GradientTrainer
 from costboost.estimators.gradient.watching import choices_of
@@ -32,8 +32,8 @@ class GradientBoostClassifier(
     CostDecisionMixin,
     ExplainDecisionsMixin,
     ClassifierMixin,  # type: ignore[misc]
-    _GradientBoost,
-    StagedDecisionsMixin,  # last: _GradientBoost yields the stages
+    GradientBoost,
+    StagedDecisionsMixin,  # last: GradientBoost yields the stages
 ):
     """Gradient boosting that knows what mistakes cost, in training or in the decision.
 

@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 
-class _Constant(DummyClassifier):  # type: ignore[misc]  # scikit-learn is untyped
+class Constant(DummyClassifier):  # type: ignore[misc]  # scikit-learn is untyped
     """Answers the only class it has seen; refuses what the estimator in its place would."""
 
     def __init__(self, *, check_finite: bool = True) -> None:
@@ -34,24 +34,27 @@ class _Constant(DummyClassifier):  # type: ignore[misc]  # scikit-learn is untyp
         self.check_finite = check_finite
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Remember the only class."""
         if self.check_finite:
             assert_all_finite(X)
         return super().fit(X, y)  # type: ignore[no-any-return]
 
     def predict_proba(self, X: Any) -> Floats:
+        """Return 1 for every row, (n, 1)."""
         validate_data(self, X, reset=False, skip_check_array=True)  # as many columns, same names
         if self.check_finite:
             assert_all_finite(X)
         return np.ones((_num_samples(X), 1))
 
     def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class for every row."""
         return np.repeat(self.classes_, len(self.predict_proba(X)))
 
 
 def fit_clone(estimator: Any, X: Any, labels: NDArray[Any], seed: int, weights: Any = None) -> Any:
     """Fit a clone; rows of a single class, which most classifiers refuse, make a constant."""
     if len(np.unique(labels)) == 1:
-        return _Constant(check_finite=not get_tags(estimator).input_tags.allow_nan).fit(X, labels)
+        return Constant(check_finite=not get_tags(estimator).input_tags.allow_nan).fit(X, labels)
     model = clone(estimator)
     seeds = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
     if seeds:
