@@ -155,8 +155,10 @@ def _check_range(numbers: FloatArray, name: str, rows: bool, negative: bool) -> 
     )
 
 
-def read_weights(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
-    """Read one weight per row (None: all 1); finite, not negative, not all zero."""
+def read_weights(
+    sample_weight: ArrayLike | None, n_samples: int, *, some: bool = True
+) -> FloatArray:
+    """Read one weight per row (None: all 1); finite, not negative, and if `some`, not all zero."""
     if sample_weight is None:
         return np.ones(n_samples)
     weights = as_array(sample_weight, "sample_weight")
@@ -178,7 +180,7 @@ def read_weights(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
             f"row {at[0]}: sample_weight is {float(weights[at]):g}; weights must be finite, not "
             f"negative, and at most {LARGEST_COST:g}."
         )
-    if n_samples and not weights.any():
+    if some and n_samples and not weights.any():
         raise ValueError("sample_weight is zero for every row; at least one must be positive.")
     return weights
 
