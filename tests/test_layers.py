@@ -1,4 +1,4 @@
-"""Imports only point downwards: every module reads stations before it, none behind."""
+"""Imports only point downwards, every module reads stations before it; tests mirror the source."""
 
 import ast
 from graphlib import TopologicalSorter
@@ -190,3 +190,29 @@ def test_nobody_imports_names_that_another_module_keeps_to_itself():
             if module.startswith("costboost.") and private and not is_module(module, name):
                 found.append(f"{path.relative_to(ROOT)} imports {name} of {module}")
     assert not found, "\n".join(found)
+
+
+TESTS = Path(__file__).parent
+
+
+def test_tests_are_found_by_the_names_of_modules():
+    """`test_steps.py` and `test_steps_estimate.py` test `steps`; `test_trees_*.py` all of `trees`.
+
+    What stands in no folder tests the whole house.
+    """
+    found = []
+    for path in sorted(TESTS.glob("*/**/test_*.py")):
+        folder = ROOT / path.relative_to(TESTS).parent
+        modules = {p.stem.lstrip("_") for p in [*folder.glob("*.py"), *folder.glob("*/")]}
+        about = path.stem.removeprefix("test_") + "_"
+        if not any(about.startswith(f"{name}_") for name in modules | {folder.name}):
+            found.append(f"{path.relative_to(TESTS)}: no such module in {folder}")
+    assert not found, "\n".join(found)
+
+
+def test_every_folder_has_tests():
+    folders = {path.parent.relative_to(ROOT) for path in ROOT.rglob("[!_]*.py")}
+    tested = {path.parent.relative_to(TESTS) for path in TESTS.rglob("test_*.py")}
+    # A folder's tests may all stand beside it, as the losses' do.
+    named = {path.parent.relative_to(TESTS) / path.stem[5:] for path in TESTS.rglob("test_*.py")}
+    assert folders - tested - named == set()
