@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -388,39 +387,3 @@ class CostDecisionMixin(ReportMixin, VersionedState):
         paid_by = as_costs(given, self.classes_, len(decided), X)
         paid = paid_by.of_decisions(labels, decided)
         return -mean_paid(paid, sample_weight)
-
-
-class StagedDecisionsMixin:
-    """What a classifier says after each round, for those that yield the scores of stages."""
-
-    def _staged(self, X: Any) -> Iterator[Any]:
-        """Yield what `_decision_values`, `_proba` and `_decide` work on, after each round."""
-        raise NotImplementedError
-
-    def _decision_values(self, scores: Any) -> Floats:
-        raise NotImplementedError
-
-    def _proba(self, scores: Any) -> Floats:
-        raise NotImplementedError
-
-    def _decide(self, scores: Any, costs: Any, X: Any) -> NDArray[Any]:
-        raise NotImplementedError
-
-    def _check_new_costs(self, costs: Any) -> None:
-        raise NotImplementedError
-
-    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
-        """Yield ``decision_function`` after each round."""
-        for scores in self._staged(X):
-            yield self._decision_values(scores)
-
-    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
-        """Yield ``predict_proba`` after each round, by the calibration of the last."""
-        for scores in self._staged(X):
-            yield self._proba(scores)
-
-    def staged_predict(self, X: Any, costs: Any = None) -> Iterator[NDArray[Any]]:
-        """Yield ``predict`` after each round."""
-        self._check_new_costs(costs)
-        for scores in self._staged(X):
-            yield self._decide(scores, costs, X)

@@ -284,7 +284,7 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
     @answers_tables
     def predict(self, X: Any) -> Floats:
         """Return F, (n_samples,)."""
-        return np.ascontiguousarray(self._margins(X)[0][:, 0])
+        return np.ascontiguousarray(self._scored(X)[0][:, 0])
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """Yield ``predict`` after each round."""
