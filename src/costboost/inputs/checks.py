@@ -51,11 +51,6 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "shape")
 
 
-def column_name(X: Any, j: int) -> str:
-    """Return what messages call a column: by its name, where the table has names."""
-    return f"column {list(X.columns)[j]!r}" if is_frame(X) else f"column {j}"
-
-
 def check_not_empty(X: Any) -> None:
     """Refuse a table without rows, or X=None."""
     if X is None or _num_samples(X) == 0:
