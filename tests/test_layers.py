@@ -1,6 +1,7 @@
 """Imports only point downwards, every module reads stations before it; tests mirror the source."""
 
 import ast
+import re
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 import costboost
 
 ROOT = Path(costboost.__file__).parent
+TESTS = Path(__file__).parent
 # One straight line: a module may import from its own station and from earlier ones.
 LINE = [
     {"_version", "runtime"},
@@ -192,7 +194,15 @@ def test_nobody_imports_names_that_another_module_keeps_to_itself():
     assert not found, "\n".join(found)
 
 
-TESTS = Path(__file__).parent
+def test_files_that_are_named_exist():
+    """Where a docstring or a comment names a file, it stands beside it, or where the path says."""
+    found = []
+    for path in sorted(ROOT.rglob("*.py")):
+        for name in re.findall(r"`([\w/]+\.py)`", path.read_text()):
+            places = (path.parent, path.parent.parent, ROOT, TESTS.parent)
+            if not any((place / name).exists() for place in places):
+                found.append(f"{path.relative_to(ROOT)} speaks of {name}")
+    assert not found, "\n".join(found)
 
 
 def test_tests_are_found_by_the_names_of_modules():

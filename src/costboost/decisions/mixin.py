@@ -181,13 +181,13 @@ class CostDecisionMixin(ReportMixin, VersionedState):
         Sets ``classes_`` and ``costs_``.
         """
         if is_spread(X):
-            self.classes_, codes = X.read_classes()
+            self.classes_, labels = X.read_classes()
             sample_weight = X.weights()
         else:
-            self.classes_, codes = check_labels(X, y)
-        weights = None if sample_weight is None else read_weights(sample_weight, len(codes))
-        check_weighted_classes(codes, weights)
-        return codes, weights, self._set_costs(costs, self.classes_[codes], weights, X)
+            self.classes_, labels = check_labels(X, y)
+        weights = None if sample_weight is None else read_weights(sample_weight, len(labels))
+        check_weighted_classes(labels, weights)
+        return labels, weights, self._set_costs(costs, self.classes_[labels], weights, X)
 
     def _decides_by_costs(self) -> bool:
         """Whether new prices change decisions; not where what was learnt contains the costs."""

@@ -333,13 +333,13 @@ class CostBoostClassifier(
         check_learner("estimator", self.estimator)
         refuse_elsewhere(self, X)
         X = check_table(self, X, y, reset=True)
-        codes, weights, bound = self._read_rows(X, y, sample_weight, costs)
+        labels, weights, bound = self._read_rows(X, y, sample_weight, costs)
         classes = self.classes_
-        plan = settle(self, X, codes, bound, len(classes))
+        plan = settle(self, X, labels, bound, len(classes))
         held_out = self._read_eval_set(eval_set, plan, bound)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
-        trainer = Trainer(plan, X, codes, weights, bound, classes, held_out, callbacks)
-        del codes, weights, bound  # the trainer holds them, if anybody here does
+        trainer = Trainer(plan, X, labels, weights, bound, classes, held_out, callbacks)
+        del labels, weights, bound  # the trainer holds them, if anybody here does
         with trainer:
             self._train(trainer, groups)
         callbacks.close()

@@ -285,15 +285,15 @@ class GradientBoostClassifier(
             check_learner("init", self.init)
         refuse_elsewhere(self, X)
         X = check_table(self, X, y, reset=True)
-        codes, weights, bound = self._read_rows(X, y, sample_weight, costs)
+        labels, weights, bound = self._read_rows(X, y, sample_weight, costs)
         classes = self.classes_
-        plan = settle_classification(self, X, codes, bound, len(classes))
+        plan = settle_classification(self, X, labels, bound, len(classes))
         held_out = read_eval_set(self, eval_set, per_row=bound.per_row)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
         trainer = GradientTrainer(
-            plan, X, codes, weights, costs=bound, held_out=held_out, observer=callbacks
+            plan, X, labels, weights, costs=bound, held_out=held_out, observer=callbacks
         )
-        del codes, weights, bound  # the trainer holds them, if anybody here does
+        del labels, weights, bound  # the trainer holds them, if anybody here does
         self._loss, self._natural = plan.loss, plan.odds is not None
         given = lambda: {"the classes of y": classes, "costs": trainer.costs}  # noqa: E731
         self._scores = self._train_models(trainer, given, self.cv, groups, self.ensemble)

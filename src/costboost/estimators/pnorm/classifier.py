@@ -287,13 +287,13 @@ class PNormBoostClassifier(
         check_learner("estimator", self.estimator)
         refuse_elsewhere(self, X)
         X = check_table(self, X, y, reset=True)
-        codes, weights, bound = self._read_rows(X, y, sample_weight, costs)
+        labels, weights, bound = self._read_rows(X, y, sample_weight, costs)
         classes = self.classes_
         plan = settle(self, X, bound, len(classes))
         held_out = read_eval_set(self, eval_set, per_row=bound.per_row)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
-        trainer = PNormTrainer(plan, X, codes, weights, bound, classes, held_out, callbacks)
-        del codes, weights, bound  # the trainer holds them, if anybody here does
+        trainer = PNormTrainer(plan, X, labels, weights, bound, classes, held_out, callbacks)
+        del labels, weights, bound  # the trainer holds them, if anybody here does
         with trainer:
             self._train(trainer, groups)
         callbacks.close()
