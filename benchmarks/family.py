@@ -43,7 +43,7 @@ class Method:
         self.stamps: list[Any] = []
         self.trainer = Trainer(plan, X, y, None, bound, CLASSES, observer=self._stamp)
 
-    def _stamp(self, done: Any) -> bool:
+    def _stamp(self, done: Any, fitted: Any) -> bool:
         self.stamps.append(now())
         return False
 

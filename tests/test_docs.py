@@ -18,7 +18,7 @@ import pytest
 
 mpl.use("Agg")
 PAGES = sorted((Path(__file__).parents[1] / "docs").glob("*.md"))
-PAGES = [page for page in PAGES if page.name != "spark.md"]  # by tests/spark/test_page.py
+PAGES = [page for page in PAGES if page.name != "spark.md"]  # by tests/spark/test_spark_page.py
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 NEEDED = {
     "onnx.md": ["onnx", "onnxruntime"],

@@ -1,11 +1,7 @@
-"""The package itself: public names, versions, the warning of interpreted kernels."""
+"""The package itself: public names and versions."""
 
-import importlib
 import subprocess
 import sys
-import warnings
-
-import pytest
 
 import costboost
 from costboost.runtime import compiled
@@ -33,26 +29,3 @@ def test_show_versions_names_every_kernel(capsys):
     for name in compiled.KERNELS:
         assert name.rpartition(".")[2] in printed
     assert "scikit-learn" in printed
-
-
-def test_interpreted_kernels_warn_once(monkeypatch):
-    monkeypatch.setattr(compiled, "_warned", False)
-    monkeypatch.setattr(compiled, "compiled_kernels", lambda: {"costboost.trees._a": False})
-    with pytest.warns(RuntimeWarning, match="C compiler"):
-        compiled.warn_if_interpreted()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        compiled.warn_if_interpreted()
-
-
-def test_compiled_kernels_do_not_warn(monkeypatch):
-    monkeypatch.setattr(compiled, "_warned", False)
-    monkeypatch.setattr(compiled, "compiled_kernels", lambda: {"costboost.trees._a": True})
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        compiled.warn_if_interpreted()
-
-
-def test_kernel_list_is_the_one_that_is_built():
-    for name in compiled.KERNELS:
-        assert hasattr(importlib.import_module(name), "__file__")

@@ -18,7 +18,7 @@ TRUSTED_TYPES: list[str] = [
     "costboost.estimators.gradient.classifier.GradientBoostClassifier",
     "costboost.estimators.gradient.regressor.GradientBoostRegressor",
     "costboost.estimators.pnorm.classifier.PNormBoostClassifier",
-    "costboost.estimators.wrappers.base._Constant",
+    "costboost.estimators.wrappers.base.Constant",
     "costboost.estimators.wrappers.cost_columns.CostColumns",
     "costboost.estimators.wrappers.costing.CostingClassifier",
     "costboost.estimators.wrappers.metacost.MetaCostClassifier",

@@ -1,7 +1,7 @@
 """Fits one model after the other until Ctrl-C ends it; says when each returned, and keeps going.
 
-Run by `test_interruption.py` in a process of its own, which gets real signals. The first argument
-is the number of rows.
+Run by `test_trainer_interruption.py` in a process of its own, which gets real signals. The first
+argument is the number of rows.
 """
 
 import sys

@@ -15,6 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.inputs.arrays import NOTHING, is_missing
+
 __all__ = ["Key", "Refuse", "holds_strings", "object_keys", "object_numbers", "pandas_keys"]
 
 Key: TypeAlias = str | float
@@ -24,7 +26,6 @@ Refuse: TypeAlias = Callable[..., Exception]
 Integers: TypeAlias = NDArray[np.int64]
 
 _NUMBERS = (numbers.Real, np.bool_, Decimal)
-_NOTHING = ("NoneType", "NAType", "NaTType")
 
 
 def holds_strings(values: Iterable[Any], refuse: Refuse) -> bool:
@@ -49,7 +50,7 @@ def object_numbers(values: list[Any], refuse: Refuse) -> NDArray[np.float64]:
             "convert it to numbers or list it in categorical_features when fitting",
         )
     try:
-        return np.array([np.nan if _is_missing(v) else float(v) for v in values], dtype=np.float64)
+        return np.array([np.nan if is_missing(v) else float(v) for v in values], dtype=np.float64)
     except OverflowError:
         raise _beyond_floats(refuse) from None
 
@@ -78,7 +79,7 @@ def pandas_keys(native: Any) -> tuple[Integers, list[Key]]:
 
 
 def _checked_kinds(values: Iterable[Any], refuse: Refuse) -> set[type]:
-    kinds = {kind for kind in map(type, values) if kind.__name__ not in _NOTHING}
+    kinds = {kind for kind in map(type, values) if kind.__name__ not in NOTHING}
     for kind in kinds:
         if not issubclass(kind, (str, *_NUMBERS)):
             raise refuse(
@@ -89,15 +90,11 @@ def _checked_kinds(values: Iterable[Any], refuse: Refuse) -> set[type]:
     return kinds
 
 
-def _is_missing(value: Any) -> bool:
-    return type(value).__name__ in _NOTHING or (isinstance(value, float) and value != value)
-
-
 def _merge(values: list[Any], numbered: Integers) -> tuple[Integers, list[Key]]:
     """Renumber by key instead of by value: missing values are all -1, and 1 is 1.0 is True."""
     numbers_of: dict[Key, int] = {}
     merged = np.array(
-        [-1 if _is_missing(v) else numbers_of.setdefault(_key(v), len(numbers_of)) for v in values],
+        [-1 if is_missing(v) else numbers_of.setdefault(_key(v), len(numbers_of)) for v in values],
         dtype=np.int64,
     )
     return merged[numbered], list(numbers_of)

@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 from costboost.binning.columns import Table
 from costboost.binning.cutting import distinct_values, sorted_with_sums
 from costboost.binning.reading import read_table
-from costboost.binning.weighing import Grid, RowWeights, grid_of, read_row_weights
+from costboost.binning.weighing import Grid, RowWeights, grid_of
+from costboost.inputs.arrays import read_weights
 from costboost.runtime.messages import Command, Message, Parts, totals
 
 __all__ = [
@@ -123,7 +124,7 @@ class Describe(Message):
             categorical,
             ~categorical if n_rows else categorical.copy(),
             table.itemsize(),
-            None if weights is None else grid_of(read_row_weights(weights, n_rows)),
+            None if weights is None else grid_of(read_weights(weights, n_rows, some=False)),
             frozenset([weights is not None] if n_rows else []),
         )
 
@@ -254,7 +255,7 @@ def weights_of(part: PartRows, n_rows: int, grid: Grid | None) -> RowWeights:
     """Return the weights of a part's rows on the grid of all parts."""
     if grid is None or part.raw.weights is None:  # None: a part without rows
         return RowWeights(None, None, None, n_rows)
-    return grid.weigh(read_row_weights(part.raw.weights, n_rows))
+    return grid.weigh(read_weights(part.raw.weights, n_rows, some=False))
 
 
 @dataclass(frozen=True)

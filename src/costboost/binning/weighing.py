@@ -7,12 +7,13 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.inputs.arrays import read_weights
+
 __all__ = [
     "Grid",
     "RowWeights",
     "check_some_weight",
     "grid_of",
-    "read_row_weights",
     "weigh_rows",
 ]
 
@@ -55,9 +56,8 @@ def weigh_rows(sample_weight: Any, n_rows: int) -> RowWeights:
     """
     if sample_weight is None:
         return RowWeights(None, None, None, n_rows)
-    grid = grid_of(read_row_weights(sample_weight, n_rows))
-    check_some_weight(grid)
-    return grid.weigh(np.asarray(sample_weight, dtype=np.float64))
+    weights = read_weights(sample_weight, n_rows)
+    return grid_of(weights).weigh(weights)
 
 
 class Grid(NamedTuple):
@@ -112,20 +112,4 @@ def _even(units: Integers, rows: Integers | None) -> RowWeights:
 def check_some_weight(grid: Grid) -> None:
     """Refuse weights that are all 0."""
     if not grid.largest > 0:
-        raise ValueError("sample_weight is zero everywhere: at least one row needs a weight.")
-
-
-def read_row_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
-    """Read one weight per row: finite, not negative."""
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (n_rows,):
-        raise ValueError(
-            f"sample_weight has shape {weight.shape}, but X has {n_rows} rows: "
-            f"give one weight per row, shape ({n_rows},)."
-        )
-    bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
-    if len(bad):
-        raise ValueError(
-            f"sample_weight[{bad[0]}] is {weight[bad[0]]}: weights must be finite and at least 0."
-        )
-    return weight
+        raise ValueError("sample_weight is zero for every row; at least one must be positive.")

@@ -1,9 +1,8 @@
-"""Consume rounds: early stopping on held-out cost, progress, interruption.
+"""What a loop is, and who consumes its rounds: early stopping, progress, interruption.
 
-The loops of `rounds.py`, `gradient.py` and `pnorm.py` yield rounds, and the recipe rounds of all
-its folds; `consume` takes them until the loop ends or an observer has seen enough. An observer is
-any callable that gets a round and returns True to stop. `take_rounds` is what the trainers of one
-model make of it.
+A `Loop` of any family yields rounds, and the recipe rounds of all its folds; `consume` takes them
+until the loop ends or an observer has seen enough. An observer is any callable that gets a round
+and returns True to stop. `take_rounds` is what the trainers of one model make of it.
 """
 
 from __future__ import annotations
@@ -56,9 +55,23 @@ class StoppingPolicy(Protocol):
         """Whether Ctrl-C gives up or keeps the rounds so far."""
 
 
+Observer = Callable[[Any], bool]
 R = TypeVar("R", bound=HasNumber)
 C = TypeVar("C", bound=HasCost)
-Observer = Callable[[Any], bool]
+
+
+class Loop(Protocol[C]):
+    """The rounds of one model on its rows, of any family."""
+
+    @property
+    def stop(self) -> str:
+        """Why there are no more rounds: "rounds" where all that were wanted are taken."""
+
+    def rounds(self, first: int = 0) -> Iterator[C]:
+        """Yield the rounds from number `first` on, until one cannot be taken."""
+
+    def replay(self, rounds: Sequence[C]) -> None:
+        """Bring the rows to where they were after the given rounds."""
 
 
 @dataclass

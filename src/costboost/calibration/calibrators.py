@@ -23,6 +23,7 @@ from costboost.calibration._logistic import (
     share,
     standardise,
 )
+from costboost.inputs.arrays import read_weights
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -60,16 +61,14 @@ def _rows(
     Labels of a single score are 1 where positive, so that {-1, 1} serves as well as {0, 1}.
     """
     s, t = finite(scores, columns=columns), np.asarray(y)
-    w = np.ones(len(s)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    if t.shape != (len(s),) or w.shape != (len(s),):
+    w = read_weights(sample_weight, len(s))
+    if not len(s):
+        raise ValueError("Calibration needs rows, and there are none.")
+    if t.shape != (len(s),):
         raise ValueError(
-            f"Scores of shape {s.shape}, y of shape {t.shape} and sample_weight of shape {w.shape} "
-            "do not belong together: give one label and one weight per row of scores."
+            f"Scores of shape {s.shape} and y of shape {t.shape} do not belong together: give one "
+            "label per row of scores."
         )
-    if not np.all(np.isfinite(w)) or np.any(w < 0):
-        raise ValueError("sample_weight must be finite and not negative.")
-    if not np.any(w > 0):
-        raise ValueError("No row has a positive sample_weight: there is nothing to calibrate on.")
     alive = slice(None) if np.all(w > 0) else w > 0
     t = t[alive].astype(np.intp) if columns else (t[alive] > 0).astype(np.int8)
     return s[alive], t, w[alive]

@@ -143,11 +143,6 @@ class Kept:
     version: str
     size: int
 
-    @property
-    def trained_here(self) -> bool:
-        """Whether the command line trained it, and so knows how to read tables for it."""
-        return self.recipe.target is not None
-
 
 def read_model(path: str) -> Kept:
     """Read a model and its recipe; of a model that was saved by Python, what it says itself."""

@@ -28,6 +28,7 @@ from costboost.costs.grammar import (
     columns_of,
     parse,
 )
+from costboost.inputs.arrays import is_missing
 
 __all__ = ["Expression", "ExpressionError", "expression"]
 
@@ -191,7 +192,7 @@ class _Table:
         return self._of_objects(listed, node)
 
     def _of_objects(self, listed: list[Any], node: Name) -> _Column:
-        missing = np.array([_is_missing(value) for value in listed], dtype=np.bool_)
+        missing = np.array([is_missing(value) for value in listed], dtype=np.bool_)
         values = np.empty(len(listed), dtype=object)
         values[:] = listed
         known = values[~missing].tolist()
@@ -214,12 +215,6 @@ class _Table:
 
 def _listed(column: Any) -> list[Any]:
     return column.tolist() if hasattr(column, "tolist") else list(column)
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float) and value != value
 
 
 def _unknown(name: str, names: list[str]) -> str:

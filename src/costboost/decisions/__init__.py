@@ -12,7 +12,6 @@ from costboost.decisions.allocation import Allocation
 from costboost.decisions.capacity import allocate
 from costboost.decisions.mixin import (
     CostDecisionMixin,
-    StagedDecisionsMixin,
     fit_costs,
     typical_costs,
 )
@@ -21,7 +20,6 @@ __all__ = [
     "Allocation",
     "allocate",
     "CostDecisionMixin",
-    "StagedDecisionsMixin",
     "fit_costs",
     "typical_costs",
 ]

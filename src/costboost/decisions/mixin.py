@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -182,13 +181,13 @@ class CostDecisionMixin(ReportMixin, VersionedState):
         Sets ``classes_`` and ``costs_``.
         """
         if is_spread(X):
-            self.classes_, codes = X.read_classes()
+            self.classes_, labels = X.read_classes()
             sample_weight = X.weights()
         else:
-            self.classes_, codes = check_labels(X, y)
-        weights = None if sample_weight is None else read_weights(sample_weight, len(codes))
-        check_weighted_classes(codes, weights)
-        return codes, weights, self._set_costs(costs, self.classes_[codes], weights, X)
+            self.classes_, labels = check_labels(X, y)
+        weights = None if sample_weight is None else read_weights(sample_weight, len(labels))
+        check_weighted_classes(labels, weights)
+        return labels, weights, self._set_costs(costs, self.classes_[labels], weights, X)
 
     def _decides_by_costs(self) -> bool:
         """Whether new prices change decisions; not where what was learnt contains the costs."""
@@ -388,39 +387,3 @@ class CostDecisionMixin(ReportMixin, VersionedState):
         paid_by = as_costs(given, self.classes_, len(decided), X)
         paid = paid_by.of_decisions(labels, decided)
         return -mean_paid(paid, sample_weight)
-
-
-class StagedDecisionsMixin:
-    """What a classifier says after each round, for those that yield the scores of stages."""
-
-    def _staged(self, X: Any) -> Iterator[Any]:
-        """Yield what `_decision_values`, `_proba` and `_decide` work on, after each round."""
-        raise NotImplementedError
-
-    def _decision_values(self, scores: Any) -> Floats:
-        raise NotImplementedError
-
-    def _proba(self, scores: Any) -> Floats:
-        raise NotImplementedError
-
-    def _decide(self, scores: Any, costs: Any, X: Any) -> NDArray[Any]:
-        raise NotImplementedError
-
-    def _check_new_costs(self, costs: Any) -> None:
-        raise NotImplementedError
-
-    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
-        """Yield ``decision_function`` after each round."""
-        for scores in self._staged(X):
-            yield self._decision_values(scores)
-
-    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
-        """Yield ``predict_proba`` after each round, by the calibration of the last."""
-        for scores in self._staged(X):
-            yield self._proba(scores)
-
-    def staged_predict(self, X: Any, costs: Any = None) -> Iterator[NDArray[Any]]:
-        """Yield ``predict`` after each round."""
-        self._check_new_costs(costs)
-        for scores in self._staged(X):
-            yield self._decide(scores, costs, X)

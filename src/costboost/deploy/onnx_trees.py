@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from costboost.binning.codes import MISSING
 from costboost.deploy.onnx_graph import Graph
-from costboost.trees.forest import Forest, NodeTable, _unpack_subset
+from costboost.trees.forest import Forest, NodeTable, unpack_subset
 
 __all__ = ["write_forest"]
 
@@ -95,7 +95,7 @@ def write_forest(graph: Graph, forest: Forest, table: str) -> str:
     for t, root in enumerate(forest.roots.tolist()):
         tree = forest.tree(t)
         here = forest.subsets[root : root + len(tree.left)]
-        sets = [_unpack_subset(bits) for bits in here]
+        sets = [unpack_subset(bits) for bits in here]
         for k in range(forest.n_outputs):
             if tree.value[:, k].any():
                 nodes.add_tree(tree, sets, k)

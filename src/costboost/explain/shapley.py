@@ -33,7 +33,6 @@ _BLOCK = 1024  # rows at most that pass through all trees together
 _LEAST = 32
 _CELLS = 1 << 19  # of a block's values: 4 MB
 _SMALL = 6  # as in the kernels
-BACKGROUND = 1000  # rows of a background at most
 
 
 class Explainer:

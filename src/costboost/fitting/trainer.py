@@ -22,7 +22,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
 from costboost.binning.binner import Binner
-from costboost.boosting.rounds import StoppingPolicy, Taken, take_rounds
+from costboost.boosting.rounds import Loop, StoppingPolicy, Taken, take_rounds
 from costboost.calibration import (
     CalibratedScores,
     ClassCalibration,
@@ -182,7 +182,7 @@ class TableTrainer:
         self.histories.append(history)
         return self._finish(loop, history, used)
 
-    def open(self, rows: Int64 | None, previous: Any = None) -> AbstractContextManager[Any]:
+    def open(self, rows: Int64 | None, previous: Any = None) -> AbstractContextManager[Loop[Any]]:
         """Set up the rounds on some rows, or on all; their threads end with the block."""
         raise NotImplementedError
 

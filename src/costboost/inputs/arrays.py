@@ -19,6 +19,8 @@ LARGEST_COST = 1e300
 """Costs beyond this are refused, so that differences and sums over 10^7 rows stay finite."""
 SMALLEST_COST = 1e-305
 """Costs nearer to 0 are refused, so that their reciprocals stay finite."""
+NOTHING = ("NoneType", "NAType", "NaTType")
+"""The types of missing values, by name: pandas need not be there."""
 
 _KINDS = {"b": "booleans", "c": "complex numbers", "U": "strings", "S": "bytes", "M": "dates"}
 
@@ -74,9 +76,14 @@ def as_array(value: ArrayLike, name: str) -> NDArray[Any]:
         ) from None
 
 
+def is_missing(value: Any) -> bool:
+    """Whether an object stands for no value: None, NaN, or what pandas has for them."""
+    return type(value).__name__ in NOTHING or (isinstance(value, float) and value != value)
+
+
 def _float_of(item: Any) -> float | None:
     """Return one object as a float, NaN where missing, or None where it is not a number."""
-    if item is None or type(item).__name__ in ("NAType", "NaTType"):
+    if is_missing(item):
         return np.nan
     if isinstance(item, str | bytes | bool | np.bool_ | complex | np.complexfloating):
         return None
@@ -155,8 +162,10 @@ def _check_range(numbers: FloatArray, name: str, rows: bool, negative: bool) -> 
     )
 
 
-def read_weights(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
-    """Read one weight per row (None: all 1); finite, not negative, not all zero."""
+def read_weights(
+    sample_weight: ArrayLike | None, n_samples: int, *, some: bool = True
+) -> FloatArray:
+    """Read one weight per row (None: all 1); finite, not negative, and if `some`, not all zero."""
     if sample_weight is None:
         return np.ones(n_samples)
     weights = as_array(sample_weight, "sample_weight")
@@ -178,7 +187,7 @@ def read_weights(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
             f"row {at[0]}: sample_weight is {float(weights[at]):g}; weights must be finite, not "
             f"negative, and at most {LARGEST_COST:g}."
         )
-    if n_samples and not weights.any():
+    if some and n_samples and not weights.any():
         raise ValueError("sample_weight is zero for every row; at least one must be positive.")
     return weights
 

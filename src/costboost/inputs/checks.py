@@ -19,7 +19,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from costboost.inputs.arrays import without_mask
+from costboost.inputs.arrays import is_missing, without_mask
 from costboost.inputs.elsewhere import refuse_unopened
 
 Int64 = NDArray[np.int64]
@@ -30,7 +30,6 @@ LARGEST_TARGET = 1e150
 """Targets of regressions beyond this are refused, so that sums of their squares stay finite."""
 
 _INSIDE = {"costboost", "sklearn", "joblib"}
-_NOTHING = ("NoneType", "NAType", "NaTType")
 
 
 def warn_caller(message: str) -> None:
@@ -49,11 +48,6 @@ def _module(frame: Any) -> str:
 def is_frame(X: Any) -> bool:
     """Whether X is a DataFrame, whose columns are read one by one."""
     return hasattr(X, "columns") and hasattr(X, "shape")
-
-
-def column_name(X: Any, j: int) -> str:
-    """Return what messages call a column: by its name, where the table has names."""
-    return f"column {list(X.columns)[j]!r}" if is_frame(X) else f"column {j}"
 
 
 def check_not_empty(X: Any) -> None:
@@ -177,8 +171,7 @@ def _plain_labels(labels: NDArray[Any]) -> NDArray[Any]:
     """Return labels that came as Python objects: all strings, or numbers as an array of such."""
     listed = labels.tolist()
     for row, label in enumerate(listed):
-        missing = isinstance(label, float) and label != label
-        if missing or type(label).__name__ in _NOTHING:
+        if is_missing(label):
             raise ValueError(
                 f"Input y contains NaN or None: row {row} has the label {label!r}. Drop such rows, "
                 "or fill in their labels."

@@ -65,7 +65,7 @@ def cost_lines(
     )
 
 
-def _lower_hull(x: Floats, y: Floats) -> list[int]:
+def lower_hull(x: Floats, y: Floats) -> list[int]:
     """Return the corners of the lower convex hull of points sorted by falling x, rising y."""
     corners: list[int] = []
     for i in range(len(x) - 1, -1, -1):  # rising x
@@ -119,7 +119,7 @@ def cost_curve(
     steps = error_steps(*check_binary(y_true, y_score, sample_weight, pos_label))
     need_both_classes(steps)
     # Sums of weights, not rates: they are exact for counts, so points on a line stay on it.
-    corners = _lower_hull(steps.false_positive, steps.false_negative)
+    corners = lower_hull(steps.false_positive, steps.false_negative)
     fpr = steps.false_positive / steps.negatives
     fnr = steps.false_negative / steps.positives
     # From the corner that is best at PC = 0 (no false positives) to that at PC = 1.

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from scipy.special import betainc
 
 from costboost.inputs.checks import check_number
-from costboost.metrics._cost_curves import _lower_hull
+from costboost.metrics._cost_curves import lower_hull
 from costboost.metrics._realised import total_cost
 from costboost.metrics._steps import error_steps, need_both_classes
 from costboost.metrics.checks import Floats, check_binary
@@ -268,7 +268,7 @@ def _expected_maximum(
     """Add up the corners of the hull, each over the values of b for which it is the best."""
     steps = error_steps(*check_binary(y_true, y_score, sample_weight, pos_label))
     need_both_classes(steps)
-    corners = _lower_hull(steps.false_positive, steps.false_negative)
+    corners = lower_hull(steps.false_positive, steps.false_negative)
     total = steps.positives + steps.negatives
     false = steps.false_positive[corners] / total
     true = (steps.positives - steps.false_negative[corners]) / total

@@ -37,7 +37,7 @@ from costboost.estimators.wrappers import (
     MinimumCostClassifier,
     RateClassifier,
 )
-from costboost.estimators.wrappers.base import _Constant
+from costboost.estimators.wrappers.base import Constant
 from costboost.fitting.trainer import HISTORY
 from costboost.persistence import checks
 from costboost.persistence.errors import ModelFileError
@@ -257,7 +257,7 @@ FITTED: dict[type[Any], Fields] = {
     CostingClassifier: {**_CLASSES, "estimators_": list[Any], "acceptance_": float},
     CostColumns: {**_CLASSES, "estimator_": Any, "dropped_": list[str]},
     RateClassifier: {**_CLASSES, "estimator_": Any, "action_prices_": dict[Any, float]},
-    _Constant: {
+    Constant: {
         **_TABLE,
         "classes_": NDArray[Any],
         "strategy": str,

@@ -25,11 +25,11 @@ from costboost.plots.style import (
     explain,
     need_matplotlib,
     once,
-    plain_ticks,
     share,
     show_legend,
     unit,
 )
+from costboost.plots.ticks import plain_ticks
 
 
 def expected_costs(estimator: Any, X: Any, y: ArrayLike, costs: Any) -> tuple[Floats, Costs]:

@@ -16,14 +16,13 @@ from costboost.plots.style import (
     Floats,
     amount,
     axes_for,
-    few_ticks,
     need_matplotlib,
     plain,
-    plain_ticks,
     share,
     show_legend,
     unit,
 )
+from costboost.plots.ticks import few_ticks, plain_ticks
 
 _HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++", "oo")
 

@@ -23,10 +23,10 @@ from costboost.plots.style import (
     need_matplotlib,
     number,
     once,
-    plain_ticks,
     show_legend,
     tagged,
 )
+from costboost.plots.ticks import plain_ticks
 
 _RARE = 0.05  # the share of positives below which axes are logarithmic
 _GAP = 0.15  # between the diagram and the histogram, in inches

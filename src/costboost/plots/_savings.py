@@ -24,12 +24,12 @@ from costboost.plots.style import (
     entry,
     need_matplotlib,
     once,
-    plain_ticks,
     share,
     show_legend,
     tagged,
     unit,
 )
+from costboost.plots.ticks import plain_ticks
 
 
 def expected_saving(costs: Costs, proba: ArrayLike) -> Floats:

@@ -25,11 +25,11 @@ from costboost.plots.style import (
     need_matplotlib,
     number,
     once,
-    plain_ticks,
     show_legend,
     tagged,
     unit,
 )
+from costboost.plots.ticks import plain_ticks
 
 _MARK = "costboost-mark"
 _AT_END = 1e-12  # no axis tells such a probability from 0, nor one minus it from 1

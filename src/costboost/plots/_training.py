@@ -19,12 +19,12 @@ from costboost.plots.style import (
     entry,
     need_matplotlib,
     number,
-    plain_ticks,
     right_of,
     show_legend,
     tagged,
     unit,
 )
+from costboost.plots.ticks import plain_ticks
 
 _KEPT = "costboost-kept"
 

@@ -248,36 +248,11 @@ def share(value: float) -> str:
     return f"{number(100 * value, 2)}%"
 
 
-def plain_ticks(axis: Any) -> None:
-    """Print every tick in full: thousands separators, no offset, no power of ten set apart."""
-    from matplotlib.ticker import NullFormatter
-
-    from costboost.plots._ticks import FullNumbers
-
-    axis.set_major_formatter(FullNumbers())
-    axis.set_minor_formatter(NullFormatter())
-
-
 def head(ax: Any, paragraphs: Sequence[str], fontsize: float) -> None:
     """Write a title of some lines, none longer than the axes are wide."""
     letters = max(24, int(points_across(ax) / (0.52 * fontsize)))  # of average width
     lines = [line for text in paragraphs for line in textwrap.wrap(text, letters)]
     ax.set_title(plain("\n".join(lines)), loc="left", fontsize=fontsize)
-
-
-def few_ticks(ax: Any) -> None:
-    """Have no more ticks along x than fit beside each other."""
-    from matplotlib.ticker import MaxNLocator
-
-    low, high = sorted(ax.get_xlim())
-    for most in range(8, 1, -1):
-        locator = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10])
-        ticks = [float(t) for t in locator.tick_values(low, high) if low <= t <= high]
-        # In points: a letter takes about 5.6, and two texts should stand two letters apart. Axes
-        # that share a figure will get a little narrower.
-        if 5.6 * sum(len(text) + 2 for text in tick_texts(ticks)) <= 0.9 * points_across(ax):
-            break
-    ax.xaxis.set_major_locator(locator)
 
 
 def tick_texts(values: Sequence[float]) -> list[str]:

@@ -235,7 +235,7 @@ class Forest:
         subset: list[tuple[Any, ...] | None] = [None] * (stop - start)
         missing_left = shift == 1
         for i in np.flatnonzero(is_subset):
-            goes_left = _unpack_subset(self.subsets[start + i])
+            goes_left = unpack_subset(self.subsets[start + i])
             kept = self.binner.categories[feature[i]] or ()
             subset[i] = tuple(key for key, left_ in zip(kept, goes_left, strict=False) if left_)
             missing_left[i] = goes_left[MISSING]
@@ -416,5 +416,6 @@ def _pack_subset(goes_left: NDArray[np.uint8]) -> Words:
     return bits.view("<u8").astype(np.uint64)
 
 
-def _unpack_subset(bits: Words) -> NDArray[np.bool_]:
+def unpack_subset(bits: Words) -> NDArray[np.bool_]:
+    """Return for each code whether it goes left."""
     return np.unpackbits(bits.astype("<u8").view(np.uint8), bitorder="little").astype(bool)

@@ -1,9 +1,8 @@
 """Learners of relational examples: the built-in tree, or any scikit-learn classifier.
 
-Examples are `vectors`, (m, K) int32 on a grid: +w where the pair (row, class) has
-label 1, -w where it has label 0 (see `pnorm.py`). A learner answers with a `Relation`: which of the
-K classes each leaf says 1 for, with the leaf of every row in `shard.leaves`; or, row by row, in
-answers by row.
+Examples are `vectors`, (m, K) int32 on a grid: +w where the pair (row, class) has label 1, -w where
+it has label 0 (see `methods.py`). A learner answers with a `Relation`: which of the K classes each
+leaf says 1 for, with the leaf of every row in `shard.leaves`; or answers row by row.
 
 The authors gave their learner the table K times, once for each class, with the class as a column.
 The built-in tree reads the table once. A split on x serves all classes, and every leaf ends in a

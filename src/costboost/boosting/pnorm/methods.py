@@ -11,7 +11,7 @@ Relational examples are kept as one *signed* weight per row and class, v = +w wh
     sum |v| [h != l]  =  sum of the positive v  -  sum v h
 
 so it maximises sum v h, and a method is one function from H and C to v: a small `Method` each, one
-loop (`mixing.py`) for all. Equations are those of Lozano and Abe, "Cost-sensitive boosting with
+loop (`loop.py`) for all. Equations are those of Lozano and Abe, "Cost-sensitive boosting with
 p-norm loss functions and its applications", unless said otherwise. L_p-CSB is described in
 US 8,275,721 B2, GBSE in US 7,558,764 B2.
 """

@@ -44,7 +44,7 @@ class Mixture:
         The trees; the value of a leaf is f_t.
     estimators : tuple of fitted classifiers, if they are not trees
     kind : "pairs" | "classes"
-        What outside classifiers learnt; see `relational.py`.
+        What outside classifiers learnt; see `learner.py`.
     """
 
     alphas: Floats

@@ -12,32 +12,28 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
 
 from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.adaboost.rules import RULES, Rule
 from costboost.calibration import CalibratedScores
 from costboost.costs import Costs
-from costboost.decisions import CostDecisionMixin, StagedDecisionsMixin
 from costboost.estimators.adaboost.plan import Plan, settle
 from costboost.estimators.adaboost.recipe import train_in_step
 from costboost.estimators.adaboost.trainer import Trainer
-from costboost.explain.classifying import ExplainDecisionsMixin
-from costboost.explain.subject import Member, Subject
+from costboost.estimators.faces import ClassifierFaces, set_learner_tags
+from costboost.explain.subject import Member
 from costboost.fitting.atomic import all_at_once
 from costboost.fitting.spread import refuse_elsewhere
 from costboost.fitting.trainer import read_eval_set, train_models
 from costboost.fitting.warm import continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
-from costboost.inputs.checks import check_learner, check_table, count_threads
+from costboost.inputs.checks import check_learner, check_table
 from costboost.inputs.elsewhere import answers_tables, fits_tables
-from costboost.trees.forest import encode_once
 
 Floats = NDArray[np.float64]
 
 
-class Tally(NamedTuple):
+class Score(NamedTuple):
     """The margins of one model, and the sum of the alphas that made them."""
 
     margins: Floats
@@ -45,9 +41,7 @@ class Tally(NamedTuple):
 
 
 class CostBoostClassifier(
-    CostDecisionMixin,
-    StagedDecisionsMixin,
-    ExplainDecisionsMixin,
+    ClassifierFaces,
     CallbackSupportMixin,  # type: ignore[misc]  # scikit-learn is untyped
     ClassifierMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -296,10 +290,7 @@ class CostBoostClassifier(
         tags = super().__sklearn_tags__()
         rule = RULES.get(self.method) if isinstance(self.method, str) else None
         tags.classifier_tags.multi_class = rule is None or rule.many_classes
-        # An outside learner gets the table as it is: what it takes is taken.
-        learner = None if self.estimator is None else get_tags(self.estimator).input_tags
-        for kind in ("allow_nan", "sparse", "categorical", "string"):
-            setattr(tags.input_tags, kind, learner is None or getattr(learner, kind))
+        set_learner_tags(tags, self.estimator)
         return tags
 
     @fits_tables
@@ -343,13 +334,13 @@ class CostBoostClassifier(
         check_learner("estimator", self.estimator)
         refuse_elsewhere(self, X)
         X = check_table(self, X, y, reset=True)
-        codes, weights, bound = self._read_rows(X, y, sample_weight, costs)
+        labels, weights, bound = self._read_rows(X, y, sample_weight, costs)
         classes = self.classes_
-        plan = settle(self, X, codes, bound, len(classes))
+        plan = settle(self, X, labels, bound, len(classes))
         held_out = self._read_eval_set(eval_set, plan, bound)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
-        trainer = Trainer(plan, X, codes, weights, bound, classes, held_out, callbacks)
-        del codes, weights, bound  # the trainer holds them, if anybody here does
+        trainer = Trainer(plan, X, labels, weights, bound, classes, held_out, callbacks)
+        del labels, weights, bound  # the trainer holds them, if anybody here does
         with trainer:
             self._train(trainer, groups)
         callbacks.close()
@@ -387,19 +378,22 @@ class CostBoostClassifier(
     def _rule(self) -> Rule:
         return RULES[self._rule_name]
 
-    # --- scores and probabilities; a tally is (margins, sum of alphas) of each model
+    # --- scores and probabilities
 
-    def _tallies(self, X: Any) -> list[Tally]:
-        check_is_fitted(self)
-        X = check_table(self, X, reset=False)
-        n_threads = count_threads(self.n_jobs)
-        codes = encode_once([m.forest for m in self._ensembles], X, n_threads)
-        return [Tally(m.margins(X, n_threads, codes), m.total_alpha) for m in self._ensembles]
+    def _fitted_models(self) -> tuple[Ensemble, ...]:
+        return self._ensembles
 
-    def _calibrated(self, tallies: list[Tally]) -> Floats:
-        assert self._scores is not None
-        pairs = zip(self._ensembles, tallies, strict=True)
-        return self._scores.predict_proba(model.scores(*tally) for model, tally in pairs)
+    def _say(self, model: Ensemble, X: Any, n_threads: int, codes: Any) -> Score:
+        return Score(model.margins(X, n_threads, codes), model.total_alpha)
+
+    def _say_staged(self, model: Ensemble, X: Any, n_threads: int, codes: Any) -> Iterator[Score]:
+        return map(Score, model.staged_margins(X, n_threads, codes), model.totals.tolist())
+
+    def _score_of(self, model: Ensemble, margins: Floats) -> Score:
+        return Score(margins, model.total_alpha)
+
+    def _to_calibrate(self, model: Ensemble, score: Score) -> Floats:
+        return model.scores(*score)
 
     @answers_tables
     def decision_function(self, X: Any) -> Floats:
@@ -409,14 +403,11 @@ class CostBoostClassifier(
         -------
         ndarray of shape (n_samples,) for two classes, else (n_samples, K)
         """
-        return self._decision_values(self._tallies(X))
+        return self._decision_values(self._scored(X))
 
-    def _decision_values(self, tallies: list[Tally]) -> Floats:
-        if self._scores is None:
-            margins = tallies[0].margins
-            return margins[:, 0] if len(self.classes_) == 2 else margins
-        logs = np.log(np.maximum(self._calibrated(tallies), 1e-300))
-        return np.asarray(logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs)
+    def _own_values(self, scores: list[Score]) -> Floats:
+        margins = scores[0].margins
+        return margins[:, 0] if len(self.classes_) == 2 else margins
 
     @answers_tables
     def predict_proba(self, X: Any) -> Floats:
@@ -446,12 +437,10 @@ class CostBoostClassifier(
         Costs are as scaled for training (`cost_scale`), with prices per row their mean in each
         class. More than two classes: SAMME's softmax of twice the votes.
         """
-        return self._proba(self._tallies(X))
+        return self._proba(self._scored(X))
 
-    def _proba(self, tallies: list[Tally]) -> Floats:
-        if self._scores is not None:
-            return self._calibrated(tallies)
-        return self._ensembles[0].proba(tallies[0].margins)
+    def _own_proba(self, scores: list[Score]) -> Floats:
+        return self._ensembles[0].proba(scores[0].margins)
 
     # --- decisions
 
@@ -471,32 +460,28 @@ class CostBoostClassifier(
         ndarray of shape (n_samples,)
         """
         self._check_new_costs(costs)
-        return self._decide(self._tallies(X), costs, X)
+        return self._decide(self._scored(X), costs, X)
 
-    def _decide(self, tallies: list[Tally], costs: Any, X: Any) -> NDArray[Any]:
-        if self._decides_by_costs():
-            proba = self._priced_proba(tallies)
-            return self._cheapest(self._decision_costs(costs, X), proba)
+    def _own_choices(self, scores: list[Score]) -> NDArray[Any]:
         # The sign of the margin (ties: negative), or the class of most votes (ties: the first).
-        margins = tallies[0].margins
+        margins = scores[0].margins
         one_column = len(self.classes_) == 2
         answers = margins[:, 0] > 0.0 if one_column else np.argmax(margins, axis=1)
-        return np.asarray(self.classes_[answers.astype(int)])
+        return np.asarray(answers.astype(int))
 
     def _decides_by_costs(self) -> bool:
-        check_is_fitted(self)
-        return self._scores is not None or self._rule.decision == "cheapest"
+        return super()._decides_by_costs() or self._rule.decision == "cheapest"
 
-    def _priced_proba(self, tallies: list[Tally]) -> Floats:
+    def _proba_to_price(self, scores: list[Score]) -> Floats:
         """Return what is priced: calibrated probabilities, or AdaMEC's shares of votes."""
-        if self._scores is not None:
-            return self._calibrated(tallies)
-        return self._ensembles[0].priced_proba(*tallies[0])
+        if self._scores is None and self._decides_by_costs():
+            return self._ensembles[0].priced_proba(*scores[0])
+        return self._proba(scores)
 
     def _decision_proba(self, X: Any, costs: Any) -> Floats:
         if not self._decides_by_costs():
             self._refuse_costs()
-        return self._priced_proba(self._tallies(X))
+        return self._proba_to_price(self._scored(X))
 
     def _refuse_costs(self) -> None:
         rule = self._rule
@@ -512,51 +497,14 @@ class CostBoostClassifier(
 
     # --- explanations
 
-    def _scores_of(self, margins: list[Floats]) -> list[Tally]:
-        models = zip(margins, self._ensembles, strict=True)
-        return [Tally(part, model.total_alpha) for part, model in models]
+    def _own_unit(self, *, many: bool) -> str:
+        return "votes" if many else "margin"
 
-    def _proba_to_price(self, scores: list[Tally]) -> Floats:
-        return self._priced_proba(scores) if self._decides_by_costs() else self._proba(scores)
-
-    def _make_subject(self) -> Subject:
-        many = len(self.classes_) > 2
-        units = ("votes", "margin") if self._scores is None else ("log probability", "log odds")
-        return Subject(
-            tuple(self._make_member(i) for i in range(len(self._ensembles))),
-            lambda margins: self._decision_values(self._scores_of(margins)),
-            units[0 if many else 1],
-            tuple(self.classes_.tolist()) if many else None,
-        )
-
-    def _make_member(self, i: int) -> Member:
-        model, scores = self._ensembles[i], self._scores
+    def _bare_member(self, i: int) -> Member:
+        model = self._ensembles[i]
         assert model.forest is not None
-        weights = model.tree_weights
-        if scores is None:
-            return Member(model.forest, weights)
+        return Member(model.forest, model.tree_weights)
 
-        def probabilities(margins: Floats) -> Floats:
-            if model.discrete and margins.shape[1] > 1:
-                margins = np.maximum(margins, 0.0)  # votes; slopes are looked for a little beyond
-            return scores.maps[i].predict(model.scores(margins, model.total_alpha))
-
-        return Member(model.forest, weights, probabilities=probabilities)
-
-    # --- stages
-
-    def _staged(self, X: Any) -> Iterator[list[Tally]]:
-        check_is_fitted(self)
-        X = check_table(self, X, reset=False)
-        n_threads = count_threads(self.n_jobs)
-        codes = encode_once([m.forest for m in self._ensembles], X, n_threads)
-        stages = [m.staged_margins(X, n_threads, codes) for m in self._ensembles]
-        totals = [m.totals for m in self._ensembles]
-        tallies: list[Tally] = []
-        for t in range(self.n_iter_):
-            # A model that ended early stays as it was.
-            tallies = [
-                Tally(next(stage), float(totals[i][t])) if t < len(totals[i]) else tallies[i]
-                for i, stage in enumerate(stages)
-            ]
-            yield tallies
+    def _clipped(self, model: Ensemble, margins: Floats) -> Floats:
+        votes = model.discrete and margins.shape[1] > 1
+        return np.maximum(margins, 0.0) if votes else margins

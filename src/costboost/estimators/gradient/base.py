@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from costboost.boosting.gradient.model import GradientEnsemble
 from costboost.calibration import CalibratedScores
+from costboost.estimators.faces import ScoresMixin
 from costboost.estimators.gradient.trainer import GradientTrainer
 from costboost.explain.subject import Member
 from costboost.fitting.judging import eval_series
 from costboost.fitting.trainer import set_history, train_models
 from costboost.fitting.warm import Given, continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin
-from costboost.inputs.checks import check_table, count_threads, warn_caller
+from costboost.inputs.checks import warn_caller
 from costboost.inputs.versioned import VersionedState
-from costboost.trees.forest import encode_once
 
 Floats = NDArray[np.float64]
 
 
-class _GradientBoost(VersionedState, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
+class GradientBoost(
+    VersionedState,
+    ScoresMixin,
+    CallbackSupportMixin,  # type: ignore[misc]  # scikit-learn is untyped
+    BaseEstimator,  # type: ignore[misc]
+):
     """What both estimators share: one model's training, margins, and what is told of it."""
 
     estimator: Any
@@ -96,21 +99,5 @@ class _GradientBoost(VersionedState, CallbackSupportMixin, BaseEstimator):  # ty
         first = None if model.init is None else model.init.margins
         return Member(model.forest, np.ones(len(model.forest)), first)
 
-    def _margins(self, X: Any) -> list[Floats]:
-        check_is_fitted(self)
-        X = check_table(self, X, reset=False)
-        n_threads = count_threads(self.n_jobs)
-        codes = encode_once([model.forest for model in self._models], X, n_threads)
-        return [model.margins(X, n_threads, codes) for model in self._models]
-
-    def _staged(self, X: Any) -> Iterator[list[Floats]]:
-        check_is_fitted(self)
-        X = check_table(self, X, reset=False)
-        n_threads = count_threads(self.n_jobs)
-        codes = encode_once([model.forest for model in self._models], X, n_threads)
-        stages = [model.staged_margins(X, n_threads, codes) for model in self._models]
-        last: list[Floats] = [model.first_margins(X) for model in self._models]
-        for _ in range(self.n_iter_):
-            # A model that ended early stays as it was.
-            last = [next(stage, before) for stage, before in zip(stages, last, strict=True)]
-            yield last
+    def _fitted_models(self) -> tuple[GradientEnsemble, ...]:
+        return self._models

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from costboost.boosting.gradient.losses import flat
-from costboost.decisions import CostDecisionMixin, StagedDecisionsMixin
-from costboost.estimators.gradient.base import _GradientBoost
+from costboost.boosting.gradient.model import GradientEnsemble
+from costboost.estimators.faces import ClassifierFaces
+from costboost.estimators.gradient.base import GradientBoost
 from costboost.estimators.gradient.plan import settle_classification
 from costboost.estimators.gradient.trainer import GradientTrainer
 from costboost.estimators.gradient.watching import choices_of
-from costboost.explain.classifying import ExplainDecisionsMixin
-from costboost.explain.subject import Member, Subject
 from costboost.fitting.atomic import all_at_once
 from costboost.fitting.spread import refuse_elsewhere
 from costboost.fitting.trainer import read_eval_set
@@ -29,11 +26,9 @@ Floats = NDArray[np.float64]
 
 
 class GradientBoostClassifier(
-    CostDecisionMixin,
-    ExplainDecisionsMixin,
-    ClassifierMixin,  # type: ignore[misc]
-    _GradientBoost,
-    StagedDecisionsMixin,  # last: _GradientBoost yields the stages
+    ClassifierFaces,
+    ClassifierMixin,  # type: ignore[misc]  # scikit-learn is untyped
+    GradientBoost,
 ):
     """Gradient boosting that knows what mistakes cost, in training or in the decision.
 
@@ -290,15 +285,15 @@ class GradientBoostClassifier(
             check_learner("init", self.init)
         refuse_elsewhere(self, X)
         X = check_table(self, X, y, reset=True)
-        codes, weights, bound = self._read_rows(X, y, sample_weight, costs)
+        labels, weights, bound = self._read_rows(X, y, sample_weight, costs)
         classes = self.classes_
-        plan = settle_classification(self, X, codes, bound, len(classes))
+        plan = settle_classification(self, X, labels, bound, len(classes))
         held_out = read_eval_set(self, eval_set, per_row=bound.per_row)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
         trainer = GradientTrainer(
-            plan, X, codes, weights, costs=bound, held_out=held_out, observer=callbacks
+            plan, X, labels, weights, costs=bound, held_out=held_out, observer=callbacks
         )
-        del codes, weights, bound  # the trainer holds them, if anybody here does
+        del labels, weights, bound  # the trainer holds them, if anybody here does
         self._loss, self._natural = plan.loss, plan.odds is not None
         given = lambda: {"the classes of y": classes, "costs": trainer.costs}  # noqa: E731
         self._scores = self._train_models(trainer, given, self.cv, groups, self.ensemble)
@@ -308,11 +303,8 @@ class GradientBoostClassifier(
 
     # --- scores and probabilities
 
-    def _calibrated(self, margins: list[Floats]) -> Floats:
-        assert self._scores is not None
-        return self._scores.predict_proba(
-            part[:, 0] if part.shape[1] == 1 else part for part in margins
-        )
+    def _to_calibrate(self, model: GradientEnsemble, score: Floats) -> Floats:
+        return flat(score)
 
     @answers_tables
     def decision_function(self, X: Any) -> Floats:
@@ -322,13 +314,10 @@ class GradientBoostClassifier(
         -------
         ndarray of shape (n_samples,) for two classes, else (n_samples, K)
         """
-        return self._decision_values(self._margins(X))
+        return self._decision_values(self._scored(X))
 
-    def _decision_values(self, margins: list[Floats]) -> Floats:
-        if self._scores is None:
-            return margins[0][:, 0] if len(self.classes_) == 2 else margins[0]
-        logs = np.log(np.maximum(self._calibrated(margins), 1e-300))
-        return np.asarray(logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs)
+    def _own_values(self, margins: list[Floats]) -> Floats:
+        return margins[0][:, 0] if len(self.classes_) == 2 else margins[0]
 
     @answers_tables
     def predict_proba(self, X: Any) -> Floats:
@@ -337,36 +326,16 @@ class GradientBoostClassifier(
         Calibrated, or of "log" and "exponential" loss, they are natural. Otherwise they are the
         link of the loss, and contain the costs that it was trained on.
         """
-        return self._proba(self._margins(X))
+        return self._proba(self._scored(X))
 
-    def _proba(self, margins: list[Floats]) -> Floats:
-        if self._scores is not None:
-            return self._calibrated(margins)
+    def _own_proba(self, margins: list[Floats]) -> Floats:
         return np.asarray(self._loss.proba(flat(margins[0])))
 
     # --- explanations
 
-    def _make_subject(self) -> Subject:
-        many, calibrated = len(self.classes_) > 2, self._scores is not None
-        unit = "log odds" if self._natural and getattr(self._loss, "odds", 1.0) == 1.0 else "margin"
-        if calibrated:
-            unit = "log probability" if many else "log odds"
-        return Subject(
-            tuple(self._make_member(i) for i in range(len(self._models))),
-            self._decision_values,
-            unit,
-            tuple(self.classes_.tolist()) if many else None,
-        )
-
-    def _make_member(self, i: int) -> Member:
-        member, scores = self._bare_member(i), self._scores
-        if scores is None:
-            return member
-
-        def probabilities(margins: Floats) -> Floats:
-            return scores.maps[i].predict(margins[:, 0] if margins.shape[1] == 1 else margins)
-
-        return replace(member, probabilities=probabilities)
+    def _own_unit(self, *, many: bool) -> str:
+        natural = self._natural and getattr(self._loss, "odds", 1.0) == 1.0
+        return "log odds" if natural else "margin"
 
     # --- decisions
 
@@ -386,17 +355,13 @@ class GradientBoostClassifier(
         ndarray of shape (n_samples,)
         """
         self._check_new_costs(costs)
-        return self._decide(self._margins(X), costs, X)
+        return self._decide(self._scored(X), costs, X)
 
-    def _decide(self, margins: list[Floats], costs: Any, X: Any) -> NDArray[Any]:
-        if self._decides_by_costs():
-            proba = self._proba(margins)
-            return self._cheapest(self._decision_costs(costs, X), proba)
-        return np.asarray(self.classes_[choices_of(margins[0])])
+    def _own_choices(self, margins: list[Floats]) -> NDArray[Any]:
+        return choices_of(margins[0])
 
     def _decides_by_costs(self) -> bool:
-        check_is_fitted(self)
-        return self._scores is not None or self._natural
+        return super()._decides_by_costs() or self._natural
 
     def _refuse_costs(self) -> None:
         raise ValueError(

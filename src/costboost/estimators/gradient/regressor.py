@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
 from costboost.costs.asymmetric import price_errors
-from costboost.estimators.gradient.base import _GradientBoost
+from costboost.estimators.gradient.base import GradientBoost
 from costboost.estimators.gradient.plan import GradientPlan, settle_regression
 from costboost.estimators.gradient.trainer import GradientTrainer
 from costboost.explain.mixin import ExplainMixin
@@ -33,7 +33,7 @@ from costboost.inputs.elsewhere import answers_tables, fits_tables
 Floats = NDArray[np.float64]
 
 
-class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # type: ignore[misc]
+class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # type: ignore[misc]
     """Gradient boosting for numbers, where over- and underestimating may have different prices.
 
     Parameters
@@ -284,7 +284,7 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, _GradientBoost):  # t
     @answers_tables
     def predict(self, X: Any) -> Floats:
         """Return F, (n_samples,)."""
-        return np.ascontiguousarray(self._margins(X)[0][:, 0])
+        return np.ascontiguousarray(self._scored(X)[0][:, 0])
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """Yield ``predict`` after each round."""

@@ -8,31 +8,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
 
 from costboost.boosting.pnorm.model import Mixture, normalised
-from costboost.decisions import CostDecisionMixin, StagedDecisionsMixin
+from costboost.estimators.faces import ClassifierFaces, set_learner_tags
 from costboost.estimators.pnorm.plan import settle
 from costboost.estimators.pnorm.trainer import PNormTrainer
-from costboost.explain.classifying import ExplainDecisionsMixin
-from costboost.explain.subject import Member, Subject
+from costboost.explain.subject import Member
 from costboost.fitting.atomic import all_at_once
 from costboost.fitting.spread import refuse_elsewhere
 from costboost.fitting.trainer import read_eval_set, train_models
 from costboost.fitting.warm import continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
-from costboost.inputs.checks import check_learner, check_table, count_threads
+from costboost.inputs.checks import check_learner, check_table
 from costboost.inputs.elsewhere import answers_tables, fits_tables
-from costboost.trees.forest import encode_once
 
 Floats = NDArray[np.float64]
 
 
 class PNormBoostClassifier(
-    CostDecisionMixin,
-    StagedDecisionsMixin,
-    ExplainDecisionsMixin,
+    ClassifierFaces,
     CallbackSupportMixin,  # type: ignore[misc]  # scikit-learn is untyped
     ClassifierMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -251,11 +245,7 @@ class PNormBoostClassifier(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = None if self.estimator is None else get_tags(self.estimator).input_tags
-        tags.input_tags.allow_nan = inner is None or inner.allow_nan
-        tags.input_tags.sparse = inner is None or inner.sparse
-        tags.input_tags.categorical = inner is None
-        tags.input_tags.string = inner is None
+        set_learner_tags(tags, self.estimator)
         return tags
 
     @fits_tables
@@ -297,13 +287,13 @@ class PNormBoostClassifier(
         check_learner("estimator", self.estimator)
         refuse_elsewhere(self, X)
         X = check_table(self, X, y, reset=True)
-        codes, weights, bound = self._read_rows(X, y, sample_weight, costs)
+        labels, weights, bound = self._read_rows(X, y, sample_weight, costs)
         classes = self.classes_
         plan = settle(self, X, bound, len(classes))
         held_out = read_eval_set(self, eval_set, per_row=bound.per_row)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
-        trainer = PNormTrainer(plan, X, codes, weights, bound, classes, held_out, callbacks)
-        del codes, weights, bound  # the trainer holds them, if anybody here does
+        trainer = PNormTrainer(plan, X, labels, weights, bound, classes, held_out, callbacks)
+        del labels, weights, bound  # the trainer holds them, if anybody here does
         with trainer:
             self._train(trainer, groups)
         callbacks.close()
@@ -323,12 +313,20 @@ class PNormBoostClassifier(
 
     # --- scores and probabilities; H is a list, one for each model
 
-    def _mix(self, X: Any) -> list[Floats]:
-        check_is_fitted(self)
-        X = check_table(self, X, reset=False)
-        n_threads = count_threads(self.n_jobs)
-        codes = encode_once([mixture.forest for mixture in self._mixtures], X, n_threads)
-        return [mixture.scores(X, n_threads, codes) for mixture in self._mixtures]
+    def _fitted_models(self) -> tuple[Mixture, ...]:
+        return self._mixtures
+
+    def _forest_of(self, model: Mixture) -> Any:
+        return model.answers
+
+    def _say(self, model: Mixture, X: Any, n_threads: int, codes: Any) -> Floats:
+        return model.scores(X, n_threads, codes)
+
+    def _say_staged(self, model: Mixture, X: Any, n_threads: int, codes: Any) -> Iterator[Floats]:
+        return model.staged_scores(X, n_threads, codes)
+
+    def _to_calibrate(self, model: Mixture, score: Floats) -> Floats:
+        return normalised(score)
 
     @answers_tables
     def decision_function(self, X: Any) -> Floats:
@@ -339,11 +337,10 @@ class PNormBoostClassifier(
         ndarray of shape (n_samples, K)
             For two classes (n_samples,): the second column less the first.
         """
-        return self._decision_values(self._mix(X))
+        return self._decision_values(self._scored(X))
 
-    def _decision_values(self, H: list[Floats]) -> Floats:
-        scores = H[0] if self._scores is None else np.log(np.maximum(self._proba(H), 1e-300))
-        return np.asarray(scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores)
+    def _own_values(self, H: list[Floats]) -> Floats:
+        return np.asarray(H[0][:, 1] - H[0][:, 0] if len(self.classes_) == 2 else H[0])
 
     @answers_tables
     def predict_proba(self, X: Any) -> Floats:
@@ -352,36 +349,23 @@ class PNormBoostClassifier(
         Calibrated, they are natural frequencies. Uncalibrated, they are H, its rows divided by
         their sums, and contain the costs that the model was trained on.
         """
-        return self._proba(self._mix(X))
+        return self._proba(self._scored(X))
 
-    def _proba(self, H: list[Floats]) -> Floats:
-        if self._scores is None:
-            return normalised(H[0])
-        return self._scores.predict_proba(map(normalised, H))
+    def _own_proba(self, H: list[Floats]) -> Floats:
+        return normalised(H[0])
 
     # --- explanations
 
-    def _make_subject(self) -> Subject:
-        many, calibrated = len(self.classes_) > 2, self._scores is not None
-        unit = ("log probability" if many else "log odds") if calibrated else "mixture"
-        return Subject(
-            tuple(self._make_member(i) for i in range(len(self._mixtures))),
-            self._decision_values,
-            unit,
-            tuple(self.classes_.tolist()) if many else None,
-        )
+    def _own_unit(self, *, many: bool) -> str:
+        return "mixture"
 
-    def _make_member(self, i: int) -> Member:
-        mixture, scores = self._mixtures[i], self._scores
+    def _bare_member(self, i: int) -> Member:
+        mixture = self._mixtures[i]
         assert mixture.forest is not None
-        weights = mixture.shares[1]
-        if scores is None:
-            return Member(mixture.forest, weights)
+        return Member(mixture.forest, mixture.shares[1])
 
-        def probabilities(H: Floats) -> Floats:
-            return scores.maps[i].predict(normalised(np.maximum(H, 0.0)))
-
-        return Member(mixture.forest, weights, probabilities=probabilities)
+    def _clipped(self, model: Mixture, margins: Floats) -> Floats:
+        return np.maximum(margins, 0.0)
 
     # --- decisions
 
@@ -402,17 +386,10 @@ class PNormBoostClassifier(
             Ties of H go to the first class.
         """
         self._check_new_costs(costs)
-        return self._decide(self._mix(X), costs, X)
+        return self._decide(self._scored(X), costs, X)
 
-    def _decide(self, H: list[Floats], costs: Any, X: Any) -> NDArray[Any]:
-        if self._decides_by_costs():
-            proba = self._proba(H)
-            return self._cheapest(self._decision_costs(costs, X), proba)
-        return np.asarray(self.classes_[np.argmax(H[0], axis=1)])
-
-    def _decides_by_costs(self) -> bool:
-        check_is_fitted(self)
-        return self._scores is not None
+    def _own_choices(self, H: list[Floats]) -> NDArray[Any]:
+        return np.asarray(np.argmax(H[0], axis=1))
 
     def _refuse_costs(self) -> None:
         raise ValueError(
@@ -420,20 +397,3 @@ class PNormBoostClassifier(
             "calibration it cannot price decisions. Fit with "
             'calibration="sigmoid" (or another one).'
         )
-
-    # --- stages
-
-    def _staged(self, X: Any) -> Iterator[list[Floats]]:
-        check_is_fitted(self)
-        X = check_table(self, X, reset=False)
-        n_threads = count_threads(self.n_jobs)
-        codes = encode_once([mixture.answers for mixture in self._mixtures], X, n_threads)
-        stages = [mixture.staged_scores(X, n_threads, codes) for mixture in self._mixtures]
-        H: list[Floats] = []
-        for t in range(self.n_iter_):
-            # A model that ended early stays as it was.
-            H = [
-                next(stage) if t < len(mixture) else H[i]
-                for i, (stage, mixture) in enumerate(zip(stages, self._mixtures, strict=True))
-            ]
-            yield H

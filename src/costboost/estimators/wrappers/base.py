@@ -1,4 +1,4 @@
-"""What costing and MetaCost share: models of clones, and decisions that contain costs."""
+"""What wrappers share: tags and routing of their estimator, models of clones, costs in answers."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from sklearn.utils import (
     get_tags,
     indexable,
 )
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from costboost.costs import Costs
@@ -26,7 +27,7 @@ Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 
-class _Constant(DummyClassifier):  # type: ignore[misc]  # scikit-learn is untyped
+class Constant(DummyClassifier):  # type: ignore[misc]  # scikit-learn is untyped
     """Answers the only class it has seen; refuses what the estimator in its place would."""
 
     def __init__(self, *, check_finite: bool = True) -> None:
@@ -34,24 +35,27 @@ class _Constant(DummyClassifier):  # type: ignore[misc]  # scikit-learn is untyp
         self.check_finite = check_finite
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: Any = None) -> Self:
+        """Remember the only class."""
         if self.check_finite:
             assert_all_finite(X)
         return super().fit(X, y)  # type: ignore[no-any-return]
 
     def predict_proba(self, X: Any) -> Floats:
+        """Return 1 for every row, (n, 1)."""
         validate_data(self, X, reset=False, skip_check_array=True)  # as many columns, same names
         if self.check_finite:
             assert_all_finite(X)
         return np.ones((_num_samples(X), 1))
 
     def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class for every row."""
         return np.repeat(self.classes_, len(self.predict_proba(X)))
 
 
 def fit_clone(estimator: Any, X: Any, labels: NDArray[Any], seed: int, weights: Any = None) -> Any:
     """Fit a clone; rows of a single class, which most classifiers refuse, make a constant."""
     if len(np.unique(labels)) == 1:
-        return _Constant(check_finite=not get_tags(estimator).input_tags.allow_nan).fit(X, labels)
+        return Constant(check_finite=not get_tags(estimator).input_tags.allow_nan).fit(X, labels)
     model = clone(estimator)
     seeds = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
     if seeds:
@@ -84,15 +88,44 @@ def estimator_has(name: str) -> Callable[[Any], bool]:
     return check
 
 
-class CostTrained(
+class Wrapper(
     CostDecisionMixin,
     ClassifierMixin,  # type: ignore[misc]  # scikit-learn is untyped
     MetaEstimatorMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
-    """What both wrappers share: their decisions contain the costs of ``fit``."""
+    """A classifier around another one: it takes the tables and classes that its estimator takes."""
 
     estimator: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        for name in ("sparse", "allow_nan", "categorical", "string"):
+            setattr(tags.input_tags, name, getattr(inner.input_tags, name))
+        if inner.classifier_tags is not None:
+            tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
+        return tags
+
+
+class RoutingWrapper(Wrapper):
+    """A wrapper that hands metadata on to the ``fit`` of its estimator."""
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return who gets which metadata: this object itself, and the estimator's ``fit``."""
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(
+                estimator=self.estimator,
+                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
+            )
+        )
+
+
+class CostTrained(Wrapper):
+    """What both wrappers share: their decisions contain the costs of ``fit``."""
+
     n_jobs: int | None
 
     def _answers(self, X: Any) -> NDArray[Any]:
@@ -148,12 +181,3 @@ class CostTrained(
     ) -> float:
         """Return minus the mean realised cost; the given costs are paid, and do not decide."""
         return self._score_answers(X, y, sample_weight, costs)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
-        for name in ("sparse", "allow_nan", "categorical", "string"):
-            setattr(tags.input_tags, name, getattr(inner.input_tags, name))
-        if inner.classifier_tags is not None:
-            tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
-        return tags

@@ -8,16 +8,16 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import column_or_1d, get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.base import clone
+from sklearn.utils import column_or_1d
+from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from costboost.costs import Costs, as_costs
 from costboost.decisions.mixin import CostDecisionMixin
 from costboost.decisions.responses import innermost, probabilities, takes
-from costboost.estimators.wrappers.base import copy_features, estimator_has
+from costboost.estimators.wrappers.base import RoutingWrapper, copy_features, estimator_has
 from costboost.fitting.atomic import all_at_once
 from costboost.fitting.keywords import costs_to_fit, fit_key
 from costboost.inputs.arrays import mean_paid
@@ -28,12 +28,7 @@ Floats = NDArray[np.float64]
 __all__ = ["CostColumns"]
 
 
-class CostColumns(
-    CostDecisionMixin,
-    ClassifierMixin,  # type: ignore[misc]  # scikit-learn is untyped
-    MetaEstimatorMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
-):
+class CostColumns(RoutingWrapper):
     """Read costs from columns of the table, and hand them to a classifier or pipeline.
 
     ``CostColumns(pipeline, costs=Costs(fp=8, fn="amount"))`` reads the amounts of the rows that it
@@ -243,23 +238,3 @@ class CostColumns(
         """Return the scores of the estimator."""
         check_is_fitted(self)
         return np.asarray(self.estimator_.decision_function(self._features(X)))
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Return who gets which metadata: this object itself, and the estimator's ``fit``."""
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(
-                estimator=self.estimator,
-                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
-            )
-        )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
-        for name in ("sparse", "allow_nan", "categorical", "string"):
-            setattr(tags.input_tags, name, getattr(inner.input_tags, name))
-        if inner.classifier_tags is not None:
-            tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
-        return tags

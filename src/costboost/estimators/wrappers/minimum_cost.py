@@ -9,10 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import _safe_indexing, get_tags, indexable
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from costboost.calibration import (
@@ -24,8 +24,7 @@ from costboost.calibration import (
     keeps_copies,
 )
 from costboost.costs import Costs, as_costs
-from costboost.decisions.mixin import CostDecisionMixin
-from costboost.estimators.wrappers.base import copy_features
+from costboost.estimators.wrappers.base import RoutingWrapper, copy_features
 from costboost.fitting.atomic import all_at_once
 from costboost.fitting.copies import read_copies
 from costboost.fitting.keywords import costs_to_fit
@@ -93,12 +92,7 @@ def _cut(value: Any, rows: NDArray[np.intp], n_samples: int) -> Any:
     return _safe_indexing(value, rows) if len(value) == n_samples else value
 
 
-class MinimumCostClassifier(
-    CostDecisionMixin,
-    ClassifierMixin,  # type: ignore[misc]  # scikit-learn is untyped
-    MetaEstimatorMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
-):
+class MinimumCostClassifier(RoutingWrapper):
     """Calibrate any classifier and decide by the cheapest expected cost.
 
     The recommendation of Nikolaou et al. for every classifier: train it as usual, calibrate its
@@ -361,25 +355,3 @@ class MinimumCostClassifier(
         if prices.is_square and expected.shape[1] == 2:
             return np.asarray(expected[:, 0] - expected[:, 1])
         return -expected
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Return who gets which metadata: this object itself, and the estimator's ``fit``."""
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(
-                estimator=self.estimator,
-                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
-            )
-        )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.input_tags.allow_nan = inner.input_tags.allow_nan
-        tags.input_tags.categorical = inner.input_tags.categorical
-        tags.input_tags.string = inner.input_tags.string
-        if inner.classifier_tags is not None:
-            tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
-        return tags

@@ -7,14 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
-from sklearn.utils import _safe_indexing, check_random_state, get_tags, indexable
+from sklearn.utils import _safe_indexing, check_random_state, indexable
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from costboost.calibration import calibration_splits
 from costboost.costs import Costs
-from costboost.decisions import CostDecisionMixin, allocate
-from costboost.estimators.wrappers.base import fit_clone, shares_of
+from costboost.decisions import allocate
+from costboost.estimators.wrappers.base import Wrapper, fit_clone, shares_of
 from costboost.inputs.checks import check_not_empty, warn_caller
 
 Floats = NDArray[np.float64]
@@ -23,12 +22,7 @@ Floats = NDArray[np.float64]
 _AGAINST_TIES = 1e-9
 
 
-class RateClassifier(
-    CostDecisionMixin,
-    ClassifierMixin,  # type: ignore[misc]  # scikit-learn is untyped
-    MetaEstimatorMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
-):
+class RateClassifier(Wrapper):
     """Decide by expected cost, but take limited actions on no more than a share of the rows.
 
     `decide` of any classifier of this package shares out places among the rows that it is given at
@@ -177,15 +171,6 @@ class RateClassifier(
             )
         added = [self.action_prices_.get(action, 0.0) for action in actions.tolist()]
         return np.asarray(actions[np.argmin(costs.expected(proba) + added, axis=1)])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
-        for name in ("sparse", "allow_nan", "categorical", "string"):
-            setattr(tags.input_tags, name, getattr(inner.input_tags, name))
-        if inner.classifier_tags is not None:
-            tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
-        return tags
 
 
 def _check_rates(rates: Mapping[Any, float]) -> None:

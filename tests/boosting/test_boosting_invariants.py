@@ -1,9 +1,9 @@
 """Invariants 1 to 34 of the algorithms' specification, on the library, by number.
 
-`test_invariants_naive.py` checks the same numbers on the plain twins; here the library fits its own
-trees. The round's weights are not public: where an invariant speaks of them, they are rebuilt from
-the margins by the closed form that the invariant itself states, and the round's own error, alpha
-and Z must then follow from them.
+`test_boosting_invariants_naive.py` checks the same numbers on the plain twins; here the library
+fits its own trees. The round's weights are not public: where an invariant speaks of them, they are
+rebuilt from the margins by the closed form that the invariant itself states, and the round's own
+error, alpha and Z must then follow from them.
 """
 
 import numpy as np

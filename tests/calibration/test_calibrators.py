@@ -288,7 +288,7 @@ def test_weights_of_one_class_that_outgrow_every_number(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_refused_input(name):
-    with pytest.raises(ValueError, match="No row has a positive"):
+    with pytest.raises(ValueError, match="zero for every row"):
         blank(name).fit([0.1, 0.9], [0, 1], [0, 0])
     with pytest.raises(ValueError, match="not negative"):
         blank(name).fit([0.1, 0.9], [0, 1], [-1, 1])

@@ -272,3 +272,19 @@ def test_progress_bars_of_scikit_learn(capsys):
 @pytest.mark.skipif(has_callbacks(), reason="callbacks are there")
 def test_without_callbacks_nothing_is_lost():
     assert not hasattr(CostBoostClassifier(), "set_callbacks")
+
+
+def test_a_fold_without_rounds_has_stages_beside_the_others():
+    X = np.repeat([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], 20, axis=0)
+    y = (X[:, 0] != X[:, 1]).astype(int)  # no stump is better than chance
+    Z = np.random.default_rng(0).normal(size=(80, 2))
+    X, y = np.r_[X, Z], np.r_[y, Z[:, 0] > 0]
+    halves = np.arange(80), np.arange(80, 160)
+    model = CostBoostClassifier(
+        "adaboost", 5, max_depth=1, calibration="sigmoid", cv=[halves, halves[::-1]]
+    )
+    with pytest.warns(UserWarning, match="could not|no better"):
+        model.fit(X, y)
+    stages = list(model.staged_predict_proba(X))
+    assert len(stages) == model.n_iter_ > 0
+    assert_array_equal(stages[-1], model.predict_proba(X))

@@ -365,12 +365,12 @@ def test_objects_that_are_refused(value, categorical):
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
-        ([1, 1], r"shape \(2,\), but X has 3 rows"),
-        (np.ones((3, 1)), "one weight per row"),
-        ([1, np.nan, 1], r"sample_weight\[1\] is nan"),
-        ([1, 1, -2], r"sample_weight\[2\] is -2.0"),
-        ([1, np.inf, 1], r"sample_weight\[1\] is inf"),
-        ([0, 0, 0], "zero everywhere"),
+        ([1, 1], r"shape \(2,\); it must hold one weight for each of the 3 rows"),
+        (np.ones((3, 1)), "one weight for each"),
+        ([1, np.nan, 1], "row 1: sample_weight is nan"),
+        ([1, 1, -2], "row 2: sample_weight is -2;"),
+        ([1, np.inf, 1], "row 1: sample_weight is inf"),
+        ([0, 0, 0], "zero for every row"),
     ],
 )
 def test_weights_that_are_refused(weight, message):

@@ -1,0 +1,198 @@
+"""The faces that boosting estimators share, over what their models say of a table.
+
+    table -> codes, once -> a score of each model -> decision values, probabilities, decisions
+
+There is one model, or one for each fold of a calibration. A score is what a family says of rows:
+margins, margins with the sum of their alphas, or a mixture. A family says what its scores mean
+without calibration; the rest is the same for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from costboost.calibration import CalibratedScores
+from costboost.decisions import CostDecisionMixin
+from costboost.explain.classifying import ExplainDecisionsMixin
+from costboost.explain.subject import Member, Subject
+from costboost.inputs.checks import check_table, count_threads
+from costboost.trees.forest import encode_once
+
+Floats = NDArray[np.float64]
+
+
+class ScoresMixin:
+    """What all models of an estimator say of a table, at the end and after each round."""
+
+    n_iter_: int
+    n_jobs: int | None
+
+    def _fitted_models(self) -> Sequence[Any]:
+        """Return the models: one, or one for each fold."""
+        raise NotImplementedError
+
+    def _forest_of(self, model: Any) -> Any:
+        """Return by whose binner a model reads tables; None where it reads them itself."""
+        return model.forest
+
+    def _bare_member(self, i: int) -> Member:
+        """Return a model as explanations see it, before calibration."""
+        raise NotImplementedError
+
+    def _say(self, model: Any, X: Any, n_threads: int, codes: Any) -> Any:
+        """Return one model's score of a table."""
+        return model.margins(X, n_threads, codes)
+
+    def _say_staged(self, model: Any, X: Any, n_threads: int, codes: Any) -> Iterator[Any]:
+        """Yield one model's score of a table after each of its rounds."""
+        stages: Iterator[Any] = model.staged_margins(X, n_threads, codes)
+        return stages
+
+    def _read(self, X: Any) -> tuple[Any, int, Any]:
+        """Return a table as models take it, the number of threads, and its codes."""
+        check_is_fitted(self)
+        X = check_table(self, X, reset=False)
+        n_threads = count_threads(self.n_jobs)
+        forests = [self._forest_of(model) for model in self._fitted_models()]
+        return X, n_threads, encode_once(forests, X, n_threads)
+
+    def _scored(self, X: Any) -> list[Any]:
+        """Return the score of each model."""
+        given = self._read(X)
+        return [self._say(model, *given) for model in self._fitted_models()]
+
+    def _staged(self, X: Any) -> Iterator[list[Any]]:
+        """Yield the score of each model after each round; one that ended early stays as it was."""
+        given = self._read(X)
+        stages = [
+            self._say_staged(model, *given) if len(model) else repeat(self._say(model, *given))
+            for model in self._fitted_models()
+        ]
+        last: list[Any] = [None] * len(stages)
+        for _ in range(self.n_iter_):
+            last = [next(stage, before) for stage, before in zip(stages, last, strict=True)]
+            yield last
+
+
+class ClassifierFaces(CostDecisionMixin, ExplainDecisionsMixin, ScoresMixin):
+    """Decision values, probabilities, decisions and explanations of a boosting classifier."""
+
+    _scores: CalibratedScores | None
+
+    # --- what a family says of its scores
+
+    def _own_values(self, scores: list[Any]) -> Floats:
+        """Return the decision values without calibration, (n,) for two classes, else (n, K)."""
+        raise NotImplementedError
+
+    def _own_proba(self, scores: list[Any]) -> Floats:
+        """Return the probabilities without calibration, (n, K)."""
+        raise NotImplementedError
+
+    def _own_choices(self, scores: list[Any]) -> NDArray[Any]:
+        """Return the class numbers that the published rule answers, (n,)."""
+        raise NotImplementedError
+
+    def _own_unit(self, *, many: bool) -> str:
+        """Return what decision values are counted in without calibration."""
+        raise NotImplementedError
+
+    def _to_calibrate(self, model: Any, score: Any) -> Floats:
+        """Return what the calibration of one model takes."""
+        raise NotImplementedError
+
+    def _score_of(self, model: Any, margins: Floats) -> Any:
+        """Return a model's score of rows, by the sums that its trees make of them."""
+        return margins
+
+    def _clipped(self, model: Any, margins: Floats) -> Floats:
+        """Return margins that a model can have: slopes are looked for a little beyond."""
+        return margins
+
+    # --- scores and probabilities
+
+    def _calibrated(self, scores: list[Any]) -> Floats:
+        assert self._scores is not None
+        pairs = zip(self._fitted_models(), scores, strict=True)
+        return self._scores.predict_proba(self._to_calibrate(*pair) for pair in pairs)
+
+    def _decision_values(self, scores: list[Any]) -> Floats:
+        if self._scores is None:
+            return self._own_values(scores)
+        logs = np.log(np.maximum(self._calibrated(scores), 1e-300))
+        return np.asarray(logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs)
+
+    def _proba(self, scores: list[Any]) -> Floats:
+        return self._own_proba(scores) if self._scores is None else self._calibrated(scores)
+
+    # --- decisions
+
+    def _decide(self, scores: list[Any], costs: Any, X: Any) -> NDArray[Any]:
+        if self._decides_by_costs():
+            proba = self._proba_to_price(scores)
+            return self._cheapest(self._decision_costs(costs, X), proba)
+        return np.asarray(self.classes_[self._own_choices(scores)])
+
+    def _decides_by_costs(self) -> bool:
+        check_is_fitted(self)
+        return self._scores is not None
+
+    # --- explanations
+
+    def _scores_of(self, margins: list[Floats]) -> list[Any]:
+        pairs = zip(self._fitted_models(), margins, strict=True)
+        return [self._score_of(*pair) for pair in pairs]
+
+    def _make_subject(self) -> Subject:
+        many = len(self.classes_) > 2
+        calibrated = "log probability" if many else "log odds"
+        return Subject(
+            tuple(self._make_member(i) for i in range(len(self._fitted_models()))),
+            lambda margins: self._decision_values(self._scores_of(margins)),
+            self._own_unit(many=many) if self._scores is None else calibrated,
+            tuple(self.classes_.tolist()) if many else None,
+        )
+
+    def _make_member(self, i: int) -> Member:
+        member, scores, model = self._bare_member(i), self._scores, self._fitted_models()[i]
+        if scores is None:
+            return member
+
+        def probabilities(margins: Floats) -> Floats:
+            score = self._score_of(model, self._clipped(model, margins))
+            return scores.maps[i].predict(self._to_calibrate(model, score))
+
+        return replace(member, probabilities=probabilities)
+
+    # --- stages
+
+    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
+        """Yield ``decision_function`` after each round."""
+        for scores in self._staged(X):
+            yield self._decision_values(scores)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
+        """Yield ``predict_proba`` after each round, by the calibration of the last."""
+        for scores in self._staged(X):
+            yield self._proba(scores)
+
+    def staged_predict(self, X: Any, costs: Any = None) -> Iterator[NDArray[Any]]:
+        """Yield ``predict`` after each round."""
+        self._check_new_costs(costs)
+        for scores in self._staged(X):
+            yield self._decide(scores, costs, X)
+
+
+def set_learner_tags(tags: Any, estimator: Any) -> None:
+    """Say which tables are taken: an outside learner gets them as they are."""
+    learner = None if estimator is None else get_tags(estimator).input_tags
+    for kind in ("allow_nan", "sparse", "categorical", "string"):
+        setattr(tags.input_tags, kind, learner is None or getattr(learner, kind))
