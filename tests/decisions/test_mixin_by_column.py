@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
+from sklearn.utils.fixes import parse_version
 
 from costboost import (
     CostBoostClassifier,
@@ -135,9 +136,10 @@ def test_cross_validation_needs_no_slicing(routing):
     with sklearn.config_context(enable_metadata_routing=routing):
         ours = cross_validate_cost(model, X, Y, costs=BY_COLUMN, cv=3, return_predictions=True)
         held = sklearn.base.clone(model).set_params(costs=BY_COLUMN)
-        plain = cross_val_score(held, X, Y, cv=3)
+        # Without params scikit-learn 1.6 stumbles over its own default while routing.
+        plain = cross_val_score(held, X, Y, cv=3, params={})
         scorer = make_cost_scorer(BY_COLUMN)
-        scored = cross_validate(held, X, Y, cv=3, scoring=scorer)["test_score"]
+        scored = cross_validate(held, X, Y, cv=3, scoring=scorer, params={})["test_score"]
     for key in ("test_cost", "test_savings", "decisions", "probabilities"):
         assert_array_equal(ours[key], expected[key])
     assert_array_equal(plain, -expected["test_cost"])
@@ -164,10 +166,11 @@ def test_columns_are_read_before_a_pipeline_transforms_them():
     assert_array_equal(ours, expected)
     wrapped = cross_val_score(CostColumns(pipeline, BY_COLUMN), X, Y, cv=3)
     assert_array_equal(wrapped, -expected)
-    with sklearn.config_context(enable_metadata_routing=True):
-        params = {"costs": BY_COLUMN.bind_table(X)}
-        scores = cross_validate(pipeline, X, Y, params=params, cv=3)["test_score"]
-    assert_array_equal(scores, -expected)
+    if parse_version(sklearn.__version__) >= parse_version("1.8"):  # else they never reach `score`
+        with sklearn.config_context(enable_metadata_routing=True):
+            params = {"costs": BY_COLUMN.bind_table(X)}
+            scores = cross_validate(pipeline, X, Y, params=params, cv=3)["test_score"]
+        assert_array_equal(scores, -expected)
     with pytest.raises(ValueError, match=r"whose columns have no names.*CostColumns"):
         pipeline.fit(X, Y, costboostclassifier__costs=BY_COLUMN)
     scaled = make_pipeline(MinMaxScaler().set_output(transform="pandas"), MODELS["adamec"])
