@@ -71,7 +71,7 @@ LONG_STEPS = {"n_estimators": 100, "learning_rate": 0.2, "n_iter_no_change": 30}
 RECIPE_LARGEST = {**RECIPE_LARGER, **LONG_STEPS, "max_features": 0.3}
 # More than two classes: log loss too, one tree with vector leaves a round.
 RECIPE_MANY = {**RECIPE_LARGE, "votes": "discrete"}
-RECIPE_MANY_SMALL = {**RECIPE_MANY, "n_iter_no_change": RECIPE["n_iter_no_change"]}
+RECIPE_MANY_SMALL = {**RECIPE_MANY, "n_iter_no_change": 30}
 RECIPE_MANY_LARGEST = {**RECIPE_MANY, **LONG_STEPS}
 # From so many rows on.
 Recipes = tuple[tuple[int, dict[str, Any]], ...]
