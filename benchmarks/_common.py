@@ -101,6 +101,9 @@ def make_other_table(n_rows: int, n_features: int = FEATURES, seed: int = 1) -> 
     return X, y.astype(np.int64)
 
 
+TABLES = {"skewed and coarse columns": make_table, "products of columns": make_other_table}
+
+
 class Ours:
     """The engine: a binned table and the shortest loops over it."""
 

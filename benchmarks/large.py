@@ -16,10 +16,8 @@ import lightgbm as lgb
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.metrics import log_loss
 
-from _common import THREADS, make_other_table, make_table, pin_threads
+from _common import TABLES, THREADS, pin_threads
 from costboost import CostBoostClassifier
-
-TABLES = {"skewed and coarse columns": make_table, "products of columns": make_other_table}
 
 
 def contenders() -> dict[str, Any]:

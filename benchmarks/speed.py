@@ -23,6 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 from _common import (
     BINS,
     PEERS,
+    TABLES,
     THREADS,
     LightGBM,
     Line,
@@ -31,7 +32,6 @@ from _common import (
     XGBoost,
     alternate,
     judge,
-    make_other_table,
     make_table,
     start,
     take,
@@ -49,7 +49,6 @@ WORK: tuple[tuple[str, Any, int, float, float | None], ...] = (
     ("AdaBoost, 31 leaves", AdaBoost, 31, 0.50, 0.75),
     ("log loss, 31 leaves", LogLoss, 31, 0.55, None),
 )
-TABLES = {"skewed and coarse columns": make_table, "products of columns": make_other_table}
 MB = 1e6
 
 

@@ -66,7 +66,7 @@ RECIPE_LARGER = {
     "tol": 0.0,
 }
 LOG_LEAVES = 31  # of the trees in tables that are larger still
-# So many rows stand longer steps: as good as many short ones, in a fifth of the time.
+# So many rows stand longer steps: as good as many short ones, in a third of the time.
 LONG_STEPS = {"n_estimators": 100, "learning_rate": 0.2, "n_iter_no_change": 30}
 RECIPE_LARGEST = {**RECIPE_LARGER, **LONG_STEPS, "max_features": 0.3}
 # More than two classes: log loss too, one tree with vector leaves a round.
