@@ -35,6 +35,31 @@ def _add(out: cython.longlong[:, ::1], term: cython.double, sign: cython.int) ->
     return 0
 
 
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _vote_alike(
+    margins: cython.double[:, ::1],
+    begin: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    leaves: cython.const[cython.ushort][::1],
+    values: cython.const[cython.double][::1],
+    bar: cython.double,
+) -> cython.longlong:
+    """Add each leaf's value to the margin of rows; return how many are above the bar.
+
+    Most fits come here, and a loop that asks nothing of a row takes half the time.
+    """
+    i: cython.Py_ssize_t
+    margin: cython.double
+    ones: cython.longlong = 0
+    for i in range(begin, end):
+        margin = margins[i, 0] + values[leaves[i]]
+        margins[i, 0] = margin
+        ones += margin > bar
+    return ones
+
+
 def vote_binary(
     margins: cython.double[:, ::1],
     starts: cython.longlong[::1],
@@ -53,13 +78,21 @@ def vote_binary(
     step: cython.Py_ssize_t = 1 if limits.shape[0] > 1 else 0
     personal: cython.bint = strengths.shape[0] > 0
     weighted: cython.bint = weights.shape[0] > 0
+    alike: cython.bint = step == 0 and not personal and not weighted
     margin: cython.double
+    bar: cython.double
     unit: cython.longlong = 1
     all_of: cython.longlong
     ones: cython.longlong
     positive: cython.longlong
     with cython.nogil:
         for k in range(starts.shape[0] - 1):
+            if alike:
+                bar = limits[0] * total
+                ones = _vote_alike(margins, starts[k], starts[k + 1], leaves, values, bar)
+                confusion[k, 1] += ones
+                confusion[k, 0] += starts[k + 1] - starts[k] - ones
+                continue
             all_of = 0
             ones = 0
             for i in range(starts[k], starts[k + 1]):

@@ -30,6 +30,11 @@ if cython.compiled:
 # used: far ahead into the second cache, which can wait for many at once, and then into the first.
 FAR = cython.declare(cython.Py_ssize_t, 64)
 NEAR = cython.declare(cython.Py_ssize_t, 8)
+# The bins of so many columns stay in the first cache (28 kB of 32). A wider table is added up a
+# few columns at a time, and a block of rows after the other, whose codes stay in the second.
+NARROW = cython.declare(cython.Py_ssize_t, 14)
+BLOCK = cython.declare(cython.Py_ssize_t, 2048)
+MISSING = cython.declare(cython.int, 255)
 
 
 def is_compiled() -> bool:
@@ -71,18 +76,32 @@ def _add_line(
 def _add_row(
     codes: cython.const[cython.uchar][:, ::1],
     row: cython.Py_ssize_t,
+    first: cython.Py_ssize_t,
+    width: cython.Py_ssize_t,
     value: cython.longlong,
     offset: cython.Py_ssize_t,
     hist: cython.longlong[::1],
 ) -> cython.int:
-    """Add a value to the bin of every column, by addresses; interpreted, by parts of the arrays."""
+    """Add a value to the bins of neighbouring columns, whose histograms begin at `offset`.
+
+    By addresses; interpreted, by parts of the arrays.
+    """
+    offset += 256 * first
     if cython.compiled:
-        _add_line(
-            cython.address(codes[row, 0]), codes.shape[1], value, cython.address(hist[offset])
-        )
+        _add_line(cython.address(codes[row, first]), width, value, cython.address(hist[offset]))
     else:
-        _add_line(codes[row], codes.shape[1], value, hist[offset:])
+        _add_line(codes[row, first:], width, value, hist[offset:])
     return 0
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _width(first: cython.Py_ssize_t, d: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Return how many columns are added up next: an even share of the rest, `NARROW` at most."""
+    times: cython.Py_ssize_t = (d - first + NARROW - 1) // NARROW
+    return (d - first + times - 1) // times
 
 
 @cython.cfunc
@@ -102,6 +121,56 @@ def _add_drawn(
     for j in range(columns.shape[0]):
         hist[offset + cython.cast(cython.Py_ssize_t, codes[row, columns[j]])] += value
         offset += 256
+    return 0
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _on_grid(
+    weights: cython.const[cython.double][::1],
+    factors: cython.const[cython.double][::1],
+    scale: cython.double,
+    row: cython.Py_ssize_t,
+) -> cython.longlong:
+    """Return a row's weight, times its factor if it has one, on the grid."""
+    weight: cython.double = weights[row] * scale
+    if factors.shape[0] > 0:
+        weight *= factors[row]
+    return cython.cast(cython.longlong, weight + 0.5)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _add_all_weights(
+    codes: cython.const[cython.uchar][:, ::1],
+    begin: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    weights: cython.const[cython.double][::1],
+    factors: cython.const[cython.double][::1],
+    scale: cython.double,
+    plane: cython.Py_ssize_t,
+    hist: cython.longlong[::1],
+) -> cython.int:
+    """Add the weights of rows that lie together to the bins of all columns."""
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    stop: cython.Py_ssize_t
+    d: cython.Py_ssize_t = codes.shape[1]
+    width: cython.Py_ssize_t
+    while begin < end:
+        stop = begin + BLOCK if begin + BLOCK < end else end
+        j = 0
+        while j < d:
+            width = _width(j, d)
+            for i in range(begin, stop):
+                if cython.compiled and j == 0:  # past the end it asks in vain
+                    prefetch(cython.address(codes[i, 0]) + FAR * d)
+                _add_row(codes, i, j, width, _on_grid(weights, factors, scale, i), plane, hist)
+            j += width
+        begin = stop
     return 0
 
 
@@ -129,25 +198,20 @@ def add_class_weights(
     grid: cython.longlong
     plane: cython.Py_ssize_t
     scale: cython.double
-    weight: cython.double
     factored: cython.bint = factors.shape[0] > 0
     d: cython.Py_ssize_t = codes.shape[1]
     n_columns: cython.Py_ssize_t = columns.shape[0] if drawn else d
     for k in range(begins.shape[0]):
         plane = k * n_columns * 256
         scale = scales[k]
-        if whole:
+        if whole and not drawn:
+            _add_all_weights(codes, begins[k], ends[k], weights, factors, scale, plane, hist)
+        elif whole:
             for i in range(begins[k], ends[k]):
-                if cython.compiled:  # past the end it asks in vain
+                if cython.compiled:
                     prefetch(cython.address(codes[i, 0]) + FAR * d)
-                weight = weights[i] * scale
-                if factored:
-                    weight *= factors[i]
-                grid = cython.cast(cython.longlong, weight + 0.5)
-                if drawn:
-                    _add_drawn(codes, i, columns, grid, plane, hist)
-                else:
-                    _add_row(codes, i, grid, plane, hist)
+                grid = _on_grid(weights, factors, scale, i)
+                _add_drawn(codes, i, columns, grid, plane, hist)
         else:
             for i in range(begins[k], ends[k]):
                 if cython.compiled and i + NEAR < ends[k]:
@@ -165,14 +229,11 @@ def add_class_weights(
                         if factored:
                             prefetch_far(cython.address(factors[ahead]))
                 row = order[i]
-                weight = weights[row] * scale
-                if factored:
-                    weight *= factors[row]
-                grid = cython.cast(cython.longlong, weight + 0.5)
+                grid = _on_grid(weights, factors, scale, row)
                 if drawn:
                     _add_drawn(codes, row, columns, grid, plane, hist)
                 else:
-                    _add_row(codes, row, grid, plane, hist)
+                    _add_row(codes, row, 0, d, grid, plane, hist)
     return 0
 
 
@@ -268,6 +329,31 @@ def pair_histogram(
         add_pairs(codes, order, whole, begins, ends, pairs, hist, drawn, chosen)
 
 
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _add_all_packed(
+    codes: cython.const[cython.uchar][:, ::1],
+    begin: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    packed: cython.const[cython.longlong][::1],
+    part: cython.longlong[::1],
+) -> cython.int:
+    """Add the words of a block of rows that lie together to the bins of all columns."""
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t = 0
+    d: cython.Py_ssize_t = codes.shape[1]
+    width: cython.Py_ssize_t
+    while j < d:
+        width = _width(j, d)
+        for i in range(begin, end):
+            if cython.compiled and j == 0:
+                prefetch(cython.address(codes[i, 0]) + FAR * d)
+            _add_row(codes, i, j, width, packed[i], 0, part)
+        j += width
+    return 0
+
+
 def packed_histogram(
     codes: cython.const[cython.uchar][:, ::1],
     order: cython.const[cython.uint][::1],
@@ -303,15 +389,13 @@ def packed_histogram(
             start = begins[s]
             while start < ends[s]:
                 stop = start + block if start + block < ends[s] else ends[s]
-                if whole:
+                if whole and not drawn:
+                    _add_all_packed(codes, start, stop, packed, part)
+                elif whole:
                     for i in range(start, stop):
                         if cython.compiled:
                             prefetch(cython.address(codes[i, 0]) + FAR * d)
-                        pair = packed[i]
-                        if drawn:
-                            _add_drawn(codes, i, columns, pair, 0, part)
-                        else:
-                            _add_row(codes, i, pair, 0, part)
+                        _add_drawn(codes, i, columns, packed[i], 0, part)
                 else:
                     for i in range(start, stop):
                         if cython.compiled and i + NEAR < ends[s]:
@@ -329,7 +413,7 @@ def packed_histogram(
                         if drawn:
                             _add_drawn(codes, row, columns, pair, 0, part)
                         else:
-                            _add_row(codes, row, pair, 0, part)
+                            _add_row(codes, row, 0, d, pair, 0, part)
                 for c in range(n_columns * 256):
                     pair = part[c]
                     hist[2 * c] += pair >> shift
@@ -546,6 +630,83 @@ def assign_leaf(
 
 
 @cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _last_left(goes_left: cython.const[cython.uchar][::1]) -> cython.int:
+    """Return up to which code all go left, and of those behind it none but missing values.
+
+    `MISSING` where there is no such code: a subset of categories.
+    """
+    code: cython.int
+    last: cython.int = -1
+    for code in range(MISSING):
+        if goes_left[code]:
+            if last < code - 1:
+                return MISSING
+            last = code
+    return last
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _compare(
+    line: cython.pointer[cython.const[cython.uchar]],
+    count: cython.Py_ssize_t,
+    last: cython.int,
+    missing_left: cython.int,
+    left: cython.int,
+    right: cython.int,
+    leaves: cython.pointer[cython.ushort],
+) -> cython.longlong:
+    """Write the leaves of rows whose codes lie side by side; return how many go left.
+
+    Without a table to look codes up in, a compiler takes many of them at once.
+    """
+    i: cython.Py_ssize_t
+    go: cython.int
+    n_left: cython.uint = 0
+    for i in range(count):
+        go = cython.cast(cython.int, line[i] <= last)
+        go |= cython.cast(cython.int, line[i] == MISSING) & missing_left
+        leaves[i] = right + (left - right) * go
+        n_left += go
+    return n_left
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _write_cut(
+    codes: cython.const[cython.uchar][:, ::1],
+    begin: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    last: cython.int,
+    missing_left: cython.int,
+    left: cython.int,
+    right: cython.int,
+    leaves: cython.ushort[::1],
+) -> cython.longlong:
+    """Write the leaves of some rows of a table of one column; return how many go left."""
+    if cython.compiled:
+        return _compare(
+            cython.address(codes[begin, 0]),
+            end - begin,
+            last,
+            missing_left,
+            left,
+            right,
+            cython.address(leaves[begin]),
+        )
+    else:  # noqa: RET505
+        return _compare(
+            codes[begin:, 0], end - begin, last, missing_left, left, right, leaves[begin:]
+        )
+
+
+@cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
 def write_split(
@@ -567,8 +728,15 @@ def write_split(
     go: cython.int
     count: cython.longlong = 0
     step: cython.int = left - right
+    last: cython.int = MISSING
     scattered: cython.bint = not whole and codes.shape[1] > 1
+    if whole and codes.shape[1] == 1:
+        last = _last_left(goes_left)
     for s in range(begins.shape[0]):
+        if last < MISSING and begins[s] < ends[s]:
+            go = cython.cast(cython.int, goes_left[MISSING])
+            count += _write_cut(codes, begins[s], ends[s], last, go, left, right, leaves)
+            continue
         for i in range(begins[s], ends[s]):
             row = i if whole else order[i]
             if cython.compiled and scattered and i + NEAR < ends[s]:
