@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -38,8 +39,8 @@ def loader(labels=None):
 
 def codes_by_row(found, n_rows):
     """Return the codes that a shard would read, in the order of the rows."""
-    skips = found.skips or (0,) * (len(found.starts) - 1)
-    skip = np.repeat(skips, np.diff(found.starts))
+    cuts, skips = found.pieces or (found.starts, (0,) * (len(found.starts) - 1))
+    skip = np.repeat(skips, np.diff(cuts))
     out = np.empty((n_rows, 3), dtype=np.uint8)
     out[found.rows] = found.codes[np.arange(n_rows) + skip]
     return out
@@ -102,8 +103,30 @@ def test_other_groups_are_copied():
 def test_models_that_leave_out_a_fold_share_the_codes(fold, folds):
     part = make_part(folds)
     chosen = np.flatnonzero((folds != fold) & (folds < 3)).astype(np.uint32)
-    found = part.arranged(chosen, loader())
-    assert np.shares_memory(found.codes, part.codes)
+    for labels in (None, Y[chosen]):
+        found = part.arranged(chosen, loader(labels))
+        assert np.shares_memory(found.codes, part.codes)
+        np.testing.assert_array_equal(codes_by_row(found, len(chosen)), CODES[chosen])
+        if labels is not None:
+            assert len(found.starts) == 4
+            for k, (begin, end) in enumerate(pairwise(found.starts)):
+                assert np.all(Y[chosen][found.rows[begin:end]] == k)
+
+
+def test_classes_that_a_part_has_no_rows_of():
+    part = make_part(FOLDS)
+    chosen = np.flatnonzero((FOLDS != 1) & (FOLDS < 3)).astype(np.uint32)
+    own = SimpleNamespace(labels=Y[chosen], n_segments=5)
+    found = part.arranged(chosen, own)
+    assert found.starts.tolist()[3:] == [len(chosen)] * 3
+    assert len(found.pieces.skips) == 10
+
+
+def test_rows_that_aim_elsewhere_are_copied():
+    part = make_part(FOLDS)
+    chosen = np.flatnonzero((FOLDS != 1) & (FOLDS < 3)).astype(np.uint32)
+    found = part.arranged(chosen, loader((Y[chosen] + 1) % 3))
+    assert not np.shares_memory(found.codes, part.codes)
     np.testing.assert_array_equal(codes_by_row(found, len(chosen)), CODES[chosen])
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from costboost.shards.local import Shards
 from costboost.shards.modes import ClassWeights, PackedPairs, Pairs, Vectors
-from costboost.shards.rows import Shard
+from costboost.shards.rows import Pieces, Shard
 from costboost.shards.sampling import ColumnDraw, RowSample
 from costboost.trees import at_once
 from costboost.trees.at_once import GrowTree, plan_size
@@ -156,7 +156,7 @@ def test_segments_that_lie_apart_in_the_codes():
         wide[: starts[1]], wide[starts[1] + 70 :] = codes[: starts[1]], codes[starts[1] :]
         rows, state = np.arange(N, dtype=np.uint32), make_state(rng)
         together = Shard(codes, rows, starts, state)
-        apart = Shard(wide, rows, starts, state, skips=(0, 70))
+        apart = Shard(wide, rows, starts[[0, -1]], state, Pieces(starts, (0, 70)))
         for mode, criterion, channels in ((Pairs(), "newton", 2), (Vectors(4), "squares", 4)):
             finder = make_finder(criterion, channels, min_count=3)
             sample = RowSample(0.7, seed, 1)

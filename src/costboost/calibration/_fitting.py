@@ -12,6 +12,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from costboost.calibration._classes import ClassCalibration
 from costboost.calibration._folds import calibration_splits, is_share
+from costboost.shards.folds import Folds
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -66,6 +67,7 @@ def calibrate_folds(
     random_state: int | np.random.RandomState | None = None,
     n_jobs: int | None = None,
     ended: Callable[[], bool] | None = None,
+    announce: Callable[[Folds], Any] | None = None,
 ) -> CalibratedScores:
     """Train on folds, calibrate on the rows that each one left out.
 
@@ -100,6 +102,8 @@ def calibrate_folds(
         Shuffles the rows before they are cut.
     n_jobs : int, optional
         Folds trained at once.
+    announce : callable, optional
+        Told which rows each fold trains on and leaves out, before the first is trained.
     ended : callable, optional
         Asked after each fold, which are then trained one at a time: True leaves the others out,
         and the folds so far are averaged. Ctrl-C before the end of a fold leaves that one out too.
@@ -123,35 +127,46 @@ def calibrate_folds(
     ((2, 2), True, True)
     """
     names = np.asarray(classes)
-    codes = _encode(y, names)
-    w = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+    labels = _encode(y, names)
     splits = calibration_splits(
-        codes, cv, groups=groups, copies=copies, sample_weight=w, random_state=random_state
+        labels,
+        cv,
+        groups=groups,
+        copies=copies,
+        sample_weight=sample_weight,
+        random_state=random_state,
     )
+    folds = Folds.of(splits, len(labels))
+    del splits  # as large as the rows, and more than once
+    if announce is not None:
+        announce(folds)
     blank = ClassCalibration(method, len(names), margins=margins)
     if ended is None:
         found = Parallel(n_jobs=n_jobs)(
-            delayed(_train_and_score)(fit_fold, score_fold, train, test) for train, test in splits
+            delayed(_train_and_score)(fit_fold, score_fold, train, test) for train, test in folds
         )
     else:
-        found = _until_ended(fit_fold, score_fold, splits, ended)
-    cut_short = len(found) < len(splits) or (ended is not None and ended())
-    splits = splits[: len(found)]
+        found = _until_ended(fit_fold, score_fold, folds, ended)
+    cut_short = len(found) < len(folds) or (ended is not None and ended())
     models, scores = [model for model, _ in found], [score for _, score in found]
-    tests = [test for _, test in splits]
+    tests = [folds.test(k) for k in range(len(found))]
+
+    def fitted(scores: Floats, rows: Ints) -> ClassCalibration:
+        w = np.ones(len(rows)) if sample_weight is None else np.asarray(sample_weight)[rows]
+        return blank.fit(scores, labels[rows].astype(np.intp), w.astype(np.float64, copy=False))
+
     if ensemble or is_share(cv) or cut_short:
-        maps = (blank.fit(s, codes[test], w[test]) for s, test in zip(scores, tests, strict=True))
-        return CalibratedScores(tuple(models), tuple(maps), len(splits))
-    known = [np.isin(codes[test], codes[train]) for train, test in splits]
-    if len(np.unique(codes[np.concatenate(tests)[np.concatenate(known)]])) == len(names):
+        maps = (fitted(score, test) for score, test in zip(scores, tests, strict=True))
+        return CalibratedScores(tuple(models), tuple(maps), len(tests))
+    known = [np.isin(labels[test], labels[train]) for train, test in folds]
+    if len(np.unique(labels[np.concatenate(tests)[np.concatenate(known)]])) == len(names):
         # The model of all rows knows every class: what a fold says of one that it never saw, it
         # does not.
         scores = [score[own] for score, own in zip(scores, known, strict=True)]
         tests = [test[own] for test, own in zip(tests, known, strict=True)]
     pooled, rows = _pool(scores, tests)
-    everything = np.unique(np.concatenate([np.concatenate(split) for split in splits]))
-    model = fit_fold(everything)
-    return CalibratedScores((model,), (blank.fit(pooled, codes[rows], w[rows]),), len(splits))
+    model = fit_fold(folds.used(len(labels)).astype(np.intp))
+    return CalibratedScores((model,), (fitted(pooled, rows),), len(folds))
 
 
 def calibrate_fitted(
@@ -193,12 +208,12 @@ def _train_and_score(
 def _until_ended(
     fit_fold: Callable[[Ints], Model],
     score_fold: Callable[[Model, Ints], ArrayLike],
-    splits: Sequence[tuple[Ints, Ints]],
+    folds: Folds,
     ended: Callable[[], bool],
 ) -> list[tuple[Model, Floats]]:
     """Train fold after fold, until the user ends it; at least one fold."""
     found: list[tuple[Model, Floats]] = []
-    for train, test in splits:
+    for train, test in folds:
         try:
             found.append(_train_and_score(fit_fold, score_fold, train, test))
         except KeyboardInterrupt:
@@ -217,11 +232,12 @@ def _pool(scores: Sequence[Floats], tests: Sequence[Ints]) -> tuple[Floats, Ints
 
 
 def _encode(y: ArrayLike, classes: NDArray[Any]) -> Ints:
-    labels = np.asarray(y)
-    codes = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
-    strangers = labels[classes[codes] != labels]
+    """Return class numbers, bytes if there are few classes."""
+    given = np.asarray(y)
+    labels = np.searchsorted(classes, given).clip(max=len(classes) - 1)
+    strangers = given[classes[labels] != given]
     if strangers.size:
         raise ValueError(
             f"y contains {strangers[0]!r}, which is none of the classes {classes.tolist()}."
         )
-    return codes
+    return labels.astype(np.uint8) if len(classes) <= 256 else labels

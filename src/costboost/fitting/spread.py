@@ -25,7 +25,7 @@ from costboost.costs import Costs
 from costboost.fitting.spread_copies import read_spread_copies
 from costboost.fitting.tables import Followed
 from costboost.inputs.checks import check_labels, is_spread, read_numeric_targets
-from costboost.shards.folds import fold_numbers
+from costboost.shards.folds import Folds
 from costboost.shards.loading import Loader, RowData
 from costboost.shards.messages import Message
 from costboost.shards.part_messages import (
@@ -272,11 +272,19 @@ class PartsTable:
         """Return the number of each row's set of equal rows; None where no row has any."""
         return read_spread_copies(self.cluster.send, len(self.columns), weights)
 
-    def arrange(self, splits: Sequence[tuple[Int64, Int64]]) -> bool:
-        """Know in advance which rows models will train on: they then share one copy of codes."""
+    def arrange(
+        self,
+        folds: Folds,
+        labels: NDArray[np.integer[Any]] | None = None,
+        n_classes: int = 1,
+    ) -> bool:
+        """Know in advance which rows models will train on: they then share one copy of codes.
+
+        Parts group rows by their classes; models that group them by other labels have copies.
+        """
         if self._encoded:
             return False
-        self._folds, self._n_folds = fold_numbers(splits, self.n_rows), len(splits)
+        self._folds, self._n_folds = folds.numbers, folds.n_folds
         return self._folds is not None
 
     def table_of(self, rows: Any) -> Any:

@@ -6,7 +6,7 @@ elsewhere. Trainers ask both for the same things, and number rows from 0 in the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -16,7 +16,7 @@ from sklearn.utils import _safe_indexing
 
 from costboost.binning.binner import Binner, fit_binner
 from costboost.fitting.copies import read_copies
-from costboost.shards.folds import FoldLayout, plan_folds
+from costboost.shards.folds import FoldLayout, Folds, plan_folds
 from costboost.shards.layout import Layout, plan_layout, sensible_shards
 from costboost.shards.loading import Loader
 from costboost.trees.forest import Forest
@@ -65,10 +65,16 @@ class Table(Protocol):
     def copies(self, weights: Floats | None) -> Int64 | None:
         """Return the number of each row's set of equal rows; None where no row has any."""
 
-    def arrange(self, splits: Sequence[tuple[Int64, Int64]]) -> bool:
-        """Know in advance which rows (train, test) models will train on and be judged by.
+    def arrange(
+        self,
+        folds: Folds,
+        labels: NDArray[np.integer[Any]] | None = None,
+        n_classes: int = 1,
+    ) -> bool:
+        """Know in advance which rows models will train on and be judged by.
 
-        True if models train on all rows used but those they leave out, and share the codes.
+        `labels` (n,) are what their loaders will group rows by. True if models train on all rows
+        used but those they leave out, and share the codes.
         """
 
     def close(self) -> None:
@@ -110,8 +116,8 @@ class LocalTable:
         self, loader: Loader, rows: Int64 | None = None, width: int = 1
     ) -> AbstractContextManager[Any]:
         """Return the shards of a model that trains on all rows, or on some."""
-        fold = None if self._folds is None else self._folds.training_on(rows)
-        if self._folds is not None and fold is not None and loader.labels is None:
+        fold = None if self._folds is None else self._folds.training_on(rows, loader.labels)
+        if self._folds is not None and fold is not None:
             return self._folds.cut(self._folded(), fold, loader.load)
         n_rows = self.n_rows if rows is None else len(rows)
         n_shards = self._n_shards(n_rows, width)
@@ -169,14 +175,20 @@ class LocalTable:
         """Return the number of each row's set of equal rows; None where no row has any."""
         return read_copies(self.X, weights)
 
-    def arrange(self, splits: Sequence[tuple[Int64, Int64]]) -> bool:
-        """Know in advance which rows (train, test) models will train on and be judged by.
+    def arrange(
+        self,
+        folds: Folds,
+        labels: NDArray[np.integer[Any]] | None = None,
+        n_classes: int = 1,
+    ) -> bool:
+        """Know in advance which rows models will train on and be judged by.
 
         All of them then share one copy of the codes, if folds are what they are: every row that is
         used is left out once.
         """
         if self._codes is None and self.binner is not None and self.n_rows >= MANY:
-            self._folds = plan_folds(splits, self.n_rows, self._n_shards(self.n_rows))
+            n_shards = self._n_shards(self.n_rows)
+            self._folds = plan_folds(folds, n_shards, labels, n_classes)
         return self._folds is not None
 
     def close(self) -> None:

@@ -292,6 +292,10 @@ class TableTrainer:
 
     # --- rows
 
+    def grouping(self) -> tuple[NDArray[np.integer[Any]] | None, int]:
+        """Return what models group their rows by, (n,), and the number of groups; None: nothing."""
+        return None, 1
+
     @cached_property
     def copies(self) -> Int64 | None:
         """The number of each row's set of copies; None where no row has any."""
@@ -501,6 +505,7 @@ def train_models(
         ensemble=ensemble,
         random_state=plan.seed,
         ended=(lambda: trainer.interrupted) if plan.on_interrupt == "keep" else None,
+        announce=lambda folds: trainer.table.arrange(folds, *trainer.grouping()),
     )
     trainer.settle_beaten()
     return scores.models, scores

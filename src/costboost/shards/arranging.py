@@ -1,20 +1,27 @@
-"""How a model's rows lie in a part whose codes are stored fold by fold; see `parts`.
+"""How the rows of models lie in codes that they share, because each leaves out one fold.
 
-stored   | fold 0 | fold 1 | fold 2 | rows of none
-model 1  | ###### |        | ###### |                 two ranges: codes skip fold 1
+    stored   | fold 0 | fold 1 | fold 2 | rows of none     of one class, and the next behind it
+    model 1  | ###### |        | ###### |                  two ranges of each: codes skip fold 1
+
+`starts` (K, F + 2) says where each fold of every class begins, and at last where rows begin and end
+that no model uses.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Arranged", "left_out", "without_fold"]
+from costboost.shards.layout import deal_rows
+from costboost.shards.rows import Pieces
+
+__all__ = ["Arranged", "deal_folds", "left_out", "lie", "pieces_without", "without_fold"]
 
 Codes = NDArray[np.uint8]
 Int64 = NDArray[np.int64]
+Rows = NDArray[np.uint32]
 
 
 class Arranged(NamedTuple):
@@ -24,32 +31,71 @@ class Arranged(NamedTuple):
     """
 
     codes: Codes
-    rows: NDArray[np.uint32]
+    rows: Rows
     starts: Int64
-    skips: tuple[int, ...] | None = None
+    pieces: Pieces | None = None
 
 
-def left_out(chosen: NDArray[np.uint32], stored: NDArray[np.uint32], starts: Int64) -> int | None:
+def deal_folds(
+    fold_of: NDArray[np.uint8],
+    n_folds: int,
+    labels: NDArray[np.integer[Any]] | None,
+    n_classes: int,
+    n_shards: int,
+) -> tuple[Rows, list[Int64]]:
+    """Return the rows, shard by shard, class by class and fold by fold, and the starts in each.
+
+    Starts count from the first row of the shard; fold F are rows that no model uses.
+
+    Examples
+    --------
+    >>> folds, labels = np.array([0, 1, 0, 1], dtype=np.uint8), np.array([0, 0, 1, 0])
+    >>> rows, (starts,) = deal_folds(folds, 2, labels, n_classes=2, n_shards=1)
+    >>> rows.tolist(), starts.tolist()
+    ([0, 1, 3, 2], [[0, 1, 3, 3], [3, 4, 4, 4]])
+    """
+    n_parts = n_folds + 1
+    keys = fold_of if labels is None else labels * np.uint32(n_parts) + fold_of
+    rows, starts = deal_rows(keys, len(fold_of), n_classes * n_parts, n_shards)
+    own = np.arange(n_classes)[:, None] * n_parts + np.arange(n_parts + 1)
+    return rows, [part[own] for part in starts]
+
+
+def pieces_without(starts: Int64, fold: int) -> tuple[Int64, Int64]:
+    """Return where the rows of every class begin and end before a fold and behind it, (2 K,)."""
+    return starts[:, [0, fold + 1]].ravel(), starts[:, [fold, -2]].ravel()
+
+
+def lie(begins: Int64, ends: Int64, n_segments: int) -> tuple[Int64, Pieces]:
+    """Return where segments begin once ranges of the codes are put together, and how they lie."""
+    cuts = np.append(0, np.cumsum(ends - begins))
+    segments = np.ascontiguousarray(cuts[:: len(begins) // n_segments])
+    return segments, Pieces(cuts, tuple((begins - cuts[:-1]).tolist()))
+
+
+def left_out(chosen: Rows, stored: Rows, starts: Int64) -> int | None:
     """Return the fold that is all that was not chosen; None: it is another selection."""
-    sizes = np.diff(starts)
+    n_classes, n_parts = starts.shape[0], starts.shape[1] - 1
+    sizes = np.diff(starts, axis=1)
     folds = np.empty(len(stored), dtype=np.uint8)
-    folds[stored] = np.repeat(np.arange(len(sizes), dtype=np.uint8), sizes)
-    found = np.bincount(folds[chosen], minlength=len(sizes))
-    lacking = (sizes - found)[:-1]
+    folds[stored] = np.repeat(np.tile(np.arange(n_parts, dtype=np.uint8), n_classes), sizes.ravel())
+    found = np.bincount(folds[chosen], minlength=n_parts)
+    lacking = (sizes.sum(axis=0) - found)[:-1]
     fold = int(np.argmax(lacking))
     alone = np.count_nonzero(lacking) == 1 and found[fold] == found[-1] == 0
     return fold if alone else None
 
 
 def without_fold(
-    codes: Codes,
-    chosen: NDArray[np.uint32],
-    stored: NDArray[np.uint32],
-    starts: Int64,
-    fold: int,
+    codes: Codes, chosen: Rows, stored: Rows, starts: Int64, fold: int, n_segments: int
 ) -> Arranged:
-    """Arrange all rows but those of a fold: two ranges, the second of which is further on."""
-    begin, end, last = starts[[fold, fold + 1, -2]].tolist()
-    rows = np.searchsorted(chosen, np.concatenate([stored[:begin], stored[end:last]]))
-    segments = np.array([0, begin, len(rows)], dtype=np.int64)
-    return Arranged(codes[:last], rows.astype(np.uint32), segments, (0, end - begin))
+    """Arrange all rows but those of a fold: in one segment, or one for each class.
+
+    The last classes may have no rows here.
+    """
+    absent = max(0, n_segments - len(starts))
+    starts = np.vstack([starts, np.full((absent, starts.shape[1]), starts[-1, -1])])
+    begins, ends = pieces_without(starts, fold)
+    ranges = zip(begins.tolist(), ends.tolist(), strict=True)
+    rows = np.searchsorted(chosen, np.concatenate([stored[begin:end] for begin, end in ranges]))
+    return Arranged(codes, rows.astype(np.uint32), *lie(begins, ends, n_segments))

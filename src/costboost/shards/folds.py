@@ -3,22 +3,23 @@
     codes    shard 0: fold 0 | fold 1 | fold 2      shard 1: fold 0 | fold 1 | fold 2
     model 1           #######          ######                #######          ######
 
-Rows are stored shard by shard and, within, fold by fold. A model's rows in a shard are then two
-ranges of the codes, and what it holds of them lies together: only the codes of the second range are
-further on, by the size of the fold that is left out.
+Rows are stored shard by shard, within these class by class where a family groups them so, and
+within those fold by fold. A model's rows of a class in a shard are then two ranges of the codes,
+and what it holds of them lies together: only the codes of the second range are further on, by the
+size of the fold that is left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.shards.arranging import deal_folds, lie, pieces_without
 from costboost.shards.bench import Bench
-from costboost.shards.layout import deal_rows
 from costboost.shards.local import Crew, Shards
 from costboost.shards.rows import Shard
 
@@ -28,24 +29,87 @@ Rows = NDArray[np.uint32]
 
 
 @dataclass(frozen=True, eq=False)
-class FoldLayout:
-    """Where each row of a table goes: into which shard, and there into which fold.
+class Folds:
+    """Which rows each of some models trains on, and which it leaves out.
 
     Attributes
     ----------
-    fold_of : uint8 array of shape (n,)
-        The fold of each row; F: no model uses it.
+    n_folds : int
+        F.
+    numbers : uint8 array of shape (n,), or None
+        The fold that leaves each row out; F: no model uses it. None where models do not leave out
+        one fold each and train on all others.
+    splits : list of (train, test), or None
+        Where they do not.
+    """
+
+    n_folds: int
+    numbers: NDArray[np.uint8] | None
+    splits: list[tuple[Int64, Int64]] | None = None
+
+    @classmethod
+    def of(cls, splits: Sequence[tuple[Int64, Int64]], n_rows: int) -> Folds:
+        """Keep what must be known of (train, test): a byte a row, if folds are what they are.
+
+        Examples
+        --------
+        >>> rows = np.arange(6)
+        >>> folds = Folds.of([(rows[2:], rows[:2]), (rows[:2], rows[2:])], n_rows=6)
+        >>> folds.numbers.tolist(), folds.train(0).tolist()
+        ([0, 0, 1, 1, 1, 1], [2, 3, 4, 5])
+        """
+        numbers = fold_numbers(splits, n_rows)
+        return cls(len(splits), numbers, list(splits) if numbers is None else None)
+
+    def __len__(self) -> int:
+        return self.n_folds
+
+    def __iter__(self) -> Iterator[tuple[Int64, Int64]]:
+        return ((self.train(k), self.test(k)) for k in range(self.n_folds))
+
+    def train(self, fold: int) -> Int64:
+        """Return the rows that the model trains on which leaves a fold out."""
+        if self.splits is not None:
+            return self.splits[fold][0]
+        assert self.numbers is not None
+        return np.flatnonzero((self.numbers != fold) & (self.numbers < self.n_folds))
+
+    def test(self, fold: int) -> Int64:
+        """Return the rows of a fold."""
+        if self.splits is not None:
+            return self.splits[fold][1]
+        return np.flatnonzero(self.numbers == fold)
+
+    def used(self, n_rows: int) -> Rows:
+        """Return the rows, of so many, that any model uses, increasing."""
+        used = np.zeros(n_rows, dtype=bool)
+        for rows in (*map(self.train, range(self.n_folds)), *map(self.test, range(self.n_folds))):
+            used[rows] = True
+        return np.flatnonzero(used).astype(np.uint32)
+
+
+@dataclass(frozen=True, eq=False)
+class FoldLayout:
+    """Where each row of a table goes: into which shard, class, and fold.
+
+    Attributes
+    ----------
+    folds : Folds
+        With numbers.
+    labels : class numbers of shape (n,), or None
+        What rows are grouped by.
     rows : ndarray of shape (n,)
         rows[p] is the number of the row stored at position p.
-    starts : list of int64 arrays of shape (F + 2,)
-        Where each fold of a shard begins; behind the last are rows that no model uses.
+    starts : list of int64 arrays of shape (K, F + 2)
+        Where each fold of a class begins in a shard; see `arranging`.
     benches : list of Bench
         One for each shard: models work in turn, a round of each at a time.
     crew : Crew
         Their threads.
     """
 
-    fold_of: NDArray[np.uint8]
+    folds: Folds
+    labels: NDArray[np.integer[Any]] | None
     rows: Rows
     starts: list[Int64]
     benches: list[Bench]
@@ -54,77 +118,68 @@ class FoldLayout:
     def positions(self) -> Int64:
         """Return where each row is stored, (n,)."""
         positions = np.empty(len(self.rows), dtype=np.int64)
-        positions[self.rows] = np.arange(len(self.rows))
+        positions[self.rows] = np.arange(len(self.rows), dtype=np.uint32)
         return positions
 
-    @property
-    def n_folds(self) -> int:
-        """F."""
-        return len(self.starts[0]) - 2
-
-    def train(self, fold: int) -> Int64:
-        """Return the rows that the model trains on which leaves a fold out."""
-        return np.flatnonzero((self.fold_of != fold) & (self.fold_of < self.n_folds))
-
-    def test(self, fold: int) -> Int64:
-        """Return the rows of a fold."""
-        return np.flatnonzero(self.fold_of == fold)
-
-    def training_on(self, rows: NDArray[Any] | None) -> int | None:
-        """Return the fold whose model trains on these rows; None: no model does."""
-        return None if rows is None else self._find(rows, self.train)
+    def training_on(
+        self, rows: NDArray[Any] | None, labels: NDArray[np.integer[Any]] | None = None
+    ) -> int | None:
+        """Return the fold whose model trains on these rows, grouped by these; None: none does."""
+        if rows is None or (labels is None) != (self.labels is None):
+            return None
+        if labels is not None and self.labels is not None:
+            alike = np.array_equal(self.labels[rows], labels)
+            return self._find(rows, self.folds.train) if alike else None
+        return self._find(rows, self.folds.train)
 
     def leaving_out(self, rows: NDArray[Any]) -> int | None:
         """Return the fold that these rows are; None: they are none."""
-        return self._find(rows, self.test)
+        return self._find(rows, self.folds.test)
 
     def _find(self, rows: NDArray[Any], rows_of: Callable[[int], Int64]) -> int | None:
-        return next((k for k in range(self.n_folds) if np.array_equal(rows_of(k), rows)), None)
+        numbers = range(self.folds.n_folds)
+        return next((k for k in numbers if np.array_equal(rows_of(k), rows)), None)
 
     def cut(self, codes: Codes, fold: int, load: Callable[[Rows], Any]) -> Shards:
         """Return the shards of the model that leaves a fold out.
 
         `load` makes what a shard holds of its rows, by their numbers among those of the model.
         """
-        ranks, train = np.zeros(len(self.rows), dtype=np.uint32), self.train(fold)
+        ranks, train = np.zeros(len(self.rows), dtype=np.uint32), self.folds.train(fold)
         ranks[train] = np.arange(len(train), dtype=np.uint32)
+        del train
         shards = []
         for starts, bench in zip(self.starts, self.benches, strict=True):
-            first, begin, end, last = starts[[0, fold, fold + 1, -2]].tolist()
-            own = ranks[np.concatenate([self.rows[first:begin], self.rows[end:last]])]
-            segments = np.array([0, begin - first, len(own)], dtype=np.int64)
-            skips = (0, end - begin)
-            shards.append(Shard(codes[first:last], own, segments, load(own), skips, bench))
+            begins, ends = pieces_without(starts, fold)
+            ranges = zip(begins.tolist(), ends.tolist(), strict=True)
+            own = ranks[np.concatenate([self.rows[begin:end] for begin, end in ranges])]
+            first, last = int(starts[0, 0]), int(starts[-1, -1])
+            segments, pieces = lie(begins - first, ends - first, len(starts))
+            shards.append(Shard(codes[first:last], own, segments, load(own), pieces, bench))
         return Shards(shards, self.crew)
 
     def pieces(self, codes: Codes, fold: int) -> list[tuple[Codes, Rows]]:
         """Return the codes of a fold as they lie together, and their places among its rows."""
-        test, found = self.test(fold), []
+        test, found = self.folds.test(fold), []
         for starts in self.starts:
-            piece = slice(int(starts[fold]), int(starts[fold + 1]))
-            places = np.searchsorted(test, self.rows[piece]).astype(np.uint32)
-            found.append((codes[piece], places))
+            for begin, end in starts[:, fold : fold + 2].tolist():
+                places = np.searchsorted(test, self.rows[begin:end]).astype(np.uint32)
+                found.append((codes[begin:end], places))
         return found
 
 
 def plan_folds(
-    splits: Sequence[tuple[Int64, Int64]], n_rows: int, n_shards: int
+    folds: Folds,
+    n_shards: int,
+    labels: NDArray[np.integer[Any]] | None = None,
+    n_classes: int = 1,
 ) -> FoldLayout | None:
-    """Arrange rows for models that leave out one fold each; None where that is not what they do.
-
-    Examples
-    --------
-    >>> rows = np.arange(6)
-    >>> layout = plan_folds([(rows[3:], rows[:3]), (rows[:3], rows[3:])], n_rows=6, n_shards=1)
-    >>> layout.rows.tolist(), layout.starts[0].tolist()
-    ([0, 1, 2, 3, 4, 5], [0, 3, 6, 6])
-    """
-    fold_of = fold_numbers(splits, n_rows)
-    if fold_of is None:
+    """Arrange rows for models that leave out one fold each; None where that is not what they do."""
+    if folds.numbers is None:
         return None
-    rows, starts = deal_rows(fold_of, n_rows, len(splits) + 1, n_shards)
+    rows, starts = deal_folds(folds.numbers, folds.n_folds, labels, n_classes, n_shards)
     benches = [Bench() for _ in starts]
-    return FoldLayout(fold_of, rows, _absolute(starts), benches, Crew(len(starts)))
+    return FoldLayout(folds, labels, rows, _absolute(starts), benches, Crew(len(starts)))
 
 
 def fold_numbers(splits: Sequence[tuple[Int64, Int64]], n_rows: int) -> NDArray[np.uint8] | None:
@@ -153,5 +208,5 @@ def _increasing(rows: Int64) -> bool:
 
 def _absolute(starts: list[Int64]) -> list[Int64]:
     """Turn starts within shards into starts within all rows."""
-    ends = np.cumsum([part[-1] for part in starts])
-    return [part + end - part[-1] for part, end in zip(starts, ends, strict=True)]
+    ends = np.cumsum([part[-1, -1] for part in starts])
+    return [part + end - part[-1, -1] for part, end in zip(starts, ends, strict=True)]

@@ -68,8 +68,9 @@ class Shards:
 
     @property
     def alone(self) -> bool:
-        """Whether one shard, in this process, holds all rows."""
-        return len(self.shards) == 1
+        """Whether one shard, in this process, holds all rows, and those of each class together."""
+        first = self.shards[0]
+        return len(self.shards) == 1 and (first.pieces is None or len(first.starts) == 2)
 
     def __enter__(self) -> Shards:
         return self

@@ -47,17 +47,22 @@ class ClassWeights:
     def histogram(self, shard: Shard, node: int, columns: Int64 | None = None) -> Int64:
         """Return the node's class weights as a (d, 256, K) view of planes by class."""
         hist = np.zeros((self.n_channels, shard.width(columns), 256), dtype=np.int64)
-        factors = shard.state.handed if self.factored else _NONE
-        weights = (shard.state.weights, factors, np.array(self.scales))
-        where = (shard.codes, *shard.where(node))  # a segment is a class: they lie together
-        kernels.class_histogram(*where, *weights, hist.reshape(-1), columns)
+        weights, factors, scales = self._summed(shard)
+        places = list(shard.places(node))  # one, or as many of each class
+        per_class = max(1, len(places) // self.n_channels)
+        for p, place in enumerate(places):
+            own = slice(None) if len(places) == 1 else slice(p // per_class, p // per_class + 1)
+            added = (weights, factors, scales[own], hist[own].reshape(-1))
+            kernels.class_histogram(*place, *added, columns)
         return hist.transpose(1, 2, 0)
+
+    def _summed(self, shard: Shard) -> tuple[Floats, Floats, Floats]:
+        factors = shard.state.handed if self.factored else _NONE
+        return shard.state.weights, factors, np.array(self.scales)
 
     def summands(self, shard: Shard) -> Summands:
         """Return what is added up, for a tree that is grown at once."""
-        factors = shard.state.handed if self.factored else _NONE
-        weights = (shard.state.weights, factors, np.array(self.scales))
-        return 0, *weights, _NO_PAIRS, _NO_VECTORS
+        return 0, *self._summed(shard), _NO_PAIRS, _NO_VECTORS
 
 
 @dataclass(frozen=True)

@@ -195,16 +195,16 @@ class OpenShard(Command):
         """Make a shard of the rows."""
         found = part.as_stored(self.loader) if self.chosen is None else None
         if found is not None:
-            loader, (codes, rows, starts, skips) = found
+            loader, (codes, rows, starts, pieces) = found
             state = loader.load(slice(None))
         else:
             loader = self.loader.on(part.settled(self.chosen))
-            codes, rows, starts, skips = part.arranged(self.chosen, loader)
+            codes, rows, starts, pieces = part.arranged(self.chosen, loader)
             state = loader.load(rows)
         first = self.ranks if isinstance(self.ranks, int) else 0
         rows = rows if isinstance(self.ranks, int) else self.ranks[rows]
-        bench = Bench(part.desk) if skips is None else part.bench
-        part.shards[self.key] = Shard(codes, rows, starts, state, skips, bench, first)
+        bench = Bench(part.desk) if pieces is None else part.bench
+        part.shards[self.key] = Shard(codes, rows, starts, state, pieces, bench, first)
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
-from costboost.shards.arranging import Arranged, left_out, without_fold
+from costboost.shards.arranging import Arranged, deal_folds, left_out, without_fold
 from costboost.shards.bench import Bench, Desk
-from costboost.shards.layout import deal_rows, plan_layout
+from costboost.shards.layout import plan_layout
 from costboost.shards.loading import Loader, RowData
 from costboost.shards.rows import Shard
 
@@ -70,8 +70,8 @@ class Part:
     codes : uint8 array of shape (m, d)
     stored : uint32 array of shape (m,) or None
         The row whose codes are at each place; None: the one of that number.
-    fold_starts : int64 array or None
-        Where folds begin among them, and at last rows of none, if rows are stored by folds.
+    fold_starts : int64 array of shape (K, F + 2) or None
+        Where folds begin among them, if rows are stored by folds; see `arranging`.
     desk : Desk
         Of all parts of this process, or its own.
     bench : Bench
@@ -144,15 +144,21 @@ class Part:
 
     def _by_class(self) -> NDArray[np.uint32] | None:
         """Return the rows class by class; None where they are, or where there are no classes."""
-        y = None if self.data is None else self.data.y
-        if y is None or y.dtype.kind not in "iu" or np.all(y[1:] >= y[:-1]):
+        y = self._class_numbers
+        if y is None or np.all(y[1:] >= y[:-1]):
             return None
         return plan_layout(y, len(y), int(y.max()) + 1, 1).rows
 
+    @property
+    def _class_numbers(self) -> NDArray[Any] | None:
+        y = None if self.data is None else self.data.y
+        return None if y is None or y.dtype.kind not in "iu" else y
+
     def _by_fold(self, folds: Folds) -> NDArray[np.uint32]:
-        """Return the rows fold by fold, and note where folds begin."""
-        numbers, n_folds = folds
-        rows, (self.fold_starts,) = deal_rows(numbers, len(numbers), n_folds + 1, 1)
+        """Return the rows class by class, if there are any, and fold by fold; note the starts."""
+        y = self._class_numbers
+        n_classes = 1 if y is None else int(y.max()) + 1
+        rows, (self.fold_starts,) = deal_folds(*folds, y, n_classes, 1)
         return rows
 
     def places_of(self, chosen: NDArray[Any] | None) -> NDArray[Any] | slice:
@@ -186,16 +192,18 @@ class Part:
         All rows but those of a fold need no copy of the codes.
         """
         n_rows, labels = self.n_rows if chosen is None else len(chosen), loader.labels
-        by_fold = self.stored is not None and self.fold_starts is not None
-        if chosen is not None and labels is None and by_fold:
-            assert self.stored is not None
-            assert self.fold_starts is not None
-            fold = left_out(chosen, self.stored, self.fold_starts)
-            if fold is not None:
-                return without_fold(self.codes, chosen, self.stored, self.fold_starts, fold)
+        if chosen is not None and self.stored is not None and self.fold_starts is not None:
+            stored = (chosen, self.stored, self.fold_starts)
+            fold = left_out(*stored)
+            if fold is not None and self._as_grouped(chosen, labels):
+                return without_fold(self.codes, *stored, fold, loader.n_segments)
         layout = plan_layout(labels, n_rows, loader.n_segments, 1)
         places = self.places_of(layout.rows if chosen is None else chosen[layout.rows])
         return Arranged(np.ascontiguousarray(self.codes[places]), layout.rows, layout.starts[0])
+
+    def _as_grouped(self, chosen: NDArray[Any], labels: NDArray[Any] | None) -> bool:
+        """Whether rows are stored as a model groups them, by these labels or not at all."""
+        return labels is None or np.array_equal(self._settled.y[self.places_of(chosen)], labels)
 
     @property
     def _settled(self) -> RowData:

@@ -3,8 +3,8 @@
     codes   | class 0 | class 1 | ...      rows grouped by class ("segments"), one byte per cell
     order   | node 3 | node 4 | ...        the same rows, permuted; a node is one range a segment
 
-Models that train on different rows of a table may share its codes: segments then lie apart in them,
-and `skips` says how many rows of the codes come before each segment that are not this shard's.
+Models that train on different rows of a table may share its codes: a segment then lies there in
+several pieces, all of them in as many (`Pieces`).
 
 A worker keeps the histograms of nodes that wait to be split. It counts the smaller of a node's two
 children, as it sees them; the other one is the parent's less that, which integers make exact.
@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -35,6 +35,21 @@ ROOT = 0
 Place = tuple[NDArray[np.uint8], NDArray[np.uint32], bool, Int64, Int64]
 _NOWHERE = np.zeros(0, dtype=np.uint32)
 _BLOCK = 1 << 16  # rows of a sample drawn at a time, in cache
+
+
+class Pieces(NamedTuple):
+    """Rows that lie apart in the codes, because others between them are not this shard's.
+
+    Attributes
+    ----------
+    starts : int64 array of shape (P + 1,)
+        Where each piece begins among the shard's rows; P is a multiple of the segments' number.
+    skips : tuple of P int
+        Row i of piece p has the codes i + skips[p].
+    """
+
+    starts: Int64
+    skips: tuple[int, ...]
 
 
 class Mode(Protocol):
@@ -82,8 +97,8 @@ class Shard:
         Where each segment (class) begins.
     state : object
         What the algorithm that drives the growing holds of these rows (weights, margins, ...).
-    skips : tuple of int, or None
-        Row i of segment s has the codes i + skips[s]; None: the codes i.
+    pieces : Pieces or None
+        None: row i has the codes i.
     bench : Bench
     first : int
         So that `rows` may be numbers within a part of the table.
@@ -93,7 +108,7 @@ class Shard:
     rows: NDArray[np.uint32]
     starts: Int64
     state: Any = None
-    skips: tuple[int, ...] | None = None
+    pieces: Pieces | None = None
     bench: Bench = field(default_factory=Bench)
     first: int = 0
 
@@ -105,7 +120,17 @@ class Shard:
         self._marked: RowSample | None = None
         self._kept: dict[tuple[Mode, int], Int64 | tuple[Int64, Int64]] = {}
         self._root_counts: Int64 | None = None
-        self._hot = HotColumns(self.codes, shared=self.skips is not None)
+        self._hot = HotColumns(self.codes, shared=self.pieces is not None)
+
+    @property
+    def cuts(self) -> Int64:
+        """Where rows begin that lie together in the codes, and are of one segment."""
+        return self.starts if self.pieces is None else self.pieces.starts
+
+    @property
+    def skips(self) -> tuple[int, ...]:
+        """How many rows of the codes that are not this shard's come before each cut."""
+        return (0,) * (len(self.starts) - 1) if self.pieces is None else self.pieces.skips
 
     def numbers(self, among: slice = slice(None)) -> NDArray[np.uint32]:
         """Return the numbers of rows among all that the model trains on."""
@@ -141,7 +166,7 @@ class Shard:
         self.sampled = sample is not None
         self._kept.clear()
         self.order = _NOWHERE  # needed by a sample, or from the first division on
-        begins, ends = self.starts[:-1].copy(), self.starts[1:].copy()
+        begins, ends = self.cuts[:-1].copy(), self.cuts[1:].copy()
         if sample is not None:
             keep, self.order = self.marked(sample), self.worktop("order", np.uint32)
             for s, (begin, end) in enumerate(zip(begins.tolist(), ends.tolist(), strict=True)):
@@ -155,24 +180,24 @@ class Shard:
         return self.order, node == ROOT and not self.sampled, begins, ends
 
     def places(self, node: int, codes: NDArray[np.uint8] | None = None) -> Iterator[Place]:
-        """Yield (codes, order, whole, begins, ends), of all segments or of one after another.
+        """Yield (codes, order, whole, begins, ends), of all segments or of one piece after another.
 
         The codes are those of the table, or the given ones.
         """
         order, whole, begins, ends = self.where(node)
         codes = self.codes if codes is None else codes
-        if self.skips is None:
+        if self.pieces is None:
             yield codes, order, whole, begins, ends
             return
-        for s, skip in enumerate(self.skips):
-            yield codes[skip:], order, whole, begins[s : s + 1], ends[s : s + 1]
+        for p, skip in enumerate(self.pieces.skips):
+            yield codes[skip:], order, whole, begins[p : p + 1], ends[p : p + 1]
 
-    def pieces(self) -> Iterator[tuple[NDArray[np.uint8], slice]]:
+    def stretches(self) -> Iterator[tuple[NDArray[np.uint8], slice]]:
         """Yield codes that lie together, and the rows that they are of."""
-        if self.skips is None:
+        if self.pieces is None:
             yield self.codes, slice(None)
             return
-        for skip, (begin, end) in zip(self.skips, pairwise(self.starts.tolist()), strict=True):
+        for skip, (begin, end) in zip(self.skips, pairwise(self.cuts.tolist()), strict=True):
             yield self.codes[begin + skip : end + skip], slice(begin, end)
 
     def size(self, node: int) -> int:

@@ -170,8 +170,8 @@ class GrowTree(Message):
 
     def answer(self, shard: Shard) -> Grown:
         """Return the tree."""
-        size, finder, n_segments = self.size, self.finder, len(shard.starts) - 1
-        ends, sampled = shard.starts[1:], False
+        size, finder, n_segments = self.size, self.finder, len(shard.cuts) - 1
+        ends, sampled = shard.cuts[1:], False
         if self.sample is not None and shard.begin(self.sample) > 0:
             ends, sampled = shard.ranges[ROOT][1], True
         room = shard.bench.keep((size, n_segments), lambda: size.make(n_segments))
@@ -180,8 +180,8 @@ class GrowTree(Message):
         summands: Summands = self.mode.summands(shard)
         n_nodes = kernels.grow_tree(
             shard.codes,
-            np.array((0,) * n_segments if shard.skips is None else shard.skips),
-            shard.starts,
+            np.array(shard.skips),
+            shard.cuts,
             ends,
             sampled,
             shard.worktop("order", np.uint32),

@@ -395,7 +395,7 @@ class Recall(Command):
 
     def answer(self, shard: Shard) -> None:
         """Write the leaves."""
-        for codes, rows in shard.pieces():
+        for codes, rows in shard.stretches():
             write_leaves(self.tree, codes, shard.leaves[rows])
 
 

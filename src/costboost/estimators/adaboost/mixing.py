@@ -22,6 +22,7 @@ from costboost.boosting.additive import Basis, fit_coefficients, make_basis
 from costboost.boosting.paying import ExpectedPrice
 from costboost.calibration import ClassCalibration
 from costboost.estimators.adaboost.trainer import Trainer
+from costboost.shards.folds import Folds
 from costboost.shards.rows import Shard
 from costboost.trees.forest import Forest, join_forests
 
@@ -141,7 +142,7 @@ class BlendedPrice(ExpectedPrice):
         """Return the mixed margins of all rows."""
         boosted = shard.state.margins
         additive = np.empty_like(boosted)
-        for codes, rows in shard.pieces():
+        for codes, rows in shard.stretches():
             additive[rows] = self.blend.forest.margins_of_codes(codes)
         return self.blend.mix(boosted, additive)
 
@@ -152,9 +153,10 @@ class AdditiveFolds:
     Parameters
     ----------
     trainer : Trainer
-    splits : sequence of (train, test)
+    folds : Folds
     used : array of row numbers
-        All rows that splits use, increasing.
+        All rows that folds use, increasing.
+    basis : Basis
 
     Attributes
     ----------
@@ -166,16 +168,14 @@ class AdditiveFolds:
         Of those margins.
     """
 
-    def __init__(
-        self, trainer: Trainer, splits: Sequence[tuple[Rows, Rows]], used: Rows, basis: Basis
-    ) -> None:
+    def __init__(self, trainer: Trainer, folds: Folds, used: Rows, basis: Basis) -> None:
         self.trainer, self.basis, self.used = trainer, basis, used
         self.n_outputs = trainer.plan.n_classes if trainer.plan.n_classes > 2 else 1
         places = np.zeros(trainer.n_rows, dtype=np.intp)
         places[used] = np.arange(len(used))
         self._columns = basis.columns(trainer.table.codes_of(used))
-        self._splits = [(places[train], places[test]) for train, test in splits]
-        self._tests = np.concatenate([test for _, test in splits])
+        self._splits = [(places[train], places[test]) for train, test in folds]
+        self._tests = np.concatenate([test for _, test in folds])
         with threadpool_limits(1, "blas"):  # whose sums depend on the number of threads
             self._search()
 
@@ -228,18 +228,17 @@ class AdditiveFolds:
         return None if weights is None else weights[rows]
 
 
-def fit_additive(
-    trainer: Trainer, splits: Sequence[tuple[Rows, Rows]], used: Rows
-) -> AdditiveFolds | None:
+def fit_additive(trainer: Trainer, folds: Folds) -> AdditiveFolds | None:
     """Return the additive models of all folds; None where the plan, or the table, has none."""
     if not trainer.plan.additive:
         return None
     assert trainer.binner is not None
+    used = folds.used(trainer.n_rows)
     weights = None if trainer.weights is None else trainer.weights[used]
     basis = make_basis(trainer.binner, trainer.table.codes_of(used), weights)
     if not 0 < basis.width <= WIDEST:
         return None
-    return AdditiveFolds(trainer, splits, used, basis)
+    return AdditiveFolds(trainer, folds, used, basis)
 
 
 def _log_loss(log_odds: Floats, y: Rows, weights: Floats | None) -> float:

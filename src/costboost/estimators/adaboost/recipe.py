@@ -15,9 +15,10 @@ model either. From 50,000 rows on steps are long and few.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice, zip_longest
 from typing import Any
 
@@ -37,6 +38,7 @@ from costboost.estimators.adaboost.folds import Fold, Opener
 from costboost.estimators.adaboost.mixing import AdditiveFolds, Blend, Mix, fit_additive
 from costboost.estimators.adaboost.trainer import History, OutOfFold, Trainer
 from costboost.fitting.judging import Answers, constant_cost, measure, row_losses
+from costboost.shards.folds import Folds
 from costboost.shards.layout import blocks_of
 
 Floats = NDArray[np.float64]
@@ -272,15 +274,14 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> 
         sample_weight=trainer.weights,
         random_state=plan.seed,
     )
-    used = _all_rows(splits, trainer.n_rows)
-    arranged = plan.log_loss and trainer.table.arrange(splits)
-    additive = fit_additive(trainer, splits, used)
-    chosen_rows = [_rows_of(*split, used, arranged) for split in splits]
-    n_folds = len(splits)
-    del splits, used  # as large as the rows, and more than once
+    cut = Folds.of(splits, trainer.n_rows)
+    del splits  # as large as the rows, and more than once
+    trainer.table.arrange(cut, *((None, 1) if plan.log_loss else trainer.grouping()))
+    additive = fit_additive(trainer, cut)
     with ExitStack() as stack:
         opener = Opener(trainer, stack)
-        folds = [opener.open(train, test) for train, test in chosen_rows]
+        tests = (cut.test(k).astype(np.uint32) for k in range(len(cut)))
+        folds = [opener.open(partial(cut.train, k), test) for k, test in enumerate(tests)]
         race = Race(trainer, folds, additive)
         chosen = race.run()
     n_rounds = chosen.n_rounds
@@ -293,12 +294,12 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> 
             trainer.histories.append(History(fold.rounds[:n_rounds], {}, None))
         models = race.models(n_rounds, chosen.mix)
     else:
-        rows = _all_rows([(train(), test) for train, test in chosen_rows], trainer.n_rows)
+        rows = cut.used(trainer.n_rows)
         blend = None
         if additive is not None and chosen.mix is not None:
             blend = Blend(chosen.mix, additive.of_all_rows())
         models = (_train_alike(trainer, rows, n_rounds, chosen.calibration, blend),)
-    return CalibratedScores(models, (chosen.calibration,) * len(models), n_folds)
+    return CalibratedScores(models, (chosen.calibration,) * len(models), len(cut))
 
 
 def _entropy(y: Rows, weights: Floats | None) -> float:
@@ -306,24 +307,6 @@ def _entropy(y: Rows, weights: Floats | None) -> float:
     counts = np.bincount(y, None if weights is None else weights / weights.max())
     shares = counts[counts > 0] / counts.sum()
     return float(-(shares @ np.log(shares)))
-
-
-def _all_rows(splits: Sequence[tuple[Rows, Rows]], n_rows: int) -> Rows:
-    """Return the numbers of all rows that splits use, increasing."""
-    used = np.zeros(n_rows, dtype=bool)
-    for train, test in splits:
-        used[train] = used[test] = True
-    return np.flatnonzero(used).astype(np.uint32)
-
-
-def _rows_of(
-    train: Int64, test: Int64, used: Rows, arranged: bool
-) -> tuple[Callable[[], Rows], Rows]:
-    """Return the rows of a fold: those trained on only when asked, if they are all the others."""
-    left_out = test.astype(np.uint32)
-    if arranged:
-        return lambda: np.setdiff1d(used, left_out, assume_unique=True), left_out
-    return lambda: train, left_out
 
 
 def _train_alike(

@@ -90,6 +90,11 @@ class Trainer(ClassTrainer):
 
     # --- training
 
+    def grouping(self) -> tuple[NDArray[np.integer[Any]] | None, int]:
+        """Return the answers that rows aim at: a class's rows lie together."""
+        n_classes, aim = self.plan.n_classes, self.plan.rule.trains_on_costs
+        return aimed_labels(self.costs, self.y, n_classes, aim=aim), n_classes
+
     @contextmanager
     def open(self, rows: Int64 | None, previous: Any = None) -> Iterator[Boosting]:
         """Set up the rounds on some rows, or on all; their threads end with the block."""
