@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
 from costboost.binning.binner import Binner
-from costboost.boosting.rounds import Loop, StoppingPolicy, Taken, take_rounds
+from costboost.boosting.rounds import Loop, Taken, take_rounds
 from costboost.calibration import (
     CalibratedScores,
     ClassCalibration,
@@ -35,6 +35,7 @@ from costboost.calibration import (
 )
 from costboost.costs import Costs, as_costs
 from costboost.fitting.judging import Follower, HeldOut, Judge
+from costboost.fitting.plan import TrainingPlan
 from costboost.fitting.tables import LocalTable
 from costboost.inputs.arrays import read_weights
 from costboost.inputs.checks import (
@@ -67,52 +68,12 @@ HISTORY = (
 )
 
 
-class TablePlan(StoppingPolicy, Protocol):
-    """What a plan says of its table; all plans have it."""
-
-    @property
-    def setting(self) -> Any:
-        """The loop's own choices, with `n_rounds`."""
-
-    @property
-    def estimator(self) -> Any:
-        """The outside learner, or None."""
-
-    @property
-    def n_classes(self) -> int:
-        """0 for regression."""
-
-    @property
-    def calibration(self) -> str | None:
-        """The map from scores to probabilities."""
-
-    @property
-    def max_bins(self) -> int:
-        """At most."""
-
-    @property
-    def categorical_features(self) -> Any:
-        """Which columns hold categories."""
-
-    @property
-    def validation_fraction(self) -> float:
-        """The share of rows held out."""
-
-    @property
-    def seed(self) -> int:
-        """Of everything random."""
-
-    @property
-    def n_threads(self) -> int:
-        """At most."""
-
-
 class TableTrainer:
     """Holds a table and its codes, and says which of its rows are trained on.
 
     Parameters
     ----------
-    plan : TablePlan
+    plan : TrainingPlan
     X : the table
     y : array of shape (n,): class numbers, or the target of a regression
     weights : float64 array of shape (n,) or None
@@ -133,14 +94,14 @@ class TableTrainer:
         Whether `score` returns real-valued margins rather than values in [0, 1].
     """
 
-    plan: Any
+    plan: TrainingPlan
     scores_are_margins: bool
     histories: list[Any]
     _held_out: Any  # the rows of eval sets with their names, or None
 
     def __init__(
         self,
-        plan: TablePlan,
+        plan: TrainingPlan,
         X: Any,
         y: NDArray[Any],
         weights: Floats | None,
