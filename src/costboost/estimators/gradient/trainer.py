@@ -21,9 +21,9 @@ from costboost.boosting.gradient.learner import (
 )
 from costboost.boosting.gradient.loading import GradientLoader
 from costboost.boosting.gradient.loop import GradientBoosting, GradientRound
-from costboost.boosting.gradient.messages import LargestCost
 from costboost.boosting.gradient.model import GradientEnsemble, Init, assemble_gradient
 from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.starting import LargestCost
 from costboost.boosting.gradient.tallies import CostTally, loss_tally
 from costboost.calibration import CalibratedScores
 from costboost.costs import Costs, as_costs
