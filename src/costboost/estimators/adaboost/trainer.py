@@ -31,6 +31,7 @@ from costboost.calibration import CalibratedScores
 from costboost.estimators.adaboost.plan import Plan, RowObjective
 from costboost.fitting.class_trainer import ClassTrainer
 from costboost.fitting.constraints import check_order
+from costboost.fitting.history import set_history
 from costboost.fitting.judging import (
     Answers,
     Follower,
@@ -38,7 +39,6 @@ from costboost.fitting.judging import (
     class_actions,
     eval_series,
 )
-from costboost.fitting.trainer import set_history
 from costboost.inputs.checks import plain, warn_caller
 from costboost.trees.forest import ForestBuilder
 

@@ -9,13 +9,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from costboost.boosting.gradient.model import GradientEnsemble
-from costboost.calibration import CalibratedScores
 from costboost.estimators.faces import ScoresMixin
 from costboost.estimators.gradient.trainer import GradientTrainer
 from costboost.explain.subject import Member
+from costboost.fitting.history import set_history
 from costboost.fitting.judging import eval_series
-from costboost.fitting.trainer import set_history, train_models
-from costboost.fitting.warm import Given, continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin
 from costboost.inputs.checks import warn_caller
 from costboost.inputs.versioned import VersionedState
@@ -46,23 +44,6 @@ class GradientBoost(
         tags.input_tags.categorical = own
         tags.input_tags.string = own
         return tags
-
-    def _train_models(
-        self,
-        trainer: GradientTrainer,
-        given: Given,
-        cv: Any = None,
-        groups: Any = None,
-        ensemble: bool = True,
-    ) -> CalibratedScores | None:
-        """Train one model on all rows, continuing the last if asked to, or one for each fold."""
-        earlier = continued(self, trainer, given)
-        previous = None if earlier is None else (earlier.model, earlier.rounds)
-        self._models, scores = train_models(
-            trainer, cv, groups=groups, ensemble=ensemble, previous=previous
-        )
-        remember(self, trainer, self._models[0], given)
-        return scores
 
     def _report(self, trainer: GradientTrainer, cost: str) -> None:
         """Set the fitted attributes that tell of rounds."""

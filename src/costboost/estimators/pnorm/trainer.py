@@ -33,8 +33,8 @@ from costboost.boosting.pnorm.rows import PNormLoader
 from costboost.calibration import CalibratedScores
 from costboost.estimators.pnorm.plan import PNormPlan, leaf_rows
 from costboost.fitting.class_trainer import ClassTrainer
+from costboost.fitting.history import set_history
 from costboost.fitting.judging import Answers, Follower, Watched, eval_series
-from costboost.fitting.trainer import set_history
 from costboost.inputs.checks import plain, warn_caller
 from costboost.shards.loading import RowData
 
