@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
+
+from costboost.fitting.judging import eval_series
 
 # Fitted attributes that tell of rounds; which of them there are depends on the method.
 HISTORY = (
@@ -20,6 +25,15 @@ HISTORY = (
     "eval_results_",
     "estimators_",
 )
+
+
+def series_of(histories: Sequence[Any], metric: Any, **fields: str) -> dict[str, list[Any]]:
+    """Return what models tell of their rounds: these fields, and the costs of held-out rows."""
+    series: dict[str, list[Any]] = {
+        name: [np.array([getattr(done, field) for done in h.rounds]) for h in histories]
+        for name, field in fields.items()
+    }
+    return series | eval_series(metric, [h.evals for h in histories])
 
 
 def set_history(estimator: Any, series: dict[str, list[Any]]) -> None:

@@ -371,6 +371,10 @@ class TableTrainer:
             "answer the constant, look at the costs (costs.describe()), or give better columns."
         )
 
+    def histories_of(self, models: tuple[Any, ...]) -> list[Any]:
+        """Return what is known of the rounds of models that are kept: of one, the last trained."""
+        return self.histories[-1:] if len(models) == 1 else self.histories
+
     @property
     def n_rounds(self) -> int:
         """How many rounds a model may take."""

@@ -12,8 +12,7 @@ from costboost.boosting.gradient.model import GradientEnsemble
 from costboost.estimators.faces import ScoresMixin
 from costboost.estimators.gradient.trainer import GradientTrainer
 from costboost.explain.subject import Member
-from costboost.fitting.history import set_history
-from costboost.fitting.judging import eval_series
+from costboost.fitting.history import series_of, set_history
 from costboost.inputs.callbacks import CallbackSupportMixin
 from costboost.inputs.checks import warn_caller
 from costboost.inputs.versioned import VersionedState
@@ -47,12 +46,9 @@ class GradientBoost(
 
     def _report(self, trainer: GradientTrainer, cost: str) -> None:
         """Set the fitted attributes that tell of rounds."""
-        kept = trainer.histories[-1:] if len(self._models) == 1 else trainer.histories
-        series: dict[str, list[Any]] = {
-            "estimator_weights_": [model.steps for model in self._models],
-            f"train_{cost}_": [np.array([r.train_cost for r in h.rounds]) for h in kept],
-        }
-        series |= eval_series(trainer.plan.metric, [h.evals for h in kept])
+        kept = trainer.histories_of(self._models)
+        series = series_of(kept, trainer.plan.metric, **{f"train_{cost}_": "train_cost"})
+        series["estimator_weights_"] = [model.steps for model in self._models]
         if trainer.binner is None:
             lists = [[list(part) for part in model.estimators] for model in self._models]
             series["estimators_"] = lists
