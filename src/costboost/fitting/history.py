@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from costboost.fitting.judging import eval_series
-
 # Fitted attributes that tell of rounds; which of them there are depends on the method.
 HISTORY = (
     "estimator_weights_",
@@ -33,7 +31,19 @@ def series_of(histories: Sequence[Any], metric: Any, **fields: str) -> dict[str,
         name: [np.array([getattr(done, field) for done in h.rounds]) for h in histories]
         for name, field in fields.items()
     }
-    return series | eval_series(metric, [h.evals for h in histories])
+    return series | _eval_series(metric, [h.evals for h in histories])
+
+
+def _eval_series(metric: Any, evals: Sequence[dict[str, list[float]]]) -> dict[str, list[Any]]:
+    """Return the fitted attributes that tell of held-out rows, one entry per model."""
+    if not any(evals[-1].values()):
+        return {}
+    kind = "cost" if metric == "cost" else "loss"
+    arrays = [{name: np.array(values) for name, values in part.items()} for part in evals]
+    series: dict[str, list[Any]] = {f"validation_{kind}_": [next(iter(a.values())) for a in arrays]}
+    if len(arrays[0]) > 1:
+        series["eval_results_"] = list(arrays)
+    return series
 
 
 def set_history(estimator: Any, series: dict[str, list[Any]]) -> None:

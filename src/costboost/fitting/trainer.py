@@ -13,7 +13,6 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -163,12 +162,7 @@ class TableTrainer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.table.close()
 
     @property
