@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import costboost as cb
-from costboost.fitting.trainer import HISTORY
+from costboost.fitting.history import HISTORY
 from costboost.persistence import ModelFileError
 from costboost.persistence.container import lay_out
 from costboost.persistence.packing import Packer

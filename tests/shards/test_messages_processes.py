@@ -17,15 +17,13 @@ from costboost import (
 )
 from costboost.boosting.adaboost.evaluation import BoundRule
 from costboost.boosting.adaboost.hypothesis import Hypothesis
-from costboost.boosting.adaboost.messages import (
-    BalanceSums,
-    Bind,
+from costboost.boosting.adaboost.messages.binding import Bind
+from costboost.boosting.adaboost.messages.summing import BalanceSums, LargestPriced, View
+from costboost.boosting.adaboost.messages.weighing import (
     FirstWeights,
     HandFactors,
     LargestHanded,
-    LargestPriced,
     ScaleHanded,
-    View,
 )
 from costboost.boosting.adaboost.rows import Given
 from costboost.boosting.adaboost.rules import RULES

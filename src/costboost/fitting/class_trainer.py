@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from costboost.costs import Costs, as_costs
 from costboost.fitting.judging import HeldOut, Watched
-from costboost.fitting.trainer import TablePlan, TableTrainer
+from costboost.fitting.plan import TrainingPlan
+from costboost.fitting.trainer import TableTrainer
 from costboost.inputs.arrays import encode
 
 Floats = NDArray[np.float64]
@@ -21,7 +22,7 @@ class ClassTrainer(TableTrainer):
 
     Parameters
     ----------
-    plan : TablePlan
+    plan : TrainingPlan
     X : the table
     y : int64 array of shape (n,), class numbers
     weights : float64 array of shape (n,) or None
@@ -35,7 +36,7 @@ class ClassTrainer(TableTrainer):
 
     def __init__(
         self,
-        plan: TablePlan,
+        plan: TrainingPlan,
         X: Any,
         y: Int64,
         weights: Floats | None,

@@ -161,15 +161,3 @@ def constant_cost(answers: Answers) -> float:
     constant = float(np.average(prices, axis=0, weights=answers.weights).min())
     least = float(np.average(prices.min(axis=1), weights=answers.weights))
     return constant if least < constant else np.inf
-
-
-def eval_series(metric: Any, evals: Sequence[dict[str, list[float]]]) -> dict[str, list[Any]]:
-    """Return the fitted attributes that tell of held-out rows, one entry per model."""
-    if not any(evals[-1].values()):
-        return {}
-    kind = "cost" if metric == "cost" else "loss"
-    arrays = [{name: np.array(values) for name, values in part.items()} for part in evals]
-    series: dict[str, list[Any]] = {f"validation_{kind}_": [next(iter(a.values())) for a in arrays]}
-    if len(arrays[0]) > 1:
-        series["eval_results_"] = list(arrays)
-    return series

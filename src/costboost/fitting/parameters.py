@@ -1,13 +1,11 @@
-"""Parameters that all boosting estimators share, checked and read once."""
+"""Parameters that all boosting estimators share, checked once."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
-from costboost.fitting.constraints import read_interactions
 from costboost.fitting.judging import METRICS
-from costboost.inputs.checks import check_choice, check_number, count_features
-from costboost.trees.grower import Limits
+from costboost.inputs.checks import check_choice, check_number
 
 MOST = 2**62  # rows: more than any machine holds, and a number that kernels can count to
 
@@ -42,14 +40,6 @@ def check_training(params: Any, *, auto_leaf: bool = False) -> None:
         check_number("n_iter_no_change", params.n_iter_no_change, low=1, whole=True)
 
 
-def stopping_metric(params: Any, auto: str = "cost") -> Any:
-    """Return what early stopping goes by: a name other than "auto", or the user's function."""
-    given = params.early_stopping_metric
-    if auto == "loss" and not callable(given):
-        check_choice("early_stopping_metric", given, ("auto",))
-    return auto if isinstance(given, str) and given == "auto" else given
-
-
 def check_unbiased(calibration: str | None, trained: str, *, on_costs: bool) -> None:
     """Refuse to calibrate by a temperature what was trained on costs.
 
@@ -62,29 +52,3 @@ def check_unbiased(calibration: str | None, trained: str, *, on_costs: bool) -> 
             "has no bias, so its probabilities would not be natural frequencies. Use "
             "calibration='bias-corrected' or 'sigmoid'."
         )
-
-
-def read_limits(params: Any, X: Any) -> Limits:
-    """Return how far trees may grow; "auto" rows in a leaf are for the training to settle."""
-    least = params.min_samples_leaf
-    return Limits(
-        max_depth=params.max_depth,
-        max_leaf_nodes=params.max_leaf_nodes,
-        min_samples_leaf=1 if isinstance(least, str) else least,
-        max_features=count_features(params.max_features, X.shape[1]),
-        interactions=read_interactions(params, X),
-    )
-
-
-def read_verbose(verbose: Any) -> int | Literal["auto"]:
-    """Return how often rounds are told of; see `costboost.boosting.rounds.reporter`."""
-    return "auto" if verbose == "auto" else int(verbose)
-
-
-def total_rounds(params: Any, calibration: str | None) -> int | None:
-    """Return the rounds of all models, at most; None where their number is not known."""
-    if calibration is None or isinstance(params.cv, float):
-        return int(params.n_estimators)
-    if isinstance(params.cv, int):
-        return int(params.n_estimators) * (params.cv + (not params.ensemble))
-    return None

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count, pairwise
-from types import TracebackType
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -340,12 +339,7 @@ class _PartsShards:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.cluster.send([CloseShard(self.key)])
 
     def call(self, messages: Sequence[Message], n_rows: int | None = None) -> list[Any]:

@@ -3,42 +3,36 @@
     weighted rows -> hold some out -> open the loop -> replay -> take rounds -> history -> model
 
 `Trainer`, `PNormTrainer` and `GradientTrainer` say what a loop and a model are; `train_models`
-makes one of all rows, or one for each fold of a calibration.
+(`models.py`) makes one of all rows, or one for each fold of a calibration.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import column_or_1d
-from sklearn.utils.validation import check_consistent_length
 
 from costboost.binning.binner import Binner
-from costboost.boosting.rounds import Loop, StoppingPolicy, Taken, take_rounds
+from costboost.boosting.rounds import Loop, Taken, take_rounds
 from costboost.calibration import (
     CalibratedScores,
     ClassCalibration,
-    calibrate_folds,
     copies_in,
     keeps_copies,
-    labels_of_sets,
     numbered,
-    read_groups,
 )
-from costboost.costs import Costs, as_costs
+from costboost.costs import Costs
+from costboost.fitting.apart import set_apart
 from costboost.fitting.judging import Follower, HeldOut, Judge
+from costboost.fitting.plan import TrainingPlan
 from costboost.fitting.tables import LocalTable
-from costboost.inputs.arrays import read_weights
 from costboost.inputs.checks import (
-    check_table,
     check_weighted_classes,
     is_spread,
     warn_caller,
@@ -49,70 +43,13 @@ Codes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
-# Fitted attributes that tell of rounds; which of them there are depends on the method.
-HISTORY = (
-    "estimator_weights_",
-    "estimator_errors_",
-    "normalizers_",
-    "objective_",
-    "objective_bound_",
-    "cost_bound_",
-    "train_cost_",
-    "train_loss_",
-    "validation_cost_",
-    "validation_loss_",
-    "validation_rounds_",
-    "eval_results_",
-    "estimators_",
-)
-
-
-class TablePlan(StoppingPolicy, Protocol):
-    """What a plan says of its table; all plans have it."""
-
-    @property
-    def setting(self) -> Any:
-        """The loop's own choices, with `n_rounds`."""
-
-    @property
-    def estimator(self) -> Any:
-        """The outside learner, or None."""
-
-    @property
-    def n_classes(self) -> int:
-        """0 for regression."""
-
-    @property
-    def calibration(self) -> str | None:
-        """The map from scores to probabilities."""
-
-    @property
-    def max_bins(self) -> int:
-        """At most."""
-
-    @property
-    def categorical_features(self) -> Any:
-        """Which columns hold categories."""
-
-    @property
-    def validation_fraction(self) -> float:
-        """The share of rows held out."""
-
-    @property
-    def seed(self) -> int:
-        """Of everything random."""
-
-    @property
-    def n_threads(self) -> int:
-        """At most."""
-
 
 class TableTrainer:
     """Holds a table and its codes, and says which of its rows are trained on.
 
     Parameters
     ----------
-    plan : TablePlan
+    plan : TrainingPlan
     X : the table
     y : array of shape (n,): class numbers, or the target of a regression
     weights : float64 array of shape (n,) or None
@@ -133,14 +70,14 @@ class TableTrainer:
         Whether `score` returns real-valued margins rather than values in [0, 1].
     """
 
-    plan: Any
+    plan: TrainingPlan
     scores_are_margins: bool
     histories: list[Any]
     _held_out: Any  # the rows of eval sets with their names, or None
 
     def __init__(
         self,
-        plan: TablePlan,
+        plan: TrainingPlan,
         X: Any,
         y: NDArray[Any],
         weights: Floats | None,
@@ -165,7 +102,7 @@ class TableTrainer:
     # --- one model
 
     def train(self, rows: Any = None, previous: Any = None) -> Any:
-        """Train on all rows, or on those numbered; continue from previous rounds if given."""
+        """Train on all rows, or on those numbered; continue from the `Progress` of another fit."""
         used, watched = self._weighted_rows(rows), self._held_out
         if self.plan.patience is not None and watched is None:
             used, apart = self._hold_out(used)
@@ -173,7 +110,7 @@ class TableTrainer:
         with self.open(used, previous) as loop:
             if self.plan.calibration is None:
                 self._let_go()
-            done = self._rounds_of(previous)
+            done = [] if previous is None else previous.rounds
             loop.replay(done)
             judge = self._judge(watched)
             taken = self._take(loop.rounds, judge, done)
@@ -185,10 +122,6 @@ class TableTrainer:
     def open(self, rows: Int64 | None, previous: Any = None) -> AbstractContextManager[Loop[Any]]:
         """Set up the rounds on some rows, or on all; their threads end with the block."""
         raise NotImplementedError
-
-    def _rounds_of(self, previous: Any) -> list[Any]:
-        """Return the rounds that are continued."""
-        return previous or []
 
     def _history(self, loop: Any, rounds: list[Any], evals: dict[str, list[float]]) -> Any:
         """Return what is to be known of the rounds, while their rows are at hand."""
@@ -229,12 +162,7 @@ class TableTrainer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.table.close()
 
     @property
@@ -335,18 +263,8 @@ class TableTrainer:
             raise ValueError(
                 "Early stopping needs held-out rows: give validation_fraction > 0 or an eval_set."
             )
-        rng = np.random.default_rng(self.plan.seed)
-        sets = self._sets_of(rows)
         labels = self.y[rows] if self.plan.n_classes else np.zeros(len(rows), dtype=np.int64)
-        labels = labels if sets is None else labels_of_sets(labels, sets)
-        apart = np.zeros(len(labels), dtype=bool)
-        for k in np.unique(labels):
-            members = np.flatnonzero(labels == k)
-            if len(members) > 1:
-                n_apart = min(max(1, round(share * len(members))), len(members) - 1)
-                apart[rng.permutation(members)[:n_apart]] = True
-        if sets is not None:
-            apart = self._keep_classes(rows, sets, apart)[sets]
+        apart = set_apart(labels, self._sets_of(rows), share, self.plan.seed)
         if not apart.any():
             what = "rows" if self.groups is None else "groups"
             raise ValueError(
@@ -360,15 +278,6 @@ class TableTrainer:
         if self.groups is None:
             return copies_in(self.copies, rows)
         return numbered(self.groups[rows])
-
-    def _keep_classes(
-        self, rows: Int64, sets: Int64, apart: NDArray[np.bool_]
-    ) -> NDArray[np.bool_]:
-        """Take sets back that hold all there is of a class: it must be trained on."""
-        labels = self.y[rows] if self.plan.n_classes else np.zeros(len(rows), dtype=np.int64)
-        for k in np.setdiff1d(labels, labels[~apart[sets]]):
-            apart[sets[np.argmax(labels == k)]] = False
-        return apart
 
     # --- rounds
 
@@ -460,101 +369,11 @@ class TableTrainer:
             "answer the constant, look at the costs (costs.describe()), or give better columns."
         )
 
+    def histories_of(self, models: tuple[Any, ...]) -> list[Any]:
+        """Return what is known of the rounds of models that are kept: of one, the last trained."""
+        return self.histories[-1:] if len(models) == 1 else self.histories
+
     @property
     def n_rounds(self) -> int:
         """How many rounds a model may take."""
         return max(self._max_rounds, 1)
-
-
-def train_models(
-    trainer: TableTrainer, cv: Any, *, groups: Any, ensemble: bool, previous: Any = None
-) -> tuple[tuple[Any, ...], CalibratedScores | None]:
-    """Train one model on all rows, or one for each fold and calibrate them.
-
-    Parameters
-    ----------
-    trainer : TableTrainer
-    cv, groups, ensemble : as in `calibrate_folds`
-    previous : optional
-        What one model continues from.
-
-    Returns
-    -------
-    models : tuple
-    scores : CalibratedScores or None
-        None without calibration.
-    """
-    plan = trainer.plan
-    if groups is not None:
-        trainer.groups = read_groups(groups, trainer.n_rows)
-    if plan.calibration is None:
-        model = trainer.train(None, previous)
-        trainer.settle_beaten()
-        return (model,), None
-    scores = calibrate_folds(
-        trainer.train,
-        trainer.score,
-        trainer.y,
-        cv,
-        classes=np.arange(plan.n_classes),
-        method=plan.calibration,
-        margins=trainer.scores_are_margins,
-        groups=groups,
-        copies=trainer.copies_for(cv, groups),
-        sample_weight=trainer.weights,
-        ensemble=ensemble,
-        random_state=plan.seed,
-        ended=(lambda: trainer.interrupted) if plan.on_interrupt == "keep" else None,
-        announce=lambda folds: trainer.table.arrange(folds, *trainer.grouping()),
-    )
-    trainer.settle_beaten()
-    return scores.models, scores
-
-
-def read_eval_set(estimator: Any, eval_set: Any, *, per_row: bool) -> list[HeldOut] | None:
-    """Return the held-out rows that a user gave, if any: one set, or several by name.
-
-    `per_row` says that training has prices per row, so that the held-out rows need their own.
-    """
-    if eval_set is None:
-        return None
-    named = eval_set if isinstance(eval_set, Mapping) else {"eval_set": eval_set}
-    if not named:
-        raise ValueError("eval_set is an empty dict: name at least one set, or leave it out.")
-    return [_read_one_set(estimator, str(n), part, per_row=per_row) for n, part in named.items()]
-
-
-def _read_one_set(estimator: Any, name: str, part: Any, *, per_row: bool) -> HeldOut:
-    if not isinstance(part, tuple | list) or len(part) not in (2, 3, 4):
-        given = f"{len(part)} parts" if isinstance(part, tuple | list) else repr(part)
-        raise ValueError(
-            f"{name} must be (X, y) or (X, y, costs) or (X, y, costs, sample_weight), got {given}."
-        )
-    X, y, costs, weights = (*part, None, None)[:4]
-    by_column = getattr(getattr(estimator, "costs_", None), "needs_table", False)
-    if costs is None and by_column:
-        costs = estimator.costs_
-    if costs is None and per_row:
-        raise ValueError(
-            "Training has prices per row, so the held-out rows need their own: give "
-            f"{name}=(X, y, costs)."
-        )
-    X = check_table(estimator, X, reset=False)
-    labels = column_or_1d(y)
-    check_consistent_length(X, labels)
-    if isinstance(costs, Costs | Mapping):
-        costs = as_costs(costs, table=X)
-    weights = None if weights is None else read_weights(weights, len(labels))
-    return HeldOut(name, X, labels, costs, weights)
-
-
-def set_history(estimator: Any, series: dict[str, list[Any]]) -> None:
-    """Set the attributes that tell of rounds, one entry per model; forget those of the last fit.
-
-    A single model's stand alone, several models' in a list.
-    """
-    for name in HISTORY:
-        if hasattr(estimator, name):
-            delattr(estimator, name)
-    for name, values in series.items():
-        setattr(estimator, name, values[0] if len(values) == 1 else values)

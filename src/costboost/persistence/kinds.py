@@ -38,7 +38,7 @@ from costboost.estimators.wrappers import (
     RateClassifier,
 )
 from costboost.estimators.wrappers.base import Constant
-from costboost.fitting.trainer import HISTORY
+from costboost.fitting.history import HISTORY
 from costboost.persistence import checks
 from costboost.persistence.errors import ModelFileError
 from costboost.persistence.hints import fits

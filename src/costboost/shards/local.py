@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from types import TracebackType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -75,12 +74,7 @@ class Shards:
     def __enter__(self) -> Shards:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._crew.dismiss()
 
     def call(self, messages: Sequence[Message], n_rows: int | None = None) -> list[Any]:

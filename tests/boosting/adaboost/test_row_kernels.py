@@ -16,7 +16,7 @@ from costboost.boosting import _vote_kernels
 from costboost.boosting.adaboost import _row_kernels, steps
 from costboost.boosting.adaboost.hypothesis import Hypothesis, RowTerms
 from costboost.boosting.adaboost.ledger import Ledger
-from costboost.boosting.adaboost.messages import BLOCK, View
+from costboost.boosting.adaboost.messages.summing import BLOCK, View
 from costboost.boosting.adaboost.normalizer import RowSums, ZMoments, halvings
 from costboost.boosting.adaboost.rows import Given
 from costboost.shards.layout import plan_layout

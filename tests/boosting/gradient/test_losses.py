@@ -24,13 +24,7 @@ from costboost.boosting.gradient.losses import (
     classes,
     errors,
 )
-from costboost.boosting.gradient.messages import (
-    Bind,
-    LeafSums,
-    PutVectors,
-    SumsAlong,
-    Widen,
-)
+from costboost.boosting.gradient.messages import LeafSums, PutVectors, SumsAlong, Widen
 from costboost.boosting.gradient.minimisers import (
     huber_delta,
     minimise,
@@ -39,6 +33,7 @@ from costboost.boosting.gradient.minimisers import (
     pinball_minimiser,
 )
 from costboost.boosting.gradient.rows import GradientRows, Rows, read_both
+from costboost.boosting.gradient.starting import Bind
 from costboost.boosting.paying import make_bill
 from costboost.costs import as_costs
 from costboost.shards.grid import to_floats

@@ -17,16 +17,15 @@ from numpy.typing import NDArray
 from costboost.boosting.adaboost.evaluation import BoundRule, in_range
 from costboost.boosting.adaboost.hypothesis import Hypothesis, Latest
 from costboost.boosting.adaboost.learner import Votes
-from costboost.boosting.adaboost.messages import (
+from costboost.boosting.adaboost.messages.binding import (
     Bind,
     EvaluateTerms,
-    LargestPriced,
-    LargestSize,
     PriceRange,
     PricesBySign,
     RateSums,
     RowFacts,
 )
+from costboost.boosting.adaboost.messages.summing import LargestPriced, LargestSize
 from costboost.boosting.adaboost.prices import WIDEST, Prices, price_scale
 from costboost.boosting.adaboost.rules import Rule
 from costboost.boosting.links import MAX_ALPHA

@@ -97,13 +97,10 @@ class RowTerms:
         right, wrong = (_NONE, _NONE) if exponents is None else exponents
         if right is wrong and right_factor is wrong_factor:
             return cls(right[:, None], right_factor[:, None])
-        u = np.empty((len(right), 2))
-        u[:, label], u[:, 1 - label] = right, -wrong
+        u = _by_answer(label, right, -wrong)
         if right_factor is wrong_factor:
             return cls(u, np.broadcast_to(right_factor[:, None], (n_rows, 2)))
-        f = np.empty((2, n_rows))
-        f[label], f[1 - label] = right_factor, wrong_factor
-        return cls(u, f.T)
+        return cls(u, _by_answer(label, right_factor, wrong_factor))
 
     def stretched(self, n_rows: int, *, margins: bool) -> RowTerms:
         """Return the terms of so many rows, where those of one may stand for all.
@@ -156,6 +153,13 @@ class RowTerms:
     def unpriced(self) -> RowTerms:
         """Return the terms with factors of 1."""
         return RowTerms(self.u, np.broadcast_to(1.0, self.f.shape), self.table)
+
+
+def _by_answer(label: int, right: Floats, wrong: Floats) -> Floats:
+    """Return the columns of both answers to rows of one of two classes, (m, 2)."""
+    both = np.empty((len(right), 2))
+    both[:, label], both[:, 1 - label] = right, wrong
+    return both
 
 
 class EvenMargins:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
 from costboost.binning.codes import MISSING
+from costboost.boosting.bracket import Bracket, Tolerance
 from costboost.trees.splits import FREE, Bounds, Split, SplitFinder
 
 Floats = NDArray[np.float64]
@@ -245,22 +246,20 @@ def _newton(up: Floats, down: Floats, rate: Floats) -> tuple[Floats, Floats]:
     u exp(-a u) is at most 1 / (e a), so that no minimiser is beyond sum down / (e sum rate up).
     """
     wrong, right = np.sum(rate * up, axis=0), np.sum(rate * down, axis=0)
-    low, high = np.zeros(up.shape[1]), np.maximum(np.sum(down, axis=0) / wrong, 40.0)
+    high = np.maximum(np.sum(down, axis=0) / wrong, 40.0)
     # Two terms with the mean rate have their minimum here.
-    alpha = 0.5 * np.log(right / np.maximum(wrong, 1e-16 * right)) / np.max(rate)
-    alpha = np.minimum(alpha, 39.0)
-    for _ in range(200):
+    start = 0.5 * np.log(right / np.maximum(wrong, 1e-16 * right)) / np.max(rate)
+    start = np.minimum(start, 39.0)
+
+    def derivatives(alpha: Floats) -> tuple[Floats, Floats]:
         grown, shrunk = _terms(up, down, rate, alpha)
         slope = np.sum(rate * (grown - shrunk), axis=0)
-        curvature = np.sum(rate**2 * (grown + shrunk), axis=0)
-        low, high = np.where(slope < 0, alpha, low), np.where(slope < 0, high, alpha)
-        following = alpha - slope / np.maximum(curvature, 1e-300)
-        inside = (following > low) & (following < high)
-        # Digits double: after a step this short the loss does not change any more.
-        close = np.abs(following - alpha) <= np.where(inside, 1e-7, 1e-14) * np.maximum(1.0, alpha)
-        alpha = np.where(inside, following, np.where(close, alpha, (low + high) / 2))
-        if np.all(close):
-            break
+        return slope, np.sum(rate**2 * (grown + shrunk), axis=0)
+
+    # Digits double: after a step this short the loss does not change any more.
+    close, still = Tolerance(1e-7, 1e-7), Tolerance(1e-14, 1e-14)
+    bracket = Bracket(start, 0.0, high, close=close, still=still, freezes=False)
+    alpha = bracket.minimise(derivatives, 200)
     grown, shrunk = _terms(up, down, rate, alpha)
     return alpha, np.sum(grown + shrunk, axis=0)
 

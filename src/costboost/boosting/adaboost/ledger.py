@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from costboost.boosting.adaboost.hypothesis import Hypothesis
 from costboost.boosting.adaboost.links import voted_proba
-from costboost.boosting.adaboost.messages import Vote, VoteClasses
+from costboost.boosting.adaboost.messages.voting import Vote, VoteClasses
 from costboost.boosting.paying import Payer, PayForFirst, PriceDecisions
 from costboost.costs import Costs
 from costboost.shards.local import Shards

@@ -23,7 +23,8 @@ from costboost.boosting.adaboost.effective import Setting, Terms
 from costboost.boosting.adaboost.hypothesis import Hypothesis, Latest
 from costboost.boosting.adaboost.learner import LEAF_VALUES, Learner, Lesson
 from costboost.boosting.adaboost.ledger import Ledger
-from costboost.boosting.adaboost.messages import BoundSums, View
+from costboost.boosting.adaboost.messages.binding import BoundSums
+from costboost.boosting.adaboost.messages.summing import View
 from costboost.boosting.adaboost.normalizer import CellSums, Sums
 from costboost.boosting.adaboost.rows import Given
 from costboost.boosting.adaboost.rules import Rule

@@ -23,11 +23,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting.adaboost.messages import (
+from costboost.boosting.adaboost.messages.logs import RowLogs
+from costboost.boosting.adaboost.messages.summing import (
     N_CELLS,
     BalanceSums,
     OutlineSums,
-    RowLogs,
     View,
     ZSums,
 )

@@ -16,6 +16,7 @@ from scipy.optimize import brentq
 
 from costboost.boosting.adaboost.normalizer import Sums
 from costboost.boosting.adaboost.tails import Tails
+from costboost.boosting.bracket import Bracket, Tolerance
 from costboost.boosting.links import MAX_ALPHA
 
 # A learner that comes back right after its own step has E[u] = 0, but for rounding: no step.
@@ -24,7 +25,8 @@ NEGLIGIBLE = 1e-12
 LONGEST = 1e300
 TOLERANCE = 1e-13
 # Newton's method doubles the digits: after a step this short, relatively, there is nothing to gain.
-CLOSE = 1e-7
+CLOSE = Tolerance(1e-7, TOLERANCE)
+SHUT = Tolerance(TOLERANCE, TOLERANCE)
 # Where Z bends less than this, in units of the largest margin, rounding hides its slope.
 FLAT = 1e-6
 
@@ -67,33 +69,26 @@ def minimiser(sums: Sums, near: float = MAX_ALPHA) -> Step:
     low, high = (0.0, near) if plus > minus else (-near, 0.0)
     end = high if plus > minus else low
     start = 0.5 * math.log(plus / minus) if plus > 0.0 and minus > 0.0 else 0.0
-    alpha = start if low < start < high else 0.5 * (low + high)
+    start = start if low < start < high else 0.5 * (low + high)
+    bracket = Bracket(start, low, high, close=CLOSE, shut=SHUT)
     for _ in range(100):
-        z, slope, curvature = sums.z(alpha)
+        z, slope, curvature = sums.z(bracket.at)
         if curvature < FLAT * sums.reach**2 * z:
             break
-        if slope < 0.0:
-            low = alpha
-        else:
-            high = alpha
-        following = alpha - slope / curvature if curvature > 0.0 else math.inf
-        if low < following < high:
-            if abs(following - alpha) <= CLOSE * abs(alpha):
-                return Step(following, endless=False)
-        elif end in (low, high) and sums.z(end)[1] * end < 0.0:
-            return _far_minimiser(sums.tails(), near)
-        else:
-            following = 0.5 * (low + high)
-        if abs(following - alpha) <= TOLERANCE * max(1.0, abs(alpha)):
-            return Step(following, endless=False)
-        alpha = following
+        bracket.update(slope, curvature)
+        open_ = not bracket.inside and end in (bracket.low, bracket.high)
+        if open_ and sums.z(end)[1] * end < 0.0:
+            break
+        if bracket.done:
+            return Step(bracket.at, endless=False)
     return _far_minimiser(sums.tails(), near)
 
 
 def _far_minimiser(tails: Tails, near: float) -> Step:
     """Return the minimiser by the gap between what falls and what rises, +-near or beyond.
 
-    The gap of logarithms is a straight line where margins have one size, and falls anywhere.
+    The gap of logarithms is a straight line where margins have one size, and falls anywhere: its
+    secants get there without derivatives, where Newton's steps on Z would be one unit each.
     """
     gap = tails.gap(0.0)
     if abs(gap) <= NEGLIGIBLE:

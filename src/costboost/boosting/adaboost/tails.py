@@ -18,7 +18,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting.adaboost.messages import LargestLog, MakeTails, RowLogs, Side, SumLogs
+from costboost.boosting.adaboost.messages.logs import LargestLog, MakeTails, RowLogs, Side, SumLogs
 from costboost.shards.grid import grid_scale, to_floats
 from costboost.shards.local import Shards
 

@@ -12,23 +12,19 @@ from costboost.boosting.adaboost.effective import FAR, Terms
 from costboost.boosting.adaboost.evaluation import in_range
 from costboost.boosting.adaboost.hypothesis import Hypothesis
 from costboost.boosting.adaboost.learner import LearnerWeights, Lesson
-from costboost.boosting.adaboost.messages import (
+from costboost.boosting.adaboost.messages.logs import RowLogs, SettleLogs, StepLogs
+from costboost.boosting.adaboost.messages.summing import SumCells, SumPricedCells, View
+from costboost.boosting.adaboost.messages.weighing import (
     AreCopies,
     FirstWeights,
     HandFactors,
     LargestHanded,
     MultiplyCells,
     MultiplyRows,
-    RowLogs,
     SampleRange,
     ScaleHanded,
-    SettleLogs,
     SettleWeights,
-    StepLogs,
-    SumCells,
-    SumPricedCells,
     TakeWeights,
-    View,
 )
 from costboost.boosting.adaboost.normalizer import RowSums, halvings
 from costboost.boosting.adaboost.tails import RowTails, Tails

@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 from costboost.boosting.gradient.learner import GradientLearner, Lesson
 from costboost.boosting.gradient.messages import (
-    Bind,
     LeafSides,
     LeafSizes,
     LeafSums,
@@ -38,6 +37,7 @@ from costboost.boosting.gradient.messages import (
     WriteSteps,
 )
 from costboost.boosting.gradient.minimisers import minimise, minimise_along
+from costboost.boosting.gradient.starting import Bind
 from costboost.inputs.outside import check_some_weight
 from costboost.shards.grid import grid_scale, to_floats
 from costboost.shards.local import Shards

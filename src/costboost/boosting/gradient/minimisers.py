@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from costboost.boosting.bracket import Bracket, Tolerance
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 # The half log of odds of one ulp: where a constant that ought to be infinite ends.
 FARTHEST = 0.5 * math.log((1 - 2.0**-52) / 2.0**-52)
-_TOLERANCE = 1e-13
+_SHORT = Tolerance(1e-13, 1e-16)
 _FAR = 1e300
 PASSES = 100
 
@@ -86,67 +87,21 @@ def pinball_along(gaps: Floats, steps: Floats, over: Floats, under: Floats) -> f
     return pinball_minimiser(ratios[alive], above[alive], below[alive])
 
 
-@dataclass
-class Bracket:
-    """Newton's method for many independent convex functions of one variable at once.
-
-    Attributes
-    ----------
-    at : float64 array of shape (L,)
-        Where to look next; the answer once `done`.
-    limit : float, or float64 array of shape (L,)
-        No answer lies beyond +-limit.
-    """
-
-    at: Floats
-    limit: Any
-
-    def __post_init__(self) -> None:
-        self.low = np.full_like(self.at, -self.limit)
-        self.high = np.full_like(self.at, self.limit)
-        self.done = np.zeros(self.at.shape, dtype=bool)
-        self._reach = np.ones_like(self.at)
-        self._steepest = np.full_like(self.at, np.inf)
-
-    def update(self, gradients: Floats, hessians: Floats) -> None:
-        """Take the gradient and hessian at `at`; move on where it is not yet the answer."""
-        at, falling = self.at, gradients < 0.0
-        # At an end, a function that still falls outwards has its minimum there.
-        ended = ((at >= self.limit) & falling) | ((at <= -self.limit) & (gradients > 0.0))
-        self.low = np.where(falling, np.maximum(self.low, at), self.low)
-        self.high = np.where(gradients > 0.0, np.minimum(self.high, at), self.high)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            newton = at - gradients / hessians
-        close = np.abs(newton - at) <= _TOLERANCE * np.maximum(1e-3, np.abs(at))
-        # Newton's method is left where it goes astray, or does not halve the gradient.
-        steps = np.isfinite(newton) & (newton > self.low) & (newton < self.high)
-        steps &= np.abs(gradients) <= 0.5 * self._steepest
-        self._steepest = np.abs(gradients)
-        following = np.where(steps, newton, self._without_newton(falling, ~steps))
-        shut = np.abs(following - at) <= _TOLERANCE * np.maximum(1e-3, np.abs(at))
-        finished = (gradients == 0.0) | ended | close | shut
-        self.at = np.where(self.done | finished, at, following)
-        self.done |= finished
-
-    def _without_newton(self, falling: NDArray[np.bool_], used: NDArray[np.bool_]) -> Floats:
-        """Halve the bracket, or go out in growing steps while that side of it is open."""
-        open_ = np.where(falling, self.high >= self.limit, self.low <= -self.limit)
-        out = np.where(falling, self.at + self._reach, self.at - self._reach)
-        out = np.clip(out, -self.limit, self.limit)
-        self._reach = np.where(open_ & used, 4.0 * self._reach, self._reach)
-        return np.where(open_, out, 0.5 * self.low + 0.5 * self.high)
-
-
 def minimise(
     function: Callable[[Floats], tuple[Floats, Floats]], n_leaves: int, limit: Any
 ) -> Floats:
-    """Return the minimisers of L convex functions, given their derivatives at L places."""
-    bracket = Bracket(np.zeros(n_leaves), limit)
-    for _ in range(PASSES):
-        bracket.update(*function(bracket.at))
-        if bracket.done.all():
-            break
-    return bracket.at
+    """Return the minimisers of L convex functions, within +-limit, by their derivatives."""
+    bracket = Bracket(
+        np.zeros(n_leaves),
+        -limit,
+        limit,
+        close=_SHORT,
+        shut=_SHORT,
+        still=_SHORT,
+        takes_last=False,
+        wary=True,
+    )
+    return np.asarray(bracket.minimise(function, PASSES))
 
 
 def minimise_along(

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.gradient import _gradient_kernels as kernels
-from costboost.boosting.gradient.messages import SumValues, WeightedSum, WriteValues
+from costboost.boosting.gradient.messages import SumValues, WriteValues
 from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.starting import WeightedSum
 from costboost.boosting.paying import Payer, PriceDecisions
 from costboost.costs import Costs
 from costboost.shards.grid import grid_scale, rounded, to_floats

@@ -260,6 +260,7 @@ class Mixing:
             return 1.0
         if self.setting.p == 2.0:  # a parabola
             return slope(0.0) / (slope(0.0) - slope(1.0))
+        # By slopes alone, not by Newton's method: below p = 2 nothing bounds the curvature.
         return float(brentq(slope, 0.0, 1.0, xtol=1e-14))
 
     def _slope(self, relation: Relation, alpha: float) -> float:

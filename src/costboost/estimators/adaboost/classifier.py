@@ -23,9 +23,10 @@ from costboost.estimators.adaboost.trainer import Trainer
 from costboost.estimators.faces import ClassifierFaces, set_learner_tags
 from costboost.explain.subject import Member
 from costboost.fitting.atomic import all_at_once
+from costboost.fitting.eval_sets import read_eval_set
+from costboost.fitting.models import train_models
 from costboost.fitting.spread import refuse_elsewhere
-from costboost.fitting.trainer import read_eval_set, train_models
-from costboost.fitting.warm import continued, remember
+from costboost.fitting.warm import remember
 from costboost.inputs.callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
 from costboost.inputs.checks import check_learner, check_table
 from costboost.inputs.elsewhere import answers_tables, fits_tables
@@ -359,19 +360,17 @@ class CostBoostClassifier(
         """Train one model, or one for each fold; keep it and what is known of its rounds."""
         plan = trainer.plan
         given = lambda: {"the classes of y": self.classes_, "costs": trainer.costs}  # noqa: E731
-        earlier = continued(self, trainer, given)
         self._rule_name = plan.rule.name
         self._scores: CalibratedScores | None
         self._ensembles: tuple[Ensemble, ...]
         if plan.in_step:
             self._scores = train_in_step(trainer, self.cv, groups, ensemble=self.ensemble)
             self._ensembles = self._scores.models
+            remember(self, trainer, self._ensembles[0], given)
         else:
-            previous = None if earlier is None else earlier.rounds
             self._ensembles, self._scores = train_models(
-                trainer, self.cv, groups=groups, ensemble=self.ensemble, previous=previous
+                self, trainer, given, cv=self.cv, groups=groups, ensemble=self.ensemble
             )
-        remember(self, trainer, self._ensembles[0], given)
         trainer.report(self, self._ensembles)
 
     @property

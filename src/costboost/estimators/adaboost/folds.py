@@ -233,8 +233,7 @@ def _open_log(trainer: Trainer, train: Train) -> Iterator[tuple[GradientBoosting
 
     While rounds are taken, nothing as large as the rows is held here.
     """
-    plan = trainer.plan
-    n_outputs = plan.n_classes if plan.n_classes > 2 else 1
+    plan, n_outputs = trainer.plan, trainer.plan.n_outputs
     with _open_rows(trainer, train(), n_outputs) as cut:
         loss = LogLoss()
         start = loss.constant(cut, n_outputs)

@@ -170,7 +170,7 @@ class AdditiveFolds:
 
     def __init__(self, trainer: Trainer, folds: Folds, used: Rows, basis: Basis) -> None:
         self.trainer, self.basis, self.used = trainer, basis, used
-        self.n_outputs = trainer.plan.n_classes if trainer.plan.n_classes > 2 else 1
+        self.n_outputs = trainer.plan.n_outputs
         places = np.zeros(trainer.n_rows, dtype=np.intp)
         places[used] = np.arange(len(used))
         self._columns = basis.columns(trainer.table.codes_of(used))

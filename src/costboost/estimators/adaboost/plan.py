@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +15,10 @@ from costboost.boosting.objectives import OBJECTIVES, RuleInput
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
 from costboost.fitting.constraints import read_monotone
-from costboost.fitting.parameters import (
-    check_training,
-    check_unbiased,
-    read_limits,
-    read_verbose,
-    stopping_metric,
-    total_rounds,
-)
-from costboost.inputs.checks import check_choice, check_number, count_threads, fit_seed
+from costboost.fitting.parameters import check_training, check_unbiased
+from costboost.fitting.plan import TrainingPlan
+from costboost.inputs.checks import check_choice, check_number, fit_seed
 from costboost.inputs.outside import read_finite, read_objective
-from costboost.trees.grower import Limits
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -86,21 +79,16 @@ MANY: Recipes = ((0, RECIPE_MANY_SMALL), (LARGE, RECIPE_MANY), (LARGEST, RECIPE_
 RECIPE_VOTES = {**RECIPE_MANY, "max_depth": 8, "learning_rate": 0.5}
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, kw_only=True)
+class Plan(TrainingPlan):
     """Everything a training needs to know beside the rows.
 
     Attributes
     ----------
     rule : Rule
     setting : Setting
-    limits : Limits
-    n_classes : int
-    calibration : str or None
     discrete : bool
         Whether scores are shares of votes.
-    seed : int
-    n_threads : int
     monotone : int8 array of shape (n_features,) or None
         Which way the margin goes with each column.
     in_step : bool
@@ -109,33 +97,16 @@ class Plan:
         Whether they are trained by log loss, in place of AdaBoost's votes.
     additive : bool
         Whether an additive model is mixed with them (`mixing.py`).
-    total_rounds : int or None
-        Of all models, at most; None where the number of models is not known in advance.
     """
 
     rule: Rule
     setting: Setting
-    limits: Limits
     criterion: Any
     min_weight_leaf: float
     subsample: float
     laplace: bool
-    max_bins: int
-    categorical_features: Any
     monotone: NDArray[np.int8] | None
-    estimator: Any
-    n_classes: int
-    calibration: str | None
     discrete: bool
-    seed: int
-    n_threads: int
-    total_rounds: int | None
-    validation_fraction: float
-    patience: int | None
-    metric: Any
-    tolerance: float
-    on_interrupt: Any
-    verbose: int | Literal["auto"]
     in_step: bool
     log_loss: bool
     additive: bool
@@ -169,30 +140,21 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
         beta=_checked_beta(params.beta) if name == "adacost" else None,
         objective=_objective(params.objective, len(y)) if name == "gradient-csb" else None,
     )
-    return Plan(
-        rule=rule,
+    return Plan.read(
+        params,
+        X,
+        n_classes=n_classes,
+        calibration=calibration,
+        metric="log_loss" if in_step else "cost",
+        seed=seed,
         setting=setting,
-        limits=read_limits(params, X),
+        rule=rule,
         criterion=params.criterion,
         min_weight_leaf=float(params.min_weight_leaf),
         subsample=float(params.subsample),
         laplace=bool(params.laplace),
-        max_bins=params.max_bins,
-        categorical_features=params.categorical_features,
         monotone=monotone,
-        estimator=params.estimator,
-        n_classes=n_classes,
-        calibration=calibration,
         discrete=discrete,
-        seed=seed,
-        n_threads=count_threads(params.n_jobs),
-        total_rounds=total_rounds(params, calibration),
-        validation_fraction=params.validation_fraction,
-        patience=params.n_iter_no_change,
-        metric=stopping_metric(params, "log_loss" if in_step else "cost"),
-        tolerance=float(params.tol),
-        on_interrupt=params.on_interrupt,
-        verbose=read_verbose(params.verbose),
         in_step=in_step,
         log_loss=params.log_loss,
         # Many rows teach trees what it knows; shares of votes are no log odds, and its curves
@@ -305,11 +267,6 @@ def _check_combination(params: Any, rule: Rule, costs: Costs, n_classes: int) ->
             f"method={rule.name!r} spreads costs over a number of rounds fixed in advance: it "
             "can neither stop early nor be continued. Set n_iter_no_change=None and "
             "warm_start=False."
-        )
-    if params.warm_start and _calibration(params, rule, n_classes) is not None:
-        raise ValueError(
-            "warm_start=True continues one model, and calibration trains several. Set "
-            "calibration=None."
         )
 
 

@@ -31,14 +31,13 @@ from costboost.calibration import CalibratedScores
 from costboost.estimators.adaboost.plan import Plan, RowObjective
 from costboost.fitting.class_trainer import ClassTrainer
 from costboost.fitting.constraints import check_order
+from costboost.fitting.history import series_of, set_history
 from costboost.fitting.judging import (
     Answers,
     Follower,
     Watched,
     class_actions,
-    eval_series,
 )
-from costboost.fitting.trainer import set_history
 from costboost.inputs.checks import plain, warn_caller
 from costboost.trees.forest import ForestBuilder
 
@@ -229,18 +228,13 @@ class Trainer(ClassTrainer):
 
     def report(self, estimator: Any, models: tuple[Ensemble, ...]) -> None:
         """Set the fitted attributes that tell of rounds."""
-        kept = self.histories[-1:] if len(models) == 1 else self.histories
-        series: dict[str, list[Any]] = {
-            "estimator_weights_": [model.alphas for model in models],
-            "train_cost_": [np.array([r.train_cost for r in h.rounds]) for h in kept],
-        }
+        kept, names = self.histories_of(models), {"train_cost_": "train_cost"}
         if not self.plan.log_loss:  # which knows neither errors nor Z
-            names = {"estimator_errors_": "error", "normalizers_": "normalizer"}
-            for name, field_ in names.items():
-                series[name] = [np.array([getattr(r, field_) for r in h.rounds]) for h in kept]
+            names |= {"estimator_errors_": "error", "normalizers_": "normalizer"}
+        series = series_of(kept, self.plan.metric, **names)
+        series["estimator_weights_"] = [model.alphas for model in models]
         if self.plan.bounded:
             series["cost_bound_"] = [h.cost_bound for h in kept]
-        series |= eval_series(self.plan.metric, [h.evals for h in kept])
         if self.out_of_fold is not None:
             series["validation_rounds_"] = [np.array(self.out_of_fold.rounds)]
             series["validation_loss_"] = [np.array(self.out_of_fold.losses)]

@@ -9,13 +9,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from costboost.boosting.gradient.model import GradientEnsemble
-from costboost.calibration import CalibratedScores
 from costboost.estimators.faces import ScoresMixin
 from costboost.estimators.gradient.trainer import GradientTrainer
 from costboost.explain.subject import Member
-from costboost.fitting.judging import eval_series
-from costboost.fitting.trainer import set_history, train_models
-from costboost.fitting.warm import Given, continued, remember
+from costboost.fitting.history import series_of, set_history
 from costboost.inputs.callbacks import CallbackSupportMixin
 from costboost.inputs.checks import warn_caller
 from costboost.inputs.versioned import VersionedState
@@ -47,31 +44,11 @@ class GradientBoost(
         tags.input_tags.string = own
         return tags
 
-    def _train_models(
-        self,
-        trainer: GradientTrainer,
-        given: Given,
-        cv: Any = None,
-        groups: Any = None,
-        ensemble: bool = True,
-    ) -> CalibratedScores | None:
-        """Train one model on all rows, continuing the last if asked to, or one for each fold."""
-        earlier = continued(self, trainer, given)
-        previous = None if earlier is None else (earlier.model, earlier.rounds)
-        self._models, scores = train_models(
-            trainer, cv, groups=groups, ensemble=ensemble, previous=previous
-        )
-        remember(self, trainer, self._models[0], given)
-        return scores
-
     def _report(self, trainer: GradientTrainer, cost: str) -> None:
         """Set the fitted attributes that tell of rounds."""
-        kept = trainer.histories[-1:] if len(self._models) == 1 else trainer.histories
-        series: dict[str, list[Any]] = {
-            "estimator_weights_": [model.steps for model in self._models],
-            f"train_{cost}_": [np.array([r.train_cost for r in h.rounds]) for h in kept],
-        }
-        series |= eval_series(trainer.plan.metric, [h.evals for h in kept])
+        kept = trainer.histories_of(self._models)
+        series = series_of(kept, trainer.plan.metric, **{f"train_{cost}_": "train_cost"})
+        series["estimator_weights_"] = [model.steps for model in self._models]
         if trainer.binner is None:
             lists = [[list(part) for part in model.estimators] for model in self._models]
             series["estimators_"] = lists

@@ -16,8 +16,9 @@ from costboost.estimators.gradient.plan import settle_classification
 from costboost.estimators.gradient.trainer import GradientTrainer
 from costboost.estimators.gradient.watching import choices_of
 from costboost.fitting.atomic import all_at_once
+from costboost.fitting.eval_sets import read_eval_set
+from costboost.fitting.models import train_models
 from costboost.fitting.spread import refuse_elsewhere
-from costboost.fitting.trainer import read_eval_set
 from costboost.inputs.callbacks import RoundCallbacks, with_callbacks
 from costboost.inputs.checks import check_learner, check_table
 from costboost.inputs.elsewhere import answers_tables, fits_tables
@@ -296,7 +297,10 @@ class GradientBoostClassifier(
         del labels, weights, bound  # the trainer holds them, if anybody here does
         self._loss, self._natural = plan.loss, plan.odds is not None
         given = lambda: {"the classes of y": classes, "costs": trainer.costs}  # noqa: E731
-        self._scores = self._train_models(trainer, given, self.cv, groups, self.ensemble)
+        with trainer:
+            self._models, self._scores = train_models(
+                self, trainer, given, cv=self.cv, groups=groups, ensemble=self.ensemble
+            )
         self._report(trainer, "cost")
         callbacks.close()
         return self

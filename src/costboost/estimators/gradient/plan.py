@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,17 +24,10 @@ from costboost.boosting.gradient.minimisers import huber_delta
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
 from costboost.fitting.constraints import read_monotone
-from costboost.fitting.parameters import (
-    check_training,
-    check_unbiased,
-    read_limits,
-    read_verbose,
-    stopping_metric,
-    total_rounds,
-)
-from costboost.inputs.checks import check_choice, check_number, count_threads, fit_seed
+from costboost.fitting.parameters import check_training, check_unbiased
+from costboost.fitting.plan import TrainingPlan
+from costboost.inputs.checks import check_choice, check_number, fit_seed
 from costboost.inputs.outside import read_objective
-from costboost.trees.grower import Limits
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -43,52 +36,24 @@ STEPS = ("auto", "newton", "exact", "line-search")
 MAX_CLASSES = 256  # class numbers take a byte a row
 
 
-@dataclass(frozen=True)
-class GradientPlan:
+@dataclass(frozen=True, kw_only=True)
+class GradientPlan(TrainingPlan):
     """Everything a training needs to know beside the rows; see the estimators' parameters.
 
     Attributes
     ----------
     loss : Loss
-    n_classes : int
-        0 for regression.
     odds : float or None
         F times this is the log odds; None: F is not, or contains costs.
-    total_rounds : int or None
-        Of all models, at most; None where the number of models is not known in advance.
     """
 
     loss: Any
-    n_classes: int
     odds: float | None
     setting: GradientSetting
-    limits: Limits
     min_weight_leaf: float
     monotone: NDArray[np.int8] | None
-    max_bins: int
-    categorical_features: Any
-    estimator: Any
     init: Any
     objective: tuple[Floats, Floats, Floats] | None
-    calibration: str | None
-    n_threads: int
-    total_rounds: int | None
-    validation_fraction: float
-    patience: int | None
-    metric: Any
-    tolerance: float
-    on_interrupt: Any
-    verbose: int | Literal["auto"]
-
-    @property
-    def seed(self) -> int:
-        """Of everything random."""
-        return self.setting.seed
-
-    @property
-    def n_outputs(self) -> int:
-        """J: 1, or K for K > 2 classes."""
-        return self.n_classes if self.n_classes > 2 else 1
 
 
 def settle_regression(params: Any, X: Any, y: Floats, weights: Floats | None) -> GradientPlan:
@@ -131,11 +96,6 @@ def settle_classification(
         raise ValueError(
             f"loss={params.loss!r} trains on the cost of wrong classes, but the costs have other "
             f"actions. Use loss='log', which needs no costs in training."
-        )
-    if params.warm_start and params.calibration is not None:
-        raise ValueError(
-            "warm_start=True continues one model, and calibration trains several. Set "
-            "calibration=None."
         )
     max_step = np.inf
     if params.max_step is not None:
@@ -192,37 +152,30 @@ def _settle(
     objective: tuple[Floats, Floats, Floats] | None = None,
 ) -> GradientPlan:
     _check_parameters(params)
-    calibration = getattr(params, "calibration", None)
-    return GradientPlan(
-        loss=loss,
+    seed = fit_seed(params)
+    setting = GradientSetting(
+        n_rounds=params.n_estimators,
+        step=_step(params, loss),
+        learning_rate=float(params.learning_rate),
+        l2=float(params.l2_regularization),
+        max_step=max_step,
+        subsample=float(params.subsample),
+        seed=seed,
+    )
+    return GradientPlan.read(
+        params,
+        X,
         n_classes=n_classes,
+        calibration=getattr(params, "calibration", None),
+        metric="cost" if n_classes else "loss",
+        seed=seed,
+        setting=setting,
+        loss=loss,
         odds=odds,
-        setting=GradientSetting(
-            n_rounds=params.n_estimators,
-            step=_step(params, loss),
-            learning_rate=float(params.learning_rate),
-            l2=float(params.l2_regularization),
-            max_step=max_step,
-            subsample=float(params.subsample),
-            seed=fit_seed(params),
-        ),
-        limits=read_limits(params, X),
         min_weight_leaf=float(params.min_weight_leaf),
         monotone=read_monotone(params, X, n_classes=n_classes),
-        max_bins=params.max_bins,
-        categorical_features=params.categorical_features,
-        estimator=params.estimator,
         init=params.init,
         objective=objective,
-        calibration=calibration,
-        n_threads=count_threads(params.n_jobs),
-        total_rounds=total_rounds(params, calibration),
-        validation_fraction=params.validation_fraction,
-        patience=params.n_iter_no_change,
-        metric=stopping_metric(params, "cost" if n_classes else "loss"),
-        tolerance=float(params.tol),
-        on_interrupt=params.on_interrupt,
-        verbose=read_verbose(params.verbose),
     )
 
 

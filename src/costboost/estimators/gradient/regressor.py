@@ -16,8 +16,9 @@ from costboost.estimators.gradient.trainer import GradientTrainer
 from costboost.explain.mixin import ExplainMixin
 from costboost.explain.subject import Subject
 from costboost.fitting.atomic import all_at_once
+from costboost.fitting.eval_sets import read_eval_set
+from costboost.fitting.models import train_models
 from costboost.fitting.spread import refuse_elsewhere
-from costboost.fitting.trainer import read_eval_set
 from costboost.inputs.arrays import mean_paid, read_numbers, read_weights
 from costboost.inputs.callbacks import RoundCallbacks, with_callbacks
 from costboost.inputs.checks import (
@@ -259,7 +260,8 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
             plan, X, target, weights, prices=prices, held_out=held_out, observer=callbacks
         )
         del target, weights, sample_weight  # the trainer holds them, if anybody here does
-        self._train_models(trainer, lambda: {"over and under": prices})
+        with trainer:
+            self._models, _ = train_models(self, trainer, lambda: {"over and under": prices})
         self._report(trainer, "loss")
         callbacks.close()
         return self

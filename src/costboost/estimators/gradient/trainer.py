@@ -21,9 +21,9 @@ from costboost.boosting.gradient.learner import (
 )
 from costboost.boosting.gradient.loading import GradientLoader
 from costboost.boosting.gradient.loop import GradientBoosting, GradientRound
-from costboost.boosting.gradient.messages import LargestCost
 from costboost.boosting.gradient.model import GradientEnsemble, Init, assemble_gradient
 from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.starting import LargestCost
 from costboost.boosting.gradient.tallies import CostTally, loss_tally
 from costboost.calibration import CalibratedScores
 from costboost.costs import Costs, as_costs
@@ -32,6 +32,7 @@ from costboost.estimators.gradient.watching import GradientFollower, HeldOutRows
 from costboost.fitting.constraints import check_order
 from costboost.fitting.judging import HeldOut, Judge
 from costboost.fitting.trainer import TableTrainer
+from costboost.fitting.warm import Progress
 from costboost.inputs.arrays import encode, read_numbers
 from costboost.inputs.checks import read_numeric_targets
 from costboost.shards.local import Shards
@@ -97,9 +98,7 @@ class GradientTrainer(TableTrainer):
 
     @contextmanager
     def open(
-        self,
-        rows: Int64 | None,
-        previous: tuple[GradientEnsemble, list[GradientRound]] | None = None,
+        self, rows: Int64 | None, previous: Progress | None = None
     ) -> Iterator[GradientBoosting]:
         """Set up the rounds on some rows, or on all; their threads end with the block."""
         plan, part = self.plan, self._some(rows)
@@ -116,9 +115,6 @@ class GradientTrainer(TableTrainer):
             self._first = (start, init)
             del loader, table, costs  # rows elsewhere leave nothing here
             yield GradientBoosting(shards, loss, learner, setting, offsets, tally)
-
-    def _rounds_of(self, previous: Any) -> list[GradientRound]:
-        return [] if previous is None else previous[1]
 
     def _loader(self, part: Int64 | None) -> GradientLoader:
         """Return what makes the state of some rows, or of all."""
@@ -146,12 +142,12 @@ class GradientTrainer(TableTrainer):
         shards: Shards,
         table: Rows,
         whole: Int64 | None,
-        previous: tuple[GradientEnsemble, list[GradientRound]] | None,
+        previous: Progress | None,
     ) -> tuple[Floats, Init | None]:
         """Return f_0: a constant, and a fitted model where the user gave one."""
         plan = self.plan
         if previous is not None:
-            return previous[0].start, previous[0].init
+            return previous.model.start, previous.model.init
         if plan.init is None:
             return loss.constant(shards, plan.n_outputs), None
         zero = np.zeros(plan.n_outputs)

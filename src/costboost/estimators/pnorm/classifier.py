@@ -15,9 +15,9 @@ from costboost.estimators.pnorm.plan import settle
 from costboost.estimators.pnorm.trainer import PNormTrainer
 from costboost.explain.subject import Member
 from costboost.fitting.atomic import all_at_once
+from costboost.fitting.eval_sets import read_eval_set
+from costboost.fitting.models import train_models
 from costboost.fitting.spread import refuse_elsewhere
-from costboost.fitting.trainer import read_eval_set, train_models
-from costboost.fitting.warm import continued, remember
 from costboost.inputs.callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
 from costboost.inputs.checks import check_learner, check_table
 from costboost.inputs.elsewhere import answers_tables, fits_tables
@@ -302,13 +302,10 @@ class PNormBoostClassifier(
     def _train(self, trainer: PNormTrainer, groups: Any) -> None:
         """Train one model, or one for each fold; keep it and what is known of its rounds."""
         given = lambda: {"the classes of y": self.classes_, "costs": trainer.costs}  # noqa: E731
-        earlier = continued(self, trainer, given)
-        previous = None if earlier is None else earlier.rounds
         self._mixtures: tuple[Mixture, ...]
         self._mixtures, self._scores = train_models(
-            trainer, self.cv, groups=groups, ensemble=self.ensemble, previous=previous
+            self, trainer, given, cv=self.cv, groups=groups, ensemble=self.ensemble
         )
-        remember(self, trainer, self._mixtures[0], given)
         trainer.report(self, self._mixtures)
 
     # --- scores and probabilities; H is a list, one for each model

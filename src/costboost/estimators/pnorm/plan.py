@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,16 +12,9 @@ from costboost.boosting.pnorm.loop import MixingSetting
 from costboost.boosting.pnorm.methods import METHODS, Method
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
-from costboost.fitting.parameters import (
-    check_training,
-    check_unbiased,
-    read_limits,
-    read_verbose,
-    stopping_metric,
-    total_rounds,
-)
-from costboost.inputs.checks import check_choice, check_number, count_threads, fit_seed
-from costboost.trees.grower import Limits
+from costboost.fitting.parameters import check_training, check_unbiased
+from costboost.fitting.plan import TrainingPlan
+from costboost.inputs.checks import check_choice, check_number, fit_seed
 
 STEPS = ("harmonic", "average", "bound", "search")
 LEAST = 80  # rows in a leaf, where there are rows enough for LEAVES of them
@@ -31,40 +24,21 @@ LEAVES = 10
 RAREST = 3
 
 
-@dataclass(frozen=True)
-class PNormPlan:
-    """Everything a training needs to know beside the rows.
+@dataclass(frozen=True, kw_only=True)
+class PNormPlan(TrainingPlan):
+    """Everything a training needs to know beside the rows; `limits` lack the least size of a leaf.
 
     Attributes
     ----------
     method : Method
     setting : MixingSetting
-    limits : Limits
-        All but the least size of a leaf.
     min_samples_leaf : int or "auto"
-    total_rounds : int or None
-        Of all models, at most; None where the number of models is not known in advance.
     """
 
     method: Method
     setting: MixingSetting
-    limits: Limits
     min_samples_leaf: int | str
     subsample: float
-    max_bins: int
-    categorical_features: Any
-    estimator: Any
-    n_classes: int
-    calibration: str | None
-    seed: int
-    n_threads: int
-    total_rounds: int | None
-    validation_fraction: float
-    patience: int | None
-    metric: Any
-    tolerance: float
-    on_interrupt: Any
-    verbose: int | Literal["auto"]
 
 
 def settle(params: Any, X: Any, costs: Costs, n_classes: int) -> PNormPlan:
@@ -73,26 +47,16 @@ def settle(params: Any, X: Any, costs: Costs, n_classes: int) -> PNormPlan:
     method = METHODS[params.method]
     _check_combination(params, method, costs)
     seed = fit_seed(params)
-    return PNormPlan(
-        method=method,
-        setting=MixingSetting(params.n_estimators, float(params.p), params.step, seed),
-        limits=read_limits(params, X),
-        min_samples_leaf=params.min_samples_leaf,
-        subsample=float(params.subsample),
-        max_bins=params.max_bins,
-        categorical_features=params.categorical_features,
-        estimator=params.estimator,
+    return PNormPlan.read(
+        params,
+        X,
         n_classes=n_classes,
         calibration=params.calibration,
         seed=seed,
-        n_threads=count_threads(params.n_jobs),
-        total_rounds=total_rounds(params, params.calibration),
-        validation_fraction=params.validation_fraction,
-        patience=params.n_iter_no_change,
-        metric=stopping_metric(params),
-        tolerance=float(params.tol),
-        on_interrupt=params.on_interrupt,
-        verbose=read_verbose(params.verbose),
+        setting=MixingSetting(params.n_estimators, float(params.p), params.step, seed),
+        method=method,
+        min_samples_leaf=params.min_samples_leaf,
+        subsample=float(params.subsample),
     )
 
 
@@ -145,9 +109,4 @@ def _check_combination(params: Any, method: Method, costs: Costs) -> None:
         raise ValueError(
             'step="search" needs p > 1: at p=1 the objective is linear, and its least value is '
             'at one end, where the mixture is forgotten. Use step="harmonic" or "average".'
-        )
-    if params.warm_start and params.calibration is not None:
-        raise ValueError(
-            "warm_start continues one model, but calibration trains one for each fold: give "
-            "calibration=None."
         )

@@ -33,8 +33,8 @@ from costboost.boosting.pnorm.rows import PNormLoader
 from costboost.calibration import CalibratedScores
 from costboost.estimators.pnorm.plan import PNormPlan, leaf_rows
 from costboost.fitting.class_trainer import ClassTrainer
-from costboost.fitting.judging import Answers, Follower, Watched, eval_series
-from costboost.fitting.trainer import set_history
+from costboost.fitting.history import series_of, set_history
+from costboost.fitting.judging import Answers, Follower, Watched
 from costboost.inputs.checks import plain, warn_caller
 from costboost.shards.loading import RowData
 
@@ -137,18 +137,14 @@ class PNormTrainer(ClassTrainer):
 
     def report(self, estimator: Any, models: tuple[Mixture, ...]) -> None:
         """Set the fitted attributes that tell of rounds."""
-        kept = self.histories[-1:] if len(models) == 1 else self.histories
-        series: dict[str, list[Any]] = {
-            "estimator_weights_": [model.alphas for model in models],
-            "estimator_errors_": [np.array([r.error for r in h.rounds]) for h in kept],
-            "objective_": [np.array([r.objective for r in h.rounds]) for h in kept],
-            "train_cost_": [np.array([r.train_cost for r in h.rounds]) for h in kept],
-        }
+        kept = self.histories_of(models)
+        names = {"estimator_errors_": "error", "objective_": "objective"}
+        series = series_of(kept, self.plan.metric, train_cost_="train_cost", **names)
+        series["estimator_weights_"] = [model.alphas for model in models]
         setting = self.plan.setting
         descends = setting.step in ("bound", "search")
         if descends and self.plan.method.is_bounded(setting.p):
             series["objective_bound_"] = [self._objective_bound(h) for h in kept]
-        series |= eval_series(self.plan.metric, [h.evals for h in kept])
         if self.plan.estimator is not None:
             series["estimators_"] = [list(model.estimators) for model in models]
         set_history(estimator, series)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from costboost.calibration import calibration_splits
 from costboost.costs import Costs
 from costboost.decisions import allocate
-from costboost.estimators.wrappers.base import Wrapper, fit_clone, shares_of
+from costboost.estimators.wrappers.base import Wrapper, copy_features, fit_clone, shares_of
 from costboost.inputs.checks import check_not_empty, warn_caller
 
 Floats = NDArray[np.float64]
@@ -106,9 +106,7 @@ class RateClassifier(Wrapper):
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         taught = self._weights(weights)
         self.estimator_ = fit_clone(self.estimator, X, self.classes_[codes], seed, taught)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
+        copy_features(self, self.estimator_)
         self.action_prices_ = self._find_prices(X, codes, taught, bound, seed)
         return self
 

@@ -24,9 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting import links
-from costboost.boosting.gradient.messages import Derive, SumsAtConstant, put_derivatives
+from costboost.boosting.gradient.messages import Derive, put_derivatives
 from costboost.boosting.gradient.minimisers import FARTHEST, PASSES, minimise
 from costboost.boosting.gradient.rows import NONE, Held, Rows, Terms
+from costboost.boosting.gradient.starting import SumsAtConstant
 from costboost.inputs.outside import read_finite, read_shares, source_of
 from costboost.shards.grid import rounded
 from costboost.shards.local import Shards

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from costboost.boosting.gradient import _gradient_kernels as kernels
 from costboost.boosting.gradient.losses.base import BuiltIn
-from costboost.boosting.gradient.messages import WeightedSum
 from costboost.boosting.gradient.minimisers import (
     pinball_along,
     pinball_by_leaf,
     pinball_minimiser,
 )
 from costboost.boosting.gradient.rows import EVERY, GradientRows, Read, Rows
+from costboost.boosting.gradient.starting import WeightedSum
 from costboost.shards.grid import rounded
 from costboost.shards.local import Shards
 from costboost.shards.rows import Shard

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from costboost.boosting.gradient.losses.base import BuiltIn, flat, logistic, signs
 from costboost.boosting.gradient.losses.classes import EXPONENTIAL, ClassTerms
-from costboost.boosting.gradient.messages import SizeSums, TermsByClass, class_weights, log_shares
 from costboost.boosting.gradient.minimisers import FARTHEST
 from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.starting import SizeSums, TermsByClass, class_weights, log_shares
 from costboost.boosting.objectives import OBJECTIVES, RuleInput
 from costboost.inputs.outside import read_objective
 from costboost.shards.grid import rounded

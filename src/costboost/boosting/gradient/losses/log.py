@@ -11,8 +11,8 @@ from scipy.special import expit, log_expit, logsumexp, softmax
 
 from costboost.boosting.gradient.losses.base import BuiltIn, logistic, one_hot, signs
 from costboost.boosting.gradient.losses.classes import LOG, ClassTerms
-from costboost.boosting.gradient.messages import log_shares
 from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.starting import log_shares
 from costboost.shards.local import Shards
 
 Floats = NDArray[np.float64]

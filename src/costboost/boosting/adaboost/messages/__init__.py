@@ -1,0 +1,1 @@
+"""What the AdaBoost family asks of those who hold rows."""
