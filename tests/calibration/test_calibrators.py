@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 from scipy.special import expit, logit, logsumexp, softmax
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
+from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedKFold
 
 from costboost.calibration import (
     CALIBRATORS,
@@ -25,6 +25,7 @@ from costboost.calibration import (
     Temperature,
     calibrate_fitted,
     calibrate_folds,
+    calibration_folds,
     calibration_splits,
 )
 from costboost.costs import Costs
@@ -747,3 +748,27 @@ def test_many_classes_are_bias_corrected_at_once():
     far = ClassCalibration("bias-corrected", 3, margins=True).fit(1e200 * s, y)
     assert_allclose(far.predict(1e200 * s), fitted.predict(s), atol=1e-9)
     assert not ClassCalibration("bias-corrected", 2, margins=True).joint
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("lone", [False, True])
+@pytest.mark.parametrize("cv", [2, 5, 0.3, StratifiedKFold(3)])
+def test_folds_of_which_little_is_kept_are_the_same(weighted, lone, cv):
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 90).astype(np.uint8)
+    if lone:
+        labels[17] = 3
+    asked = {"random_state": 3}
+    if weighted:
+        asked["sample_weight"] = rng.integers(0, 3, 90)
+        asked["sample_weight"][17] = 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a class of a single row
+        splits = calibration_splits(labels, cv, **asked)
+        folds = calibration_folds(labels, cv, **asked)
+    assert len(folds) == len(splits)
+    for found, expected in zip(folds, splits, strict=True):
+        assert_array_equal(found[0], expected[0])
+        assert_array_equal(found[1], expected[1])
+    used = np.unique(np.concatenate([np.concatenate(split) for split in splits]))
+    assert_array_equal(folds.used(90), used)

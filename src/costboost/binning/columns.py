@@ -31,6 +31,7 @@ from costboost.binning.categories import (
     object_numbers,
 )
 from costboost.binning.weighing import RowWeights
+from costboost.runtime.memory import own_pages
 
 __all__ = ["DenseTable", "ObjectTable", "SparseTable", "Table"]
 
@@ -126,7 +127,7 @@ class DenseTable(Table):
 
     def copy_columns(self, columns: Sequence[int]) -> Iterator[Floats]:
         """Copy whole columns, read together: neighbours share cache lines."""
-        buffer = np.empty((len(columns), self.n_rows), dtype=self.dtype)
+        buffer = own_pages((len(columns), self.n_rows), self.dtype)
         if self.array.dtype == self.dtype:
             kernels.copy_columns(self.array, np.array(columns, dtype=np.int64), buffer)
         else:

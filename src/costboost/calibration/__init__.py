@@ -20,6 +20,7 @@ and give the prior.
 from costboost.calibration._classes import ClassCalibration
 from costboost.calibration._fitting import CalibratedScores, calibrate_fitted, calibrate_folds
 from costboost.calibration._folds import (
+    calibration_folds,
     calibration_splits,
     copies_in,
     keeps_copies,
@@ -53,6 +54,7 @@ __all__ = [
     "CalibratedScores",
     "calibrate_folds",
     "calibrate_fitted",
+    "calibration_folds",
     "calibration_splits",
     "copies_in",
     "keeps_copies",

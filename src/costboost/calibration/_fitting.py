@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
 from costboost.calibration._classes import ClassCalibration
-from costboost.calibration._folds import calibration_splits, is_share
+from costboost.calibration._folds import calibration_folds, is_share
 from costboost.shards.folds import Folds
 
 Floats = NDArray[np.float64]
@@ -128,7 +128,7 @@ def calibrate_folds(
     """
     names = np.asarray(classes)
     labels = _encode(y, names)
-    splits = calibration_splits(
+    folds = calibration_folds(
         labels,
         cv,
         groups=groups,
@@ -136,8 +136,6 @@ def calibrate_folds(
         sample_weight=sample_weight,
         random_state=random_state,
     )
-    folds = Folds.of(splits, len(labels))
-    del splits  # as large as the rows, and more than once
     if announce is not None:
         announce(folds)
     blank = ClassCalibration(method, len(names), margins=margins)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import GroupShuffleSplit, StratifiedGroupKFold, StratifiedKFold
 
 from costboost.inputs.checks import read_random_state, warn_caller
+from costboost.shards.folds import MOST_FOLDS, Folds
 
 Ints = NDArray[np.intp]
 Split = tuple[Ints, Ints]
@@ -23,7 +25,7 @@ def is_share(cv: Any) -> bool:
 
 
 def calibration_splits(
-    codes: ArrayLike,
+    labels: ArrayLike,
     cv: Any = 5,
     *,
     groups: ArrayLike | None = None,
@@ -38,7 +40,7 @@ def calibration_splits(
 
     Parameters
     ----------
-    codes : array-like of shape (n_samples,)
+    labels : array-like of shape (n_samples,)
         Class numbers, 0 .. K - 1.
     cv : int, float, splitter, iterable or None, default=5
         - int: that many shuffled stratified folds, at most as many as the smallest class has rows
@@ -67,22 +69,80 @@ def calibration_splits(
     >>> [len(test) for _, test in calibration_splits([0] * 30 + [1] * 3, cv=5, random_state=0)]
     [11, 11, 11]
     """
-    codes = np.asarray(codes, dtype=np.intp)
-    tags = None if groups is None else read_groups(groups, len(codes))
-    alive = _alive(codes, sample_weight)
-    cv = 5 if cv is None else cv
-    if isinstance(cv, Real):
-        rows, seed = np.flatnonzero(alive), read_random_state(random_state)
-        cut = _held_out if is_share(cv) else _folds
-        sets = copies_in(copies, rows) if keeps_copies(cv, groups) else None
-        if sets is None:
-            pairs = cut(codes[rows], cv, None if tags is None else tags[rows], seed)
+    asked = _Asked.of(labels, cv, groups, copies, sample_weight, random_state)
+    return _usable(list(asked.splits()), asked.labels)
+
+
+def calibration_folds(
+    labels: ArrayLike,
+    cv: Any = 5,
+    *,
+    groups: ArrayLike | None = None,
+    copies: Ints | None = None,
+    sample_weight: ArrayLike | None = None,
+    random_state: int | np.random.RandomState | None = None,
+) -> Folds:
+    """Cut rows as `calibration_splits` does, and keep no more of it than must be known.
+
+    Of shuffled stratified folds never more than one pair is made at a time.
+    """
+    asked = _Asked.of(labels, cv, groups, copies, sample_weight, random_state)
+    n_rows = len(asked.labels)
+    if not asked.plain:
+        return Folds.of(_usable(list(asked.splits()), asked.labels), n_rows)
+    rows = np.flatnonzero(asked.alive).astype(np.uint32)
+    own = asked.labels[rows]
+    pairs = _stratified(own, asked.cv, asked.seed).split(own, own)
+    return Folds.leaving_out([rows[test] for _, test in pairs], n_rows)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What `calibration_splits` was asked for, read: class numbers, rows that count, and so on."""
+
+    labels: Ints
+    cv: Any
+    tags: Ints | None
+    sets: Ints | None
+    alive: NDArray[np.bool_]
+    seed: Any
+
+    @classmethod
+    def of(
+        cls, labels: ArrayLike, cv: Any, groups: Any, copies: Ints | None, weights: Any, seed: Any
+    ) -> _Asked:
+        given = np.asarray(labels)
+        given = given if given.dtype == np.uint8 else given.astype(np.intp, copy=False)
+        tags = None if groups is None else read_groups(groups, len(given))
+        alive, cv = _alive(given, weights), 5 if cv is None else cv
+        sets = None
+        if isinstance(cv, Real):
+            seed = read_random_state(seed)
+            kept = copies if keeps_copies(cv, groups) else None
+            sets = copies_in(kept, np.flatnonzero(alive))
+        return cls(given, cv, tags, sets, alive, seed)
+
+    @property
+    def plain(self) -> bool:
+        """Whether folds are stratified and nothing else: each row is left out once."""
+        counts = np.bincount(self.labels[self.alive])
+        integral = isinstance(self.cv, Integral) and 2 <= int(self.cv) <= MOST_FOLDS
+        return integral and self.tags is None and self.sets is None and not np.any(counts == 1)
+
+    def splits(self) -> Iterable[Split]:
+        """Yield (train, test), one after the other where that is possible."""
+        if not isinstance(self.cv, Real):
+            return (
+                _only(self.alive, pair) for pair in _user_splits(self.cv, self.labels, self.tags)
+            )
+        rows, cut = np.flatnonzero(self.alive), _held_out if is_share(self.cv) else _folds
+        own = self.labels[rows]
+        if self.sets is None:
+            tags = None if self.tags is None else self.tags[rows]
+            pairs = cut(own, self.cv, tags, self.seed)
         else:
-            pairs = _cut_sets(cut, codes[rows], cv, sets, seed)
-        splits = [(rows[train], rows[test]) for train, test in pairs]
-    else:
-        splits = [_only(alive, pair) for pair in _user_splits(cv, codes, tags)]
-    return _usable(splits, codes)
+            pairs = _cut_sets(cut, own, self.cv, self.sets, self.seed)
+        return ((rows[train], rows[test]) for train, test in pairs)
 
 
 def keeps_copies(cv: Any, groups: ArrayLike | None) -> bool:
@@ -112,25 +172,25 @@ def numbered(values: NDArray[Any]) -> Ints:
     return np.asarray(rank[inverse])
 
 
-def labels_of_sets(codes: Ints, sets: Ints) -> Ints:
+def labels_of_sets(labels: Ints, sets: Ints) -> Ints:
     """Return the class of each set of rows: of several, the one that is rarest among all rows.
 
     Folds are balanced by it, so that a rare class is spread over them.
     """
-    counts = np.bincount(codes)
+    counts = np.bincount(labels)
     order = np.argsort(counts, kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     rarest = np.full(int(sets.max()) + 1, len(order))
-    np.minimum.at(rarest, sets, rank[codes])
+    np.minimum.at(rarest, sets, rank[labels])
     return np.asarray(order[rarest])
 
 
 def _cut_sets(
-    cut: Any, codes: Ints, cv: Any, sets: Ints, seed: np.random.RandomState
+    cut: Any, labels: Ints, cv: Any, sets: Ints, seed: np.random.RandomState
 ) -> Iterable[Split]:
     """Cut sets of copies as if each was one row."""
-    labels = labels_of_sets(codes, sets)
+    labels = labels_of_sets(labels, sets)
     for train, test in cut(labels, cv, None, seed):
         yield rows_of_sets(sets, train), rows_of_sets(sets, test)
 
@@ -160,12 +220,12 @@ def read_groups(groups: ArrayLike, n_rows: int) -> Ints:
         ) from error
 
 
-def _alive(codes: Ints, sample_weight: ArrayLike | None) -> NDArray[np.bool_]:
+def _alive(labels: Ints, sample_weight: ArrayLike | None) -> NDArray[np.bool_]:
     if sample_weight is None:
-        return np.ones(len(codes), dtype=bool)
+        return np.ones(len(labels), dtype=bool)
     weighted = np.asarray(sample_weight, dtype=np.float64) > 0
-    heavy = np.bincount(codes, weights=weighted)
-    return np.asarray(weighted | (heavy[codes] == 0))
+    heavy = np.bincount(labels, weights=weighted)
+    return np.asarray(weighted | (heavy[labels] == 0))
 
 
 def _only(alive: NDArray[np.bool_], pair: tuple[Ints, Ints]) -> Split:
@@ -173,11 +233,11 @@ def _only(alive: NDArray[np.bool_], pair: tuple[Ints, Ints]) -> Split:
     return train[alive[train]], test[alive[test]]
 
 
-def _user_splits(cv: Any, codes: Ints, groups: Ints | None) -> Iterable[Split]:
-    everything = np.arange(len(codes))
+def _user_splits(cv: Any, labels: Ints, groups: Ints | None) -> Iterable[Split]:
+    everything = np.arange(len(labels))
     pairs: Iterable[Any]
     if hasattr(cv, "split") and not isinstance(cv, str):
-        pairs = _ask_splitter(cv, codes, groups)
+        pairs = _ask_splitter(cv, labels, groups)
     elif isinstance(cv, Iterable) and not isinstance(cv, str):
         pairs = cv
     else:
@@ -192,20 +252,20 @@ def _user_splits(cv: Any, codes: Ints, groups: Ints | None) -> Iterable[Split]:
     except (IndexError, TypeError, ValueError) as error:
         raise ValueError(
             f"cv gives rows that X does not have: (train, test) must hold row numbers from 0 to "
-            f"{len(codes) - 1}, or one boolean for each row. ({error})"
+            f"{len(labels) - 1}, or one boolean for each row. ({error})"
         ) from error
     _check_apart(splits)
     return splits
 
 
-def _ask_splitter(cv: Any, codes: Ints, groups: Ints | None) -> list[Any]:
+def _ask_splitter(cv: Any, labels: Ints, groups: Ints | None) -> list[Any]:
     extra = {} if groups is None else {"groups": groups}
     try:
-        return list(cv.split(np.zeros((len(codes), 1)), codes, **extra))
+        return list(cv.split(np.zeros((len(labels), 1)), labels, **extra))
     except ValueError as error:
         n_groups = "no groups" if groups is None else f"{len(np.unique(groups))} group(s)"
         raise ValueError(
-            f"cv={cv!r} cannot cut these {len(codes)} rows of {n_groups}: {error} Give groups= or "
+            f"cv={cv!r} cannot cut these {len(labels)} rows of {n_groups}: {error} Give groups= or "
             "other folds."
         ) from error
 
@@ -227,31 +287,33 @@ def _rows_of(part: Any, everything: Ints) -> Ints:
 
 
 def _folds(
-    codes: Ints, cv: Any, groups: Ints | None, seed: np.random.RandomState
+    labels: Ints, cv: Any, groups: Ints | None, seed: np.random.RandomState
 ) -> Iterable[Split]:
     if isinstance(cv, bool) or cv < 2:
         raise ValueError(f"cv={cv!r} folds are too few: give at least 2, or a share in (0, 1).")
     if groups is not None:
-        return _group_folds(codes, int(cv), groups, seed)
-    counts = np.bincount(codes)
-    lone, body = np.flatnonzero(counts[codes] == 1), np.flatnonzero(counts[codes] > 1)
+        return _group_folds(labels, int(cv), groups, seed)
+    counts = np.bincount(labels)
+    lone, body = np.flatnonzero(counts[labels] == 1), np.flatnonzero(counts[labels] > 1)
     if lone.size:
         _warn_lone(lone.size)
     if not body.size:
         return [(lone, lone)]
-    folds = StratifiedKFold(
-        min(int(cv), int(counts[counts > 1].min())), shuffle=True, random_state=seed
-    )
-    return [
-        (np.append(body[train], lone), np.append(body[test], lone))
-        for train, test in folds.split(body, codes[body])
-    ]
+    pairs = _stratified(labels[body], cv, seed).split(body, labels[body])
+    return ((np.append(body[train], lone), np.append(body[test], lone)) for train, test in pairs)
+
+
+def _stratified(labels: Ints, cv: Any, seed: np.random.RandomState) -> StratifiedKFold:
+    """Return shuffled folds, at most as many as the smallest class has rows."""
+    counts = np.bincount(labels)
+    n_folds = min(int(cv), int(counts[counts > 0].min()))
+    return StratifiedKFold(n_folds, shuffle=True, random_state=seed)
 
 
 def _group_folds(
-    codes: Ints, cv: int, groups: Ints, seed: np.random.RandomState
+    labels: Ints, cv: int, groups: Ints, seed: np.random.RandomState
 ) -> Iterable[Split]:
-    held_by = np.bincount(np.unique(np.column_stack([codes, groups]), axis=0)[:, 0])
+    held_by = np.bincount(np.unique(np.column_stack([labels, groups]), axis=0)[:, 0])
     several = held_by[held_by > 1]
     if not several.size:
         raise ValueError("Every class lies within one group: groups cannot be cut into folds.")
@@ -259,11 +321,11 @@ def _group_folds(
     with warnings.catch_warnings():
         # A class within one group; folds that do not train on it are dealt with in _usable.
         warnings.filterwarnings("ignore", message="The least populated class")
-        return list(folds.split(codes, codes, groups))
+        return list(folds.split(labels, labels, groups))
 
 
 def _held_out(
-    codes: Ints, share: Any, groups: Ints | None, seed: np.random.RandomState
+    labels: Ints, share: Any, groups: Ints | None, seed: np.random.RandomState
 ) -> Iterable[Split]:
     if not 0 < share < 1:
         raise ValueError(f"cv={share!r} is a held-out share: it must lie strictly in (0, 1).")
@@ -274,10 +336,10 @@ def _held_out(
                 "groups out, or give calibration=None."
             )
         cut = GroupShuffleSplit(1, test_size=share, random_state=seed)
-        return list(cut.split(codes, codes, groups))
+        return list(cut.split(labels, labels, groups))
     train, test, lone = [], [], 0
-    for k in np.unique(codes):
-        rows = seed.permutation(np.flatnonzero(codes == k))
+    for k in np.unique(labels):
+        rows = seed.permutation(np.flatnonzero(labels == k))
         n_test = min(max(1, round(share * len(rows))), max(1, len(rows) - 1))
         test.append(rows[:n_test])
         train.append(rows[n_test:] if len(rows) > 1 else rows)
@@ -294,10 +356,10 @@ def _warn_lone(n_classes: int) -> None:
     )
 
 
-def _usable(splits: Iterable[Split], codes: Ints) -> list[Split]:
-    several = len(np.unique(codes)) > 1
+def _usable(splits: list[Split], labels: Ints) -> list[Split]:
+    several = len(np.unique(labels)) > 1
     filled = [(train, test) for train, test in splits if train.size and test.size]
-    kept = [(train, test) for train, test in filled if not several or np.ptp(codes[train]) > 0]
+    kept = [(train, test) for train, test in filled if not several or np.ptp(labels[train]) > 0]
     if not kept:
         raise ValueError(
             "No fold trains on more than one class with rows left to calibrate on: give more rows, "

@@ -16,6 +16,7 @@ from sklearn.utils import _safe_indexing
 
 from costboost.binning.binner import Binner, fit_binner
 from costboost.fitting.copies import read_copies
+from costboost.runtime.memory import give_back
 from costboost.shards.folds import FoldLayout, Folds, plan_folds
 from costboost.shards.layout import Layout, plan_layout, sensible_shards
 from costboost.shards.loading import Loader
@@ -111,11 +112,18 @@ class LocalTable:
             categorical_features=categorical,
             n_threads=self.n_threads,
         )
+        self._give_back()
+
+    def _give_back(self) -> None:
+        """Give freed memory back to the system, where it may be much."""
+        if self.n_rows >= MANY:
+            give_back()
 
     def open(
         self, loader: Loader, rows: Int64 | None = None, width: int = 1
     ) -> AbstractContextManager[Any]:
         """Return the shards of a model that trains on all rows, or on some."""
+        self._give_back()
         fold = None if self._folds is None else self._folds.training_on(rows, loader.labels)
         if self._folds is not None and fold is not None:
             return self._folds.cut(self._folded(), fold, loader.load)

@@ -27,6 +27,8 @@ Codes = NDArray[np.uint8]
 Int64 = NDArray[np.int64]
 Rows = NDArray[np.uint32]
 
+MOST_FOLDS = 254  # whose numbers are bytes, with one for rows of none
+
 
 @dataclass(frozen=True, eq=False)
 class Folds:
@@ -60,6 +62,14 @@ class Folds:
         """
         numbers = fold_numbers(splits, n_rows)
         return cls(len(splits), numbers, list(splits) if numbers is None else None)
+
+    @classmethod
+    def leaving_out(cls, tests: Sequence[NDArray[Any]], n_rows: int) -> Folds:
+        """Return folds that leave out these rows each, and train on those of all others."""
+        numbers = np.full(n_rows, len(tests), dtype=np.uint8)
+        for k, test in enumerate(tests):
+            numbers[test] = k
+        return cls(len(tests), numbers)
 
     def __len__(self) -> int:
         return self.n_folds
@@ -187,7 +197,7 @@ def fold_numbers(splits: Sequence[tuple[Int64, Int64]], n_rows: int) -> NDArray[
 
     None where models do not leave out one fold each.
     """
-    if len(splits) > 254:
+    if len(splits) > MOST_FOLDS:
         return None
     fold_of = np.full(n_rows, len(splits), dtype=np.uint8)
     for k, (train, test) in enumerate(splits):

@@ -32,13 +32,12 @@ from costboost.boosting.rounds import (
     consume,
     reported,
 )
-from costboost.calibration import CalibratedScores, ClassCalibration, calibration_splits
+from costboost.calibration import CalibratedScores, ClassCalibration, calibration_folds
 from costboost.costs import as_costs
 from costboost.estimators.adaboost.folds import Fold, Opener
 from costboost.estimators.adaboost.mixing import AdditiveFolds, Blend, Mix, fit_additive
 from costboost.estimators.adaboost.trainer import History, OutOfFold, Trainer
 from costboost.fitting.judging import Answers, constant_cost, measure, row_losses
-from costboost.shards.folds import Folds
 from costboost.shards.layout import blocks_of
 
 Floats = NDArray[np.float64]
@@ -266,7 +265,7 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> 
     rows then takes so many, unless Ctrl-C ended the folds: then they are what is kept.
     """
     plan = trainer.plan
-    splits = calibration_splits(
+    cut = calibration_folds(
         trainer.y,
         cv,
         groups=groups,
@@ -274,8 +273,6 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> 
         sample_weight=trainer.weights,
         random_state=plan.seed,
     )
-    cut = Folds.of(splits, trainer.n_rows)
-    del splits  # as large as the rows, and more than once
     trainer.table.arrange(cut, *((None, 1) if plan.log_loss else trainer.grouping()))
     additive = fit_additive(trainer, cut)
     with ExitStack() as stack:

@@ -111,6 +111,8 @@ class Trainer(ClassTrainer):
             del y, costs, weights, labels, given  # rows elsewhere leave nothing here
             self.link_slope = boosting.terms.link_slope
             yield boosting
+            slope = self.link_slope()
+            self.link_slope = lambda: slope  # and no longer what asks the rows
 
     def assemble(self, rounds: list[Round], slope: float = 2.0) -> Ensemble:
         """Put rounds together; `slope` is that of the link."""
