@@ -21,7 +21,7 @@ from costboost.boosting.gradient.learner import (
 )
 from costboost.boosting.gradient.loading import GradientLoader
 from costboost.boosting.gradient.loop import GradientBoosting, GradientRound
-from costboost.boosting.gradient.messages import LargestCost
+from costboost.boosting.gradient.messages import LargestCost, put_margins
 from costboost.boosting.gradient.model import GradientEnsemble, Init, assemble_gradient
 from costboost.boosting.gradient.rows import Rows
 from costboost.boosting.gradient.tallies import CostTally, loss_tally
@@ -111,11 +111,13 @@ class GradientTrainer(TableTrainer):
             start, init = self._start(loss, shards, table, part, previous)
             learner = self._learner(table, part)
             setting = replace(plan.setting, n_rounds=self.n_rounds)
-            offsets = start if init is None else init.margins(self.table_of(part)) + start
             tally = self._tally(loss, shards, table, costs, part)
             self._first = (start, init)
+            loop = GradientBoosting(shards, loss, learner, setting, start, tally)
+            if init is not None:
+                shards.put(put_margins, init.margins(self.table_of(part)) + start)
             del loader, table, costs  # rows elsewhere leave nothing here
-            yield GradientBoosting(shards, loss, learner, setting, offsets, tally)
+            yield loop
 
     def _rounds_of(self, previous: Any) -> list[GradientRound]:
         return [] if previous is None else previous[1]

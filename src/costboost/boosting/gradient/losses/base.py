@@ -17,14 +17,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting import links
-from costboost.boosting.gradient.messages import Derive, SumsAtConstant, put_derivatives
+from costboost.boosting.gradient.messages import (
+    Derive,
+    SumsAtConstant,
+    TellGiven,
+    put_derivatives,
+)
 from costboost.boosting.gradient.minimisers import FARTHEST, PASSES, minimise
 from costboost.boosting.gradient.rows import NONE, Held, Rows, Terms
 from costboost.inputs.outside import read_finite, read_shares, source_of
@@ -266,15 +271,15 @@ class OwnLoss(BuiltIn):
 
 def _given(shards: Shards) -> Rows:
     """Return all rows in the order of the table."""
-    first = shards.shards[0].state.given
+    outline: Rows = shards.call([TellGiven()])[0]
 
     def whole(name: str) -> Any:
-        if getattr(first, name) is None:
+        if getattr(outline, name) is None:
             return None
         return shards.fetch(lambda shard: np.asarray(getattr(shard.state.given, name)))
 
-    weights, prices = whole("weights"), whole("prices")
-    return Rows(whole("targets"), first.n_outputs, weights, prices, first.table)
+    y, weights, prices = (whole(name) for name in ("targets", "weights", "prices"))
+    return replace(outline, y=y, weights=weights, prices=prices)
 
 
 def newton_constant(
