@@ -38,6 +38,7 @@ from costboost.shards.local import Shards
 
 Floats = NDArray[np.float64]
 Array = NDArray[Any]
+RowTerms = tuple[Floats, Floats, Floats]
 
 FAR = 1e300  # answers of a loss beyond are refused: their sums would overflow
 
@@ -81,7 +82,9 @@ class Loss(Protocol):
 
 
 class BuiltIn:
-    """What the rounds ask of a loss; a built-in one says what differs.
+    """What estimators, rounds, files and exports ask of a loss; a built-in one says what differs.
+
+    It is a frozen dataclass: files keep its fields, by the name that it is registered under.
 
     Attributes
     ----------
@@ -91,6 +94,9 @@ class BuiltIn:
         Whether its methods take prices, so that F contains costs.
     odds : float
         F times this is the log odds, or the softmax's input.
+    link_scale : float or None
+        Probabilities are the logistic function, or the softmax, of F times this, in any language;
+        None: `proba` is the loss's own, and is known here only.
     smooth : bool
         Whether hessians are those of the loss, so that Newton steps are its own.
     least_squares : bool
@@ -101,6 +107,8 @@ class BuiltIn:
         Whether a regression may have prices over and under for every row.
     has_prices : bool
         Whether prices stand in its exponent, so that F is in units of 1 / price.
+    needs_all_rows : bool
+        Whether its steps need all rows in one place, in this process.
     """
 
     kind: ClassVar[str]
@@ -111,6 +119,24 @@ class BuiltIn:
     endless: ClassVar[bool] = False
     takes_prices: ClassVar[bool] = False
     has_prices: ClassVar[bool] = False
+    needs_all_rows: ClassVar[bool] = False
+
+    # --- for estimators and files
+
+    @classmethod
+    def from_params(cls, params: Any, y: Array, weights: Floats | None) -> BuiltIn:
+        """Return the loss that an estimator's parameters describe, for these rows.
+
+        Classes are numbers in `y`, and have no weights here.
+        """
+        return cls()
+
+    def read_row_terms(self, params: Any, n_rows: int, n_classes: int) -> RowTerms | None:
+        """Return what a parameter says of every row (`Rows.objective`), if it does."""
+        return None
+
+    def check_restored(self) -> None:
+        """Refuse fields, read from a file, that no training would have left."""
 
     # --- for the rounds
 
@@ -161,6 +187,11 @@ class BuiltIn:
         return None
 
     # --- for readers, held-out rows and constants
+
+    @property
+    def link_scale(self) -> float | None:
+        """By what F is multiplied in the logistic function; None: `proba` is another function."""
+        return self.odds if type(self).proba is BuiltIn.proba else None
 
     def proba(self, raw: Floats) -> Floats:
         """Return class probabilities, (n, K)."""
@@ -215,6 +246,7 @@ class OwnLoss(BuiltIn):
     loss: Any
 
     kind: ClassVar[str] = "own"
+    needs_all_rows: ClassVar[bool] = True
 
     @property
     def uses_costs(self) -> bool:  # type: ignore[override]
@@ -260,6 +292,11 @@ class OwnLoss(BuiltIn):
             )
         return found
 
+    @property
+    def link_scale(self) -> float | None:
+        """1, unless the loss has a link of its own."""
+        return None if hasattr(self.loss, "proba") else 1.0
+
     def proba(self, raw: Floats) -> Floats:
         """Return class probabilities by the loss's own link, or the logistic one."""
         link = getattr(self.loss, "proba", None)
@@ -267,6 +304,16 @@ class OwnLoss(BuiltIn):
             return logistic(raw)
         shape = (len(raw), 2 if raw.ndim == 1 else raw.shape[1])
         return read_shares(link(raw), shape, source_of(self.loss, "proba"))
+
+
+def own_loss(loss: Any) -> OwnLoss:
+    """Return a user's loss as the rounds take it; refuse what has not the three methods."""
+    if not isinstance(loss, Loss):
+        raise ValueError(
+            f"loss={loss!r} is neither a name nor an object with the methods value, gradient and "
+            "hessian; see costboost.boosting.gradient.losses.Loss."
+        )
+    return OwnLoss(loss)
 
 
 def _given(shards: Shards) -> Rows:
