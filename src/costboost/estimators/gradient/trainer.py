@@ -204,7 +204,8 @@ class GradientTrainer(TableTrainer):
         if costs is None:
             return loss_tally(loss, table)
         plan = self.plan
-        tally = CostTally(shards, costs, plan.loss, plan.odds, plan.n_classes)
+        cheapest = plan.odds is not None
+        tally = CostTally(shards, costs, plan.loss, plan.n_classes, cheapest=cheapest)
         if self.weights is None:
             return tally
         heaviest = 1.0 if table.weights is None else float(np.max(table.weights))
