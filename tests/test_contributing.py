@@ -1,6 +1,8 @@
 """What CONTRIBUTING.md shows works as it stands: a new rule, a new loss."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -8,19 +10,33 @@ import pytest
 from scipy.optimize import check_grad
 
 import costboost
-from costboost import CostBoostClassifier, GradientBoostClassifier
+from costboost import CostBoostClassifier, GradientBoostClassifier, GradientBoostRegressor
 from costboost.boosting.adaboost.rules import RULES
-from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES
+from costboost.boosting.gradient.losses import (
+    CLASSIFICATION_LOSSES,
+    REGRESSION_LOSSES,
+    BuiltIn,
+    LogLoss,
+    SquaredLoss,
+)
+from costboost.deploy.lowering import Logistic, lower
+from costboost.fitting.spread import refuse_elsewhere
+from costboost.persistence import ModelFileError
 
 PAGE = Path(costboost.__file__).parents[2] / "CONTRIBUTING.md"
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the package is installed without pages")
 
 
+def code(heading):
+    """Return the code under a heading."""
+    part = PAGE.read_text(encoding="utf-8").split(heading)[1].split("\n## ")[0]
+    return re.findall(r"```python\n(.*?)```", part, flags=re.S)[0]
+
+
 def run(heading):
     """Run the code under a heading; return its names."""
-    part = PAGE.read_text(encoding="utf-8").split(heading)[1].split("\n## ")[0]
     names = {"__name__": "contributed"}
-    exec(re.findall(r"```python\n(.*?)```", part, flags=re.S)[0], names)
+    exec(code(heading), names)
     return names
 
 
@@ -67,3 +83,94 @@ def test_a_new_loss(table, monkeypatch):
         for n in (1, 2)
     ]
     np.testing.assert_array_equal(*again)
+
+
+@pytest.fixture
+def focal(table, monkeypatch):
+    """Return a model with the new loss, which is registered until the test ends."""
+    monkeypatch.setitem(CLASSIFICATION_LOSSES, "focal", None)
+    run("## Add a loss")
+    return GradientBoostClassifier("focal", 5, random_state=0).fit(*table)
+
+
+LOAD = """
+import sys
+import costboost
+{code}
+model = costboost.load(sys.argv[1])
+print(type(model._loss).__name__, model.predict_proba([[0.5] * 4])[0, 1].hex())
+"""
+
+
+def load_elsewhere(path, code=""):
+    """Load a model in a process that has run nothing but this code."""
+    given = [sys.executable, "-W", "ignore", "-c", LOAD.format(code=code), str(path)]
+    return subprocess.run(given, capture_output=True, text=True, check=False)
+
+
+def test_a_new_loss_is_kept_in_files(focal, table, tmp_path):
+    X, _ = table
+    path = tmp_path / "focal.costboost"
+    costboost.save(focal, path)
+    again = costboost.load(path)
+    assert again._loss == focal._loss
+    np.testing.assert_array_equal(again.predict_proba(X), focal.predict_proba(X))
+    there = load_elsewhere(path, code("## Add a loss"))
+    expected = focal.predict_proba([[0.5] * 4])[0, 1].hex()
+    assert there.stdout.split() == ["FocalLoss", expected], there.stderr
+
+
+def test_a_loss_that_is_not_registered_is_named(focal, tmp_path):
+    path = tmp_path / "focal.costboost"
+    costboost.save(focal, path)
+    there = load_elsewhere(path)
+    assert there.returncode == 1
+    assert "ModelFileError" in there.stderr
+    assert "classification loss 'focal'" in there.stderr
+    assert "register it first" in there.stderr
+    del CLASSIFICATION_LOSSES["focal"]
+    with pytest.raises(ModelFileError, match="register it first"):
+        costboost.load(path)
+    with pytest.raises(ModelFileError, match=r"_loss is a contributed\.FocalLoss"):
+        costboost.save(focal, path)
+
+
+def test_a_new_loss_that_is_no_dataclass_is_not_kept(table, tmp_path, monkeypatch):
+    class Bare(BuiltIn):
+        value, gradient, hessian = LogLoss.value, LogLoss.gradient, LogLoss.hessian
+
+    monkeypatch.setitem(CLASSIFICATION_LOSSES, "bare", Bare)
+    model = GradientBoostClassifier("bare", 2).fit(*table)
+    with pytest.raises(ModelFileError, match="Bare is no dataclass"):
+        costboost.save(model, tmp_path / "bare.costboost")
+
+
+def test_a_new_loss_is_exported_by_its_link(focal):
+    """By default the logistic function; tests/deploy refuses losses with a `proba` of their own."""
+    assert lower(focal).parts[0].maps == (Logistic(1.0),)
+
+
+def test_a_new_loss_of_numbers(table, tmp_path, monkeypatch):
+    """It is made from parameters, and says whether it needs all rows, by itself."""
+
+    class Doubled(SquaredLoss):
+        kind = "doubled"
+        needs_all_rows = True
+
+        @classmethod
+        def from_params(cls, params, y, weights):
+            assert params.delta == 7
+            assert (len(y), weights) == (400, None)
+            return cls()
+
+    monkeypatch.setitem(REGRESSION_LOSSES, "doubled", Doubled)
+    X, y = table
+    model = GradientBoostRegressor("doubled", 5, delta=7, random_state=0).fit(X, y)
+    plain = GradientBoostRegressor("squared", 5, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), plain.predict(X))
+    costboost.save(model, tmp_path / "doubled.costboost")
+    again = costboost.load(tmp_path / "doubled.costboost")
+    np.testing.assert_array_equal(again.predict(X), plain.predict(X))
+    spread = type("Spread", (), {"is_spread": True})
+    with pytest.raises(ValueError, match="loss='doubled' needs all rows in one place"):
+        refuse_elsewhere(model, spread)

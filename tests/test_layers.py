@@ -11,7 +11,8 @@ import costboost
 
 ROOT = Path(costboost.__file__).parent
 TESTS = Path(__file__).parent
-# One straight line: a module may import from its own station and from earlier ones.
+# One straight line: a module may import from its own station and from earlier ones. Stations in one
+# set stand side by side, and know nothing of each other.
 LINE = [
     {"_version", "runtime"},
     {"inputs"},
@@ -37,11 +38,15 @@ LINE = [
     {"__main__"},
 ]
 STRAY = {"__init__", "__pycache__"}
-RANK = {name: rank for rank, names in enumerate(LINE) for name in names}
 
 
-# Inside boosting: what all families use, then the families, none of which knows another. Inside a
-# family, the way of a round: each module imports only those before it.
+# Inside boosting: what all families use, then the families, none of which knows another.
+BOOSTING = [
+    {"_link_kernels", "_vote_kernels", "bracket", "limits", "objectives"},
+    {"links", "paying", "rounds", "additive"},
+    {"adaboost", "gradient", "pnorm"},
+]
+# Inside a family, the way of a round: each module imports only those before it.
 FAMILIES = {
     "adaboost": [
         {"_row_kernels", "rules", "hypothesis", "links"},
@@ -71,6 +76,12 @@ FAMILIES = {
         {"loop"},
         {"model"},
     ],
+    "gradient/losses": [
+        {"base", "classes", "errors"},
+        {"log", "exponential", "expected_cost", "squared", "huber", "pinball"},
+        {"cost_exponential"},
+        {"registry"},
+    ],
     "pnorm": [
         {"methods"},
         {"rows"},
@@ -82,20 +93,25 @@ FAMILIES = {
 }
 
 
-def station(module):
-    return module.split(".")[1] if module.count(".") else "__init__"
+LINES = {"": LINE, "boosting": BOOSTING} | {f"boosting/{k}": v for k, v in FAMILIES.items()}
 
 
-def imports(path):
-    for node in ast.walk(ast.parse(path.read_text())):
+def is_module(name):
+    """Whether there is a module, or a package, of this dotted name."""
+    place = ROOT.joinpath(*name.split(".")[1:])
+    return place.with_suffix(".py").exists() or (place / "__init__.py").exists()
+
+
+def imports(text):
+    """Yield all modules that a source text imports, also `a.b` of `from a import b`."""
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            assert node.level == 0, f"{path} uses a relative import"
-            if node.module == "costboost":
-                yield from (f"costboost.{alias.name}" for alias in node.names)
-            else:
-                yield node.module
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "a relative import"
+            inner = [f"{node.module}.{alias.name}" for alias in node.names]
+            own = node.module.split(".")[0] == "costboost"
+            yield from (name if own and is_module(name) else node.module for name in inner)
 
 
 def names_imported(path):
@@ -105,53 +121,83 @@ def names_imported(path):
             yield from ((node.module, alias.name) for alias in node.names)
 
 
-def is_module(package, name):
-    """Whether a package holds a module of this name."""
-    return (ROOT.joinpath(*package.split(".")[1:]) / f"{name}.py").exists()
+def sources(folder):
+    """Return the modules below a folder of the package, by their paths in it."""
+    found = (ROOT / folder).rglob("*.py")
+    return {path.relative_to(ROOT / folder).as_posix(): path.read_text() for path in found}
 
 
-def test_imports_point_downwards():
+def upward(folder, texts):
+    """Return what modules below a folder import from beside or behind themselves on its line.
+
+    Its front door, `__init__`, is behind all of them; that of the package hands out by name.
+    """
+    rank = {name: i for i, names in enumerate(LINES[folder]) for name in names}
+    package = ".".join(["costboost", *folder.split("/")]).rstrip(".")
     found = []
-    for path in sorted(ROOT.rglob("*.py")):
-        here = path.relative_to(ROOT).with_suffix("").parts[0]
-        if here == "__init__":
-            continue
-        assert here in RANK, f"{here} has no place on the line: add it to LINE"
-        for module in imports(path):
-            if not module.startswith("costboost."):
+    for path, text in sorted(texts.items()):
+        here = path.split("/")[0].removesuffix(".py")
+        for module in imports(text):
+            inside = module == package or module.startswith(f"{package}.")
+            there = module.removeprefix(package).lstrip(".").split(".")[0] or "__init__"
+            if not inside or there == here or here == "__init__":
                 continue
-            there = station(module)
-            if there in RANK and RANK[there] > RANK[here]:
-                found.append(f"{path.relative_to(ROOT)} imports {module}")
-    assert not found, "\n".join(found)
-
-
-def test_families_of_boosting_know_nothing_of_each_other():
-    found = []
-    for path in sorted((ROOT / "boosting").rglob("*.py")):
-        here = path.relative_to(ROOT / "boosting").parts[0]
-        for module in imports(path):
-            parts = module.split(".")
-            if parts[:2] != ["costboost", "boosting"] or len(parts) < 3:
+            if there == "__init__" and not folder:
                 continue
-            if parts[2] in FAMILIES and parts[2] != here:
-                found.append(f"{path.relative_to(ROOT)} imports {module}")
+            if there not in rank or rank[there] >= rank[here]:
+                found.append(f"{path} imports {module}")
+    return found
+
+
+@pytest.mark.parametrize("folder", LINES)
+def test_every_module_has_a_place_on_the_line(folder):
+    place = ROOT / folder
+    modules = {path.stem for path in place.glob("*.py")}
+    packages = {path.parent.name for path in place.glob("*/__init__.py")}
+    known = {name for names in LINES[folder] for name in names}
+    assert (modules | packages) - STRAY == known
+
+
+@pytest.mark.parametrize("folder", LINES)
+def test_imports_point_downwards(folder):
+    found = upward(folder, sources(folder))
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_modules_of_a_family_stand_in_a_line(family):
-    rank = {name: i for i, names in enumerate(FAMILIES[family]) for name in names}
-    folder, prefix = ROOT / "boosting" / family, f"costboost.boosting.{family.replace('/', '.')}."
-    assert {p.stem for p in [*folder.glob("*.py"), *folder.glob("*/")]} - STRAY == set(rank)
-    found = []
-    for path in sorted(folder.rglob("*.py")):
-        here = path.relative_to(folder).with_suffix("").parts[0]
-        for module in imports(path):
-            there = module.removeprefix(prefix).split(".")[0]
-            if module.startswith(prefix) and rank[there] > rank.get(here, 0):
-                found.append(f"{path.name} imports {module}")
-    assert not found, "\n".join(found)
+@pytest.mark.parametrize(
+    ("folder", "path", "line"),
+    [
+        ("", "boosting/rounds.py", "from costboost.fitting.plan import Plan"),
+        ("", "boosting/rounds.py", "from costboost import fitting"),
+        ("", "boosting/rounds.py", "import costboost.fitting.tables"),
+        ("", "plots/style.py", "from costboost.datasets import load"),  # they stand side by side
+        ("boosting", "gradient/loop.py", "from costboost.boosting import adaboost"),
+        ("boosting", "gradient/loop.py", "from costboost.boosting.adaboost.loop import Boosting"),
+        ("boosting", "paying.py", "from costboost.boosting.pnorm import loop"),
+        ("boosting", "paying.py", "from costboost.boosting import rounds"),
+        ("boosting", "limits.py", "def late():\n    from costboost.boosting.paying import Payer"),
+        ("boosting/adaboost", "steps.py", "from costboost.boosting.adaboost import loop"),
+        ("boosting/adaboost", "steps.py", "from costboost.boosting.adaboost import joint"),
+        ("boosting/gradient", "loading.py", "from costboost.boosting.gradient import messages"),
+        ("boosting/gradient", "messages.py", "from costboost.boosting.gradient.losses import flat"),
+        ("boosting/gradient", "losses/log.py", "from costboost.boosting.gradient import learner"),
+        (
+            "boosting/gradient/losses",
+            "squared.py",
+            "from costboost.boosting.gradient.losses import huber",
+        ),
+        (
+            "boosting/gradient/losses",
+            "base.py",
+            "from costboost.boosting.gradient.losses import LogLoss",
+        ),
+    ],
+)
+def test_a_forbidden_import_is_found(folder, path, line):
+    assert path in sources(folder)
+    assert upward(folder, {path: line})
+    allowed = "import numpy\nfrom costboost.runtime.messages import Message"
+    assert not upward(folder, {path: allowed})
 
 
 def modules():
@@ -177,7 +223,7 @@ def test_nobody_imports_what_another_package_keeps_to_itself():
     found = []
     for path in sorted(ROOT.rglob("*.py")):
         here = path.relative_to(ROOT).parts[0]
-        for module in imports(path):
+        for module in imports(path.read_text()):
             parts = module.split(".")
             private = any(part.startswith("_") for part in parts[2:])
             if path.stem.endswith("_kernels") and parts[-1].endswith("_kernels"):
@@ -193,7 +239,7 @@ def test_nobody_imports_names_that_another_module_keeps_to_itself():
     for path in sorted(ROOT.rglob("*.py")):
         for module, name in names_imported(path):
             private = name.startswith("_") and not name.endswith("_")
-            if module.startswith("costboost.") and private and not is_module(module, name):
+            if module.startswith("costboost.") and private and not is_module(f"{module}.{name}"):
                 found.append(f"{path.relative_to(ROOT)} imports {name} of {module}")
     assert not found, "\n".join(found)
 

@@ -27,13 +27,14 @@ TRUSTED_TYPES: list[str] = [
     # what they were given
     "costboost.costs.costs.Costs",
     "costboost.costs.expressions.Expression",
-    "costboost.boosting.gradient.losses.exponential.CostExponentialLoss",
+    "costboost.boosting.gradient.losses.cost_exponential.CostExponentialLoss",
     "costboost.boosting.gradient.losses.expected_cost.ExpectedCostLoss",
     "costboost.boosting.gradient.losses.exponential.ExponentialLoss",
-    "costboost.boosting.gradient.losses.errors.HuberLoss",
+    "costboost.boosting.gradient.losses.huber.HuberLoss",
     "costboost.boosting.gradient.losses.log.LogLoss",
-    "costboost.boosting.gradient.losses.errors.PinballLoss",
-    "costboost.boosting.gradient.losses.errors.SquaredLoss",
+    "costboost.boosting.gradient.losses.pinball.AbsoluteLoss",
+    "costboost.boosting.gradient.losses.pinball.PinballLoss",
+    "costboost.boosting.gradient.losses.squared.SquaredLoss",
     # what they learnt
     "costboost.binning.binner.Binner",
     "costboost.boosting.adaboost.model.Ensemble",

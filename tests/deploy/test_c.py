@@ -10,7 +10,7 @@ import pytest
 
 import costboost as cb
 from costboost.deploy import to_c
-from deploy_cases import NAMES, odd_rows, refused
+from deploy_cases import NAMES, Steep, fit_registered, odd_rows, refused
 from zoo import fitted, frame, quiet_fit, table
 
 COMPILER = shutil.which("gcc") or shutil.which("cc")
@@ -178,7 +178,17 @@ def test_names_of_every_kind_compile(tmp_path):
     assert list(labels) == [b"fine", b"fraud"]
 
 
-@pytest.mark.parametrize("n", range(4))
+def test_a_registered_loss_is_exported_with_its_own_scale(tmp_path):
+    X, y = table()
+    model = fit_registered(Steep, X, y)
+    compiled = Compiled(model, tmp_path)
+    np.testing.assert_array_equal(compiled.probabilities(compiled.rows(X)), model.predict_proba(X))
+    assert model.predict_proba(X)[0, 1] == pytest.approx(
+        1 / (1 + np.exp(-3 * model.decision_function(X)[0]))
+    )
+
+
+@pytest.mark.parametrize("n", range(6))
 def test_what_cannot_be_exported_is_refused_by_name(n):
     name, model = list(refused())[n]
     with pytest.raises(ValueError, match=name):

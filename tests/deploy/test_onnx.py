@@ -8,7 +8,7 @@ import pytest
 
 import costboost as cb
 from costboost.deploy import to_onnx
-from deploy_cases import NAMES, odd_rows, refused
+from deploy_cases import NAMES, Steep, fit_registered, odd_rows, refused
 from zoo import fitted, frame, quiet_fit, table
 
 pytest.importorskip("onnx")
@@ -165,7 +165,15 @@ def test_one_row_and_graphs_without_decisions():
     assert np.abs(told - model.predict_proba(row)).max() < 1e-9
 
 
-@pytest.mark.parametrize("n", range(4))
+def test_a_registered_loss_is_exported_with_its_own_scale():
+    X, y = table()
+    X = float32(X)
+    model = fit_registered(Steep, X, y)
+    told = run(session(model), feed(X), np.ones((1, 2, 2)))["probabilities"]
+    assert np.abs(told - model.predict_proba(X)).max() < 1e-6
+
+
+@pytest.mark.parametrize("n", range(6))
 def test_what_cannot_be_exported_is_refused_by_name(n):
     name, model = list(refused())[n]
     with pytest.raises(ValueError, match=name):

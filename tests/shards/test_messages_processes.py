@@ -1,13 +1,17 @@
-"""Loops whose rows are in other processes give the same model, bit for bit."""
+"""Loops and tables whose rows are in other processes give the same model, bit for bit."""
 
+import importlib
+import pkgutil
 import tracemalloc
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 
+import costboost
 from costboost import (
     CostBoostClassifier,
     Costs,
@@ -15,6 +19,8 @@ from costboost import (
     GradientBoostRegressor,
     PNormBoostClassifier,
 )
+from costboost.binning.binner import fit_binner
+from costboost.binning.spread import spread_binner
 from costboost.boosting.adaboost.evaluation import BoundRule
 from costboost.boosting.adaboost.hypothesis import Hypothesis
 from costboost.boosting.adaboost.messages.binding import Bind
@@ -28,12 +34,16 @@ from costboost.boosting.adaboost.messages.weighing import (
 from costboost.boosting.adaboost.rows import Given
 from costboost.boosting.adaboost.rules import RULES
 from costboost.boosting.gradient import learner as gradient_learner
+from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.starting import TellGiven
 from costboost.fitting import tables
 from costboost.fitting import trainer as trainers
+from costboost.fitting.spread import PartsTable
 from costboost.shards import layout
 from costboost.shards.local import Shards
 from costboost.shards.messages import Message
-from processes import ProcessShards, Workers
+from gradient_shards import cut_rows
+from processes import ProcessParts, ProcessShards, Source, Workers, name_of
 
 X, y = load_breast_cancer(return_X_y=True)
 X, y = X[:300, :8].copy(), y[:300]
@@ -112,17 +122,17 @@ def workers():
 
 
 @pytest.fixture
-def elsewhere(workers, monkeypatch):
+def elsewhere(workers):
     """Return a function that fits a model on shards in other processes."""
+    return lambda *given, **options: fit_elsewhere(workers, *given, **options)
 
-    def fit(model, *data, n_shards=3, **extra):
-        with monkeypatch.context() as patch:
-            patch.setattr(tables, "sensible_shards", lambda *_: n_shards)
-            patch.setattr(layout, "_DEAL", 40)
-            patch.setattr(layout, "Shards", lambda shards: ProcessShards(workers, shards))
-            return quiet_fit(model, *data, **extra)
 
-    return fit
+def fit_elsewhere(workers, model, *data, n_shards=3, **extra):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "sensible_shards", lambda *_: n_shards)
+        patch.setattr(layout, "_DEAL", 40)
+        patch.setattr(layout, "Shards", lambda shards: ProcessShards(workers, shards))
+        return quiet_fit(model, *data, **extra)
 
 
 def quiet_fit(model, *data, **extra):
@@ -151,25 +161,38 @@ def test_models_are_the_same_bit_for_bit(case, elsewhere):
 
 
 @pytest.mark.parametrize("name", ["adacost", "adac2"])
-def test_rounds_are_replayed(name, elsewhere):
+def test_rounds_are_replayed(name, workers):
+    replay(workers, name)
+
+
+def replay(workers, name):
     def options(n_rounds):
         return {"n_estimators": n_rounds, "calibration": None, "random_state": 0}
 
     here = CostBoostClassifier(name, **options(6))
     there = CostBoostClassifier(name, warm_start=True, **options(3))
-    elsewhere(there, X, y, costs=Costs(fp=1, fn=4))
-    elsewhere(there.set_params(n_estimators=6), X, y, costs=Costs(fp=1, fn=4))
+    fit_elsewhere(workers, there, X, y, costs=Costs(fp=1, fn=4))
+    fit_elsewhere(workers, there.set_params(n_estimators=6), X, y, costs=Costs(fp=1, fn=4))
     assert_same(quiet_fit(here, X, y, costs=Costs(fp=1, fn=4)), there, X)
 
 
-def test_gradients_on_the_coarse_grid(elsewhere, monkeypatch):
-    monkeypatch.setattr(gradient_learner, "PACKED_ROWS", 1)
-    make = [GradientBoostClassifier(n_estimators=3, random_state=0) for _ in range(2)]
-    assert_same(quiet_fit(make[0], X, y), elsewhere(make[1], X, y), X)
+def test_gradients_on_the_coarse_grid(workers):
+    learn_coarsely(workers)
+
+
+def learn_coarsely(workers):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gradient_learner, "PACKED_ROWS", 1)
+        make = [GradientBoostClassifier(n_estimators=3, random_state=0) for _ in range(2)]
+        assert_same(quiet_fit(make[0], X, y), fit_elsewhere(workers, make[1], X, y), X)
 
 
 def test_messages_of_rare_occasions(workers):
-    """Prices that cancel, or differ by many powers of ten, ask for these."""
+    send_rare_messages(workers)
+
+
+def send_rare_messages(workers):
+    """Prices that cancel, or differ by many powers of ten, and users' losses ask for these."""
     given = Given(y, Costs(fp=1, fn=AMOUNT).bind([0, 1], len(y)), None, 2, y)
     plan, hypothesis = layout.plan_layout(y, len(y), 2, 1), Hypothesis(np.array([1]), np.ones(1))
     sums = [LargestPriced(hypothesis), BalanceSums(View(hypothesis), 2.0**40)]
@@ -189,6 +212,68 @@ def test_messages_of_rare_occasions(workers):
     for one, other in zip(here, there, strict=True):
         np.testing.assert_array_equal(one, other)
     assert here[4] == 8.0 * AMOUNT[y == 1].max()
+    with (
+        cut_rows(Rows(y, weights=WEIGHT), n_shards=2) as cut,
+        ProcessShards(workers, cut.shards) as remote,
+    ):
+        (outline,) = remote.call([TellGiven()])
+    assert (len(outline.y), len(outline.weights), outline.prices) == (0, 0, None)
+
+
+# --- tables in parts
+
+FRAME = pd.DataFrame(X, columns=list("abcdefgh")).assign(
+    kind=pd.Categorical(np.resize(["ash", "elm", "oak"], len(y))), amount=AMOUNT
+)
+CUTS = [slice(0, 90), slice(90, 91), slice(91, len(y))]
+IN_PARTS = {
+    "by column": (boosted("csb2", given={"costs": Costs(fp=2, fn="amount")}), y),
+    "calibrated": (boosted("adamec", calibration="sigmoid", cv=3), y),
+    "early": (boosted("adaboost", n_estimators=20, n_iter_no_change=3), y),
+    "auto": (boosted("auto", **recipe), y),
+    "copies": (boosted("auto", **recipe), y[np.arange(len(y)) % 100]),
+    "log": (gradient("log"), y),
+    "squared": ((GradientBoostRegressor(n_estimators=4, random_state=0), None, {}), X[:, 0] ** 2),
+    "p-norm": (mixed(), y),
+}
+
+
+def parts_of(workers, frame, truth, weights=None):
+    own = [None if weights is None else weights[part] for part in CUTS]
+    sources = [Source(frame.iloc[p], truth[p], w) for p, w in zip(CUTS, own, strict=True)]
+    return ProcessParts(workers, sources)
+
+
+def fit_parts(workers, case):
+    """Fit a model to a table whose parts are in other processes; compare it."""
+    (model, _, extra), truth = IN_PARTS[case]
+    frame = FRAME.iloc[np.arange(len(y)) % 100] if case == "copies" else FRAME
+    here = quiet_fit(clone(model), frame, truth, sample_weight=WEIGHT, **extra)
+    numbers = isinstance(model, GradientBoostRegressor)
+    with parts_of(workers, frame, truth, WEIGHT) as parts:
+        table = PartsTable(parts, frame.columns, targets=numbers)
+        given = (table, table.labels(), table.weights())
+        assert_same(here, quiet_fit(clone(model), *given, **extra), frame)
+
+
+@pytest.mark.parametrize("case", IN_PARTS)
+def test_tables_in_parts_give_the_same_model(case, workers):
+    fit_parts(workers, case)
+
+
+def test_parts_bin_columns_together(workers):
+    bin_in_parts(workers)
+
+
+def bin_in_parts(workers):
+    """Many values, and a part that does not know yet what a column holds."""
+    frame = FRAME.assign(late=pd.Series(["x"] * len(y), dtype=object))
+    frame.loc[: CUTS[0].stop - 1, "late"] = np.nan
+    pieces = [frame.iloc[part] for part in CUTS]
+    pieces[0] = pieces[0].astype({"late": float})
+    with ProcessParts(workers, [Source(piece, None) for piece in pieces]) as parts:
+        found = spread_binner(parts.send, max_bins=5, few=8)
+    assert found == fit_binner(frame, max_bins=5)
 
 
 MANY = 300_000
@@ -233,48 +318,63 @@ def test_what_needs_all_rows_at_once_cannot_go_elsewhere():
     assert hasattr(Shards, "fetch")
 
 
-def test_every_message_is_sent_by_these_tests(monkeypatch):
-    """A new message must be in one of the cases above, or say here why it is not."""
-    seen, call = set(), Shards.call
-
-    def listen(shards, messages, n_rows=None):
-        seen.update(type(message).__name__ for message in messages)
-        return call(shards, messages, n_rows)
-
-    monkeypatch.setattr(Shards, "call", listen)
-    monkeypatch.setattr(Shards, "alone", False)  # as those elsewhere: trees grow node by node
-    for model, data, given in CASES.values():
-        quiet_fit(clone(model), *data, **given)
-    # Asked in other tests of this module.
-    seen |= {"Recall", "Pack", "LargestHanded", "LargestPriced", "ScaleHanded", "BalanceSums"}
-    # Asked only with outside learners, which need all rows at once.
-    seen |= {"LargestSize", "Reward"}
-    # Asked only of a shard that is alone, in this process (`tests/trees/test_at_once.py`).
-    seen |= {"GrowTree"}
-    assert sorted(names_of_messages() - seen) == []
+def test_parts_follow_a_model(workers):
+    follow_in_parts(workers)
 
 
-TO_PARTS = tuple(
-    f"costboost.{name}"
-    for name in (
-        "binning.counting",
-        "binning.questions",
-        "shards.part_messages",
-        "fitting.spread_copies",
-    )
-)
+def follow_in_parts(workers):
+    model = quiet_fit(GradientBoostClassifier(n_estimators=3, random_state=0), FRAME, y)
+    forest, rows = model._models[0].forest, np.arange(80, 200)
+    with parts_of(workers, FRAME, y) as parts:
+        table = PartsTable(parts, FRAME.columns)
+        table.read_classes()
+        table.binner = forest.binner
+        followed = table.follow(rows, forest.base)
+        found = followed.add(forest)
+        followed.close()
+    np.testing.assert_array_equal(found[:, 0], model.decision_function(FRAME.iloc[rows]))
 
 
-def names_of_messages():
-    """Return all messages to shards that nothing is derived from.
+# --- all of them
 
-    Those to parts of a table are sent by tests/binning/test_spread.py and tests/fitting.
-    """
-    known, pending = set(), [Message]
+# By name: why no process but that of the loop is ever asked.
+HERE_ONLY = {
+    "LargestSize": "of the weights that an outside classifier gets: it needs all rows at once",
+    "Reward": "of what an outside classifier answers for each class: it needs all rows at once",
+    "GrowTree": "to a shard that is alone, in this process (`tests/trees/test_at_once.py`)",
+    "Sum": "a pattern: what is added up, the sums that are derived from it say",
+}
+
+
+def concrete_messages():
+    """Return all messages of the package that have an answer, derived from or not."""
+    for found in pkgutil.walk_packages(costboost.__path__, "costboost."):
+        if not found.name.endswith("__main__"):
+            importlib.import_module(found.name)
+    kinds, pending = set(), [Message]
     while pending:
         kind = pending.pop()
         pending += kind.__subclasses__()
-        to_shards = kind.__module__.startswith("costboost.") and kind.__module__ not in TO_PARTS
-        if to_shards and not kind.__subclasses__():
-            known.add(kind.__name__)
-    return known
+        own = kind.__module__.startswith("costboost.") and kind.answer is not Message.answer
+        kinds |= {kind} if own else set()
+    return kinds
+
+
+def test_every_message_is_answered_in_another_process():
+    """A new message must be in one of the cases above, or say in `HERE_ONLY` why it is not."""
+    workers = Workers(2)
+    try:
+        for model, data, given in CASES.values():
+            fit_elsewhere(workers, clone(model), *data, **given)
+        replay(workers, "adac2")
+        learn_coarsely(workers)
+        send_rare_messages(workers)
+        for case in IN_PARTS:
+            fit_parts(workers, case)
+        bin_in_parts(workers)
+        follow_in_parts(workers)
+        answered = workers.answered()
+    finally:
+        workers.end()
+    silent = {kind.__name__ for kind in concrete_messages() if name_of(kind) not in answered}
+    assert silent == set(HERE_ONLY)

@@ -259,6 +259,8 @@ class Payer:
         Used on the slow road.
     own_labels : bool
         Whether rows are grouped by, or counted at, their true classes: else no table prices them.
+    own_link : bool
+        Whether `proba` alone says what margins mean, and `odds` nothing.
     """
 
     def __init__(
@@ -271,6 +273,7 @@ class Payer:
         odds: float | None,
         proba: Proba,
         own_labels: bool = True,
+        own_link: bool = False,
     ) -> None:
         self.shards, self.n_classes = shards, n_classes
         self.cheapest, self.odds, self.proba = cheapest, odds, proba
@@ -278,7 +281,7 @@ class Payer:
         self.scale = grid_scale(heaviest or 1.0, shards.n_rows)
         self.weight_scale = self.scale if heaviest else 1.0
         self.limits = np.zeros(1)
-        missing = self._set_limits(costs)
+        missing = own_link or self._set_limits(costs)
         self.slowly = (cheapest or not costs.is_square) and missing
         self.table = None
         if costs.is_constant and costs.is_square:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from costboost.boosting.adaboost.rules import RULES
+from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES
 from costboost.boosting.pnorm.methods import METHODS
 from costboost.calibration import CALIBRATORS
 from costboost.cli.errors import UsageError
@@ -22,14 +23,12 @@ from costboost.estimators.pnorm import PNormBoostClassifier
 
 __all__ = ["Maker", "method_names", "telling"]
 
-LOSSES = ("log", "exponential", "cost-exponential", "expected-cost")
-_NATURAL = ("log", "exponential")
 _CALIBRATED = ("auto", "adamec", "cgada", "asymada")  # by their own default
 
 
 def method_names() -> list[str]:
     """Return the names of all methods."""
-    return ["auto", *RULES, *(f"gradient:{loss}" for loss in LOSSES), *METHODS]
+    return ["auto", *RULES, *(f"gradient:{loss}" for loss in CLASSIFICATION_LOSSES), *METHODS]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +68,8 @@ def _calibration(method: str, given: str) -> str | None:
         return given
     if method in _CALIBRATED:
         return "auto"
-    return None if method.partition(":")[2] in _NATURAL else "sigmoid"
+    loss = CLASSIFICATION_LOSSES.get(method.partition(":")[2])
+    return "sigmoid" if loss is None or loss.uses_costs else None
 
 
 # --- progress

@@ -20,7 +20,6 @@ from sklearn.utils.validation import check_is_fitted
 from costboost.binning.binner import Binner
 from costboost.boosting.adaboost.learner import LEAF_VALUES
 from costboost.boosting.adaboost.model import Ensemble
-from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES
 from costboost.calibration import CalibratedScores, ClassCalibration
 from costboost.costs import Costs
 from costboost.estimators.adaboost.classifier import CostBoostClassifier
@@ -191,14 +190,14 @@ def _lower_gradient(model: GradientBoostClassifier) -> Lowered:
     if model._scores is not None:
         parts = _calibrated(forests, model._scores, ())
         return Lowered(*head, parts, model.classes_, "cheapest", None, model.costs_)
-    loss: Any = model._loss
-    built_in = isinstance(loss, tuple(CLASSIFICATION_LOSSES.values()))
-    if not built_in:
+    scale = model._loss.link_scale
+    if scale is None:
         raise ValueError(
-            f"loss={type(loss).__name__}() cannot be exported: its link is a function. Fit with "
-            "one of the built-in losses, or calibrate."
+            f"loss={model.loss!r} cannot be exported: its `proba`, by which F becomes "
+            "probabilities, is a function in Python. Fit with a loss without one, whose "
+            "probabilities are the logistic function of F, or calibrate."
         )
-    maps = (Logistic(loss.odds),)
+    maps = (Logistic(scale),)
     if not model._decides_by_costs():
         return Lowered(*head, (Part(forests[0], maps),), model.classes_, "largest")
     parts = (Part(forests[0], maps),)

@@ -35,6 +35,10 @@ class ScoresMixin:
     n_iter_: int
     n_jobs: int | None
 
+    def _loss_needs_all_rows(self) -> bool:
+        """Whether a parameter `loss` cannot go to where the rows are."""
+        return False
+
     def _fitted_models(self) -> Sequence[Any]:
         """Return the models: one, or one for each fold."""
         raise NotImplementedError

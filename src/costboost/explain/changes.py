@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.binner import MISSING, Binner
-from costboost.explain.subject import Subject
+from costboost.explain.subject import Encoded, Subject
 from costboost.inputs.checks import plain
 
 Codes = NDArray[np.uint8]
@@ -51,7 +51,7 @@ class Change:
 
 def nearest_changes(
     subject: Subject,
-    X: Any,
+    row: Encoded,
     names: tuple[str, ...],
     answer: Callable[[list[Floats]], tuple[NDArray[Any], Floats]],
     n_threads: int = 1,
@@ -61,28 +61,29 @@ def nearest_changes(
     Parameters
     ----------
     subject : Subject
-    X : table of one row
+    row : Encoded
+        One row.
     names : tuple of str
     answer : callable
         From the members' margins to decisions, (n,), and probabilities, (n, K).
     """
     binner = subject.members[0].forest.binner
-    row = binner.encode(X)
     used = np.unique(np.concatenate([m.forest.used_features for m in subject.members]))
     tried = [(j, code) for j in used.tolist() for code in range(int(binner.n_bins[j]))]
     if not tried:
         return []
-    codes = np.repeat(row, len(tried) + 1, axis=0)  # the last one stays as it is
+    now = row.codes[0]
+    codes = np.repeat(row.codes, len(tried) + 1, axis=0)  # the last one stays as it is
     for i, (j, code) in enumerate(tried):
         codes[i, j] = code
-    decided, proba = answer([m.margins(codes, X, n_threads) for m in subject.members])
+    decided, proba = answer(subject.margins(Encoded(row.X, codes), n_threads))
     best: dict[int, Change] = {}
     for i, (j, code) in enumerate(tried):
         if decided[i] == decided[-1]:
             continue
-        distance = _distance(binner, j, int(row[0, j]), code)
+        distance = _distance(binner, j, int(now[j]), code)
         if j not in best or distance < best[j].distance:
-            told = _describe(binner, j, int(row[0, j]), code)
+            told = _describe(binner, j, int(now[j]), code)
             chances = tuple(float(p) for p in proba[i])
             best[j] = Change(names[j], *told, plain(decided[i]), chances, distance)
     return sorted(best.values(), key=lambda change: change.distance)

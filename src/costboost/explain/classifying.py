@@ -11,6 +11,7 @@ from costboost.costs import Costs
 from costboost.explain.changes import Change, nearest_changes
 from costboost.explain.decision import Explanation
 from costboost.explain.mixin import ExplainMixin, ranked_parts
+from costboost.explain.subject import Encoded, Subject
 from costboost.explain.turning import Interval, TurningPrice, stays_within, turning_prices
 from costboost.inputs.checks import count_threads, plain
 
@@ -66,9 +67,11 @@ class ExplainDecisionsMixin(ExplainMixin):
         by_costs = self._decides_by_costs()
         if costs is not None and not by_costs:
             self._refuse_costs()
-        X, added, values = self._explained_parts(x, background)
-        prices = _of_one_row(self._decision_costs(costs, X)) if by_costs else None
-        decision, proba = self._answer(self._margins_of(X), prices)
+        subject = self._subject()
+        row, added, values = self._explained_parts(subject, x, background)
+        prices = _of_one_row(self._decision_costs(costs, row.X)) if by_costs else None
+        margins = subject.margins(row, count_threads(self.n_jobs))
+        decision, proba = self._answer(margins, prices)
         output = self._output_to_explain(decision[0], proba[0])
         one = added if len(self.classes_) == 2 else added.of_output(output)
         expected, interval, turning = self._priced(prices, proba[0])
@@ -84,13 +87,8 @@ class ExplainDecisionsMixin(ExplainMixin):
             base=float(one.base[0]),
             total=float(one.total[0]),
             parts=ranked_parts(one, values),
-            changes=tuple(self._changes(X, prices)),
+            changes=tuple(self._changes(subject, row, prices)),
         )
-
-    def _margins_of(self, X: Any) -> list[Floats]:
-        n_threads = count_threads(self.n_jobs)
-        members = self._subject().members
-        return [m.margins(m.forest.encode(X, n_threads), X, n_threads) for m in members]
 
     def _answer(self, margins: list[Floats], prices: Costs | None) -> tuple[NDArray[Any], Floats]:
         scores = self._scores_of(margins)
@@ -121,14 +119,13 @@ class ExplainDecisionsMixin(ExplainMixin):
         expected = prices.expected(proba[None, :])[0]
         return dict(zip(actions, map(float, expected), strict=True)), interval, turning
 
-    def _changes(self, X: Any, prices: Costs | None) -> list[Change]:
+    def _changes(self, subject: Subject, row: Encoded, prices: Costs | None) -> list[Change]:
         def answer(margins: list[Floats]) -> tuple[NDArray[Any], Floats]:
             return self._answer(margins, prices)
 
-        subject = self._subject()
         if any(member.first is not None for member in subject.members):
             return []  # the other model sees values, not bins
-        return nearest_changes(subject, X, self._names(), answer, count_threads(self.n_jobs))
+        return nearest_changes(subject, row, self._names(), answer, count_threads(self.n_jobs))
 
 
 def _of_one_row(costs: Costs) -> Costs:

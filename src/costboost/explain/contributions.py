@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from costboost.explain.frames import make_frame
 from costboost.explain.shapley import Explainer
-from costboost.explain.subject import Member, Subject
+from costboost.explain.subject import Encoded, Member, Subject
 
 Floats = NDArray[np.float64]
 
@@ -104,22 +104,26 @@ class Contributions:
 
 
 def explain_rows(
-    subject: Subject, X: Any, columns: Sequence[str], background: Any = None, n_threads: int = 1
+    subject: Subject,
+    rows: Encoded,
+    columns: Sequence[str],
+    background: Encoded | None = None,
+    n_threads: int = 1,
 ) -> Contributions:
     """Return what each column adds to the decision values of the rows of a table.
 
     Parameters
     ----------
     subject : Subject
-    X : table
+    rows : Encoded
     columns : sequence of str
-        The names of its columns.
-    background : table or None
+        The names of the table's columns.
+    background : Encoded or None
         Average unknown columns over these rows instead of along the trees' paths.
     n_threads : int
         The values do not depend on it.
     """
-    parts = [_explain_member(m, X, background, n_threads) for m in subject.members]
+    parts = [_explain_member(m, rows, background, n_threads) for m in subject.members]
     if subject.is_sum:
         values, base = _project(subject, parts[0])
     else:
@@ -144,15 +148,15 @@ class _Opened(NamedTuple):
         return _Opened(self.values[at], self.base[at], self.margins[at])
 
 
-def _explain_member(member: Member, X: Any, background: Any, n_threads: int) -> _Opened:
-    explainer = Explainer.of(member.forest)
-    codes = member.forest.encode(X, n_threads)
+def _explain_member(
+    member: Member, rows: Encoded, background: Encoded | None, n_threads: int
+) -> _Opened:
+    explainer, codes = Explainer.of(member.forest), rows.codes
     if background is None:
         values, base = explainer.path_dependent(codes, n_threads)
     else:
-        others = member.forest.encode(background, n_threads)
-        values, base = explainer.interventional(codes, others, n_threads)
-    first = np.zeros((1, 1)) if member.first is None else member.first(X)
+        values, base = explainer.interventional(codes, background.codes, n_threads)
+    first = np.zeros((1, 1)) if member.first is None else member.first(rows.X)
     bases = np.repeat(base[None, :], len(codes), axis=0) + first
     # As prediction adds them up: a calibration may be steep enough to tell.
     return _Opened(values, bases, member.forest.margins_of_codes(codes, n_threads) + first)

@@ -14,7 +14,7 @@ from costboost.explain.decision import Explanation, Part
 from costboost.explain.importance import Kind, importances
 from costboost.explain.listing import list_nodes, shap_model, tree_text
 from costboost.explain.rows import one_row, values_of_row
-from costboost.explain.subject import Member, Subject
+from costboost.explain.subject import Encoded, Member, Subject
 from costboost.inputs.checks import check_table, count_threads
 
 Floats = NDArray[np.float64]
@@ -106,9 +106,14 @@ class ExplainMixin:
         """
         subject = self._subject()
         X = self._rows_to_explain(X, "contributions")
+        rows = subject.encode(X, count_threads(self.n_jobs))
+        return self._contributions(subject, rows, background)
+
+    def _contributions(self, subject: Subject, rows: Encoded, background: Any) -> Contributions:
+        n_threads, others = count_threads(self.n_jobs), None
         if background is not None:
-            background = self._rows_to_explain(background, "background")
-        return explain_rows(subject, X, self._names(), background, count_threads(self.n_jobs))
+            others = subject.encode(self._rows_to_explain(background, "background"), n_threads)
+        return explain_rows(subject, rows, self._names(), others, n_threads)
 
     # --- trees
 
@@ -167,14 +172,17 @@ class ExplainMixin:
 
     # --- one row
 
-    def _explained_parts(self, x: Any, background: Any) -> tuple[Any, Contributions, list[Any]]:
+    def _explained_parts(
+        self, subject: Subject, x: Any, background: Any
+    ) -> tuple[Encoded, Contributions, list[Any]]:
         """Return the row as a table, its contributions, and its values."""
         X = self._rows_to_explain(one_row(x), "explain")
         if X.shape[0] != 1:
             raise ValueError(
                 f"explain is about one row, X has {X.shape[0]}: give one, or use contributions."
             )
-        return X, self.contributions(X, background=background), values_of_row(X)
+        row = subject.encode(X, count_threads(self.n_jobs))
+        return row, self._contributions(subject, row, background), values_of_row(X)
 
     def explain(self, x: Any, *, background: Any = None) -> Explanation:
         """Explain the prediction for one row.
@@ -190,7 +198,7 @@ class ExplainMixin:
         Explanation
             Prints as text, and as HTML in a notebook.
         """
-        _, added, values = self._explained_parts(x, background)
+        _, added, values = self._explained_parts(self._subject(), x, background)
         return Explanation(
             model=type(self).__name__,
             decision=None,

@@ -5,21 +5,30 @@
     ...                                /
 
 One member is a model on its own; several are the models of calibration folds, whose probabilities
-are averaged. An estimator makes its `Subject` when it is asked to explain; nothing here knows it.
+are averaged. They have one binner, so that rows are encoded once for all of them. An estimator
+makes its `Subject` when it is asked to explain; nothing here knows it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.trees.forest import Forest
+from costboost.trees.forest import Forest, encode_once
 
+Codes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
+
+
+class Encoded(NamedTuple):
+    """Rows of a table, and their codes in the columns that any member looks at."""
+
+    X: Any
+    codes: Codes
 
 
 @dataclass(frozen=True)
@@ -42,10 +51,10 @@ class Member:
     first: Callable[[Any], Floats] | None = None
     probabilities: Callable[[Floats], Floats] | None = None
 
-    def margins(self, codes: NDArray[np.uint8], X: Any, n_threads: int) -> Floats:
-        """Return the margins of binned rows, (n, J)."""
-        margins = self.forest.margins_of_codes(codes, n_threads)
-        return margins if self.first is None else margins + self.first(X)
+    def margins(self, rows: Encoded, n_threads: int) -> Floats:
+        """Return the margins of rows, (n, J)."""
+        margins = self.forest.margins_of_codes(rows.codes, n_threads)
+        return margins if self.first is None else margins + self.first(rows.X)
 
 
 @dataclass(frozen=True)
@@ -72,3 +81,13 @@ class Subject:
     def is_sum(self) -> bool:
         """Whether decision values are sums over trees: one model, not calibrated."""
         return self.members[0].probabilities is None
+
+    def encode(self, X: Any, n_threads: int) -> Encoded:
+        """Return rows as all members read them."""
+        codes = encode_once([member.forest for member in self.members], X, n_threads)
+        assert codes is not None
+        return Encoded(X, codes)
+
+    def margins(self, rows: Encoded, n_threads: int) -> list[Floats]:
+        """Return the margins of rows by each member, (n, J)."""
+        return [member.margins(rows, n_threads) for member in self.members]

@@ -52,7 +52,6 @@ __all__ = ["Cluster", "PartsTable", "refuse_elsewhere"]
 Codes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
-QUANTILES = ("pinball", "absolute")  # losses whose steps are quantiles of all rows of a leaf
 REMEDIES = {
     "estimator": "Use the built-in trees, estimator=None.",
     "init": "Use init=None, or init='zero'.",
@@ -309,12 +308,12 @@ def refuse_elsewhere(estimator: Any, X: Any) -> None:
     if not is_spread(X):
         return
     params = estimator.get_params(deep=False)
-    loss, objective = params.get("loss"), params.get("objective")
+    objective = params.get("objective")
     needs = {
         "estimator": params.get("estimator") is not None,
         "init": not (params.get("init") is None or isinstance(params.get("init"), str)),
         "warm_start": params["warm_start"],
-        "loss": loss is not None and (not isinstance(loss, str) or loss in QUANTILES),
+        "loss": estimator._loss_needs_all_rows(),
         "objective": objective is not None and not isinstance(objective, str),
         "beta": params.get("beta") is not None,
     }

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 
 from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.adaboost.rules import RULES
+from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES
 from costboost.boosting.gradient.model import GradientEnsemble
 from costboost.boosting.pnorm.model import Mixture
 from costboost.calibration import CalibratedScores, ClassCalibration, Isotonic
@@ -214,6 +215,9 @@ def check_estimator(model: Any) -> None:
     names = fitted.get("feature_names_in_")
     named = names is None or (names.shape == (n_features,) and all(type(n) is str for n in names))
     demand(named, "there is not one name for each column")
+    if "_loss" in fitted:
+        known = type(fitted["_loss"]) in CLASSIFICATION_LOSSES.values()
+        demand(known, "a model has no loss of classes")
     if "costs_" in fitted:
         _check_prices(fitted["costs_"], classes)
     models: Sequence[Any] | None = next((fitted[n] for n in _MODELS if n in fitted), None)

@@ -22,7 +22,6 @@ from sklearn.frozen import FrozenEstimator
 from costboost import calibration
 from costboost.binning.binner import Binner
 from costboost.boosting.adaboost.model import Ensemble
-from costboost.boosting.gradient import losses
 from costboost.boosting.gradient.model import GradientEnsemble, Init
 from costboost.boosting.pnorm.model import Mixture
 from costboost.costs import Costs, Expression
@@ -44,7 +43,7 @@ from costboost.persistence.errors import ModelFileError
 from costboost.persistence.hints import fits
 from costboost.trees.forest import Forest
 
-__all__ = ["ESTIMATORS", "KINDS", "Kind", "name_of"]
+__all__ = ["ESTIMATORS", "KINDS", "Kind", "data_kind", "name_of"]
 
 Floats = NDArray[np.float64]
 Fields = dict[str, Any]
@@ -81,7 +80,7 @@ def _short(value: Any) -> str:
     return text if len(text) < 80 else text[:80] + "..."
 
 
-def _data(kind: type[Any], check: Callable[[Any], None] = lambda made: None) -> Kind:
+def data_kind(kind: type[Any], check: Callable[[Any], None] = lambda made: None) -> Kind:
     """Return the kind of a dataclass: fields by name, types as declared."""
     described = {field.name: field for field in dataclasses.fields(kind) if field.init}
     hints = {name: hint for name, hint in get_type_hints(kind).items() if name in described}
@@ -201,19 +200,6 @@ def _make_expression(fields: Fields) -> Expression:
 # --- estimators
 
 _SERIES = Floats | list[Floats]
-_LOSSES = (
-    losses.SquaredLoss,
-    losses.PinballLoss,
-    losses.HuberLoss,
-    losses.LogLoss,
-    losses.ExponentialLoss,
-    losses.CostExponentialLoss,
-    losses.ExpectedCostLoss,
-)
-_LOSS: Any = losses.SquaredLoss
-for _kind in _LOSSES[1:]:
-    _LOSS = _LOSS | _kind
-
 _TABLE: Fields = {"n_features_in_": int, "feature_names_in_": NDArray[np.object_]}
 _CLASSES: Fields = {
     **_TABLE,
@@ -243,7 +229,7 @@ FITTED: dict[type[Any], Fields] = {
         **_CLASSES,
         **_GRADIENT,
         **_SCORES,
-        "_loss": _LOSS,
+        "_loss": Any,  # one that is registered: `checks.check_estimator`
         "_natural": bool,
     },
     GradientBoostRegressor: {**_TABLE, **_GRADIENT},
@@ -352,13 +338,6 @@ def _make_random(fields: Fields) -> np.random.RandomState:
     return made
 
 
-def _check_loss(loss: Any) -> None:
-    checks.check_finite(loss)
-    objective = getattr(loss, "objective", "adaboost")
-    if not isinstance(objective, str) or objective not in losses.NAMED:
-        raise ModelFileError("a loss has no objective that is known")
-
-
 def _kinds() -> list[Kind]:
     calibrators = (
         calibration.Sigmoid,
@@ -373,19 +352,19 @@ def _kinds() -> list[Kind]:
         Kind(Costs, Costs.__getstate__, _make_costs),
         Kind(Expression, Expression.__getstate__, _make_expression),
         Kind(np.random.RandomState, _random_fields, _make_random),
-        _data(Forest),
-        _data(Ensemble, checks.check_ensemble),
-        _data(GradientEnsemble, checks.check_gradient),
-        _data(Init),
-        _data(Mixture, checks.check_mixture),
-        *(_data(kind, checks.check_finite) for kind in calibrators),
-        _data(calibration.Isotonic, checks.check_isotonic),
-        _data(calibration.ClassCalibration, checks.check_calibration),
-        _data(calibration.CalibratedScores, checks.check_scores),
-        *(_data(kind, _check_loss) for kind in _LOSSES),
+        data_kind(Forest),
+        data_kind(Ensemble, checks.check_ensemble),
+        data_kind(GradientEnsemble, checks.check_gradient),
+        data_kind(Init),
+        data_kind(Mixture, checks.check_mixture),
+        *(data_kind(kind, checks.check_finite) for kind in calibrators),
+        data_kind(calibration.Isotonic, checks.check_isotonic),
+        data_kind(calibration.ClassCalibration, checks.check_calibration),
+        data_kind(calibration.CalibratedScores, checks.check_scores),
         *map(_estimator, FITTED),
         *map(_splitter, _SPLITTERS),
     ]
 
 
+#: By their names in files; those of losses are in `registered`.
 KINDS: dict[str, Kind] = {name_of(kind.type): kind for kind in _kinds()}

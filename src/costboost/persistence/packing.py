@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from costboost.persistence.container import MAX_DIMENSIONS, is_storable
 from costboost.persistence.errors import ModelFileError
-from costboost.persistence.kinds import KINDS, name_of
+from costboost.persistence.registered import kind_of
 
 __all__ = ["Packer"]
 
@@ -111,14 +111,14 @@ class Packer:
     def _pack_object(self, value: Any, where: str) -> int:
         if id(value) in self._numbers:
             return self._numbers[id(value)]
-        kind = KINDS.get(name_of(type(value)))
-        if kind is None or kind.type is not type(value):
+        name, kind = kind_of(type(value))
+        if kind is None:
             raise ModelFileError(f"{where} is {_described(value)}. {_ADVICE}.")
         fields = {
-            name: self.pack(part, f"{where}.{name}" if where else name)
-            for name, part in kind.fields_of(value).items()
+            field: self.pack(part, f"{where}.{field}" if where else field)
+            for field, part in kind.fields_of(value).items()
         }
-        self.objects.append([name_of(type(value)), fields])
+        self.objects.append([name, fields])
         self._numbers[id(value)] = len(self.objects) - 1
         self._alive.append(value)
         return len(self.objects) - 1

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from costboost.persistence.container import Contents, is_storable
 from costboost.persistence.errors import ModelFileError
-from costboost.persistence.kinds import KINDS
+from costboost.persistence.registered import kind_named
 
 __all__ = ["unpack"]
 
@@ -47,10 +47,9 @@ class _Reader:
         if not known or not isinstance(entry[0], str):
             raise ModelFileError("an object is not given by its kind and fields")
         name, fields = entry
-        if name not in KINDS:
-            raise ModelFileError(f"it holds a {name!r}, which this version does not know")
+        kind = kind_named(name)
         values = {field: self.read(node) for field, node in fields.items()}
-        self.objects.append(KINDS[name].make(values))
+        self.objects.append(kind.make(values))
 
     def read(self, node: Any) -> Any:
         """Return the value of a node."""

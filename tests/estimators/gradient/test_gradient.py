@@ -32,8 +32,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from costboost.boosting.gradient.learner import ordered_values
 from costboost.boosting.gradient.losses import (
+    CLASSIFICATION_LOSSES,
     ExpectedCostLoss,
     HuberLoss,
+    LogLoss,
     PinballLoss,
     SquaredLoss,
 )
@@ -479,6 +481,26 @@ def test_a_users_loss_may_use_costs(cancer):
     mine = GradientBoostClassifier(Mine(), **options).fit(X, y, costs=costs)
     built_in = GradientBoostClassifier("expected-cost", **options).fit(X, y, costs=costs)
     np.testing.assert_allclose(mine.decision_function(X), built_in.decision_function(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("per_row", [False, True])
+def test_training_decisions_go_by_the_link_of_the_loss(cancer, per_row, monkeypatch):
+    """Also where it is no logistic function: `train_cost_` is what `predict` would cost."""
+    X, y = cancer
+
+    class Timid(LogLoss):
+        def proba(self, raw):
+            return 0.3 + 0.4 * super().proba(raw)
+
+    monkeypatch.setitem(CLASSIFICATION_LOSSES, "timid", Timid)
+    costs = Costs(fp=2.0, fn=1.0 + X[:, 0] / 40 if per_row else 1.0)
+    for loss in ("timid", Timid()):
+        model = GradientBoostClassifier(loss, 5, random_state=0).fit(X, y, costs=costs)
+        decided = model.predict(X, costs=costs)
+        paid = costs.bind([0, 1], len(y)).of_labels(y, encoded=True)[np.arange(len(y)), decided]
+        assert model.train_cost_[-1] == pytest.approx(paid.sum())
+        assert np.any(decided != (model.decision_function(X) > np.log(2)))
+        assert model._own_unit(many=False) == "margin"
 
 
 def test_no_split_is_said_aloud():

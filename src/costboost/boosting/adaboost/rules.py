@@ -207,7 +207,7 @@ register(
     )
 )
 # 2.7: AdaBoost from weights c / sum c
-CGADA = register(
+register(
     Rule(
         "cgada",
         "Landesa-Vazquez and Alba-Castro 2012",

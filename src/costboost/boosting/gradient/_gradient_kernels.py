@@ -120,7 +120,7 @@ def regression_values(
     weights: cython.const[cython.double][::1],
     values: cython.double[::1],
 ) -> float:
-    """Write every row's weighted loss, as `regression_gradients` reads it; return the largest."""
+    """Write every row's weighted loss, as `error_cores` reads it; return the largest."""
     i: cython.Py_ssize_t
     step: cython.Py_ssize_t = 1 if over.shape[0] > 1 else 0
     gap: cython.double

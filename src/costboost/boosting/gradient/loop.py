@@ -41,7 +41,6 @@ from costboost.boosting.gradient.starting import Bind
 from costboost.inputs.outside import check_some_weight
 from costboost.shards.grid import grid_scale, to_floats
 from costboost.shards.local import Shards
-from costboost.shards.rows import Shard
 from costboost.shards.sampling import RowSample
 
 Floats = NDArray[np.float64]
@@ -116,8 +115,8 @@ class GradientBoosting:
     loss : BuiltIn
     learner : GradientLearner
     setting : GradientSetting
-    start : float64 array of shape (J,) or (n, J)
-        f_0.
+    start : float64 array of shape (J,)
+        f_0, the same for all rows; see `costboost.boosting.gradient.messages.put_margins`.
     tally : callable, or None
         Says what the margins amount to on the training rows, given the sum of the steps.
     """
@@ -133,15 +132,12 @@ class GradientBoosting:
     ) -> None:
         self.shards, self.loss, self.learner = shards, loss, learner
         self.setting, self.tally = setting, tally
-        self.n_outputs = int(start.shape[-1])
+        self.n_outputs = len(start)
         self.stop: Stop = "rounds"
         self.sum_of_steps = self._farthest = 0.0
-        first = tuple(start.tolist()) if start.ndim == 1 else None
-        (tops,) = shards.call([Bind(loss, first, self._moves_by)])
+        (tops,) = shards.call([Bind(loss, tuple(start.tolist()), self._moves_by)])
         self._heaviest, largest_w0, self._drift, self._largest_size = tops.tolist()
         check_some_weight(largest_w0)
-        if first is None:
-            shards.put(_put_margins, start)
 
     @property
     def _searching(self) -> bool:
@@ -394,10 +390,6 @@ class GradientBoosting:
         scales = self._scales(gradient, hessian, self.shards.n_rows * self.n_outputs)
         (sums,) = self.shards.call([SumsAlong(scales)])
         return _to_float(sums, scales)
-
-
-def _put_margins(shard: Shard, values: Floats) -> None:
-    shard.state.margins = values
 
 
 def _to_float(sums: Int64, scales: tuple[float, float]) -> tuple[Floats, Floats]:

@@ -38,8 +38,22 @@ class LargestCost(Largest):
 
 
 @dataclass(frozen=True)
+class TellGiven(Message):
+    """Tell what is known of rows, without any row: whether there are weights, and the like."""
+
+    def answer(self, shard: Shard) -> Rows:
+        """Return no row."""
+        rows: Rows = shard.state.given.take(slice(0))
+        return rows
+
+    def reduce(self, answers: Sequence[Rows]) -> Rows:
+        """All say the same."""
+        return answers[0]
+
+
+@dataclass(frozen=True)
 class Bind(Largest):
-    """Give rows a loss and their first margins, a constant or their own.
+    """Give rows a loss and their first margins, a constant.
 
     The answer tells the largest weight of a row, and of the loss the largest w0 and the largest
     weighted |a|, (3,).
@@ -48,7 +62,7 @@ class Bind(Largest):
     """
 
     loss: Any
-    start: tuple[float, ...] | None
+    start: tuple[float, ...]
     moves_by: str
 
     changes = True
@@ -57,8 +71,7 @@ class Bind(Largest):
         """Prepare the rows; return the largest weights."""
         state, bound = shard.state, self.loss.bind(shard.state.given)
         state.terms = Held(state.weights) if bound is None else bound
-        if self.start is not None:
-            state.margins = np.tile(np.array(self.start), (len(shard.rows), 1))
+        state.margins = np.tile(np.array(self.start), (len(shard.rows), 1))
         state.moves_by = self.moves_by
         heaviest = 1.0 if state.given.weights is None else np.max(state.weights, initial=0.0)
         if self.loss.has_prices:
@@ -168,3 +181,8 @@ class SumsAtConstant(Parts):
             return exact_sum(gradients[:, self.output]), exact_sum(hessians[:, self.output])
 
         return _by_blocks(part, shard.state.given, 2)
+
+
+def put_margins(shard: Shard, values: Floats) -> None:
+    """Give rows first margins of their own, (m, J)."""
+    shard.state.margins = values

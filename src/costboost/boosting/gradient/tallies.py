@@ -115,19 +115,27 @@ class CostTally:
     shards : Shards
     costs : Costs
         Bound, in the user's units.
-    loss : Loss
-    odds : float or None
-        F times this is the log odds (or the softmax's input), and decisions are the cheapest;
-        None: decisions are by the sign of F, or its largest entry.
+    loss : BuiltIn
     n_classes : int
+    cheapest : bool
+        Whether decisions are the cheapest by the loss's probabilities; else they are by the sign
+        of F, or its largest entry.
     """
 
     def __init__(
-        self, shards: Shards, costs: Costs, loss: Any, odds: float | None, n_classes: int
+        self, shards: Shards, costs: Costs, loss: Any, n_classes: int, *, cheapest: bool
     ) -> None:
-        cheapest, proba = odds is not None, LossProba(loss)
-        odds = odds or 1.0
-        self.payer = Payer(shards, costs, n_classes, cheapest=cheapest, odds=odds, proba=proba)
+        scale = loss.link_scale if cheapest else 1.0
+        odds = 1.0 if scale is None else scale
+        self.payer = Payer(
+            shards,
+            costs,
+            n_classes,
+            cheapest=cheapest,
+            odds=odds,
+            proba=LossProba(loss),
+            own_link=scale is None,
+        )
         self.payer.set_prices()
         prices = np.zeros((0, 0))
         if cheapest and self.payer.table is not None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
-from costboost.boosting.gradient.losses import flat
+from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES, flat, needs_all_rows
 from costboost.boosting.gradient.model import GradientEnsemble
 from costboost.estimators.faces import ClassifierFaces
 from costboost.estimators.gradient.base import GradientBoost
@@ -305,6 +305,9 @@ class GradientBoostClassifier(
         callbacks.close()
         return self
 
+    def _loss_needs_all_rows(self) -> bool:
+        return needs_all_rows(CLASSIFICATION_LOSSES, self.loss)
+
     # --- scores and probabilities
 
     def _to_calibrate(self, model: GradientEnsemble, score: Floats) -> Floats:
@@ -338,7 +341,7 @@ class GradientBoostClassifier(
     # --- explanations
 
     def _own_unit(self, *, many: bool) -> str:
-        natural = self._natural and getattr(self._loss, "odds", 1.0) == 1.0
+        natural = self._natural and self._loss.link_scale == 1.0
         return "log odds" if natural else "margin"
 
     # --- decisions

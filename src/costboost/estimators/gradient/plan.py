@@ -11,23 +11,15 @@ from numpy.typing import NDArray
 from costboost.boosting.gradient.loop import GradientSetting
 from costboost.boosting.gradient.losses import (
     CLASSIFICATION_LOSSES,
-    NAMED,
     REGRESSION_LOSSES,
-    CostExponentialLoss,
-    HuberLoss,
-    Loss,
-    OwnLoss,
-    PinballLoss,
-    SquaredLoss,
+    read_loss,
 )
-from costboost.boosting.gradient.minimisers import huber_delta
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
 from costboost.fitting.constraints import read_monotone
 from costboost.fitting.parameters import check_training, check_unbiased
 from costboost.fitting.plan import TrainingPlan
 from costboost.inputs.checks import check_choice, check_number, fit_seed
-from costboost.inputs.outside import read_objective
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -58,28 +50,8 @@ class GradientPlan(TrainingPlan):
 
 def settle_regression(params: Any, X: Any, y: Floats, weights: Floats | None) -> GradientPlan:
     """Check the parameters of a regressor against each other and the data."""
-    loss = regression_loss(params, y, weights)
+    loss = read_loss(REGRESSION_LOSSES, params, y, weights)
     return _settle(params, X, loss, 0, odds=None, max_step=np.inf)
-
-
-def regression_loss(params: Any, y: Floats, weights: Floats | None) -> Any:
-    """Return the loss that the parameters name."""
-    if not isinstance(params.loss, str):
-        return _own_loss(params.loss)
-    check_choice("loss", params.loss, REGRESSION_LOSSES)
-    if params.loss == "squared":
-        return SquaredLoss()
-    if params.loss == "absolute":
-        return PinballLoss()
-    if params.loss == "huber":
-        if params.delta is not None:
-            check_number("delta", params.delta, low=0.0, open_low=True)
-        return HuberLoss(huber_delta(y, weights) if params.delta is None else float(params.delta))
-    check_number("over", params.over, low=0.0)
-    check_number("under", params.under, low=0.0)
-    if params.over == 0 and params.under == 0:
-        raise ValueError("over and under are both 0: there is nothing to minimise.")
-    return PinballLoss(float(params.over), float(params.under))
 
 
 def settle_classification(
@@ -89,7 +61,8 @@ def settle_classification(
     check_choice("calibration", params.calibration, tuple(CALIBRATORS))
     if n_classes > MAX_CLASSES:
         raise ValueError(f"y has {n_classes} classes; at most {MAX_CLASSES} are supported.")
-    loss, objective = _classification_loss(params, len(y), n_classes)
+    loss = read_loss(CLASSIFICATION_LOSSES, params, y)
+    objective = loss.read_row_terms(params, len(y), n_classes)
     priced = loss.uses_costs
     check_unbiased(params.calibration, f"loss={params.loss!r}", on_costs=priced)
     if priced and objective is None and not costs.is_square:
@@ -110,35 +83,6 @@ def settle_classification(
         max_step=max_step,
         objective=objective,
     )
-
-
-def _classification_loss(
-    params: Any, n_rows: int, n_classes: int
-) -> tuple[Any, tuple[Floats, Floats, Floats] | None]:
-    """Return the loss, and the user's own (a, b, w0) of every row."""
-    if not isinstance(params.loss, str):
-        return _own_loss(params.loss), None
-    check_choice("loss", params.loss, tuple(CLASSIFICATION_LOSSES))
-    if params.loss != "cost-exponential":
-        return CLASSIFICATION_LOSSES[params.loss](), None
-    objective = params.objective
-    if callable(objective):
-        return CostExponentialLoss(objective), None
-    if isinstance(objective, str):
-        check_choice("objective", objective, tuple(NAMED))
-        return CostExponentialLoss(objective), None
-    if n_classes > 2:
-        raise ValueError("objective=(a, b, w0) by row is defined for two classes; give a function.")
-    return CostExponentialLoss(), read_objective(objective, (n_rows,))
-
-
-def _own_loss(loss: Any) -> Any:
-    if not isinstance(loss, Loss):
-        raise ValueError(
-            f"loss={loss!r} is neither a name nor an object with the methods value, gradient and "
-            "hessian; see costboost.boosting.gradient.losses.Loss."
-        )
-    return OwnLoss(loss)
 
 
 def _settle(

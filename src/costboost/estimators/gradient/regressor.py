@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
+from costboost.boosting.gradient.losses import REGRESSION_LOSSES, needs_all_rows
 from costboost.costs.asymmetric import price_errors
 from costboost.estimators.gradient.base import GradientBoost
 from costboost.estimators.gradient.plan import GradientPlan, settle_regression
@@ -266,11 +267,14 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
         callbacks.close()
         return self
 
+    def _loss_needs_all_rows(self) -> bool:
+        return needs_all_rows(REGRESSION_LOSSES, self.loss)
+
     def _prices(self, plan: GradientPlan, over: Any, under: Any, n_rows: int) -> Floats | None:
         """Return prices per row, (n, 2), if any were given."""
         if over is None and under is None:
             return None
-        if not plan.loss.takes_prices or self.loss == "absolute":
+        if not plan.loss.takes_prices:
             raise ValueError(f'over and under are prices of loss="pinball", not of {self.loss!r}.')
         given = (self.over if over is None else over, self.under if under is None else under)
         columns = [

@@ -23,7 +23,7 @@ from costboost.boosting.gradient.loading import GradientLoader
 from costboost.boosting.gradient.loop import GradientBoosting, GradientRound
 from costboost.boosting.gradient.model import GradientEnsemble, Init, assemble_gradient
 from costboost.boosting.gradient.rows import Rows
-from costboost.boosting.gradient.starting import LargestCost
+from costboost.boosting.gradient.starting import LargestCost, put_margins
 from costboost.boosting.gradient.tallies import CostTally, loss_tally
 from costboost.calibration import CalibratedScores
 from costboost.costs import Costs, as_costs
@@ -110,11 +110,13 @@ class GradientTrainer(TableTrainer):
             start, init = self._start(loss, shards, table, part, previous)
             learner = self._learner(table, part)
             setting = replace(plan.setting, n_rounds=self.n_rounds)
-            offsets = start if init is None else init.margins(self.table_of(part)) + start
             tally = self._tally(loss, shards, table, costs, part)
             self._first = (start, init)
+            loop = GradientBoosting(shards, loss, learner, setting, start, tally)
+            if init is not None:
+                shards.put(put_margins, init.margins(self.table_of(part)) + start)
             del loader, table, costs  # rows elsewhere leave nothing here
-            yield GradientBoosting(shards, loss, learner, setting, offsets, tally)
+            yield loop
 
     def _loader(self, part: Int64 | None) -> GradientLoader:
         """Return what makes the state of some rows, or of all."""
@@ -198,7 +200,8 @@ class GradientTrainer(TableTrainer):
         if costs is None:
             return loss_tally(loss, table)
         plan = self.plan
-        tally = CostTally(shards, costs, plan.loss, plan.odds, plan.n_classes)
+        cheapest = plan.odds is not None
+        tally = CostTally(shards, costs, plan.loss, plan.n_classes, cheapest=cheapest)
         if self.weights is None:
             return tally
         heaviest = 1.0 if table.weights is None else float(np.max(table.weights))

@@ -1,43 +1,44 @@
-"""Losses of gradient boosting: one object each, with all that training asks of it.
+"""Losses of gradient boosting: one object each, with all that anybody asks of it.
 
 base            what a loss is, to readers, users and rounds
-errors          squared, pinball, Huber
-log, exponential, expected_cost
-classes         what the losses of classes share
+errors          what the losses of an error share: squared, huber, pinball
+classes         what the losses of classes share: log, exponential, cost_exponential, expected_cost
+registry        their names
 """
 
-from typing import Any
-
-from costboost.boosting.gradient.losses.base import BuiltIn, Loss, OwnLoss, flat
-from costboost.boosting.gradient.losses.errors import HuberLoss, PinballLoss, SquaredLoss
+from costboost.boosting.gradient.losses.base import BuiltIn, Loss, OwnLoss, flat, own_loss
+from costboost.boosting.gradient.losses.cost_exponential import NAMED, CostExponentialLoss
 from costboost.boosting.gradient.losses.expected_cost import ExpectedCostLoss
-from costboost.boosting.gradient.losses.exponential import (
-    NAMED,
-    CostExponentialLoss,
-    ExponentialLoss,
-    ExponentialTerms,
-)
+from costboost.boosting.gradient.losses.exponential import ExponentialLoss, ExponentialTerms
+from costboost.boosting.gradient.losses.huber import HuberLoss
 from costboost.boosting.gradient.losses.log import LogLoss
-
-REGRESSION_LOSSES = ("squared", "absolute", "huber", "pinball")
-CLASSIFICATION_LOSSES: dict[str, Any] = {
-    loss.kind: loss for loss in (LogLoss, ExponentialLoss, CostExponentialLoss, ExpectedCostLoss)
-}
+from costboost.boosting.gradient.losses.pinball import AbsoluteLoss, PinballLoss
+from costboost.boosting.gradient.losses.registry import (
+    CLASSIFICATION_LOSSES,
+    REGRESSION_LOSSES,
+    needs_all_rows,
+    read_loss,
+)
+from costboost.boosting.gradient.losses.squared import SquaredLoss
 
 __all__ = [
     "CLASSIFICATION_LOSSES",
     "NAMED",
     "REGRESSION_LOSSES",
+    "AbsoluteLoss",
     "BuiltIn",
     "CostExponentialLoss",
     "ExpectedCostLoss",
     "ExponentialLoss",
     "ExponentialTerms",
     "HuberLoss",
-    "Loss",
     "LogLoss",
+    "Loss",
     "OwnLoss",
     "PinballLoss",
     "SquaredLoss",
     "flat",
+    "needs_all_rows",
+    "own_loss",
+    "read_loss",
 ]

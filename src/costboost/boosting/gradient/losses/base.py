@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -27,13 +27,14 @@ from costboost.boosting import links
 from costboost.boosting.gradient.messages import Derive, put_derivatives
 from costboost.boosting.gradient.minimisers import FARTHEST, PASSES, minimise
 from costboost.boosting.gradient.rows import NONE, Held, Rows, Terms
-from costboost.boosting.gradient.starting import SumsAtConstant
+from costboost.boosting.gradient.starting import SumsAtConstant, TellGiven
 from costboost.inputs.outside import read_finite, read_shares, source_of
 from costboost.shards.grid import rounded
 from costboost.shards.local import Shards
 
 Floats = NDArray[np.float64]
 Array = NDArray[Any]
+RowTerms = tuple[Floats, Floats, Floats]
 
 FAR = 1e300  # answers of a loss beyond are refused: their sums would overflow
 
@@ -77,7 +78,9 @@ class Loss(Protocol):
 
 
 class BuiltIn:
-    """What the rounds ask of a loss; a built-in one says what differs.
+    """What estimators, rounds, files and exports ask of a loss; a built-in one says what differs.
+
+    It is a frozen dataclass: files keep its fields, by the name that it is registered under.
 
     Attributes
     ----------
@@ -87,6 +90,9 @@ class BuiltIn:
         Whether its methods take prices, so that F contains costs.
     odds : float
         F times this is the log odds, or the softmax's input.
+    link_scale : float or None
+        Probabilities are the logistic function, or the softmax, of F times this, in any language;
+        None: `proba` is the loss's own, and is known here only.
     smooth : bool
         Whether hessians are those of the loss, so that Newton steps are its own.
     least_squares : bool
@@ -97,6 +103,8 @@ class BuiltIn:
         Whether a regression may have prices over and under for every row.
     has_prices : bool
         Whether prices stand in its exponent, so that F is in units of 1 / price.
+    needs_all_rows : bool
+        Whether its steps need all rows in one place, in this process.
     """
 
     kind: ClassVar[str]
@@ -107,6 +115,24 @@ class BuiltIn:
     endless: ClassVar[bool] = False
     takes_prices: ClassVar[bool] = False
     has_prices: ClassVar[bool] = False
+    needs_all_rows: ClassVar[bool] = False
+
+    # --- for estimators and files
+
+    @classmethod
+    def from_params(cls, params: Any, y: Array, weights: Floats | None) -> BuiltIn:
+        """Return the loss that an estimator's parameters describe, for these rows.
+
+        Classes are numbers in `y`, and have no weights here.
+        """
+        return cls()
+
+    def read_row_terms(self, params: Any, n_rows: int, n_classes: int) -> RowTerms | None:
+        """Return what a parameter says of every row (`Rows.objective`), if it does."""
+        return None
+
+    def check_restored(self) -> None:
+        """Refuse fields, read from a file, that no training would have left."""
 
     # --- for the rounds
 
@@ -157,6 +183,11 @@ class BuiltIn:
         return None
 
     # --- for readers, held-out rows and constants
+
+    @property
+    def link_scale(self) -> float | None:
+        """By what F is multiplied in the logistic function; None: `proba` is another function."""
+        return self.odds if type(self).proba is BuiltIn.proba else None
 
     def proba(self, raw: Floats) -> Floats:
         """Return class probabilities, (n, K)."""
@@ -211,6 +242,7 @@ class OwnLoss(BuiltIn):
     loss: Any
 
     kind: ClassVar[str] = "own"
+    needs_all_rows: ClassVar[bool] = True
 
     @property
     def uses_costs(self) -> bool:  # type: ignore[override]
@@ -256,6 +288,11 @@ class OwnLoss(BuiltIn):
             )
         return found
 
+    @property
+    def link_scale(self) -> float | None:
+        """1, unless the loss has a link of its own."""
+        return None if hasattr(self.loss, "proba") else 1.0
+
     def proba(self, raw: Floats) -> Floats:
         """Return class probabilities by the loss's own link, or the logistic one."""
         link = getattr(self.loss, "proba", None)
@@ -265,17 +302,27 @@ class OwnLoss(BuiltIn):
         return read_shares(link(raw), shape, source_of(self.loss, "proba"))
 
 
+def own_loss(loss: Any) -> OwnLoss:
+    """Return a user's loss as the rounds take it; refuse what has not the three methods."""
+    if not isinstance(loss, Loss):
+        raise ValueError(
+            f"loss={loss!r} is neither a name nor an object with the methods value, gradient and "
+            "hessian; see costboost.boosting.gradient.losses.Loss."
+        )
+    return OwnLoss(loss)
+
+
 def _given(shards: Shards) -> Rows:
     """Return all rows in the order of the table."""
-    first = shards.shards[0].state.given
+    outline: Rows = shards.call([TellGiven()])[0]
 
     def whole(name: str) -> Any:
-        if getattr(first, name) is None:
+        if getattr(outline, name) is None:
             return None
         return shards.fetch(lambda shard: np.asarray(getattr(shard.state.given, name)))
 
-    weights, prices = whole("weights"), whole("prices")
-    return Rows(whole("targets"), first.n_outputs, weights, prices, first.table)
+    y, weights, prices = (whole(name) for name in ("targets", "weights", "prices"))
+    return replace(outline, y=y, weights=weights, prices=prices)
 
 
 def newton_constant(

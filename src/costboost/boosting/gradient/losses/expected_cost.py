@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting.gradient.losses.base import BuiltIn, logistic
+from costboost.boosting.gradient.losses.base import BuiltIn
 from costboost.boosting.gradient.losses.classes import EXPECTED, ClassTerms
 from costboost.boosting.gradient.rows import Rows
 from costboost.shards.local import Shards
@@ -30,7 +30,6 @@ class ExpectedCostLoss(BuiltIn):
     """
 
     kind: ClassVar[str] = "expected-cost"
-    odds: ClassVar[float] = 1.0
     uses_costs: ClassVar[bool] = True
     endless: ClassVar[bool] = True
 
@@ -52,10 +51,6 @@ class ExpectedCostLoss(BuiltIn):
         p = self.proba(raw)
         gap = np.abs(prices - np.sum(p * prices, axis=1, keepdims=True))
         return np.asarray(p * (gap + np.sum(p * gap, axis=1, keepdims=True)))
-
-    def proba(self, raw: Floats) -> Floats:
-        """Return the probabilities of the answers, (n, K): they contain the costs."""
-        return logistic(raw)
 
     def bind(self, rows: Rows) -> ClassTerms:
         """Return the loss at some rows."""

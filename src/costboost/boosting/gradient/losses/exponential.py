@@ -1,23 +1,17 @@
-"""Exponential losses: AdaBoost's, and Cai, Song and Zhang's with costs."""
+"""AdaBoost's loss, and the numbers of every row that exponential losses share."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting.gradient.losses.base import BuiltIn, flat, logistic, signs
+from costboost.boosting.gradient.losses.base import BuiltIn, signs
 from costboost.boosting.gradient.losses.classes import EXPONENTIAL, ClassTerms
-from costboost.boosting.gradient.minimisers import FARTHEST
 from costboost.boosting.gradient.rows import Rows
-from costboost.boosting.gradient.starting import SizeSums, TermsByClass, class_weights, log_shares
-from costboost.boosting.objectives import OBJECTIVES, RuleInput
-from costboost.inputs.outside import read_objective
-from costboost.shards.grid import rounded
+from costboost.boosting.gradient.starting import log_shares
 from costboost.shards.local import Shards
 
 Floats = NDArray[np.float64]
@@ -99,10 +93,6 @@ class ExponentialLoss(BuiltIn):
         """Return its second derivative."""
         return self._terms(y, raw).hessian(raw)
 
-    def proba(self, raw: Floats) -> Floats:
-        """Return class probabilities, (n, K)."""
-        return logistic(2.0 * raw)
-
     def bind(self, rows: Rows) -> ClassTerms:
         """Return the loss at some rows."""
         return ClassTerms.plain(EXPONENTIAL, rows, sign=1.0)
@@ -110,156 +100,3 @@ class ExponentialLoss(BuiltIn):
     def constant(self, shards: Shards, n_outputs: int) -> Floats:
         """Return half the log odds, or half the centred logs of the classes' shares."""
         return log_shares(shards, n_outputs) / self.odds
-
-
-@dataclass(frozen=True)
-class CostExponentialLoss(BuiltIn):
-    """Cai, Song and Zhang's objective (17): w0 exp(-sum alpha (a f + b)).
-
-    With F = sum alpha f and A = sum alpha this is w0 exp(-(a F + b A)). Two classes have one term
-    per row; K classes have one for every wrong answer k, with F_y - F_k in place of F, costs
-    C[y, k], and a, b, w0 from them.
-
-    Parameters
-    ----------
-    objective : str, or callable
-        "asymboost" and "adac1" (a = c y, b = 0, w0 = 1), "adacost" (a = y / 2, b = -c / 2,
-        w0 = c), "cgada" (a = y, b = 0, w0 = c), "adaboost" (a = y, b = 0, w0 = 1), or a function
-        from `RuleInput` (costs `cost`, scaled to at most 1, and labels `sign`) to (a, b, w0).
-    scale : float
-        Multiplies costs; training sets it to 1 over the largest.
-    total : float
-        A.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> loss = CostExponentialLoss("cgada")
-    >>> prices = np.array([[0.0, 0.5], [1.0, 0.0]])  # row 0 is negative, row 1 positive
-    >>> loss.value(np.array([0, 1]), np.zeros(2), prices).tolist()
-    [0.5, 1.0]
-    """
-
-    objective: Any = "asymboost"
-    scale: float = 1.0
-    total: float = 0.0
-    kind: ClassVar[str] = "cost-exponential"
-    odds: ClassVar[float] = 2.0
-    uses_costs: ClassVar[bool] = True
-    has_prices: ClassVar[bool] = True
-
-    def evaluate(self, cost: Floats, sign: Floats, n_classes: int) -> tuple[Floats, ...]:
-        """Return a, b, w0 at these costs and labels (+1 everywhere for K classes)."""
-        objective = self.objective if callable(self.objective) else NAMED[self.objective]
-        at = RuleInput(cost=self.scale * cost, sign=sign, n_classes=n_classes)
-        parts = read_objective(objective(at), cost.shape, all_rows=False)
-        return tuple(np.ascontiguousarray(part) for part in parts)
-
-    def terms(self, y: Array, prices: Floats, n_outputs: int) -> ExponentialTerms:
-        """Return the numbers of every row; each aims at its cheapest answer (Lozano and Abe)."""
-        rows = np.arange(len(prices))
-        aim = np.asarray(y, dtype=np.int64)
-        best = np.argmin(prices, axis=1)
-        aim = np.where(prices[rows, aim] <= prices[rows, best], aim, best)
-        excess = prices - prices[rows, aim][:, None]
-        if n_outputs == 1:
-            a, b, w0 = self.evaluate(excess[rows, 1 - aim], signs(aim), 2)
-        else:
-            a, b, w0 = self.evaluate(excess, np.ones_like(excess), prices.shape[1])
-        return ExponentialTerms(aim, a, b, w0, self.total)
-
-    def _at(self, y: Array, raw: Floats, prices: Floats) -> ExponentialTerms:
-        return self.terms(y, prices, 1 if raw.ndim == 1 else raw.shape[1])
-
-    def value(self, y: Array, raw: Floats, prices: Floats) -> Floats:
-        """Return the loss of every row."""
-        return self._at(y, raw, prices).value(raw)
-
-    def gradient(self, y: Array, raw: Floats, prices: Floats) -> Floats:
-        """Return its derivative."""
-        return self._at(y, raw, prices).gradient(raw)
-
-    def hessian(self, y: Array, raw: Floats, prices: Floats) -> Floats:
-        """Return its second derivative."""
-        return self._at(y, raw, prices).hessian(raw)
-
-    def proba(self, raw: Floats) -> Floats:
-        """Return AdaBoost's link of the margins, (n, K): it contains the costs."""
-        return ExponentialLoss().proba(raw)
-
-    def largest_cost(self, rows: Rows) -> float:
-        """Return the largest cost of a mistake."""
-        if rows.objective is not None:
-            return 0.0
-        paid = rows.table if rows.table is not None else rows.paid
-        return float(np.max(paid - paid.min(axis=1, keepdims=True), initial=0.0))
-
-    def scaled(self, largest: float) -> CostExponentialLoss:
-        """Return the loss that scales the largest cost to 1."""
-        return replace(self, scale=1.0 / largest) if largest > 0.0 else self
-
-    def of_rows(self, rows: Rows) -> tuple[ExponentialTerms, bool]:
-        """Return a, b, w0 by class, or by row where rows of a class differ."""
-        if rows.objective is not None:
-            a, b, w0 = (np.ascontiguousarray(part, dtype=float) for part in rows.objective)
-            return ExponentialTerms((a > 0).astype(np.int64), a, b, w0), False
-        if rows.table is not None:
-            classes = np.arange(len(rows.table))
-            terms = self.terms(classes, rows.table, rows.n_outputs)
-            if np.array_equal(terms.labels, classes):
-                return terms, True
-        return self.terms(rows.y, rows.paid, rows.n_outputs), False
-
-    def bind(self, rows: Rows) -> ClassTerms:
-        """Return the loss at some rows."""
-        terms, by_class = self.of_rows(rows)
-        labels = rows.y if by_class else terms.labels
-        numbers = (terms.a, terms.b, terms.w0)
-        return ClassTerms.of(EXPONENTIAL, rows, labels, numbers, by_class)
-
-    def _of_every_row(self, rows: Rows) -> ExponentialTerms:
-        terms, by_class = self.of_rows(rows)
-        return self.terms(rows.y, rows.paid, rows.n_outputs) if by_class else terms
-
-    def derivatives(self, rows: Rows, margins: Floats) -> tuple[Floats, Floats]:
-        """Return weighted gradients and hessians of rows, (n, J)."""
-        terms, weights = self._of_every_row(rows), rows.unit_or_weights[:, None]
-        parts = (terms.gradient(flat(margins)), terms.hessian(flat(margins)))
-        gradients, hessians = (part.reshape(margins.shape) * weights for part in parts)
-        return gradients, hessians
-
-    def _limit(self, shards: Shards, n_outputs: int) -> float:
-        """Return how far a constant may lie, in the unit of F: 1 over the mean |a|."""
-        (sums,) = shards.call([SizeSums(self)])
-        return FARTHEST / (rounded(sums[0]) / rounded(sums[1]) or 1.0)
-
-    def _sums_at(self, shards: Shards) -> Callable[[Floats, int], tuple[float, float]]:
-        """Take rows of one class as one row, where they are alike."""
-        (terms,) = shards.call([TermsByClass(self)])
-        if terms is None:
-            return super()._sums_at(shards)
-        weights = class_weights(shards, len(terms.a))
-
-        def at(f0: Floats, output: int) -> tuple[float, float]:
-            raw = np.repeat(f0[None, :], len(weights), axis=0)
-            parts = (terms.gradient(flat(raw)), terms.hessian(flat(raw)))
-            columns = (part.reshape(raw.shape)[:, output] * weights for part in parts)
-            gradient, hessian = (math.fsum(column.tolist()) for column in columns)
-            return gradient, hessian
-
-        return at
-
-    def mean_value(self, rows: Rows, margins: Floats, total: float = 0.0) -> float:
-        """Return the weighted mean of the loss; `total` is the sum of the steps so far."""
-        terms = replace(self._of_every_row(rows), total=total)
-        return float(np.average(terms.value(flat(margins)), weights=rows.weights))
-
-
-def _cost_or_one(at: RuleInput) -> Floats:
-    return at.cost if np.any(at.cost) else np.ones_like(at.cost)
-
-
-NAMED: dict[str, Any] = {
-    **OBJECTIVES,
-    "cgada": lambda at: (at.sign, np.zeros_like(at.cost), _cost_or_one(at)),
-}

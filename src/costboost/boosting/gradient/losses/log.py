@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logsumexp, softmax
 
-from costboost.boosting.gradient.losses.base import BuiltIn, logistic, one_hot, signs
+from costboost.boosting.gradient.losses.base import BuiltIn, one_hot, signs
 from costboost.boosting.gradient.losses.classes import LOG, ClassTerms
 from costboost.boosting.gradient.rows import Rows
 from costboost.boosting.gradient.starting import log_shares
@@ -28,7 +28,6 @@ class LogLoss(BuiltIn):
     """
 
     kind: ClassVar[str] = "log"
-    odds: ClassVar[float] = 1.0
 
     def value(self, y: Array, raw: Floats) -> Floats:
         """Return the cross-entropy of every row."""
@@ -46,10 +45,6 @@ class LogLoss(BuiltIn):
         """Return p (1 - p)."""
         p = expit(raw) if raw.ndim == 1 else softmax(raw, axis=1)
         return np.asarray(p * (1 - p))
-
-    def proba(self, raw: Floats) -> Floats:
-        """Return class probabilities, (n, K)."""
-        return logistic(raw)
 
     def bind(self, rows: Rows) -> ClassTerms:
         """Return the loss at some rows."""

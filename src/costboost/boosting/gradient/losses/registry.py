@@ -1,0 +1,44 @@
+"""The losses that estimators know by name; see CONTRIBUTING.md on how to add one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.boosting.gradient.losses.base import BuiltIn, OwnLoss, own_loss
+from costboost.boosting.gradient.losses.cost_exponential import CostExponentialLoss
+from costboost.boosting.gradient.losses.expected_cost import ExpectedCostLoss
+from costboost.boosting.gradient.losses.exponential import ExponentialLoss
+from costboost.boosting.gradient.losses.huber import HuberLoss
+from costboost.boosting.gradient.losses.log import LogLoss
+from costboost.boosting.gradient.losses.pinball import AbsoluteLoss, PinballLoss
+from costboost.boosting.gradient.losses.squared import SquaredLoss
+from costboost.inputs.checks import check_choice
+
+Registry = dict[str, type[BuiltIn]]
+
+REGRESSION_LOSSES: Registry = {
+    loss.kind: loss for loss in (SquaredLoss, AbsoluteLoss, HuberLoss, PinballLoss)
+}
+CLASSIFICATION_LOSSES: Registry = {
+    loss.kind: loss for loss in (LogLoss, ExponentialLoss, CostExponentialLoss, ExpectedCostLoss)
+}
+
+
+def read_loss(
+    known: Registry, params: Any, y: NDArray[Any], weights: NDArray[np.float64] | None = None
+) -> BuiltIn:
+    """Return the loss that an estimator's parameters name, or the user's own."""
+    if not isinstance(params.loss, str):
+        return own_loss(params.loss)
+    check_choice("loss", params.loss, tuple(known))
+    return known[params.loss].from_params(params, y, weights)
+
+
+def needs_all_rows(known: Registry, loss: Any) -> bool:
+    """Whether the parameter `loss` is one that needs all rows in one place."""
+    if not isinstance(loss, str):
+        return OwnLoss.needs_all_rows
+    return loss in known and known[loss].needs_all_rows
