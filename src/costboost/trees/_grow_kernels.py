@@ -35,7 +35,9 @@ if cython.compiled:
         write_leaf,
         write_split,
     )
-    from cython.cimports.costboost.trees._split_kernels import bounded_value, search_node, weigh
+    from cython.cimports.costboost.trees._score_kernels import ERROR, bounded_value, weigh
+    from cython.cimports.costboost.trees._search_kernels import MISSING, NodeSums, Rules, Search
+    from cython.cimports.costboost.trees._split_kernels import search_node
 else:
     from costboost.shards._tree_kernels import (
         add_class_weights,
@@ -46,7 +48,9 @@ else:
         write_leaf,
         write_split,
     )
-    from costboost.trees._split_kernels import bounded_value, search_node, weigh
+    from costboost.trees._score_kernels import ERROR, bounded_value, weigh
+    from costboost.trees._search_kernels import MISSING, NodeSums, Rules, Search
+    from costboost.trees._split_kernels import search_node
 
 FEATURE = cython.declare(cython.Py_ssize_t, 0)
 THRESHOLD = cython.declare(cython.Py_ssize_t, 1)
@@ -61,8 +65,6 @@ HIGH = cython.declare(cython.Py_ssize_t, 3)
 ROWS = cython.declare(cython.Py_ssize_t, 4)
 CLASSES = cython.declare(cython.int, 0)
 PAIRS = cython.declare(cython.int, 1)
-ERROR = cython.declare(cython.int, 2)
-MISSING = cython.declare(cython.Py_ssize_t, 255)
 INFINITE = cython.declare(cython.double, float("inf"))
 NONE = cython.declare(cython.longlong, -1)
 UNDIVIDED = cython.declare(cython.longlong, -2)
@@ -364,13 +366,7 @@ def grow_tree(
     vectors: cython.const[cython.int][:, ::1],
     columns: cython.const[cython.longlong][:, ::1],
     apart: cython.bint,
-    n_bins: cython.const[cython.longlong][::1],
-    categorical: cython.const[cython.uchar][::1],
-    monotone: cython.const[cython.schar][::1],
-    criterion: cython.int,
-    l2: cython.double,
-    min_weight: cython.double,
-    min_count: cython.longlong,
+    rules: Rules,
     heaviest: cython.double,
     max_depth: cython.longlong,
     max_leaves: cython.longlong,
@@ -383,10 +379,8 @@ def grow_tree(
     ranges: cython.longlong[:, :, ::1],
     goes_left: cython.uchar[:, ::1],
     slots: cython.longlong[:, ::1],
-    sides: cython.longlong[:, ::1],
-    held: cython.longlong[:, ::1],
-    keys: cython.double[::1],
-    best: cython.double[::1],
+    given: NodeSums,
+    search: Search,
 ) -> int:
     """Grow a tree on the rows of one shard; return how many nodes it has.
 
@@ -400,6 +394,7 @@ def grow_tree(
     views : `hists` as (n_slots, d, 256, C); `counts` has slots where `min_count` > 1.
     slots : scratch space (3, n_slots or more): slots that are free, nodes that wait, and whether
         the rows of a slot were counted.
+    given, search : scratch space for the search of a node.
     """
     i: cython.Py_ssize_t
     k: cython.Py_ssize_t
@@ -416,9 +411,11 @@ def grow_tree(
     n_free: cython.Py_ssize_t = hists.shape[0]
     n_leaves: cython.longlong = 1
     n_channels: cython.Py_ssize_t = sums.shape[2]
+    criterion: cython.int = rules.criterion
+    min_count: cython.longlong = rules.min_count
     counting: cython.bint = min_count > 1
     lazily: cython.bint = counting and heaviest >= 0.0
-    constrained: cython.bint = monotone.shape[0] > 0
+    constrained: cython.bint = rules.bounded
     own: cython.bint = columns.shape[0] > 1
     whole: cython.bint
     found: cython.bint
@@ -503,37 +500,25 @@ def grow_tree(
                     slots[2, 0] = 0
                 settled = False
                 found = False
+                given.hist = views[slot]
+                given.counts = counts[0, :0]
+                given.columns = columns[row]
+                given.drawn = apart
+                given.sums = sums[node, 0]
+                given.n_rows = n_rows
+                given.low = reals[node, LOW]
+                given.high = reals[node, HIGH]
+                search.left_sums = sums[node, 1]
+                search.goes_left = goes_left[node]
                 if not counting or (lazily and n_rows > FEW * min_count):
-                    found = search_node(
-                        views[slot],
-                        counts[0],
-                        columns[row],
-                        apart,
-                        n_bins,
-                        categorical,
-                        monotone,
-                        sums[node, 0],
-                        criterion,
-                        l2,
-                        min_weight,
-                        1,
-                        n_rows,
-                        reals[node, LOW],
-                        reals[node, HIGH],
-                        sides,
-                        held,
-                        keys,
-                        sums[node, 1],
-                        best,
-                        goes_left[node],
-                    )
+                    found = search_node(rules, given, search)
                     settled = True
                     if counting and found:
                         for k in range(n_channels):
-                            sides[1, k] = sums[node, 0, k] - sums[node, 1, k]
+                            search.right[k] = sums[node, 0, k] - sums[node, 1, k]
                         settled = (
                             weigh(sums[node, 1], criterion) >= min_count * heaviest
-                            and weigh(sides[1], criterion) >= min_count * heaviest
+                            and weigh(search.right, criterion) >= min_count * heaviest
                         )
                 if not settled:
                     if not slots[2, slot]:
@@ -548,34 +533,13 @@ def grow_tree(
                             counts[slot],
                         )
                         slots[2, slot] = 1
-                    found = search_node(
-                        views[slot],
-                        counts[slot],
-                        columns[row],
-                        apart,
-                        n_bins,
-                        categorical,
-                        monotone,
-                        sums[node, 0],
-                        criterion,
-                        l2,
-                        min_weight,
-                        min_count,
-                        n_rows,
-                        reals[node, LOW],
-                        reals[node, HIGH],
-                        sides,
-                        held,
-                        keys,
-                        sums[node, 1],
-                        best,
-                        goes_left[node],
-                    )
+                    given.counts = counts[slot]
+                    found = search_node(rules, given, search)
                 if found:
-                    reals[node, GAIN] = best[0]
-                    numbers[node, FEATURE] = cython.cast(cython.longlong, best[1])
-                    numbers[node, THRESHOLD] = cython.cast(cython.longlong, best[2])
-                    reals[node, ROUNDED] = best[4]
+                    reals[node, GAIN] = search.gain
+                    numbers[node, FEATURE] = search.feature
+                    numbers[node, THRESHOLD] = search.threshold
+                    reals[node, ROUNDED] = search.rounding
                     slots[1, n_waiting] = node
                     n_waiting += 1
                 elif not apart:
@@ -604,10 +568,10 @@ def grow_tree(
                 _bound_children(
                     node,
                     left,
-                    monotone[numbers[node, FEATURE]],
+                    rules.monotone[numbers[node, FEATURE]],
                     sums,
                     criterion,
-                    l2,
+                    rules.l2,
                     reals,
                 )
             todo = left

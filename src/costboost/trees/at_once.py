@@ -17,7 +17,8 @@ from costboost.shards.modes import Summands
 from costboost.shards.rows import ROOT, Shard
 from costboost.shards.sampling import ColumnDraw, RowSample
 from costboost.trees import _grow_kernels as kernels
-from costboost.trees.splits import SplitFinder
+from costboost.trees import _search_kernels as searches
+from costboost.trees.splits import FREE, SplitFinder, make_search
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -53,10 +54,8 @@ class Room(NamedTuple):
     ranges: Int64
     goes_left: NDArray[np.uint8]
     slots: Int64
-    sides: Int64
-    held: Int64
-    keys: Floats
-    best: Floats
+    given: Any
+    search: Any
 
 
 class Size(NamedTuple):
@@ -97,20 +96,22 @@ class Size(NamedTuple):
         if self.by_class:
             views = hists.reshape(self.slots, channels, width, 256).transpose(0, 2, 3, 1)
         shape = (self.slots, width, 256) if self.counted else (1, 0, 256)
+        counts = np.empty(shape, dtype=np.int64)
+        sums = np.empty((n_nodes, 2, channels), dtype=np.int64)
+        goes_left = np.empty((n_nodes, 256), dtype=np.uint8)
+        none = np.empty(0, dtype=np.int64)
         return Room(
             hists,
             views,
-            counts=np.empty(shape, dtype=np.int64),
+            counts,
             numbers=np.empty((n_nodes, 6), dtype=np.int64),
             reals=np.empty((n_nodes, 5)),
-            sums=np.empty((n_nodes, 2, channels), dtype=np.int64),
+            sums=sums,
             ranges=np.empty((n_nodes, 2, n_segments), dtype=np.int64),
-            goes_left=np.empty((n_nodes, 256), dtype=np.uint8),
+            goes_left=goes_left,
             slots=np.empty((3, max(self.slots, self.leaves)), dtype=np.int64),
-            sides=np.empty((2, channels), dtype=np.int64),
-            held=np.empty((2, 256), dtype=np.int64),
-            keys=np.empty(256),
-            best=np.empty(5),
+            given=searches.NodeSums(views[0], counts[0], none, False, sums[0, 0], 0, *FREE),
+            search=make_search(sums[0, 1], goes_left[0]),
         )
 
 
@@ -190,9 +191,7 @@ class GrowTree(Message):
             *summands,
             columns,
             self.apart,
-            *finder.columns,
-            finder.criterion,
-            *finder.limits,
+            finder.rules,
             -1.0 if finder.heaviest is None else finder.heaviest,
             _DEEP if self.max_depth is None else self.max_depth,
             size.leaves,
