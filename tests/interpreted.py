@@ -19,8 +19,10 @@ TREE_KERNELS = (
     "trees._score_kernels",
     "trees._pair_kernels",
     "trees._split_kernels",
-    "trees._forest_kernels",
+    "trees._room_kernels",
+    "trees._shard_kernels",
     "trees._grow_kernels",
+    "trees._forest_kernels",
 )
 
 
@@ -68,4 +70,5 @@ def use_tree_kernels(patch, kernels):
         patch.setattr(module, "searches", kernels.search)
     patch.setattr(splits, "scores", kernels.score)
     patch.setattr(splits, "kernels", kernels.split)
+    patch.setattr(at_once, "rooms", kernels.room)
     patch.setattr(at_once, "kernels", kernels.grow)
