@@ -1,5 +1,6 @@
 """Kernels as plain Python, whatever was compiled."""
 
+import importlib
 import importlib.util
 import sys
 from pathlib import Path
@@ -8,12 +9,20 @@ from types import SimpleNamespace
 import pytest
 
 import costboost
+from costboost.shards import modes, rows
+from costboost.trees import at_once, splits
 
+# In the order in which they call each other.
 TREE_KERNELS = (
     "shards._tree_kernels",
+    "trees._search_kernels",
+    "trees._score_kernels",
+    "trees._pair_kernels",
     "trees._split_kernels",
-    "trees._forest_kernels",
+    "trees._room_kernels",
+    "trees._shard_kernels",
     "trees._grow_kernels",
+    "trees._forest_kernels",
 )
 
 
@@ -37,7 +46,29 @@ def load_interpreted(*names, hide_cython=True):
     return modules
 
 
+def by_name(modules):
+    """Return kernels by their short names: `split` is `_split_kernels`."""
+    short = (name.rpartition("._")[2].removesuffix("_kernels") for name in TREE_KERNELS)
+    return SimpleNamespace(**dict(zip(short, modules, strict=True)))
+
+
 def tree_kernels(*, hide_cython):
     """Load the kernels of the trees as plain Python, with or without Cython's module at hand."""
-    modules = load_interpreted(*TREE_KERNELS, hide_cython=hide_cython)
-    return SimpleNamespace(**dict(zip(("tree", "split", "forest", "grow"), modules, strict=True)))
+    return by_name(load_interpreted(*TREE_KERNELS, hide_cython=hide_cython))
+
+
+def installed_tree_kernels():
+    """Return the kernels of the trees as they were installed."""
+    return by_name(importlib.import_module(f"costboost.{name}") for name in TREE_KERNELS)
+
+
+def use_tree_kernels(patch, kernels):
+    """Let the modules around the kernels of the trees use these."""
+    for module in (modes, rows):
+        patch.setattr(module, "kernels", kernels.tree)
+    for module in (splits, at_once):
+        patch.setattr(module, "searches", kernels.search)
+    patch.setattr(splits, "scores", kernels.score)
+    patch.setattr(splits, "kernels", kernels.split)
+    patch.setattr(at_once, "rooms", kernels.room)
+    patch.setattr(at_once, "kernels", kernels.grow)

@@ -32,13 +32,13 @@ class Counted:
 
     def __init__(self, monkeypatch):
         self.n_trees = 0
-        grow = at_once.kernels.grow_tree
+        start = at_once.kernels.Growth
 
         def counted(*given):
             self.n_trees += 1
-            return grow(*given)
+            return start(*given)
 
-        monkeypatch.setattr(at_once, "kernels", SimpleNamespace(grow_tree=counted))
+        monkeypatch.setattr(at_once, "kernels", SimpleNamespace(Growth=counted))
 
 
 N, D = 400, 6

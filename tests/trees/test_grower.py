@@ -10,19 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from costboost.shards import modes as modes_module
-from costboost.shards import rows as rows_module
 from costboost.shards.grid import grid_scale
 from costboost.shards.layout import plan_layout
 from costboost.shards.local import Shards
 from costboost.shards.modes import ClassWeights, PackedPairs, Pairs, Vectors
 from costboost.shards.rows import Shard
-from costboost.trees import at_once as at_once_module
 from costboost.trees import grower as grower_module
-from costboost.trees import splits as splits_module
 from costboost.trees.grower import Grower, Limits
 from costboost.trees.splits import SplitFinder
-from interpreted import tree_kernels
+from interpreted import tree_kernels, use_tree_kernels
 from naive import trees as naive
 
 
@@ -402,11 +398,7 @@ def test_interpreted_kernels_grow_the_same_tree(monkeypatch, mode, hide_cython):
     rules = naive.Rules(problem.criterion, max_leaf_nodes=6, min_samples_leaf=2)
     keep = Kept(np.arange(700) % 5 > 0)
     expected = [problem.grow(rules), problem.grow(rules, keep=keep)]
-    slow = tree_kernels(hide_cython=hide_cython)
-    monkeypatch.setattr(rows_module, "kernels", slow.tree)
-    monkeypatch.setattr(modes_module, "kernels", slow.tree)
-    monkeypatch.setattr(splits_module, "kernels", slow.split)
-    monkeypatch.setattr(at_once_module, "kernels", slow.grow)
+    use_tree_kernels(monkeypatch, tree_kernels(hide_cython=hide_cython))
     for (tree, leaves), given_keep in zip(expected, (None, keep), strict=True):
         other, other_leaves = problem.grow(rules, keep=given_keep)
         assert_same_tree(tree, other)

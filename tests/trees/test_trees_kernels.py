@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 from contextlib import contextmanager
 from types import SimpleNamespace
 
@@ -11,20 +12,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from costboost.shards import _tree_kernels
 from costboost.shards import layout as layout_module
-from costboost.shards import modes as modes_module
-from costboost.shards import rows as rows_module
 from costboost.shards.grid import grid_scale
 from costboost.shards.layout import plan_layout, sensible_shards
 from costboost.shards.modes import PackedPairs
 from costboost.shards.rows import Shard
-from costboost.trees import _forest_kernels, _split_kernels, splits
 from costboost.trees.splits import CRITERIA, SplitFinder
-from interpreted import tree_kernels
+from interpreted import installed_tree_kernels, tree_kernels, use_tree_kernels
 from naive import trees as naive
 
-INSTALLED = SimpleNamespace(tree=_tree_kernels, split=_split_kernels, forest=_forest_kernels)
 CLASS_CRITERIA = ("gini", "entropy", "error")
 few = settings(max_examples=30, deadline=None)
 
@@ -32,7 +28,7 @@ few = settings(max_examples=30, deadline=None)
 @pytest.fixture(scope="module", params=["installed", "interpreted", "without-cython"])
 def kernels(request):
     if request.param == "installed":
-        return INSTALLED
+        return installed_tree_kernels()
     if request.param == "interpreted":
         pytest.importorskip("cython")
     return tree_kernels(hide_cython=request.param == "without-cython")
@@ -42,9 +38,7 @@ def kernels(request):
 def using(kernels):
     """Let the modules around the kernels use these."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (modes_module, rows_module):
-            patch.setattr(module, "kernels", kernels.tree)
-        patch.setattr(splits, "kernels", kernels.split)
+        use_tree_kernels(patch, kernels)
         yield
 
 
@@ -53,11 +47,10 @@ def test_interpreted_kernels_are_not_compiled():
 
     without = tree_kernels(hide_cython=True)
     assert not without.tree.is_compiled()
-    assert without.tree.cython is _interpreted
-    assert without.split.cython is _interpreted
-    assert without.forest.cython is _interpreted
-    assert without.grow.cython is _interpreted
+    assert all(module.cython is _interpreted for module in vars(without).values())
     assert without.grow.search_node is without.split.search_node
+    assert without.split.search_pairs is without.pair.search_pairs
+    assert without.pair.Search is without.score.Search is without.search.Search
 
 
 # --- rows ----------------------------------------------------------------------------------------
@@ -242,7 +235,7 @@ def test_assign_leaf_and_assign_split(kernels, case):
     ],
 )
 def test_scores_by_hand(kernels, criterion, sums, expected):
-    got = kernels.split.score(np.array(sums), CRITERIA[criterion], 1.0)
+    got = kernels.score.score(np.array(sums), CRITERIA[criterion], 1.0)
     assert got == pytest.approx(expected, rel=1e-15)
 
 
@@ -254,7 +247,7 @@ def test_weights_by_hand(kernels):
         ("one-hot", [-5, 2, -1], 8.0),
         ("squares", [-5, 2, 3], 3.0),
     ]:
-        assert kernels.split.weight(np.array(sums), CRITERIA[criterion]) == expected
+        assert kernels.score.weight(np.array(sums), CRITERIA[criterion]) == expected
 
 
 sizes_of_sums = st.integers(0, 2**59)
@@ -270,7 +263,7 @@ def test_scores_equal_their_twins(kernels, sums, data):
             signed = [s % 2**40 * data.draw(st.sampled_from([-1, 1])) for s in sums]
         elif criterion == "newton":
             signed = [sums[0] * data.draw(st.sampled_from([-1, 1])), sums[1]]
-        got = kernels.split.score(np.array(signed), CRITERIA[criterion], 0.5)
+        got = kernels.score.score(np.array(signed), CRITERIA[criterion], 0.5)
         assert got == naive.score(signed, criterion, 0.5)
         if criterion != "entropy":
             exact = naive.exact_score(signed, criterion, naive.Fraction(1, 2))
@@ -282,7 +275,7 @@ def test_entropy_is_exact_in_nearly_pure_nodes(kernels):
     sums = np.array([2**60 - 2**10, 2**10])
     x = 2.0**-50
     expected = (2**60 - 2**10) * (-x - x * x / 2) + 2**10 * np.log(x)
-    got = kernels.split.score(sums, CRITERIA["entropy"], 0.0)
+    got = kernels.score.score(sums, CRITERIA["entropy"], 0.0)
     assert got == pytest.approx(expected, rel=1e-14)
 
 
@@ -547,6 +540,16 @@ def test_gains_that_differ_by_rounding_are_ties(kernels, criterion, extra, featu
     with using(kernels):
         found = finder.find(hist, counts, hist[0].sum(axis=0), 4, np.arange(2))
     assert found.feature == feature
+
+
+def test_a_finder_that_has_searched_may_be_sent_elsewhere():
+    hist, counts = np.zeros((1, 256, 2), dtype=np.int64), np.empty((0, 256), dtype=np.int64)
+    hist[0, :2] = [[3, 1], [1, 5]]
+    finder = SplitFinder(np.array([2]), np.array([False]), 2, criterion="gini")
+    for searching in (finder, pickle.loads(pickle.dumps(finder))):
+        found = searching.find(hist, counts, hist[0].sum(axis=0), 10, np.arange(1))
+        assert (found.feature, found.threshold, found.left_sums.tolist()) == (0, 0, [3, 1])
+        pickle.dumps(searching)
 
 
 # --- forests -------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
+C = TypeVar("C", bound=type)
 
 compiled = False
 double = float
@@ -33,6 +34,14 @@ def cfunc(function: F) -> F:
 
 
 inline = cfunc
+
+
+def cclass(kind: C) -> C:
+    """Mark a class with attributes of C types: interpreted, a Python one."""
+    return kind
+
+
+final = cclass
 
 
 def exceptval(*, check: bool) -> Callable[[F], F]:

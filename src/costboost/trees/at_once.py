@@ -17,7 +17,9 @@ from costboost.shards.modes import Summands
 from costboost.shards.rows import ROOT, Shard
 from costboost.shards.sampling import ColumnDraw, RowSample
 from costboost.trees import _grow_kernels as kernels
-from costboost.trees.splits import SplitFinder
+from costboost.trees import _room_kernels as rooms
+from costboost.trees import _search_kernels as searches
+from costboost.trees.splits import FREE, SplitFinder, make_search
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -26,37 +28,48 @@ _ROWS = 1 << 15  # above, the work in a node outweighs what asking for it takes
 _CELLS = 1 << 23  # of histograms that wait at the same time: 64 MB
 DRAWS = 1 << 16  # of columns by node, made before the tree is known
 _DEEP = 1 << 30  # deeper than any tree
+_NO_COLUMNS = np.empty(0, dtype=np.int64)
 
 
 class Grown(NamedTuple):
-    """A tree as the kernel leaves it; see `_grow_kernels`. Valid until the next tree is grown.
+    """A tree as the kernel leaves it, arrays over nodes. Valid until the next tree is grown.
 
-    `heaviest` is the largest sample weight of a row; 0 where rows have none.
+    `low` and `high` bound a node's value; `sums` are its own. `heaviest` is the largest sample
+    weight of a row; 0 where rows have none.
     """
 
-    numbers: Int64
-    reals: Floats
+    feature: Int64
+    threshold: Int64
+    left: Int64
+    depth: Int64
+    n_rows: Int64
+    gain: Floats
+    low: Floats
+    high: Floats
     sums: Int64
     goes_left: NDArray[np.uint8]
     heaviest: float
 
 
 class Room(NamedTuple):
-    """Where a tree is grown, in the order in which the kernel takes it."""
+    """Where a tree is grown: the kernels' room, and the arrays in it that become the tree.
 
-    hists: Int64
-    views: Int64
-    counts: Int64
+    `numbers` and `reals` have a row for everything that is known of nodes, in the order in which
+    `Grown` begins.
+    """
+
+    kernel: Any
     numbers: Int64
     reals: Floats
     sums: Int64
-    ranges: Int64
     goes_left: NDArray[np.uint8]
-    slots: Int64
-    sides: Int64
-    held: Int64
-    keys: Floats
-    best: Floats
+
+    def grown(self, n_nodes: int, heaviest: float) -> Grown:
+        """Return the tree of so many nodes that was grown here."""
+        feature, threshold, left, depth, n_rows = self.numbers[:5, :n_nodes]
+        gain, low, high = self.reals[:3, :n_nodes]
+        nodes = (feature, threshold, left, depth, n_rows, gain, low, high)
+        return Grown(*nodes, self.sums[:n_nodes, 0], self.goes_left[:n_nodes], heaviest)
 
 
 class Size(NamedTuple):
@@ -97,21 +110,16 @@ class Size(NamedTuple):
         if self.by_class:
             views = hists.reshape(self.slots, channels, width, 256).transpose(0, 2, 3, 1)
         shape = (self.slots, width, 256) if self.counted else (1, 0, 256)
-        return Room(
-            hists,
-            views,
-            counts=np.empty(shape, dtype=np.int64),
-            numbers=np.empty((n_nodes, 6), dtype=np.int64),
-            reals=np.empty((n_nodes, 5)),
-            sums=np.empty((n_nodes, 2, channels), dtype=np.int64),
-            ranges=np.empty((n_nodes, 2, n_segments), dtype=np.int64),
-            goes_left=np.empty((n_nodes, 256), dtype=np.uint8),
-            slots=np.empty((3, max(self.slots, self.leaves)), dtype=np.int64),
-            sides=np.empty((2, channels), dtype=np.int64),
-            held=np.empty((2, 256), dtype=np.int64),
-            keys=np.empty(256),
-            best=np.empty(5),
-        )
+        counts = np.empty(shape, dtype=np.int64)
+        slots = np.empty((3, max(self.slots, self.leaves)), dtype=np.int64)
+        numbers, reals = np.empty((7, n_nodes), dtype=np.int64), np.empty((4, n_nodes))
+        sums = np.empty((n_nodes, 2, channels), dtype=np.int64)
+        ranges = np.empty((n_nodes, 2, n_segments), dtype=np.int64)
+        goes_left = np.empty((n_nodes, 256), dtype=np.uint8)
+        node = searches.NodeSums(views[0], counts[0], _NO_COLUMNS, False, sums[0, 0], 0, *FREE)
+        search = make_search(sums[0, 1], goes_left[0])
+        nodes, held = (numbers, reals, sums, ranges, goes_left), (hists, views, counts, slots)
+        return Room(rooms.Room(*nodes, *held, node, search), numbers, reals, sums, goes_left)
 
 
 @lru_cache(maxsize=64)
@@ -178,7 +186,7 @@ class GrowTree(Message):
         draw = self.draw
         columns = finder.every_column[None] if draw is None else draw.table(size.n_nodes)
         summands: Summands = self.mode.summands(shard)
-        n_nodes = kernels.grow_tree(
+        rows = rooms.Rows(
             shard.codes,
             np.array(shard.skips),
             shard.cuts,
@@ -188,23 +196,13 @@ class GrowTree(Message):
             shard.bench.desk.places(len(shard.rows)),
             shard.leaves,
             *summands,
-            columns,
-            self.apart,
-            *finder.columns,
-            finder.criterion,
-            *finder.limits,
-            -1.0 if finder.heaviest is None else finder.heaviest,
-            _DEEP if self.max_depth is None else self.max_depth,
-            size.leaves,
-            *room,
         )
-        return Grown(
-            room.numbers[:n_nodes],
-            room.reals[:n_nodes],
-            room.sums[:n_nodes],
-            room.goes_left[:n_nodes],
-            shard.heaviest,
+        heaviest = -1.0 if finder.heaviest is None else finder.heaviest
+        limits = (_DEEP if self.max_depth is None else self.max_depth, size.leaves)
+        growth = kernels.Growth(
+            finder.rules, rows, room.kernel, columns, self.apart, heaviest, *limits
         )
+        return room.grown(growth.grow(), shard.heaviest)
 
     def reduce(self, answers: Any) -> Grown:
         """Return the tree: there is one shard."""

@@ -257,26 +257,28 @@ class Grower:
         how = (self.limits.max_depth, size, self.draw, self._apart, sample)
         message = GrowTree(self.mode, self.finder, *how)
         (grown,) = self.shards.call([message])
-        left = grown.numbers[:, 2].astype(np.int32)
-        leaves, threshold = np.flatnonzero(left < 0).astype(np.int32), grown.numbers[:, 1]
-        cover, goes_left = grown.reals[:, 4].copy(), grown.goes_left
+        left = grown.left.astype(np.int32)
+        leaves = np.flatnonzero(left < 0).astype(np.int32)
+        cover, goes_left = grown.n_rows.astype(np.float64), grown.goes_left
         if grown.heaviest > 0.0:
             cover = add_up_leaves(left, leaves, self._weigh(len(leaves), grown.heaviest))
-        subsets = []
+        subsets, bounds = [], None
         if self.finder.has_categories:
-            subsets = np.flatnonzero((threshold < 0) & (left >= 0)).tolist()
+            subsets = np.flatnonzero((grown.threshold < 0) & (left >= 0)).tolist()
+        if self._constrained:
+            bounds = np.column_stack([grown.low[leaves], grown.high[leaves]])
         return Tree(
-            feature=grown.numbers[:, 0].astype(np.int32),
-            threshold=threshold.astype(np.int16),
+            feature=grown.feature.astype(np.int32),
+            threshold=grown.threshold.astype(np.int16),
             missing_left=goes_left[:, MISSING].astype(np.bool_),
             left=left,
-            gain=grown.reals[:, 0].copy(),
-            sums=grown.sums[:, 0].copy(),
+            gain=grown.gain.copy(),
+            sums=grown.sums.copy(),
             subsets={node: goes_left[node].copy() for node in subsets},
             leaves=leaves,
-            depth=max(grown.numbers[:, 3].tolist()),
+            depth=max(grown.depth.tolist()),
             cover=cover,
-            leaf_bounds=grown.reals[leaves, 2:4] if self._constrained else None,
+            leaf_bounds=bounds,
         )
 
     def _weigh(self, n_leaves: int, heaviest: float) -> NDArray[np.float64]:

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.codes import MISSING
+from costboost.trees import _score_kernels as scores
+from costboost.trees import _search_kernels as searches
 from costboost.trees import _split_kernels as kernels
 
 Int64 = NDArray[np.int64]
 Bounds = tuple[float, float]
 Criterion = Literal["gini", "entropy", "error", "newton", "vector", "one-hot", "squares"]
 
-# The kernels' numbers for the criteria, in the order in which their docstring lists them.
+# The kernels' numbers for the criteria, as in `_score_kernels`.
 CRITERIA: dict[str, int] = {name: number for number, name in enumerate(get_args(Criterion))}
 
 FREE: Bounds = (-np.inf, np.inf)
 ROUNDING = 1e-12  # as in the kernels
 _UNCONSTRAINED = np.empty(0, dtype=np.int8)
+_MADE_AGAIN = ("rules", "_search")
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,13 @@ class Split:
         return bool(self.goes_left[MISSING])
 
 
+def make_search(left_sums: Int64, goes_left: NDArray[np.uint8]) -> Any:
+    """Make room for a search that writes the left child's sums and who goes left in these."""
+    sides = np.empty((2, len(left_sums)), dtype=np.int64)
+    codes = np.empty((2, 256), dtype=np.int64)
+    return searches.Search(left_sums, goes_left, sides, codes, np.empty(256))
+
+
 class SplitFinder:
     """Searches histograms under fixed rules; keeps the scratch space that the search needs."""
 
@@ -84,30 +94,36 @@ class SplitFinder:
         self.heaviest = heaviest
         self._n_channels = n_channels
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What the kernels hold is made again where it is needed.
+        return {name: value for name, value in vars(self).items() if name not in _MADE_AGAIN}
+
     @cached_property
-    def _scratch(self) -> tuple[Int64, Int64, NDArray[np.float64]]:
-        """What the search needs beside its answers."""
-        sides = np.empty((2, self._n_channels), dtype=np.int64)
-        return sides, np.empty((2, 256), dtype=np.int64), np.empty(256)
+    def rules(self) -> Any:
+        """What the kernels must know of the columns and the limits."""
+        monotone = _UNCONSTRAINED if self.monotone is None else self.monotone
+        categorical = self.is_categorical.view(np.uint8)
+        return searches.Rules(self.n_bins, categorical, monotone, self.criterion, *self.limits)
+
+    @cached_property
+    def _search(self) -> tuple[Any, Int64, NDArray[np.uint8]]:
+        """Where the kernels write what they find: numbers, left child's sums, who goes left."""
+        left_sums = np.empty(self._n_channels, dtype=np.int64)
+        goes_left = np.empty(256, dtype=np.uint8)
+        return make_search(left_sums, goes_left), left_sums, goes_left
 
     @cached_property
     def every_column(self) -> Int64:
         """The numbers of all columns."""
         return np.arange(len(self.n_bins))
 
-    @property
-    def columns(self) -> tuple[Int64, NDArray[np.uint8], NDArray[np.int8]]:
-        """What the kernels know of the columns: bins, categories, and constraints if any."""
-        monotone = _UNCONSTRAINED if self.monotone is None else self.monotone
-        return self.n_bins, self.is_categorical.view(np.uint8), monotone
-
     def score(self, sums: Int64) -> float:
         """Score the sums of a node."""
-        return float(kernels.score(sums, self.criterion, self.limits[0]))
+        return float(scores.score(sums, self.criterion, self.limits[0]))
 
     def weight(self, sums: Int64) -> float:
         """Weigh the sums of a node, in units of the grid."""
-        return float(kernels.weight(sums, self.criterion))
+        return float(scores.weight(sums, self.criterion))
 
     def surely_counts(self, split: Split, sums: Int64) -> bool:
         """Whether both children have `min_count` rows for certain, by their weight alone."""
@@ -125,9 +141,9 @@ class SplitFinder:
         way = 0 if self.monotone is None else int(self.monotone[split.feature])
         if way == 0:
             return bounds, bounds
-        rules = (self.criterion, self.limits[0], *bounds)
+        how = (self.criterion, self.limits[0], *bounds)
         parts = (split.left_sums, sums - split.left_sums)
-        sides = [kernels.value_within(part, *rules) for part in parts]
+        sides = [scores.value_within(part, *how) for part in parts]
         middle = 0.5 * sides[0] + 0.5 * sides[1]
         lower, upper = (bounds[0], middle), (middle, bounds[1])
         return (lower, upper) if way > 0 else (upper, lower)
@@ -156,14 +172,10 @@ class SplitFinder:
         bounds : (float, float)
             Where the node's values may lie, in units of the grid, if there are constraints.
         """
-        best, best_sums = np.empty(5), np.empty_like(sums)
-        goes_left = np.empty(256, dtype=np.uint8)
-        l2, min_weight, min_count = self.limits
         drawn = len(hist) < len(self.n_bins)  # a place in the histogram is no column number
-        rules = (self.criterion, l2, min_weight, min_count if len(counts) else 1, n_rows, *bounds)
-        searched, written = (hist, counts, features, drawn), (best_sums, best, goes_left)
-        found = kernels.find_split(*searched, *self.columns, sums, *rules, *self._scratch, *written)
-        if not found:
+        node = searches.NodeSums(hist, counts, features, drawn, sums, n_rows, *bounds)
+        found, left_sums, goes_left = self._search
+        if not kernels.find_split(self.rules, node, found):
             return None
-        gain, feature, threshold, _, rounding = best.tolist()
-        return Split(gain, int(feature), int(threshold), goes_left, best_sums, rounding)
+        copies = (goes_left.copy(), left_sums.copy())
+        return Split(found.gain, found.feature, found.threshold, *copies, found.rounding)
