@@ -19,7 +19,7 @@ from costboost import (
     MinimumCostClassifier,
     PNormBoostClassifier,
 )
-from costboost.calibration import calibration_splits, labels_of_sets
+from costboost.calibration import calibration_folds, labels_of_sets
 from costboost.fitting.copies import read_copies
 from costboost.fitting.trainer import TableTrainer
 
@@ -61,7 +61,7 @@ def cuts(monkeypatch):
     seen = []
 
     def splits(*args, **kwargs):
-        found = calibration_splits(*args, **kwargs)
+        found = calibration_folds(*args, **kwargs)
         seen.extend(found)
         return found
 
@@ -72,8 +72,8 @@ def cuts(monkeypatch):
         seen.append(found)
         return found
 
-    monkeypatch.setattr(costboost.calibration._fitting, "calibration_splits", splits)
-    monkeypatch.setattr(costboost.estimators.adaboost.recipe, "calibration_splits", splits)
+    monkeypatch.setattr(costboost.calibration._fitting, "calibration_folds", splits)
+    monkeypatch.setattr(costboost.estimators.adaboost.recipe, "calibration_folds", splits)
     monkeypatch.setattr(TableTrainer, "_hold_out", held)
     return seen
 
@@ -173,7 +173,7 @@ def test_copies_of_a_rare_class_are_spread():
     )
     with pytest.warns(UserWarning, match=TOLD):
         sets = read_copies(X)
-    splits = calibration_splits(y, 5, copies=sets, random_state=0)
+    splits = calibration_folds(y, 5, copies=sets, random_state=0)
     assert len(splits) == 4  # as many as there are different rows of the rare class
     assert all(np.sum(y[test] == 1) == 30 for _, test in splits)
 
@@ -185,7 +185,7 @@ def test_more_threads_or_a_share_make_no_difference():
             CostBoostClassifier("adamec", 3, n_jobs=n, random_state=0).fit(X, y) for n in (1, 3)
         ]
     np.testing.assert_array_equal(models[0].predict_proba(X), models[1].predict_proba(X))
-    ((train, test),) = calibration_splits(y, 0.25, copies=read_quiet(X), random_state=0)
+    ((train, test),) = calibration_folds(y, 0.25, copies=read_quiet(X), random_state=0)
     assert not set(which[train]) & set(which[test])
     assert 0.15 < len(test) / len(X) < 0.35
 
