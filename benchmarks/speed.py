@@ -143,7 +143,9 @@ MEMORY = {  # what: the estimator, whether rows have prices of their own, bytes 
         False,
         100,
     ),
+    "adamec, calibrated": (partial(CostBoostClassifier, "adamec", 10), False, 100),
     "csb2, prices per row": (partial(CostBoostClassifier, "csb2", 10), True, 130),
+    "adamec, calibrated, prices per row": (partial(CostBoostClassifier, "adamec", 10), True, 130),
     "auto": (partial(CostBoostClassifier, n_estimators=20, random_state=0), False, 200),
 }
 
@@ -152,13 +154,13 @@ def memory(report: Report, n_rows: int) -> None:
     """Show the peak above the input during fit, each in a process of its own."""
     heads = ("MB", "B/row", "at most", "of limit")
     title = f"Peak memory of fit above its input, {n_rows:,} x 30"
-    print(f"\n{title}\n" + " " * 32 + "".join(f"{h:>13}" for h in heads))
+    print(f"\n{title}\n" + " " * 35 + "".join(f"{h:>13}" for h in heads))
     for name, (_, _, most) in MEMORY.items():
         command = [sys.executable, __file__, "--peak", name, str(n_rows)]
         peak = int(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
         verdict = judge(peak / n_rows, most)
         sizes = f"{peak / MB:>13.1f}{peak / n_rows:>13.1f}{most:>13}{peak / n_rows / most:>13.2f}"
-        print(f"{name:<32}{sizes}   {verdict}", flush=True)
+        print(f"{name:<35}{sizes}   {verdict}", flush=True)
         report.verdicts.append(verdict)
         report.extra.setdefault("peak bytes a row", {})[name] = [peak / n_rows, most]
 

@@ -15,7 +15,7 @@ from costboost.calibration._folds import calibration_folds, is_share
 from costboost.shards.folds import Folds
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+Ints = NDArray[np.integer[Any]]
 Model = TypeVar("Model")
 
 
@@ -61,7 +61,7 @@ def calibrate_folds(
     method: str | None = "sigmoid",
     margins: bool = False,
     groups: ArrayLike | None = None,
-    copies: Ints | None = None,
+    copies: NDArray[np.intp] | None = None,
     sample_weight: ArrayLike | None = None,
     ensemble: bool = True,
     random_state: int | np.random.RandomState | None = None,
@@ -200,7 +200,8 @@ def _train_and_score(
     test: Ints,
 ) -> tuple[Model, Floats]:
     model = fit_fold(train)
-    return model, np.asarray(score_fold(model, test), dtype=np.float64)
+    # A copy where it is a column of something larger, which would be held with it.
+    return model, np.ascontiguousarray(score_fold(model, test), dtype=np.float64)
 
 
 def _until_ended(

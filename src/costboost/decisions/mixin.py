@@ -380,7 +380,7 @@ class CostDecisionMixin(ReportMixin, VersionedState):
         return -mean_paid(paid, sample_weight)
 
     def _score_answers(self, X: Any, y: ArrayLike, sample_weight: Any, costs: Any) -> float:
-        """Return minus the mean realised cost of decisions that costs have no part in any more."""
+        """Return minus the mean cost of what `predict` says: costs do not change it here."""
         decided = self.predict(X)
         labels = column_or_1d(y)
         given = self.costs_ if costs is None else costs

@@ -74,21 +74,22 @@ class Folds:
     def __len__(self) -> int:
         return self.n_folds
 
-    def __iter__(self) -> Iterator[tuple[Int64, Int64]]:
+    def __iter__(self) -> Iterator[tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]]]]:
         return ((self.train(k), self.test(k)) for k in range(self.n_folds))
 
-    def train(self, fold: int) -> Int64:
+    def train(self, fold: int) -> NDArray[np.integer[Any]]:
         """Return the rows that the model trains on which leaves a fold out."""
         if self.splits is not None:
             return self.splits[fold][0]
         assert self.numbers is not None
-        return np.flatnonzero((self.numbers != fold) & (self.numbers < self.n_folds))
+        others = (self.numbers != fold) & (self.numbers < self.n_folds)
+        return np.flatnonzero(others).astype(np.uint32)
 
-    def test(self, fold: int) -> Int64:
+    def test(self, fold: int) -> NDArray[np.integer[Any]]:
         """Return the rows of a fold."""
         if self.splits is not None:
             return self.splits[fold][1]
-        return np.flatnonzero(self.numbers == fold)
+        return np.flatnonzero(self.numbers == fold).astype(np.uint32)
 
     def used(self, n_rows: int) -> Rows:
         """Return the rows, of so many, that any model uses, increasing."""
@@ -146,7 +147,7 @@ class FoldLayout:
         """Return the fold that these rows are; None: they are none."""
         return self._find(rows, self.folds.test)
 
-    def _find(self, rows: NDArray[Any], rows_of: Callable[[int], Int64]) -> int | None:
+    def _find(self, rows: NDArray[Any], rows_of: Callable[[int], NDArray[Any]]) -> int | None:
         numbers = range(self.folds.n_folds)
         return next((k for k in numbers if np.array_equal(rows_of(k), rows)), None)
 

@@ -40,7 +40,9 @@ from costboost.trees.splits import FREE, Bounds, Split, SplitFinder
 
 Int64 = NDArray[np.int64]
 
-_FEW = 64  # least leaves in a node, below which its rows are counted without asking
+# Rows of a node that is larger than so many of the smallest leaves are counted only where the best
+# split may leave too few of them on one side.
+_FEW = 64
 MAX_LEAVES = 1 << 16  # `shard.leaves` holds two bytes a row
 _UNCOUNTED = np.empty((0, 256), dtype=np.int64)
 

@@ -35,7 +35,9 @@ from costboost.shards.local import Shards
 
 Floats = NDArray[np.float64]
 
-FAR = 2.0**16  # of factors: the product of two bounds is then too coarse a bound
+# Where the largest factor exceeds the smallest by this, the largest weight times the largest factor
+# says too little of the largest product: rows are asked for that.
+FAR = 2.0**16
 
 
 @dataclass(frozen=True)

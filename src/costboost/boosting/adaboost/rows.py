@@ -36,7 +36,9 @@ Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 Part = tuple[Floats, Floats]
 
-TINY = 1e-280  # weights are held above this: no denormals, and a way back; as in the kernels
+# The least weight, as in the kernels: smaller ones would be slow to compute with, and one of 0
+# could never grow again.
+TINY = 1e-280
 _NONE = np.zeros(0)
 _ALL = slice(None)
 _BLOCK = 1 << 15  # rows whose terms are computed at a time: they stay in the cache

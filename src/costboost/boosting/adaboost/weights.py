@@ -37,11 +37,13 @@ Floats = NDArray[np.float64]
 
 LONG = MAX_ALPHA * (1 + 1e-6)  # exponents up to here are within what the grid can tell
 _RAREST = 2.0**-20  # of the largest weight: smaller ones are no unit to count in
-_NEAR = 2.0**-6  # factors of classes no further apart than this can be put in the grid's scale
+# Classes whose factors differ by no more than this share one grid: each class's factor then goes
+# into its scale, and rows need none of their own.
+_NEAR = 2.0**-6
 
 
 class Weights:
-    """One weight for every row, of any sum, where the rows are.
+    """One weight for every row, held where the rows are; their sum need not be 1.
 
     Parameters
     ----------

@@ -48,9 +48,11 @@ Int64 = NDArray[np.int64]
 Step = Literal["newton", "exact", "line-search"]
 Stop = Literal["rounds", "flat", "leaf", "uphill"]
 
-_LONGEST = 1e6  # of a line search that never turns
-_SHORTEST = 1e-290  # of steps: lambda itself must not overflow
-_STILL = 1e-9  # of the steepest sum of gradients: the constant is at its best
+_LONGEST = 1e6  # how far a line search goes whose loss only falls
+_SHORTEST = 1e-290  # the least move that lambda is divided by, so that it stays a number
+# A sum of gradients below this share of what it could be at most is 0 but for rounding: no constant
+# would lower the loss.
+_STILL = 1e-9
 
 
 @dataclass(frozen=True)

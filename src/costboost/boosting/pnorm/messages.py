@@ -21,7 +21,8 @@ from costboost.shards.sampling import round_key, uniform
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
-TINY = 1e-280  # mislabel weights are held above this: no denormals, and a way back
+# The least mislabel weight: smaller ones would be slow to compute with, and 0 could never grow.
+TINY = 1e-280
 
 
 # --- before the first round

@@ -490,8 +490,8 @@ class CostBoostClassifier(
             else "knows no costs: it takes them for scoring only"
         )
         raise ValueError(
-            f"method={rule.name!r} without calibration {why}, so it cannot decide by other costs. "
-            'Fit with calibration="sigmoid" (or another one), or use method="adamec".'
+            f"method={self.method!r} without calibration {why}, so it cannot decide by other "
+            'costs. Fit with calibration="sigmoid" (or another one), or use method="adamec".'
         )
 
     # --- explanations

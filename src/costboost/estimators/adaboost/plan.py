@@ -85,6 +85,8 @@ class Plan(TrainingPlan):
 
     Attributes
     ----------
+    method : str
+        As the user chose it: "auto" runs the rule "adamec", and messages name what was chosen.
     rule : Rule
     setting : Setting
     discrete : bool
@@ -99,6 +101,7 @@ class Plan(TrainingPlan):
         Whether an additive model is mixed with them (`mixing.py`).
     """
 
+    method: str
     rule: Rule
     setting: Setting
     criterion: Any
@@ -147,6 +150,7 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
         calibration=calibration,
         metric="log_loss" if in_step else "cost",
         seed=seed,
+        method=params.method,
         setting=setting,
         rule=rule,
         criterion=params.criterion,
@@ -241,12 +245,12 @@ def _check_combination(params: Any, rule: Rule, costs: Costs, n_classes: int) ->
     ):
         raise ValueError(
             f"votes={params.votes!r} fits leaf values to the plain exponential loss, which "
-            f"method={rule.name!r} does not have. Use adaboost, adamec, cgada or asymada."
+            f"method={params.method!r} does not have. Use adaboost, adamec, cgada or asymada."
         )
     if params.alpha == "estimate" and rule.name != "adacost":
         raise ValueError(
             f"alpha='estimate' is AdaCost's first guess at a step that it then refines; "
-            f"method={rule.name!r} has none. Use alpha='published' or method='adacost'."
+            f"method={params.method!r} has none. Use alpha='published' or method='adacost'."
         )
     if params.laplace and (params.estimator is not None or params.votes == "discrete"):
         given = f"votes={params.votes!r}" if params.estimator is None else "estimator"

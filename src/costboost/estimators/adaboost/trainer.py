@@ -189,7 +189,7 @@ class Trainer(ClassTrainer):
         """Say that no round could be taken, and answer the cheapest constant."""
         plan, answer = self.plan, self._cheapest_constant(rows)
         warn_caller(
-            f"method={plan.rule.name!r} could not take a single step: the first learner's votes "
+            f"method={plan.method!r} could not take a single step: the first learner's votes "
             f"are no better than chance under its weights. The model answers "
             f"{plain(self.classes[answer])!r} always. Try {self._remedy()}, or other costs."
         )
@@ -199,7 +199,7 @@ class Trainer(ClassTrainer):
 
     def _warn_if_early(self, n_taken: int) -> None:
         """Say once that a method ended in the first tenth of the rounds it was asked for."""
-        name, n_rounds = self.plan.rule.name, self.n_rounds
+        name, n_rounds = self.plan.method, self.n_rounds
         if self._warned or n_rounds < FEW or 10 * n_taken > n_rounds:
             return
         self._warned = True
