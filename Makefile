@@ -19,11 +19,12 @@ lint: $(VENV)/.built
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Rebuilt only when the kernels or the build recipe change. The demo needs no test tools.
+# Rebuilt only when the kernels or the build recipe change. The demo needs no test tools, and few of
+# the modules that pip would turn into bytecode.
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 $(VENV)/.made: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) -e ".[plot]" "pandas>=2.1"
+	$(PIP) --no-compile -e ".[plot]" "pandas>=2.1"
 	touch $@
 $(VENV)/.built: $(VENV)/.made
 	$(PIP) -e ".[test]"
