@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from costboost.shards.layout import deal_rows
 from costboost.shards.rows import Pieces
 
-__all__ = ["Arranged", "deal_folds", "left_out", "lie", "pieces_without", "without_fold"]
+__all__ = ["Arranged", "deal_folds", "left_out", "rows_without", "without_fold"]
 
 Codes = NDArray[np.uint8]
 Int64 = NDArray[np.int64]
@@ -61,16 +61,22 @@ def deal_folds(
     return rows, [part[own] for part in starts]
 
 
-def pieces_without(starts: Int64, fold: int) -> tuple[Int64, Int64]:
-    """Return where the rows of every class begin and end before a fold and behind it, (2 K,)."""
-    return starts[:, [0, fold + 1]].ravel(), starts[:, [fold, -2]].ravel()
+def rows_without(
+    stored: Rows, starts: Int64, fold: int, n_segments: int
+) -> tuple[Rows, Int64, Pieces]:
+    """Return the rows of all folds but one as a model puts them together.
 
-
-def lie(begins: Int64, ends: Int64, n_segments: int) -> tuple[Int64, Pieces]:
-    """Return where segments begin once ranges of the codes are put together, and how they lie."""
+    Also where its segments begin among them, one or one for each class, and how they lie in the
+    codes, from the first of `starts` on.
+    """
+    # Of every class, all before the fold and all behind it.
+    begins, ends = starts[:, [0, fold + 1]].ravel(), starts[:, [fold, -2]].ravel()
+    ranges = zip(begins.tolist(), ends.tolist(), strict=True)
+    rows = np.concatenate([stored[begin:end] for begin, end in ranges])
     cuts = np.append(0, np.cumsum(ends - begins))
     segments = np.ascontiguousarray(cuts[:: len(begins) // n_segments])
-    return segments, Pieces(cuts, tuple((begins - cuts[:-1]).tolist()))
+    skips = begins - starts[0, 0] - cuts[:-1]
+    return rows, segments, Pieces(cuts, tuple(skips.tolist()))
 
 
 def left_out(chosen: Rows, stored: Rows, starts: Int64) -> int | None:
@@ -95,7 +101,6 @@ def without_fold(
     """
     absent = max(0, n_segments - len(starts))
     starts = np.vstack([starts, np.full((absent, starts.shape[1]), starts[-1, -1])])
-    begins, ends = pieces_without(starts, fold)
-    ranges = zip(begins.tolist(), ends.tolist(), strict=True)
-    rows = np.searchsorted(chosen, np.concatenate([stored[begin:end] for begin, end in ranges]))
-    return Arranged(codes, rows.astype(np.uint32), *lie(begins, ends, n_segments))
+    rows, segments, pieces = rows_without(stored, starts, fold, n_segments)
+    places = np.searchsorted(chosen, rows).astype(np.uint32)
+    return Arranged(codes, places, segments, pieces)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.shards.arranging import deal_folds, lie, pieces_without
+from costboost.shards.arranging import deal_folds, rows_without
 from costboost.shards.bench import Bench
 from costboost.shards.local import Crew, Shards
 from costboost.shards.rows import Shard
@@ -161,12 +161,9 @@ class FoldLayout:
         del train
         shards = []
         for starts, bench in zip(self.starts, self.benches, strict=True):
-            begins, ends = pieces_without(starts, fold)
-            ranges = zip(begins.tolist(), ends.tolist(), strict=True)
-            own = ranks[np.concatenate([self.rows[begin:end] for begin, end in ranges])]
-            first, last = int(starts[0, 0]), int(starts[-1, -1])
-            segments, pieces = lie(begins - first, ends - first, len(starts))
-            shards.append(Shard(codes[first:last], own, segments, load(own), pieces, bench))
+            rows, segments, pieces = rows_without(self.rows, starts, fold, len(starts))
+            part, own = codes[int(starts[0, 0]) : int(starts[-1, -1])], ranks[rows]
+            shards.append(Shard(part, own, segments, load(own), pieces, bench))
         return Shards(shards, self.crew)
 
     def pieces(self, codes: Codes, fold: int) -> list[tuple[Codes, Rows]]:
