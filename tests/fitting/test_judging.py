@@ -1,5 +1,7 @@
 """Early stopping: on which measure, by which rows, with whose patience."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -15,7 +17,7 @@ from costboost import (
     PNormBoostClassifier,
 )
 from costboost.boosting.rounds import EarlyStopping, consume
-from costboost.fitting.judging import Answers, constant_cost, measure, row_losses
+from costboost.fitting.judging import Answers, Judge, Predictions
 
 
 @pytest.fixture(scope="module")
@@ -230,11 +232,11 @@ def test_nothing_is_said_where_nothing_could_be_better():
     costs = Costs(fp=1, fn=1).bind([0, 1])
     y = np.zeros(4, dtype=int)
     sure = Answers(np.arange(2), y, lambda: np.eye(2)[y], y, costs, None)
-    assert constant_cost(sure) == np.inf
+    assert sure.constant_cost() == np.inf
     half = np.array([0, 0, 0, 1])
-    mixed = sure._replace(y=half)
-    assert constant_cost(mixed) == 0.25
-    assert constant_cost(mixed._replace(weights=np.array([1, 1, 1, 5.0]))) == 3 / 8
+    mixed = replace(sure, y=half)
+    assert mixed.constant_cost() == 0.25
+    assert replace(mixed, weights=np.array([1, 1, 1, 5.0])).constant_cost() == 3 / 8
 
 
 def test_row_losses_by_hand():
@@ -243,9 +245,44 @@ def test_row_losses_by_hand():
     costs = Costs.from_matrix(np.arange(9).reshape(3, 3))
     costs = costs.bind(["a", "b", "c"])
     said = Answers(np.array(["a", "b", "c"]), y, lambda: proba, np.array([1, 0]), costs, None)
-    assert_allclose(row_losses("cost", said), [1, 6])
-    assert_allclose(row_losses("log_loss", said), -np.log([0.5, 0.7]))
-    assert_allclose(row_losses("brier", said), [(0.25 + 0.09 + 0.04) / 2, (0.01 + 0.04 + 0.09) / 2])
-    assert measure(lambda y, p: float(np.sum(y == "a")), said) == 1.0
-    weighted = said._replace(weights=np.array([3.0, 1.0]))
-    assert measure("cost", weighted) == 9 / 4
+    assert_allclose(said.row_losses("cost"), [1, 6])
+    assert_allclose(said.row_losses("log_loss"), -np.log([0.5, 0.7]))
+    assert_allclose(said.row_losses("brier"), [(0.25 + 0.09 + 0.04) / 2, (0.01 + 0.04 + 0.09) / 2])
+    assert said.measure(lambda y, p: float(np.sum(y == "a"))) == 1.0
+    weighted = replace(said, weights=np.array([3.0, 1.0]))
+    assert weighted.measure("cost") == 9 / 4
+
+
+def test_predictions_are_judged_by_their_loss_or_a_users_metric():
+    y, predicted, weights = np.array([1.0, 2.0, 4.0]), np.array([1.0, 4.0, 1.0]), np.ones(3)
+    said = Predictions(y, predicted, lambda: 7.0, None)
+    assert said.measure("loss") == 7.0
+    assert said.measure(mean_absolute_error) == pytest.approx(5 / 3)
+    weighted = replace(said, weights=weights * [1.0, 0.0, 3.0])
+    assert weighted.measure(mean_absolute_error) == pytest.approx(9 / 4)
+
+    def spoil(truth, guesses):
+        guesses[:] = 0.0
+        return 0.0
+
+    said.measure(spoil)
+    assert_array_equal(predicted, [1.0, 4.0, 1.0])
+
+
+def test_one_judge_watches_all_sets_and_knows_when_nothing_was_decided_anew():
+    y, costs = np.array([0, 0, 1]), Costs(fp=1, fn=5).bind(np.array([0, 1]))
+
+    class Decider:
+        def __init__(self, answers):
+            self.answers = iter(answers)
+
+        def follow(self, done):
+            decided = np.array(next(self.answers))
+            return Answers(np.array([0, 1]), y, lambda: None, decided, costs, None)
+
+    first = Decider([[0, 0, 0], [0, 1, 1], [0, 1, 1]])
+    judge = Judge("cost", [("first", first), ("other", Decider([[0, 0, 1]] * 3))])
+    seen = [(judge(None), judge.idle(), judge.beats_no_constant()) for _ in range(3)]
+    # Deciding 0 everywhere costs 5 / 3, deciding 1 everywhere 2 / 3.
+    assert seen == [(5 / 3, False, True), (1 / 3, False, False), (1 / 3, True, False)]
+    assert judge.results == {"first": [5 / 3, 1 / 3, 1 / 3], "other": [0.0, 0.0, 0.0]}

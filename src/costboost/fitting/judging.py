@@ -1,13 +1,14 @@
 """Held-out rows: what a model says of them after each round, and how good that is.
 
 Every family follows its rounds on the rows of an eval_set with a `Follower`, which knows how its
-trees add up; what its `Answers` are worth is the same for all, and measured here. The first set
-stops training; the others are only watched.
+trees add up; what it says (`Answers`, of a regression `Predictions`) is measured here, by one
+`Judge` for all. The first set stops training; the others are only watched.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -43,8 +44,16 @@ class Watched(NamedTuple):
     weights: Floats | None
 
 
-class Answers(NamedTuple):
-    """What a model says of held-out rows.
+class Said(Protocol):
+    """What a model says of held-out rows."""
+
+    def measure(self, metric: Any) -> float:
+        """Return how bad that is: by the name of a metric, or by a user's."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a classifier says of held-out rows.
 
     Attributes
     ----------
@@ -68,39 +77,75 @@ class Answers(NamedTuple):
     costs: Costs
     weights: Floats | None
 
+    def measure(self, metric: Any) -> float:
+        """Return how bad the answers are: by the name of a metric, or by a user's."""
+        if callable(metric):
+            return ask_metric(metric, self.classes[self.y], self.proba(), self.weights)
+        return float(np.average(self.row_losses(metric), weights=self.weights))
+
+    def row_losses(self, metric: str) -> Floats:
+        """Return the loss of each row, shape (n,), whose weighted mean is the metric."""
+        proba = None if metric == "cost" else self.proba()
+        out = np.empty(len(self.y))
+        for rows in blocks_of(len(out)):
+            y = self.y[rows].astype(np.intp)
+            if proba is None:
+                costs, decided = self.costs[rows], self.decided[rows]
+                out[rows] = costs.of_decisions(y, decided, encoded=True)
+                continue
+            said = proba[rows]
+            right = said[np.arange(len(y)), y]
+            if metric == "log_loss":
+                out[rows] = -np.log(np.maximum(right, 1e-15))
+            else:  # Brier (1950), halved, so that with two classes it is (p - y)^2
+                out[rows] = 0.5 * (np.sum(said**2, axis=1) - right**2 + (1.0 - right) ** 2)
+        return out
+
+    def constant_cost(self) -> float:
+        """Return the mean cost of the cheapest constant; inf where even hindsight costs as much."""
+        prices = self.costs.of_labels(self.y.astype(np.intp), encoded=True)
+        constant = float(np.average(prices, axis=0, weights=self.weights).min())
+        least = float(np.average(prices.min(axis=1), weights=self.weights))
+        return constant if least < constant else np.inf
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What a regression says of held-out rows.
+
+    Attributes
+    ----------
+    y : float64 array of shape (n,)
+        The true numbers.
+    predicted : float64 array of shape (n,)
+    mean_loss : callable
+        Returns the mean loss, asked for where no other metric was given.
+    weights : float64 array of shape (n,) or None
+    """
+
+    y: Floats
+    predicted: Floats
+    mean_loss: Callable[[], float]
+    weights: Floats | None
+
+    def measure(self, metric: Any) -> float:
+        """Return the mean loss, or what a user's metric says."""
+        if callable(metric):
+            return ask_metric(metric, self.y, self.predicted.copy(), self.weights)
+        return self.mean_loss()
+
+
+def ask_metric(metric: Any, truth: NDArray[Any], said: Floats, weights: Floats | None) -> float:
+    """Return what a user's metric says; it gets `sample_weight=` where there are weights."""
+    extra = {} if weights is None else {"sample_weight": weights}
+    return float(metric(truth, said, **extra))
+
 
 class Follower(Protocol):
     """A model of a growing number of rounds, on held-out rows."""
 
-    def follow(self, done: Any) -> Answers:
+    def follow(self, done: Any) -> Said:
         """Add a round; return what the model says now."""
-
-
-def row_losses(metric: str, answers: Answers) -> Floats:
-    """Return the loss of each row, shape (n,), whose weighted mean is the metric."""
-    proba = None if metric == "cost" else answers.proba()
-    out = np.empty(len(answers.y))
-    for rows in blocks_of(len(out)):
-        y = answers.y[rows].astype(np.intp)
-        if proba is None:
-            costs, decided = answers.costs[rows], answers.decided[rows]
-            out[rows] = costs.of_decisions(y, decided, encoded=True)
-            continue
-        said = proba[rows]
-        right = said[np.arange(len(y)), y]
-        if metric == "log_loss":
-            out[rows] = -np.log(np.maximum(right, 1e-15))
-        else:  # Brier (1950), halved, so that with two classes it is (p - y)^2
-            out[rows] = 0.5 * (np.sum(said**2, axis=1) - right**2 + (1.0 - right) ** 2)
-    return out
-
-
-def measure(metric: Any, answers: Answers) -> float:
-    """Return how bad the answers are: a metric by name, or a user's."""
-    if callable(metric):
-        extra = {} if answers.weights is None else {"sample_weight": answers.weights}
-        return float(metric(answers.classes[answers.y], answers.proba(), **extra))
-    return float(np.average(row_losses(metric, answers), weights=answers.weights))
 
 
 def class_actions(costs: Costs, answers: Codes) -> Codes:
@@ -131,16 +176,17 @@ class Judge:
     def __call__(self, done: Any) -> float:
         """Follow all sets; return the metric on the first."""
         for i, (name, follower) in enumerate(self.followers):
-            answers = follower.follow(done)
-            self.results[name].append(measure(self.metric, answers))
+            said = follower.follow(done)
+            self.results[name].append(said.measure(self.metric))
             if i == 0 and self.metric == "cost":
-                self._note(answers)
+                assert isinstance(said, Answers)
+                self._note(said)
         return self.results[self.followers[0][0]][-1]
 
     def _note(self, answers: Answers) -> None:
         if self._decided is None:
             self._decided = (answers.decided, answers.decided)
-            self._constant = constant_cost(answers)
+            self._constant = answers.constant_cost()
         else:
             self._decided = (self._decided[1], answers.decided)
 
@@ -153,11 +199,3 @@ class Judge:
         """Whether one answer for all rows would have cost no more than the best round."""
         found = self.results[self.followers[0][0]]
         return bool(found) and min(found) >= self._constant
-
-
-def constant_cost(answers: Answers) -> float:
-    """Return the mean cost of the cheapest constant; inf where even hindsight costs as much."""
-    prices = answers.costs.of_labels(answers.y.astype(np.intp), encoded=True)
-    constant = float(np.average(prices, axis=0, weights=answers.weights).min())
-    least = float(np.average(prices.min(axis=1), weights=answers.weights))
-    return constant if least < constant else np.inf

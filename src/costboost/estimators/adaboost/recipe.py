@@ -37,7 +37,7 @@ from costboost.costs import as_costs
 from costboost.estimators.adaboost.folds import Fold, Opener
 from costboost.estimators.adaboost.mixing import AdditiveFolds, Blend, Mix, fit_additive
 from costboost.estimators.adaboost.trainer import History, OutOfFold, Trainer
-from costboost.fitting.judging import Answers, constant_cost, measure, row_losses
+from costboost.fitting.judging import Answers
 from costboost.shards.layout import blocks_of
 
 Floats = NDArray[np.float64]
@@ -139,10 +139,10 @@ class Race:
         del scores
         answers = self._answers(proba)
         if callable(plan.metric):
-            losses, weights = np.array([measure(plan.metric, answers)]), None
+            losses, weights = np.array([answers.measure(plan.metric)]), None
         else:
-            losses, weights = row_losses(plan.metric, answers), self.weights
-        self._last = Look(n_rounds, fitted, losses, weights, measure("cost", answers), mix)
+            losses, weights = answers.row_losses(plan.metric), self.weights
+        self._last = Look(n_rounds, fitted, losses, weights, answers.measure("cost"), mix)
         return self._last.loss
 
     def _price_training_rows(
@@ -175,7 +175,7 @@ class Race:
         given = (decided, self.costs, self.weights)
         answers = Answers(trainer.classes, self.y, lambda: proba, *given)
         if self.priced:
-            self._constant = constant_cost(answers)
+            self._constant = answers.constant_cost()
         return answers
 
     def _decide(self, proba: Floats) -> Rows:

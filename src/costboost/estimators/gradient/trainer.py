@@ -28,9 +28,9 @@ from costboost.boosting.gradient.tallies import CostTally, loss_tally
 from costboost.calibration import CalibratedScores
 from costboost.costs import Costs, as_costs
 from costboost.estimators.gradient.plan import GradientPlan
-from costboost.estimators.gradient.watching import GradientFollower, HeldOutRows, LossJudge
+from costboost.estimators.gradient.watching import GradientFollower, HeldOutRows
 from costboost.fitting.constraints import check_order
-from costboost.fitting.judging import HeldOut, Judge
+from costboost.fitting.judging import HeldOut
 from costboost.fitting.trainer import TableTrainer
 from costboost.fitting.warm import Progress
 from costboost.inputs.arrays import encode, read_numbers
@@ -208,12 +208,6 @@ class GradientTrainer(TableTrainer):
         own = self.weights if part is None else self.weights[part]
         unit = float(np.max(own)) / heaviest
         return tally if unit == 1.0 else lambda shards, total: unit * tally(shards, total)
-
-    def _judge(self, watched: Any) -> Judge | None:
-        if watched is None or self.plan.n_classes:
-            return super()._judge(watched)
-        followers = [(name, self._follower(part)) for name, part in watched]
-        return LossJudge(self.plan.metric, followers)
 
     def _follower(self, watched: HeldOutRows) -> GradientFollower:
         return GradientFollower(self.plan, self.binner, watched, *self._first)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from costboost.boosting.gradient.model import GradientEnsemble, Init, add_round
 from costboost.boosting.gradient.rows import Rows
 from costboost.costs import Costs
 from costboost.estimators.gradient.plan import GradientPlan
-from costboost.fitting.judging import Answers, Judge, class_actions
+from costboost.fitting.judging import Answers, Predictions, Said, class_actions
 from costboost.trees.forest import ForestBuilder
 
 Floats = NDArray[np.float64]
@@ -75,40 +74,28 @@ class GradientFollower:
         n_threads = self.plan.n_threads
         forest.add_trees(self.part.codes, self.margins, 0, len(forest), n_threads)
 
-    def follow(self, done: GradientRound) -> Answers:
+    def follow(self, done: GradientRound) -> Said:
         """Add a round; return what the model says now."""
         self._add(done)
+        return self._predictions() if self.part.costs is None else self._answers(self.part.costs)
+
+    def _answers(self, costs: Costs) -> Answers:
         part, plan = self.part, self.plan
-        assert part.costs is not None
         decided = part.y[:0]  # nobody asks
         if plan.odds is not None:
-            decided = part.costs.decide(self._proba(), encoded=True)
+            decided = costs.decide(self._proba(), encoded=True)
         elif plan.metric == "cost":
-            decided = class_actions(part.costs, choices_of(self.margins))
-        assert part.costs.classes is not None
-        return Answers(part.costs.classes, part.y, self._proba, decided, part.costs, part.weights)
+            decided = class_actions(costs, choices_of(self.margins))
+        assert costs.classes is not None
+        return Answers(costs.classes, part.y, self._proba, decided, costs, part.weights)
 
     def _proba(self) -> Floats:
         return np.asarray(self.plan.loss.proba(flat(self.margins)))
 
-    def loss_after(self, done: GradientRound) -> float:
-        """Add a round; return the mean loss of a regression, or the user's metric."""
-        self._add(done)
-        part, plan = self.part, self.plan
-        if callable(plan.metric):
-            extra = {} if part.weights is None else {"sample_weight": part.weights}
-            return float(plan.metric(part.y, self.margins[:, 0].copy(), **extra))
-        rows = Rows(part.y, 1, part.weights, prices=part.prices)
-        return float(plan.loss.mean_value(rows, self.margins))
+    def _predictions(self) -> Predictions:
+        part = self.part
+        return Predictions(part.y, self.margins[:, 0], self._mean_loss, part.weights)
 
-
-class LossJudge(Judge):
-    """Says after each round what a regression loses on the first set; watches the others."""
-
-    followers: Sequence[tuple[str, GradientFollower]]
-
-    def __call__(self, done: GradientRound) -> float:
-        """Follow all sets; return the loss on the first."""
-        for name, follower in self.followers:
-            self.results[name].append(follower.loss_after(done))
-        return self.results[self.followers[0][0]][-1]
+    def _mean_loss(self) -> float:
+        rows = Rows(self.part.y, 1, self.part.weights, prices=self.part.prices)
+        return float(self.plan.loss.mean_value(rows, self.margins))
