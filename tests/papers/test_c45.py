@@ -178,6 +178,14 @@ def test_the_test_has_the_highest_ratio_of_those_of_average_gain():
     assert best_test(table, rows, w, 2.0).column == columns[best]
 
 
+def test_weights_are_checked_as_everywhere():
+    X, y = load_iris(return_X_y=True)
+    weights = np.ones(len(y))
+    weights[7] = -1.0
+    with pytest.raises(ValueError, match="row 7: sample_weight is -1"):
+        C45Classifier().fit(X, y, weights)
+
+
 def test_weights_count_up_to_a_factor_and_rows_without_are_absent():
     X, y = golf(missing=True)
     rng = np.random.default_rng(0)

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from costboost.inputs.arrays import read_weights
 from costboost.papers import c45_trees
 from costboost.papers.c45_splits import Table
 
@@ -84,7 +85,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         """
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
         check_classification_targets(y)
-        w = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
+        w = read_weights(sample_weight, len(X))
         if self.confidence is not None and not 0 < self.confidence <= 1:
             raise ValueError(f"confidence={self.confidence!r}: give a number in (0, 1], or None.")
         self.classes_, codes = np.unique(y, return_inverse=True)

@@ -15,7 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from costboost.inputs.arrays import read_weights
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -71,7 +73,7 @@ class UnivariateLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         """
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
-        w = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
+        w = read_weights(sample_weight, len(X))
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) > 2:
             raise ValueError(
