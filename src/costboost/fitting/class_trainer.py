@@ -28,8 +28,6 @@ class ClassTrainer(TableTrainer):
     weights : float64 array of shape (n,) or None
     costs : Costs, bound to the classes and, if per row, to the rows
     classes : ndarray of shape (K,)
-    held_out : list of HeldOut, or None
-        Rows for early stopping, as `read_eval_set` returns them.
     observer : callable, or None
         Told of every round; True stops.
     """
@@ -42,12 +40,10 @@ class ClassTrainer(TableTrainer):
         weights: Floats | None,
         costs: Costs,
         classes: NDArray[Any],
-        held_out: list[HeldOut] | None = None,
         observer: Any = None,
     ) -> None:
         super().__init__(plan, X, y, weights, costs, observer)
         self.classes = classes
-        self._watch(held_out)
 
     @property
     def costs(self) -> Costs:

@@ -158,6 +158,22 @@ def class_actions(costs: Costs, answers: Codes) -> Codes:
     return answers
 
 
+class Decisions:
+    """The decisions at the last two looks: where they are the same, cost cannot have moved."""
+
+    def __init__(self) -> None:
+        nothing: Codes = np.empty(0, dtype=np.intp)
+        self._last_two = (nothing, nothing)
+
+    def note(self, decided: Codes) -> None:
+        """Keep the decisions of a look."""
+        self._last_two = (self._last_two[1], decided)
+
+    def unchanged(self) -> bool:
+        """Whether the last look decided nothing differently."""
+        return np.array_equal(*self._last_two)
+
+
 class Judge:
     """Says after each round how bad the answers on the first set are; watches the others.
 
@@ -170,8 +186,8 @@ class Judge:
     def __init__(self, metric: Any, followers: Sequence[tuple[str, Follower]]) -> None:
         self.metric, self.followers = metric, followers
         self.results: dict[str, list[float]] = {name: [] for name, _ in followers}
-        self._decided: tuple[Codes, Codes] | None = None
-        self._constant = np.inf
+        self._decisions = Decisions()
+        self._constant: float | None = None
 
     def __call__(self, done: Any) -> float:
         """Follow all sets; return the metric on the first."""
@@ -184,18 +200,15 @@ class Judge:
         return self.results[self.followers[0][0]][-1]
 
     def _note(self, answers: Answers) -> None:
-        if self._decided is None:
-            self._decided = (answers.decided, answers.decided)
+        self._decisions.note(answers.decided)
+        if self._constant is None:
             self._constant = answers.constant_cost()
-        else:
-            self._decided = (self._decided[1], answers.decided)
 
     def idle(self) -> bool:
-        """Whether the last round decided nothing differently: cost cannot have moved."""
-        looked_twice = len(self.results[self.followers[0][0]]) > 1
-        return looked_twice and self._decided is not None and np.array_equal(*self._decided)
+        """Whether the last round decided nothing differently, where cost is what counts."""
+        return self.metric == "cost" and self._decisions.unchanged()
 
     def beats_no_constant(self) -> bool:
         """Whether one answer for all rows would have cost no more than the best round."""
         found = self.results[self.followers[0][0]]
-        return bool(found) and min(found) >= self._constant
+        return self._constant is not None and min(found) >= self._constant

@@ -1,5 +1,6 @@
 """What every trainer has: a table that is binned once, and the way to a model.
 
+    bin the table -> watch eval sets -> for every model:
     weighted rows -> hold some out -> open the loop -> replay -> take rounds -> history -> model
 
 `Trainer`, `PNormTrainer` and `GradientTrainer` say what a loop and a model are; `train_models`
@@ -95,9 +96,21 @@ class TableTrainer:
         self.groups: Int64 | None = None  # the number of each row's group, where there are some
         self._beaten: list[bool] = []  # of each model: whether a constant costs no more
         self._max_rounds = int(plan.setting.n_rounds)
+        self._held_out = None
         self.table: Any = X if is_spread(X) else LocalTable(X, len(y), plan.n_threads)
+
+    # --- before the first model
+
+    def bin_table(self) -> None:
+        """Learn how to cut the columns of the table; an outside learner gets it as it is."""
+        plan = self.plan
         if plan.estimator is None:
-            self.table.fit_binner(weights, plan.max_bins, plan.categorical_features)
+            self.table.fit_binner(self.weights, plan.max_bins, plan.categorical_features)
+
+    def watch(self, held_out: list[HeldOut] | None) -> None:
+        """Prepare the rows of eval sets, as `read_eval_set` returns them, to judge rounds by."""
+        if held_out is not None:
+            self._held_out = [(part.name, self._watch_table(part)) for part in held_out]
 
     # --- one model
 
@@ -116,7 +129,7 @@ class TableTrainer:
             taken = self._take(loop.rounds, judge, done)
             evals = {} if judge is None else judge.results
             history = self._history(loop, taken.rounds, evals)
-        self.histories.append(history)
+        self.note(history)
         return self._finish(loop, history, used)
 
     def open(self, rows: Int64 | None, previous: Any = None) -> AbstractContextManager[Loop[Any]]:
@@ -140,12 +153,6 @@ class TableTrainer:
     def _follower(self, watched: Any) -> Follower:
         """Return what follows the rounds on held-out rows."""
         raise NotImplementedError
-
-    def _watch(self, held_out: list[HeldOut] | None) -> None:
-        """Prepare the rows of eval sets."""
-        self._held_out = None
-        if held_out is not None:
-            self._held_out = [(part.name, self._watch_table(part)) for part in held_out]
 
     def _watch_table(self, part: HeldOut) -> Any:
         """Return the rows of an eval set."""
@@ -368,6 +375,10 @@ class TableTrainer:
             "At these costs the columns tell too little of the rows, or there are too few rows: "
             "answer the constant, look at the costs (costs.describe()), or give better columns."
         )
+
+    def note(self, history: Any) -> None:
+        """Keep what is known of the rounds of a model that was trained."""
+        self.histories.append(history)
 
     def histories_of(self, models: tuple[Any, ...]) -> list[Any]:
         """Return what is known of the rounds of models that are kept: of one, the last trained."""

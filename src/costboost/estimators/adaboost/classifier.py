@@ -340,9 +340,11 @@ class CostBoostClassifier(
         plan = settle(self, X, labels, bound, len(classes))
         held_out = self._read_eval_set(eval_set, plan, bound)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
-        trainer = Trainer(plan, X, labels, weights, bound, classes, held_out, callbacks)
+        trainer = Trainer(plan, X, labels, weights, bound, classes, callbacks)
         del labels, weights, bound  # the trainer holds them, if anybody here does
         with trainer:
+            trainer.bin_table()
+            trainer.watch(held_out)
             self._train(trainer, groups)
         callbacks.close()
         return self
@@ -363,15 +365,16 @@ class CostBoostClassifier(
         self._rule_name = plan.rule.name
         self._scores: CalibratedScores | None
         self._ensembles: tuple[Ensemble, ...]
+        seen = None
         if plan.in_step:
-            self._scores = train_in_step(trainer, self.cv, groups, ensemble=self.ensemble)
+            self._scores, seen = train_in_step(trainer, self.cv, groups, ensemble=self.ensemble)
             self._ensembles = self._scores.models
             remember(self, trainer, self._ensembles[0], given)
         else:
             self._ensembles, self._scores = train_models(
                 self, trainer, given, cv=self.cv, groups=groups, ensemble=self.ensemble
             )
-        trainer.report(self, self._ensembles)
+        trainer.report(self, self._ensembles, seen)
 
     @property
     def _rule(self) -> Rule:

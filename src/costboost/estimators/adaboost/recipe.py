@@ -37,7 +37,7 @@ from costboost.costs import as_costs
 from costboost.estimators.adaboost.folds import Fold, Opener
 from costboost.estimators.adaboost.mixing import AdditiveFolds, Blend, Mix, fit_additive
 from costboost.estimators.adaboost.trainer import History, OutOfFold, Trainer
-from costboost.fitting.judging import Answers
+from costboost.fitting.judging import Answers, Decisions
 from costboost.shards.layout import blocks_of
 
 Floats = NDArray[np.float64]
@@ -93,8 +93,8 @@ class Race:
         self.y = trainer.y[rows].astype(np.uint8 if trainer.plan.n_classes <= 256 else np.uint32)
         self.weights = None if trainer.weights is None else trainer.weights[rows]
         self.costs = trainer.costs[rows]
-        self._decided: tuple[Rows, Rows] = (np.empty(0, np.intp), np.empty(0, np.intp))
-        self._constant = np.inf
+        self._decisions = Decisions()
+        self._constant: float | None = None
         plan = trainer.plan
         # Whether the user said what mistakes cost: else that is nobody's bill.
         self.priced = plan.metric == "cost" or trainer.costs != as_costs(None, trainer.classes)
@@ -171,10 +171,10 @@ class Race:
         trainer = self.trainer
         decided = self._decide(proba)
         if trainer.plan.metric == "cost":
-            self._decided = (self._decided[1], decided)
+            self._decisions.note(decided)
         given = (decided, self.costs, self.weights)
         answers = Answers(trainer.classes, self.y, lambda: proba, *given)
-        if self.priced:
+        if self.priced and self._constant is None:
             self._constant = answers.constant_cost()
         return answers
 
@@ -189,7 +189,7 @@ class Race:
 
     def _idle(self) -> bool:
         """Whether the last look decided nothing differently, where that is what counts."""
-        return self.trainer.plan.metric == "cost" and np.array_equal(*self._decided)
+        return self.trainer.plan.metric == "cost" and self._decisions.unchanged()
 
     def _watch(self, step: Step) -> bool:
         """Look if it is time to; True when the loss has not fallen for long enough, or is gone."""
@@ -222,7 +222,7 @@ class Race:
         self._choose()
         assert self._chosen is not None
         least = watch.best if plan.metric == "cost" else self._chosen.cost
-        self.trainer.settle_beaten(least >= self._constant)
+        self.trainer.settle_beaten(self._constant is not None and least >= self._constant)
         return self._chosen
 
     def _say(self, step: Step) -> str:
@@ -258,7 +258,9 @@ class Race:
         return self.trainer.attributes(models, CalibratedScores(models, maps, len(models)))
 
 
-def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> CalibratedScores:
+def train_in_step(
+    trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool
+) -> tuple[CalibratedScores, OutOfFold]:
     """Train one model for each fold, all to the same number of rounds, and calibrate them.
 
     With ``ensemble=False`` the folds say how many rounds and which calibration; one model of all
@@ -282,21 +284,22 @@ def train_in_step(trainer: Trainer, cv: Any, groups: Any, *, ensemble: bool) -> 
         race = Race(trainer, folds, additive)
         chosen = race.run()
     n_rounds = chosen.n_rounds
-    trainer.out_of_fold = OutOfFold(race.watch.looks, race.watch.costs)
     if ensemble or len(folds) == 1 or race.interrupted:
         looked = [r for r in race.watch.looks if r <= n_rounds]
         by_look = [race.train_costs[r] for r in looked]
-        trainer.out_of_fold.train_costs = [list(costs) for costs in zip(*by_look, strict=True)]
+        train_costs = [list(costs) for costs in zip(*by_look, strict=True)]
         for fold in folds:
-            trainer.histories.append(History(fold.rounds[:n_rounds], {}, None))
+            trainer.note(History(fold.rounds[:n_rounds], {}))
         models = race.models(n_rounds, chosen.mix)
     else:
         rows = cut.used(trainer.n_rows)
         blend = None
         if additive is not None and chosen.mix is not None:
             blend = Blend(chosen.mix, additive.of_all_rows())
-        models = (_train_alike(trainer, rows, n_rounds, chosen.calibration, blend),)
-    return CalibratedScores(models, (chosen.calibration,) * len(models), len(cut))
+        model, costs = _train_alike(trainer, rows, n_rounds, chosen.calibration, blend)
+        models, train_costs = (model,), [costs]
+    scores = CalibratedScores(models, (chosen.calibration,) * len(models), len(cut))
+    return scores, OutOfFold(race.watch.looks, race.watch.costs, train_costs)
 
 
 def _entropy(y: Rows, weights: Floats | None) -> float:
@@ -312,10 +315,11 @@ def _train_alike(
     n_rounds: int,
     calibration: ClassCalibration,
     blend: Blend | None,
-) -> Ensemble:
+) -> tuple[Ensemble, list[float]]:
     """Train one model on all rows, for as many rounds as the folds took.
 
-    Callbacks are told of its rounds, but it is the number of rounds that the calibration is for.
+    Also return what its decisions on these rows cost, at the looks. Callbacks are told of its
+    rounds, but it is the number of rounds that the calibration is for.
     """
     costs: list[float] = []
     with ExitStack() as stack:
@@ -333,7 +337,5 @@ def _train_alike(
         rounds = islice(fold.source(), n_rounds)
         taken = consume(rounds, [tell], on_interrupt=trainer.plan.on_interrupt).rounds
         model = fold.blended(len(taken), blend)
-    trainer.histories.append(History(taken, {}))
-    assert trainer.out_of_fold is not None
-    trainer.out_of_fold.train_costs = [costs]
-    return model
+    trainer.note(History(taken, {}))
+    return model, costs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -57,9 +57,9 @@ class History:
     slope: float = 2.0
 
 
-@dataclass
+@dataclass(frozen=True)
 class OutOfFold:
-    """What the recipe saw at its looks.
+    """What the recipe saw at its looks, instead of costs after every round.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class OutOfFold:
 
     rounds: list[int]
     losses: list[float]
-    train_costs: list[list[float]] = field(default_factory=list)
+    train_costs: list[list[float]]
 
 
 class Trainer(ClassTrainer):
@@ -79,7 +79,6 @@ class Trainer(ClassTrainer):
 
     plan: Plan
     histories: list[History]
-    out_of_fold: OutOfFold | None = None  # set by the recipe
     _warned = False
 
     @property
@@ -228,8 +227,10 @@ class Trainer(ClassTrainer):
             margins = self.table.apply(walk, rows)
         return model.scores(margins, model.total_alpha)
 
-    def report(self, estimator: Any, models: tuple[Ensemble, ...]) -> None:
-        """Set the fitted attributes that tell of rounds."""
+    def report(
+        self, estimator: Any, models: tuple[Ensemble, ...], seen: OutOfFold | None = None
+    ) -> None:
+        """Set the fitted attributes that tell of rounds, and of what the recipe has seen."""
         kept, names = self.histories_of(models), {"train_cost_": "train_cost"}
         if not self.plan.log_loss:  # which knows neither errors nor Z
             names |= {"estimator_errors_": "error", "normalizers_": "normalizer"}
@@ -237,10 +238,10 @@ class Trainer(ClassTrainer):
         series["estimator_weights_"] = [model.alphas for model in models]
         if self.plan.bounded:
             series["cost_bound_"] = [h.cost_bound for h in kept]
-        if self.out_of_fold is not None:
-            series["validation_rounds_"] = [np.array(self.out_of_fold.rounds)]
-            series["validation_loss_"] = [np.array(self.out_of_fold.losses)]
-            series["train_cost_"] = [np.array(c) for c in self.out_of_fold.train_costs]
+        if seen is not None:
+            series["validation_rounds_"] = [np.array(seen.rounds)]
+            series["validation_loss_"] = [np.array(seen.losses)]
+            series["train_cost_"] = [np.array(costs) for costs in seen.train_costs]
         if self.plan.estimator is not None:
             series["estimators_"] = [list(model.estimators) for model in models]
         set_history(estimator, series)

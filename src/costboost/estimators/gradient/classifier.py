@@ -291,13 +291,13 @@ class GradientBoostClassifier(
         plan = settle_classification(self, X, labels, bound, len(classes))
         held_out = read_eval_set(self, eval_set, per_row=bound.per_row)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
-        trainer = GradientTrainer(
-            plan, X, labels, weights, costs=bound, held_out=held_out, observer=callbacks
-        )
+        trainer = GradientTrainer(plan, X, labels, weights, costs=bound, observer=callbacks)
         del labels, weights, bound  # the trainer holds them, if anybody here does
         self._loss, self._natural = plan.loss, plan.odds is not None
         given = lambda: {"the classes of y": classes, "costs": trainer.costs}  # noqa: E731
         with trainer:
+            trainer.bin_table()
+            trainer.watch(held_out)
             self._models, self._scores = train_models(
                 self, trainer, given, cv=self.cv, groups=groups, ensemble=self.ensemble
             )

@@ -257,11 +257,11 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
         prices = self._prices(plan, over, under, len(target))
         held_out = read_eval_set(self, eval_set, per_row=prices is not None)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
-        trainer = GradientTrainer(
-            plan, X, target, weights, prices=prices, held_out=held_out, observer=callbacks
-        )
+        trainer = GradientTrainer(plan, X, target, weights, prices=prices, observer=callbacks)
         del target, weights, sample_weight  # the trainer holds them, if anybody here does
         with trainer:
+            trainer.bin_table()
+            trainer.watch(held_out)
             self._models, _ = train_models(self, trainer, lambda: {"over and under": prices})
         self._report(trainer, "loss")
         callbacks.close()

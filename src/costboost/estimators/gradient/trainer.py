@@ -66,8 +66,6 @@ class GradientTrainer(TableTrainer):
         Bound to the classes and, if per row, to the rows; None for regression.
     prices : float64 array of shape (n, 2) or None
         Pinball loss's (over, under) of every row.
-    held_out : list of HeldOut, or None
-        Rows for early stopping, as `read_eval_set` returns them.
     observer : callable or None
         Told of every round; True stops.
     """
@@ -85,14 +83,10 @@ class GradientTrainer(TableTrainer):
         *,
         costs: Costs | None = None,
         prices: Floats | None = None,
-        held_out: list[HeldOut] | None = None,
         observer: Any = None,
     ) -> None:
         super().__init__(plan, X, y, weights, costs, observer)
         self.prices = prices
-        if self.binner is not None:
-            check_order(plan.monotone, self.binner)
-        self._watch(held_out)
 
     # --- training
 
@@ -182,6 +176,7 @@ class GradientTrainer(TableTrainer):
             check_regressor(plan.estimator, weighted=not searching or table.weights is not None)
             taught = (self.table_of(rows), searching, table.weights)
             return GradientRegressor(plan.estimator, *taught, seed=setting.seed)
+        check_order(plan.monotone, self.binner)
         least_squares = searching or plan.loss.least_squares
         return GradientTree(
             self.binner,

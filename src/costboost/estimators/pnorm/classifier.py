@@ -292,9 +292,11 @@ class PNormBoostClassifier(
         plan = settle(self, X, bound, len(classes))
         held_out = read_eval_set(self, eval_set, per_row=bound.per_row)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
-        trainer = PNormTrainer(plan, X, labels, weights, bound, classes, held_out, callbacks)
+        trainer = PNormTrainer(plan, X, labels, weights, bound, classes, callbacks)
         del labels, weights, bound  # the trainer holds them, if anybody here does
         with trainer:
+            trainer.bin_table()
+            trainer.watch(held_out)
             self._train(trainer, groups)
         callbacks.close()
         return self
