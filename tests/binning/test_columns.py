@@ -12,6 +12,8 @@ from scipy import sparse
 
 from binning_cases import mixed_matrix
 from costboost.binning.binner import fit_binner
+from costboost.binning.columns import DenseTable, ObjectTable, SparseTable
+from costboost.binning.weighing import weigh_rows
 
 
 @pytest.mark.parametrize("layout", ["C", "F", "strided", "negative", "read-only", "swapped"])
@@ -80,3 +82,53 @@ def test_wide_sparse_matrices_are_not_made_dense():
     tracemalloc.stop()
     assert peak < 10e6  # dense floats would be 80 MB
     assert binner.n_features == 2_000
+
+
+def test_numbers_stay_small_where_that_loses_nothing():
+    for dtype, held in (("f4", 4), ("f2", 4), ("i2", 4), ("?", 4), ("i4", 8), ("f8", 8)):
+        table = DenseTable(np.ones((3, 2), dtype=dtype))
+        assert table.itemsize() == held
+        assert table.numbers(1, 0, 3).dtype.itemsize == held
+        assert next(iter(table.copy_columns([1]))).dtype.itemsize == held
+    exact = np.array([[2**24 + 1]], dtype=np.int32)  # which float32 cannot hold
+    assert DenseTable(exact).numbers(0, 0, 1).tolist() == [2**24 + 1]
+
+
+def test_fields_of_packed_records_are_read():
+    records = np.zeros(4, dtype=[("flag", "u1"), ("x", "<f8", (2,))])
+    records["x"] = np.arange(8.0).reshape(4, 2)
+    X = records["x"]
+    assert not X.flags.aligned
+    table = DenseTable(X)
+    assert table.array.flags.aligned
+    assert [part.tolist() for part in table.copy_columns([1, 0])] == [[1, 3, 5, 7], [0, 2, 4, 6]]
+
+
+@pytest.mark.parametrize("weights", [None, [1, 0, 2, 1, 0], [1, 1, 0, 1, 1], [0, 0, 0, 0, 1]])
+def test_samples_of_a_sparse_column_are_those_of_the_dense_one(weights):
+    dense = np.array([[0.0, 3], [2, 0], [0, 0], [2, np.nan], [-1, 0]])
+    rows = weigh_rows(weights, 5)
+
+    def totals(table, j):
+        ((values, units),) = table.samples([j], rows)
+        units = np.ones(len(values), dtype=int) if units is None else units
+        found = {}
+        for value, unit in zip(values.tolist(), units.tolist(), strict=True):
+            assert unit > 0
+            found[str(value)] = found.get(str(value), 0) + unit
+        return found
+
+    sparse_table = SparseTable(sparse.csr_array(dense))
+    for j in range(2):
+        assert totals(sparse_table, j) == totals(DenseTable(dense), j)
+        np.testing.assert_array_equal(sparse_table.numbers(j, 1, 4), dense[1:4, j])
+
+
+def test_columns_of_objects_are_read_in_part():
+    table = ObjectTable(np.array([["a", 1], [None, 2.5], ["a", None]], dtype=object))
+    assert [table.is_categorical(j) for j in range(2)] == [True, False]
+    codes, keys = table.keys(0, 1, 3)
+    assert (codes.tolist(), keys) == ([-1, 0], ["a"])
+    np.testing.assert_array_equal(table.numbers(1, 1, 3), [2.5, np.nan])
+    with pytest.raises(ValueError, match="Column 0 holds strings where numbers are expected"):
+        table.numbers(0, 0, 3)

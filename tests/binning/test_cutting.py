@@ -12,6 +12,16 @@ from hypothesis import strategies as st
 
 from binning_cases import MAX_BINS, column, large, weighted_columns
 from costboost.binning.binner import MISSING, fit_binner
+from costboost.binning.columns import DenseTable, ObjectTable
+from costboost.binning.cutting import (
+    cut_ordered,
+    distinct_values,
+    halfway,
+    heaviest,
+    key_totals,
+    sorted_with_sums,
+)
+from costboost.binning.weighing import weigh_rows
 from naive import binning as naive
 
 
@@ -154,3 +164,68 @@ def test_more_categories_than_bins(as_strings):
     assert binner.has_missing[0]
     expected = [kept.index(v) if v in kept else MISSING for v in values]
     assert binner.encode(X).ravel().tolist() == expected
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("largest", [3, 1 << 33])  # beyond 32 bits pairs are no words
+def test_values_are_sorted_with_the_sums_of_their_weights(dtype, largest):
+    rng = np.random.default_rng(0)
+    values = rng.choice([-np.inf, -2.5, -0.0, 0.0, 1e-40, 7, np.inf, np.nan, -np.nan], 60)
+    values = values.astype(dtype)
+    units = rng.integers(1, largest, 60)
+    ordered, sums = sorted_with_sums(values.copy(), units)
+    assert len(ordered) == np.count_nonzero(~np.isnan(values))
+    np.testing.assert_array_equal(ordered, np.sort(values)[: len(ordered)])
+    for value in np.unique(ordered):
+        first, last = (
+            np.searchsorted(ordered, [value, value], "left")[0],
+            np.searchsorted(ordered, value, "right"),
+        )
+        assert sums[last] - sums[first] == units[values == value].sum()
+
+
+def test_distinct_values_of_nothing_of_one_and_of_zeros():
+    none = np.empty(0, dtype=np.int64)
+    values, weights = distinct_values(np.empty(0), none)
+    assert (values.tolist(), weights.tolist()) == ([], [])
+    values, weights = distinct_values(np.array([5.0]), np.array([0, 3]))
+    assert (values.tolist(), weights.tolist()) == ([5.0], [3])
+    values, weights = distinct_values(np.array([-0.0, 0.0, 2.0]), none)
+    assert (str(values.tolist()), weights.tolist()) == ("[0.0, 2.0]", [2, 1])
+
+
+def test_halfway_is_never_the_right_neighbour():
+    tiny = np.nextafter(1.0, 2.0)
+    lower = np.array([1.0, -1.7e308, -np.inf, 5.0, -np.inf, -0.0, 0.0])
+    upper = np.array([tiny, 1.7e308, 5.0, np.inf, np.inf, np.inf, 1.0])
+    middle = halfway(lower, upper)
+    assert np.all((lower <= middle) & (middle < upper))
+    assert middle.tolist() == [1.0, 0.0, -np.inf, 5.0, -np.inf, 0.0, 0.5]
+    assert not np.signbit(middle[5])
+
+
+def test_the_heaviest_categories_stay_in_their_order():
+    totals = {"b": 2, 3.0: 5, "a": 2, 1.0: 2}
+    assert heaviest(totals, 4) == (1.0, 3.0, "a", "b")
+    assert heaviest(totals, 3) == (1.0, 3.0, "a")  # of equals the first
+    assert heaviest({**totals, "b": 9}, 2) == (3.0, "b")
+    assert heaviest({}, 2) == ()
+
+
+def test_categories_without_weight_do_not_occur(monkeypatch):
+    monkeypatch.setattr("costboost.binning.cutting._KEY_ROWS", 2)  # several blocks
+    table = ObjectTable(np.array([["a"], ["b"], [None], ["a"], ["c"]], dtype=object))
+    weights = weigh_rows([1, 0, 2, 3, 2], 5)
+    unit = weights.every[0]
+    found, missing = key_totals(table, weights, 0)
+    assert found == {"a": 4 * unit, "c": 2 * unit}
+    assert missing == 2 * unit
+    assert key_totals(table, weigh_rows(None, 5), 0) == ({"a": 2, "b": 1, "c": 1}, 1)
+
+
+def test_a_table_is_cut_as_its_columns_are():
+    X = np.random.default_rng(3).normal(size=(300, 9))
+    binner = fit_binner(X, max_bins=7)
+    for j, values in enumerate(DenseTable(X).copy_columns(range(9))):
+        alone = cut_ordered(*sorted_with_sums(values, None), 7)
+        np.testing.assert_array_equal(binner.edges[j], alone)

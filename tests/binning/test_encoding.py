@@ -8,10 +8,15 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 
 from binning_cases import ONES, column, large, mixed_matrix
 from costboost.binning.binner import fit_binner
+from costboost.binning.columns import DenseTable, SparseTable
+from costboost.binning.encoding import encode_table, make_encoder, make_target
+from naive import binning as naive
 
 
 @pytest.mark.parametrize("scale", [0.5, 2.0, 8.0])
@@ -103,3 +108,54 @@ def test_columns_that_are_not_encoded_are_of_the_same_kind(kind):
         binner.encode(table(a=number, b=number, c=number), columns=[0])
     missing = [None, None, None]
     binner.encode(table(a=number, b=number, c=missing), columns=[0])
+
+
+EDGES = st.lists(
+    st.one_of(
+        st.floats(-1e3, 1e3),
+        st.floats(allow_nan=False),
+        st.sampled_from([-np.inf, 0.0, 5e-324, 1e-300, 1e300, 1.7e308]),
+    ),
+    max_size=40,
+    unique=True,
+).map(sorted)
+
+
+def codes_of(table, edges, categories):
+    target = make_target(table.n_rows, table.n_columns)
+    encode_table(make_encoder(edges, categories), table, target, 1)
+    return target.out
+
+
+@given(EDGES, EDGES)
+def test_any_edges_are_searched_rightly(one, other):
+    """Edges over all decades fall into few cells of the guide, and still count those below."""
+    x = np.array([*one, *other, -np.inf, 0.0, np.inf, np.nan])
+    X = np.column_stack([x, x])
+    for table in (DenseTable(X), SparseTable(sparse.csr_array(X))):
+        codes = codes_of(table, [np.array(one), np.array(other)], [None, None])
+        assert codes[:, 0].tolist() == [naive.code(v, one) for v in x]
+        assert codes[:, 1].tolist() == [naive.code(v, other) for v in x]
+
+
+def test_numbers_that_are_categories_have_their_places():
+    table = DenseTable(np.array([[7.0], [-1], [3], [8], [np.nan], [-np.inf]]))
+    codes = codes_of(table, [np.empty(0)], [(-1.0, 3.0, 7.0)])
+    assert codes.ravel().tolist() == [2, 0, 1, 255, 255, 255]
+    nothing = codes_of(table, [np.empty(0)], [()])  # no category was kept
+    assert nothing.ravel().tolist() == [255] * 6
+    missing = DenseTable(np.full((2, 1), np.nan))
+    assert codes_of(missing, [np.empty(0)], [("a",)]).ravel().tolist() == [255, 255]
+    with pytest.raises(ValueError, match=r"Column 0 holds numbers.*were strings in training"):
+        codes_of(table, [np.empty(0)], [("a",)])
+
+
+def test_features_are_sorted_and_named_once():
+    assert make_target(2, 5, columns=[3, 0, 3]).features.tolist() == [0, 3]
+    assert make_target(2, 5, columns=iter([])).features.tolist() == []
+    assert make_target(2, 5, columns=[1]).out.tolist() == [[0] * 5] * 2  # never what was there
+    assert make_target(0, 5, positions=np.empty(0, dtype=np.int64)).out.shape == (0, 5)
+    frozen = np.empty((2, 5), dtype=np.uint8)
+    frozen.flags.writeable = False
+    with pytest.raises(ValueError, match="writeable"):
+        make_target(2, 5, out=frozen)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from costboost.binning.binner import fit_binner
-from costboost.binning.frames import FrameTable
+from costboost.binning.frames import FrameTable, PandasTable
 
 COLOURS = ["red", None, "blue", "red", "green"]
 
@@ -162,3 +162,43 @@ def test_columns_of_nothing_but_nulls():
         binner = fit_binner(X)
         assert binner.n_bins.tolist() == [1]
         assert binner.encode(X).tolist() == [[255], [255]]
+
+
+def test_a_row_of_pandas_is_read_as_one_block():
+    X = pd.DataFrame({"i": [2**53 + 1, 7], "c": ["x", "y"], "b": [True, False], "f": [0.5, 2.0]})
+    table = PandasTable(X)
+    assert table.plain.tolist() == [True, False, True, True]
+    values, places = table.block(np.array([0, 3]), 0, 1)
+    assert values[:, places].tolist() == [[2.0**53, 0.5]]  # rounded, as by `numbers`
+    assert table.numbers(0, 0, 1).tolist() == [2.0**53]
+    values, places = PandasTable(X[["f"]]).block(np.array([0]), 1, 2)
+    assert values[:, places].tolist() == [[2.0]]
+
+
+def test_columns_are_named_if_all_names_are_strings():
+    X = pd.DataFrame({"a": [1.0], 2: ["x"]})
+    table = PandasTable(X)
+    assert table.names is None
+    with pytest.raises(ValueError, match="Column 1 holds String where numbers are expected"):
+        table.numbers(1, 0, 1)
+    named = FrameTable(nw.from_native(pl.DataFrame({"a": [1.0], "d": ["x"]})))
+    assert named.names == ("a", "d")
+    with pytest.raises(ValueError, match=r"Column 'd'.*list it in categorical_features"):
+        named.numbers(1, 0, 1)
+
+
+def test_parts_of_a_column_are_those_rows():
+    words = pl.DataFrame({"c": ["b", None, "a", "b"], "n": [1, None, 3, 4]})
+    table = FrameTable(nw.from_native(words))
+    codes, keys = table.keys(0, 1, 4)
+    assert [keys[code] if code >= 0 else None for code in codes] == [None, "a", "b"]
+    np.testing.assert_array_equal(table.numbers(1, 0, 3), [1, np.nan, 3])
+    assert [table.has_keys(j) for j in range(2)] == [True, False]
+
+
+def test_dates_are_no_categories():
+    dates = pl.DataFrame({"t": pl.Series([0, 1]).cast(pl.Date)})
+    table = FrameTable(nw.from_native(dates))
+    for ask in (lambda: table.is_categorical(0), lambda: table.keys(0, 0, 2)):
+        with pytest.raises(ValueError, match=r"'t' holds Date where.*convert it to numbers\.$"):
+            ask()
