@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 
 from costboost import Costs
 from costs_cases import FRAUD
@@ -57,3 +58,36 @@ def test_concat():
     ):
         with pytest.raises(ValueError, match=message):
             Costs.concat(parts)
+
+
+@pytest.mark.parametrize("unit", [1e-290, 1.0, 1e290])
+def test_a_column_is_scaled_to_the_same_bits_as_an_array(unit):
+    amounts = np.random.default_rng(0).uniform(1, 9, 50) * unit
+    table = pd.DataFrame({"amount": amounts})
+    for change in (lambda c: 0.1 * c + 0.3 * unit, lambda c: (c + 0.7 * unit) * (1 / 3) * 7):
+        later = change(Costs(fp=unit, fn="amount")).bind_table(table)
+        now = change(Costs(fp=unit, fn=amounts))
+        assert_array_equal(np.asarray(later), np.asarray(now))
+
+
+def test_prices_may_not_leave_the_range_of_prices():
+    with pytest.raises(ValueError, match=r"the cost is 1e\+301; values beyond 1e\+300"):
+        Costs(1e299, 1) * 100
+    with pytest.raises(ValueError, match="between 0 and 1e-305"):
+        Costs(1e-300, 1) * 1e-9
+    by_column = Costs(fp=8, fn="amount", tp=8, tn=8) + -5
+    with pytest.raises(ValueError, match="row 1: the column 'amount' is -4, which is negative"):
+        by_column.bind_table(pd.DataFrame({"amount": [6.0, 1.0]}))
+
+
+def test_rows_that_follow_each_other_keep_their_labels_apart():
+    one = Costs.from_matrix([[0, 1], [5, 0]], classes=["a", "b"])
+    other = Costs.from_matrix([[0, 1], [5, 0]], classes=["b", "a"])
+    with pytest.raises(ValueError, match="Only costs of the same form, classes, actions"):
+        Costs.concat([one, other])
+    with pytest.raises(ValueError, match="positive class"):
+        Costs.concat([Costs(1, [2], positive="a"), Costs(1, [2], positive="b")])
+    actions = Costs.of_actions({"x": {"a": [1.0, 2.0], "b": 0}, "y": 3})
+    both = Costs.concat([actions, actions[:1]])
+    assert_array_equal(np.asarray(both)[:, 0, 0], [1, 2, 1])
+    assert both.actions.tolist() == ["x", "y"]

@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
 
-from costboost.costs import Costs, as_costs
+from costboost.costs import Costs, as_costs, binding
+from costboost.costs.reading import read_actions, read_binary, read_matrix, read_rows
 from costs_cases import LOAN, SQUARE
 
 
@@ -59,3 +60,51 @@ def test_labels_of_every_kind(labels):
     decided = costs.decide([[0.95, 0.05], [0.5, 0.5]])
     assert decided.dtype == np.array(labels).dtype
     assert decided.tolist() == labels
+
+
+def test_binding_permutes_both_sides_of_a_square_and_one_of_others():
+    prices = np.arange(1.0, 10.0).reshape(3, 3)
+    state = read_matrix(prices, classes=["a", "b", "c"])
+    bound = binding.bind(state, ["c", "a", "b"], None)
+    assert_array_equal(np.reshape(bound.columns, (3, 3)), prices[[2, 0, 1]][:, [2, 0, 1]])
+    wide = read_matrix(prices, classes=["a", "b", "c"], actions=["x", "y", "z"])
+    bound = binding.bind(wide, ["c", "a"], None)
+    assert_array_equal(np.reshape(bound.columns, (2, 3)), prices[[2, 0]])
+    assert binding.bind(bound, ["c", "a"], None) is bound
+
+
+def test_the_positive_class_is_forgotten_with_the_other_one():
+    state = read_matrix(SQUARE, classes=["a", "b", "c"])
+    two = binding.with_positive(binding.bind(state, ["a", "b"], None), "b")
+    assert binding.bind(two, ["b", "a"], None).positive == "b"
+    assert binding.bind(two, ["b"], None).positive is None
+    with pytest.raises(ValueError, match="positive='b' must be one of two classes"):
+        binding.with_positive(state, "b")
+    with pytest.raises(ValueError, match=r"positive must be one label, but \['a'\] was given"):
+        binding.with_positive(read_binary(1, 2), ["a"])
+
+
+def test_labels_and_codes_are_checked_by_row():
+    state = binding.bind(read_binary(1, [2, 3], positive="b"), ["b", "a"], 2)
+    assert binding.codes_of_labels(state, ["a", "b"], encoded=False).tolist() == [1, 0]
+    assert binding.codes_of_actions(state, [1, 0], encoded=True).tolist() == [1, 0]
+    assert binding.labels_of_actions(state, np.array([1, 1, 0]), False).tolist() == ["a", "a", "b"]
+    with pytest.raises(ValueError, match="These costs have 2 rows, but y has 1"):
+        binding.codes_of_labels(state, ["a"], encoded=False)
+    with pytest.raises(ValueError, match="row 1: predicted has the label 'c'"):
+        binding.codes_of_actions(state, ["a", "c"], encoded=False)
+    with pytest.raises(ValueError, match="row 0: predicted has code -1"):
+        binding.codes_of_actions(state, [-1, 0], encoded=True)
+    with pytest.raises(ValueError, match=r"bind\(classes\) these costs first"):
+        binding.codes_of_labels(read_rows([1.0]), ["a"], encoded=False)
+
+
+def test_what_has_other_decisions_is_named_when_refused():
+    state = read_actions({f"act {i}": {"x": i, "y": 1} for i in range(7)})
+    with pytest.raises(ValueError, match=r"of_errors compares.*\['act 0', .* 'act 4', \.\.\.\]"):
+        binding.refuse_unless_square(state, "of_errors")
+    binding.refuse_unless_signed(state)  # no two classes decided between: nothing to sign
+    unsigned = binding.bind(read_matrix([[0, 1], [2, 0]]), ["x", "y"], None)
+    with pytest.raises(ValueError, match="A threshold is for the positive class"):
+        binding.refuse_unless_signed(unsigned)
+    binding.refuse_unless_signed(binding.with_positive(unsigned, "x"))

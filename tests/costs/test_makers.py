@@ -1,5 +1,7 @@
 """Other ways to make costs: by action, one after the other."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -62,3 +64,42 @@ def test_actions_that_are_not_priced(prices, message):
 def test_benefits_of_actions():
     costs = Costs.of_actions({"sell": {"x": -5, "y": 1}, "keep": 0}, benefits=True)
     assert_array_equal(np.asarray(costs)[0], [[-5, 0], [1, 0]])
+
+
+def test_costs_of_every_maker_are_of_the_class_that_was_asked():
+    class Mine(Costs):
+        __slots__ = ()
+
+    made = [
+        Mine.from_matrix([[0, 1], [5, 0]]),
+        Mine.of_actions({"a": {"x": 1, "y": 0}, "b": 2}),
+        Mine.of_rows([1.0, 2.0]),
+        Mine.concat([Mine(1, [2]), Mine(1, [3])]),
+    ]
+    assert all(type(costs) is Mine for costs in made)
+
+
+def test_a_matrix_by_row_is_the_matrix_of_each_row():
+    rng = np.random.default_rng(0)
+    C = rng.uniform(1, 9, (5, 3, 2))
+    costs = Costs.from_matrix(C, classes=list("abc"), actions=["x", "y"])
+    assert_array_equal(np.asarray(costs), C)
+    for i in range(5):
+        alone = Costs.from_matrix(C[i], classes=list("abc"), actions=["x", "y"])
+        assert_array_equal(np.asarray(costs[i]), np.asarray(alone))
+
+
+def test_prices_of_answers_are_kept_by_class():
+    C = np.arange(1.0, 7.0).reshape(2, 3)
+    costs = Costs.of_rows(C, classes=["b", "c", "a"])
+    assert_array_equal(costs.bind(["a", "b", "c"]).of_labels(["a", "a"]), C[:, [2, 0, 1]])
+    assert costs.contain_truth
+    twin = pickle.loads(pickle.dumps(costs))
+    assert twin == costs
+
+
+def test_makers_doubt_what_looks_like_benefits_and_keep_it():
+    with pytest.warns(UserWarning, match="if benefits were meant") as caught:
+        costs = Costs.from_matrix(np.eye(2), classes=["x", "y"])
+    assert {warning.filename for warning in caught} == {__file__}
+    assert_array_equal(np.asarray(costs)[0], np.eye(2))

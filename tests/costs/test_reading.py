@@ -9,6 +9,14 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from costboost.costs import Costs, as_costs
+from costboost.costs.reading import (
+    read_actions,
+    read_binary,
+    read_matrix,
+    read_row_index,
+    read_rows,
+    read_value,
+)
 from costs_cases import LOAN, SQUARE
 
 
@@ -109,3 +117,71 @@ def test_costs_that_are_not_costs(build, message):
 
 def test_benefits_allow_negative_costs():
     assert_array_equal(np.asarray(Costs(1, 2, tp=-5, benefits=True)), [[[0, 1], [2, -5]]])
+
+
+def test_the_four_prices_stand_where_the_matrix_has_them():
+    state = read_binary(fp=1, fn=2, tp=3, tn=4)
+    assert [[float(state.cell(k, a)) for a in range(2)] for k in range(2)] == [[4, 1], [2, 3]]
+    assert state.signed
+
+
+def test_any_price_may_be_missing_from_a_matrix_but_not_from_actions():
+    state = read_actions({"go": {"bad": "amount", "good": 0}, "ask": 5})
+    assert state.classes.tolist() == ["bad", "good"]
+    assert state.actions.tolist() == ["go", "ask"]
+    assert [source.read for source in state.sources] == ["amount"]
+    assert [float(cell.values) for cell in state.cells[1:]] == [5, 0, 5]
+    with pytest.raises(ValueError, match=r"'ask' has prices for \['bad'\], and 'go' for"):
+        read_actions({"go": {"bad": 1, "good": 0}, "ask": {"bad": 1}})
+
+
+def test_arrays_in_cells_are_rows_and_arrays_of_arrays_are_matrices():
+    mixed = read_matrix([[0, np.array([1.0, 2.0, 3.0])], [7, 0]])
+    assert (mixed.n_rows, mixed.shape) == (3, (3, 2, 2))
+    rows = [np.array([[0.0, 1.0], [5.0, 0.0]]), np.array([[0.0, 2.0], [6.0, 0.0]])]
+    assert read_matrix(rows).shape == (2, 2, 2)
+    plain = read_matrix([np.array([0.0, 1.0]), np.array([5.0, 0.0])])
+    assert plain.n_rows is None
+    objects = np.array([[0, "fee"], [5, 0]], dtype=object)
+    assert read_matrix(objects).sources == read_matrix(objects.tolist()).sources
+    with pytest.raises(ValueError, match="C has rows of different lengths"):
+        read_matrix([[0, "fee"], [5, 0, 1]])
+
+
+def test_nothing_means_that_every_mistake_costs_1():
+    state = read_value(None)
+    assert (state.form, state.n_classes, state.n_rows) == ("rows", None, None)
+    assert float(state.cells[0].values) == 1
+    with pytest.raises(ValueError, match=r"Costs\(fp=, fn=\), Costs.from_matrix\(C\) or"):
+        read_value([[1, 2, 3]])
+
+
+def test_prices_of_one_answer_are_no_prices_of_answers():
+    assert read_rows([5.0]).shape == (1,)
+    assert read_rows([[1.0, 2.0]]).shape == (1, 2)
+    assert read_rows("amount").sources[0].read == "amount"
+    with pytest.raises(ValueError, match=r"c has shape \(3, 1\); of_rows takes"):
+        read_rows([[1.0], [2.0], [3.0]])
+
+
+@pytest.mark.parametrize(
+    ("index", "rows"),
+    [
+        (2, [2]),
+        (-1, [3]),
+        ([], []),
+        ((np.array([1, 0]), Ellipsis), [1, 0]),
+        ([True, False, False, True], [0, 3]),
+        (slice(1, None, 2), [1, 3]),
+        (np.uint8(1), [1]),
+    ],
+    ids=str,
+)
+def test_an_index_of_rows_is_one_dimensional(index, rows):
+    assert np.arange(4)[read_row_index(index)].tolist() == rows
+
+
+@pytest.mark.parametrize("index", [(0, 0), (slice(None), 0), [[0]], 1.0, ["a"], None], ids=str)
+def test_what_is_no_index_of_rows(index):
+    with pytest.raises(IndexError, match="indexed by row"):
+        read_row_index(index)

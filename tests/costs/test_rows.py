@@ -160,3 +160,29 @@ def test_slicing_by_index_is_slicing_by_position(order, n):
 def test_labels_that_do_not_tell_rows(cut, message):
     with pytest.raises(IndexError, match=message):
         cut(Costs(fp=8, fn=NAMED["amount"]))
+
+
+def test_costs_of_no_rows_are_still_costs():
+    none = Costs(1, [2.0, 3.0])[[]]
+    assert none.shape == (0, 2, 2)
+    assert none.largest == 1
+    assert hash(none) == hash(Costs(1, [9.0])[:0])
+    assert none == Costs(1, [9.0])[:0]
+    assert none != Costs(1, 2)
+    assert list(none) == []
+    assert none.bind([0, 1]).of_labels([]).shape == (0, 2)
+
+
+def test_the_largest_counts_benefits_by_their_size():
+    assert Costs(1, [2, 7, 3]).largest == 7
+    assert Costs(1, 2, tp=-30, benefits=True).largest == 30
+    assert Costs.of_rows([[0, 1e300], [1e-300, 0]]).largest == 1e300
+
+
+def test_a_mask_from_a_table_must_be_of_the_same_rows():
+    costs = Costs(fp=NAMED["fee"], fn=NAMED["amount"])
+    with pytest.raises(IndexError, match="another index"):
+        costs[NAMED["fee"][::-1] > 1]
+    assert costs[(NAMED["fee"] > 1).to_numpy()] == costs[[1, 2]]
+    twice = Costs.concat([costs, costs])
+    assert twice[twice.index] == twice  # the very index, though it names rows twice
