@@ -17,6 +17,7 @@ from costboost.costs.reading import (
     read_rows,
     read_value,
 )
+from costboost.costs.state import dense
 from costs_cases import LOAN, SQUARE
 
 
@@ -140,6 +141,8 @@ def test_arrays_in_cells_are_rows_and_arrays_of_arrays_are_matrices():
     assert (mixed.n_rows, mixed.shape) == (3, (3, 2, 2))
     rows = [np.array([[0.0, 1.0], [5.0, 0.0]]), np.array([[0.0, 2.0], [6.0, 0.0]])]
     assert read_matrix(rows).shape == (2, 2, 2)
+    nested = [list(matrix) for matrix in rows]  # no cell is a number
+    assert_array_equal(dense(read_matrix(nested)), rows)
     plain = read_matrix([np.array([0.0, 1.0]), np.array([5.0, 0.0])])
     assert plain.n_rows is None
     objects = np.array([[0, "fee"], [5, 0]], dtype=object)
