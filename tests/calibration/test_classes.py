@@ -125,3 +125,43 @@ def test_many_classes_are_bias_corrected_at_once():
     far = ClassCalibration("bias-corrected", 3, margins=True).fit(1e200 * s, y)
     assert_allclose(far.predict(1e200 * s), fitted.predict(s), atol=1e-9)
     assert not ClassCalibration("bias-corrected", 2, margins=True).joint
+
+
+@pytest.mark.parametrize("method", NAMES)
+def test_classes_in_another_order_have_the_same_probabilities(method):
+    scores, y, _ = three_classes(5)
+    order = np.array([2, 0, 1])
+    place = np.argsort(order)
+    p = ClassCalibration(method, 3).fit(scores, y).predict(scores)
+    turned = ClassCalibration(method, 3).fit(scores[:, order], place[y]).predict(scores[:, order])
+    assert_allclose(turned, p[:, order], atol=1e-7)
+
+
+@pytest.mark.parametrize("method", NAMES)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rows_of_weight_0_are_as_good_as_absent(method, n_classes):
+    scores, y, _ = three_classes(6)
+    scores, y = scores[:, :n_classes], np.minimum(y, n_classes - 1)
+    w = np.where(np.arange(len(y)) % 3 == 0, 0.0, 1.0)
+    noise = np.where(w > 0, y, n_classes - 1 - y)
+    blank = ClassCalibration(method, n_classes)
+    alive = blank.fit(scores[w > 0], y[w > 0]).predict(scores)
+    assert_allclose(blank.fit(scores, noise, w).predict(scores), alive, atol=1e-7)
+
+
+def test_margins_of_two_classes_are_their_difference():
+    s, y, w = sample(7)
+    blank = ClassCalibration("sigmoid", 2, margins=True)
+    p = blank.fit(s, y, w).predict(s)
+    columns = np.column_stack([3.0 - s / 4, 3.0 + 3 * s / 4])
+    assert_allclose(blank.fit(columns, y, w).predict(columns), p, atol=1e-9)
+    assert_allclose(blank.fit(s[:, None], y, w).predict(s[:, None]), p)
+
+
+def test_scores_that_are_probabilities_are_left_alone_or_refused():
+    shares = np.array([[0.2, 0.3, 0.5], [0.0, 0.0, 0.0], [0.1, 0.1, 0.0]])
+    kept = ClassCalibration(None, 3).fit(shares, [0, 1, 2])
+    assert_allclose(kept.predict(shares), [shares[0], [1 / 3] * 3, [0.5, 0.5, 0.0]])
+    assert_allclose(ClassCalibration(None, 2).predict([0.25]), [[0.75, 0.25]])
+    with pytest.raises(ValueError, match="finite"):
+        kept.predict([[np.nan, 0.5, 0.5]])

@@ -15,6 +15,7 @@ from costboost.calibration import (
     calibrate_folds,
     calibration_splits,
 )
+from costboost.calibration._fitting import _encode, _pool
 from costboost.costs import Costs
 from naive import calibration as naive
 
@@ -160,3 +161,97 @@ def test_calibrated_adamec_follows_the_poster_line_by_line(c_fp, c_fn):
     np.testing.assert_allclose(proba[:, 1], poster["p"], atol=1e-6)
     decided = Costs(fp=c_fp, fn=c_fn).bind([-1, 1]).decide(proba)
     np.testing.assert_array_equal(decided, poster["H"])
+
+
+def test_a_fit_that_ends_keeps_the_folds_so_far():
+    t = Table()
+    whole = calibrate_folds(t.fit, t.score, t.y, 4, **OPTIONS)
+    for ensemble in (True, False):  # cut short, there is no model of all rows
+        t.trained.clear()
+        ended = calibrate_folds(
+            t.fit,
+            t.score,
+            t.y,
+            4,
+            ensemble=ensemble,
+            ended=lambda: len(t.trained) == 2,
+            **OPTIONS,
+        )
+        assert (ended.n_folds, len(t.trained)) == (2, 2)
+        assert ended.maps == whole.maps[:2]
+    never = calibrate_folds(t.fit, t.score, t.y, 4, ended=lambda: False, **OPTIONS)
+    assert never.maps == whole.maps
+
+
+def test_an_interrupted_fold_is_left_out_unless_it_is_the_first():
+    t = Table()
+    whole = calibrate_folds(t.fit, t.score, t.y, 4, **OPTIONS)
+
+    def fit_until(n_folds):
+        def fit(rows):
+            if len(t.trained) == n_folds:
+                raise KeyboardInterrupt
+            return t.fit(rows)
+
+        t.trained.clear()
+        return calibrate_folds(fit, t.score, t.y, 4, ended=lambda: False, **OPTIONS)
+
+    assert fit_until(3).maps == whole.maps[:3]
+    with pytest.raises(KeyboardInterrupt):
+        fit_until(0)
+
+
+def test_folds_are_announced_before_the_first_is_trained():
+    t = Table()
+    told = []
+
+    def announce(folds):
+        told.append((folds, len(t.trained)))
+
+    calibrate_folds(t.fit, t.score, t.y, 3, announce=announce, **OPTIONS)
+    ((folds, trained),) = told
+    assert trained == 0
+    for (train, _), rows in zip(folds, t.trained, strict=True):
+        np.testing.assert_array_equal(train, rows)
+
+
+def test_scores_of_classes_that_a_fold_never_saw_do_not_calibrate_the_whole():
+    y = np.array([0, 1, 2] * 6)
+    x = np.random.default_rng(0).random((18, 3))
+    no_2 = (np.flatnonzero(y[:9] < 2), np.arange(9, 18))
+    all_3 = (np.arange(9, 18), np.arange(9))
+
+    def score(model, rows):
+        seen = np.isin([0, 1, 2], model)
+        return np.where(seen, x[rows], 0.0)
+
+    fitted = calibrate_folds(
+        lambda rows: np.unique(y[rows]),
+        score,
+        y,
+        [no_2, all_3],
+        classes=[0, 1, 2],
+        ensemble=False,
+        method="sigmoid",
+    )
+    known = [*range(9), *(row for row in range(9, 18) if y[row] < 2)]
+    scores = np.where(np.arange(18)[:, None] >= 9, x * [1, 1, 0], x)
+    expected = ClassCalibration("sigmoid", 3).fit(scores[known], y[known])
+    np.testing.assert_allclose(fitted.maps[0].predict(x), expected.predict(x), atol=1e-12)
+
+
+def test_of_a_row_scored_twice_the_first_score_counts():
+    scores, rows = _pool(
+        [np.array([0.1, 0.2]), np.array([0.3, 0.4])], [np.array([5, 2]), np.array([2, 0])]
+    )
+    assert rows.tolist() == [0, 2, 5]
+    assert scores.tolist() == [0.4, 0.2, 0.1]
+
+
+def test_labels_become_small_numbers():
+    assert _encode(["b", "a"], np.array(["a", "b"])).dtype == np.uint8
+    many = np.arange(300)
+    assert _encode([299, 0], many).tolist() == [299, 0]
+    for stranger in ([2], [-1], [0.5]):
+        with pytest.raises(ValueError, match=r"which is none of the classes \[0, 1\]"):
+            _encode(stranger, np.array([0, 1]))

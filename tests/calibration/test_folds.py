@@ -13,7 +13,13 @@ from calibration_cases import seeds
 from costboost.calibration import (
     calibration_folds,
     calibration_splits,
+    copies_in,
+    keeps_copies,
+    labels_of_sets,
+    numbered,
+    read_groups,
 )
+from costboost.calibration._folds import rows_of_sets
 
 
 @settings(deadline=None, max_examples=60)
@@ -148,3 +154,82 @@ def test_folds_of_which_little_is_kept_are_the_same(weighted, lone, cv):
         assert_array_equal(found[1], expected[1])
     used = np.unique(np.concatenate([np.concatenate(split) for split in splits]))
     assert_array_equal(folds.used(90), used)
+
+
+def test_values_are_numbered_as_they_come():
+    assert numbered(np.array(["b", "a", "b", "c"])).tolist() == [0, 1, 0, 2]
+    assert numbered(np.array([], dtype=int)).tolist() == []
+    assert numbered(np.array([7.0])).tolist() == [0]
+
+
+def test_sets_of_some_rows_are_numbered_anew():
+    sets = np.array([4, 1, 4, 2, 1])
+    assert copies_in(sets, [0, 1, 2]).tolist() == [0, 1, 0]
+    assert copies_in(sets, np.array([True, True, False, True, False])) is None  # none is twice
+    assert copies_in(sets, []) is None
+    assert copies_in(None, [0]) is None
+
+
+def test_a_set_of_several_classes_counts_as_the_rarest():
+    labels = np.array([0, 0, 0, 0, 1, 1, 2, 0])
+    sets = np.array([0, 1, 1, 2, 1, 2, 2, 3])
+    assert labels_of_sets(labels, sets).tolist() == [0, 1, 2, 0]
+    assert rows_of_sets(sets, np.array([1, 3])).tolist() == [1, 2, 4, 7]
+    assert rows_of_sets(sets, np.array([], dtype=int)).tolist() == []
+
+
+@pytest.mark.parametrize("cv", [2, 4, 0.3, None])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_copies_of_a_row_are_never_on_both_sides(cv, weighted):
+    rng = np.random.default_rng(0)
+    sets = rng.integers(0, 40, 120)
+    labels = sets % 2
+    w = rng.integers(0, 2, 120) if weighted else None
+    splits = calibration_splits(labels, cv, copies=sets, sample_weight=w, random_state=0)
+    folds = calibration_folds(labels, cv, copies=sets, sample_weight=w, random_state=0)
+    assert len(folds) == len(splits) == (1 if cv == 0.3 else cv or 5)
+    for (train, test), pair in zip(splits, folds, strict=True):
+        assert not set(sets[train]) & set(sets[test])
+        assert_array_equal(np.sort(pair[1]), np.sort(test))
+        if weighted:
+            assert w[train].all()
+            assert w[test].all()
+
+
+def test_copies_give_way_to_groups_and_splitters():
+    assert keeps_copies(5, None)
+    assert keeps_copies(None, None)
+    assert not keeps_copies(5, [1, 2])
+    assert not keeps_copies(KFold(3), None)
+    assert not keeps_copies([([0], [1])], None)
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ([1, 2], r"groups has shape \(2,\); it must hold one group for each of the 3 rows"),
+        ([[1], [2], [3]], r"groups has shape \(3, 1\)"),
+        (["a", None, "b"], "row 1: groups is None"),
+        ([1.0, 2.0, np.nan], "row 2: groups is nan"),
+        (np.array(["a", 1, "b"], dtype=object), "groups are of different kinds"),
+    ],
+)
+def test_groups_that_are_refused(groups, message):
+    with pytest.raises(ValueError, match=message):
+        read_groups(groups, 3)
+
+
+def test_groups_are_numbered_in_their_order():
+    assert read_groups(["z", "a", "z"], 3).tolist() == [1, 0, 1]
+    with pytest.raises(ValueError, match="All rows are of one group"):
+        calibration_splits([0, 1, 0, 1], 0.5, groups=["a"] * 4)
+
+
+def test_rows_that_are_trained_and_calibrated_on_are_refused():
+    codes = np.tile([0, 1], 5)
+    with pytest.raises(ValueError, match="2 of fold 1, row 3 first"):
+        calibration_splits(codes, [([0, 1], [2]), ([2, 3, 4], [4, 3])])
+    with pytest.raises(ValueError, match="row numbers from 0 to 9"):
+        calibration_splits(codes, [([0, 1], [10])])
+    with pytest.raises(ValueError, match=r"cannot cut these 10 rows of no groups.*Give groups="):
+        calibration_splits(codes, GroupKFold(2))

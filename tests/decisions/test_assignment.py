@@ -1,5 +1,7 @@
 """Rows to limited actions at the least sum of costs."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -36,3 +38,43 @@ def test_samples_of_rows_only_save_time(n, rounded):
     assert np.bincount(taken, minlength=4).tolist() == capacities.tolist()
     chosen = (regrets + prices)[np.arange(n), taken]
     assert np.array_equal(chosen, (regrets + prices).min(axis=1))
+
+
+def least(regrets, capacities):
+    n, m = regrets.shape
+    fits = (
+        taken
+        for taken in itertools.product(range(m), repeat=n)
+        if all(np.bincount(taken, minlength=m) <= capacities)
+    )
+    return min(sum(regrets[i, a] for i, a in enumerate(taken)) for taken in fits)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_least_regret_and_savings_against_all_assignments(seed):
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(1, 7)), int(rng.integers(2, 4))
+    regrets = rng.integers(0, [4, 2**59][seed % 2], size=(n, m))
+    capacities = rng.integers(0, n + 1, size=m)
+    capacities[0] += max(0, n - capacities.sum())
+    taken, savings = assign(regrets, capacities)
+    total = int(regrets[np.arange(n), taken].sum())
+    assert total == least(regrets, capacities)
+    for a in range(m):
+        more = capacities + (np.arange(m) == a)
+        assert savings[a] == total - least(regrets, more)
+
+
+def test_of_equal_rows_the_first_stay():
+    regrets = np.array([[0, 5]] * 4)
+    taken, savings = assign(regrets, np.array([2, 4]))
+    assert sorted(taken.tolist()) == [0, 0, 1, 1]
+    assert savings.tolist() == [5, 0]
+
+
+def test_one_action_that_holds_all_is_taken():
+    taken, savings = assign(np.zeros((3, 1), dtype=np.int64), np.array([3]))
+    assert taken.tolist() == [0, 0, 0]
+    assert savings.tolist() == [0]
+    taken, savings = assign(np.array([[0, 7]]), np.array([0, 1]))
+    assert (taken.tolist(), savings.tolist()) == ([1], [7, 0])
