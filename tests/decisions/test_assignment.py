@@ -65,7 +65,7 @@ def test_least_regret_and_savings_against_all_assignments(seed):
         assert savings[a] == total - least(regrets, more)
 
 
-def test_of_equal_rows_the_first_stay():
+def test_equal_rows_fill_the_cheap_places():
     regrets = np.array([[0, 5]] * 4)
     taken, savings = assign(regrets, np.array([2, 4]))
     assert sorted(taken.tolist()) == [0, 0, 1, 1]
