@@ -125,7 +125,9 @@ def read_numeric_targets(X: Any, y: Any) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):  # it looks at a sum
             target = np.asarray(_check_y(given, y_numeric=True), dtype=float)
     except OverflowError:
-        target = np.full(len(given), np.inf)  # whole numbers that no float can hold
+        # Whole numbers that no float can hold; the others do not matter any more.
+        huge = [isinstance(v, int) and abs(v) > LARGEST_TARGET for v in given.tolist()]
+        target = np.where(huge, np.inf, 0.0)
     check_consistent_length(X, target)
     far = ~(np.abs(target) <= LARGEST_TARGET)
     if far.any():
