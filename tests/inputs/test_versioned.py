@@ -50,3 +50,11 @@ def test_a_newer_state_is_restored_with_a_warning_at_the_users_line(kind):
         made.__setstate__({"number": 5, "_costboost_version": newer})
     assert vars(made) == {"number": 5}
     assert caught[0].filename == __file__
+
+
+def test_versions_are_compared_as_numbers(monkeypatch):
+    monkeypatch.setattr("costboost.inputs.versioned.__version__", "9.0.0")
+    with pytest.warns(UserWarning, match=r"written by costboost 10\.0\.0"):
+        Kept().__setstate__({"_costboost_version": "10.0.0"})
+    monkeypatch.setattr("costboost.inputs.versioned.__version__", "10.0.0")
+    Kept().__setstate__({"_costboost_version": "9.0.0"})
