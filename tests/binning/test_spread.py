@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from itertools import pairwise
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,49 +14,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from binning_parts import Wire, cuts_of, split
 from costboost.binning.binner import fit_binner
 from costboost.binning.counting import CountKeys
-from costboost.binning.narrowing import Known, walk
-from costboost.binning.questions import Describe, Glance, Windows, merge_distinct
+from costboost.binning.questions import Glance, Windows
 from costboost.binning.spread import spread_binner
 
 N_PARTS = [1, 2, 7, 64]
-
-
-class Wire:
-    """Sends pickled messages to parts, and reduces twice: within two workers, then over them."""
-
-    def __init__(self, tables, weights=None):
-        weights = [None] * len(tables) if weights is None else weights
-        self.parts = [
-            SimpleNamespace(raw=SimpleNamespace(X=X, weights=w))
-            for X, w in zip(tables, weights, strict=True)
-        ]
-        self.sent = []
-
-    def __call__(self, messages):
-        messages = pickle.loads(pickle.dumps(messages))
-        self.sent += messages
-        return [self.ask(message) for message in messages]
-
-    def ask(self, message):
-        answers = [pickle.loads(pickle.dumps(message.answer(part))) for part in self.parts]
-        half = len(answers) // 2
-        workers = [some for some in (answers[half:], answers[:half]) if some]
-        return message.reduce([message.reduce(some) for some in workers])
-
-
-def cuts_of(n_rows, n_parts, seed):
-    """Borders of parts, some of them empty and some of one row."""
-    rng = np.random.default_rng(seed)
-    return [0, *np.sort(rng.integers(0, n_rows + 1, n_parts - 1)).tolist(), n_rows]
-
-
-def split(X, borders):
-    rows = pairwise(borders)
-    if isinstance(X, pd.DataFrame):
-        return [X.iloc[a:b] for a, b in rows]
-    return [X[a:b] for a, b in rows]
 
 
 def check(X, weights=None, n_parts=3, seed=0, few=1 << 16, held_bytes=1 << 30, **options):
@@ -319,37 +282,3 @@ def test_what_does_not_fit_together_is_refused():
     refused("which is no column of X", [one], categorical_features=["z"])
     refused("0 sample", [one.iloc[:0], one.iloc[:0]])
     refused("0 feature", [one[[]]])
-
-
-# The pieces
-
-
-def test_a_walk_that_wants_nothing_is_the_kernels():
-    values = np.arange(40.0)
-    weights = np.random.default_rng(8).integers(1, 9, 40)
-    upto = np.cumsum(weights)
-    walked = walk(Known(values, upto - weights, upto), 6)
-    assert walked.wanted == []
-    halves = (walked.lower + walked.upper) / 2
-    assert halves.tolist() == fit_binner(values[:, None], weights, max_bins=6).edges[0].tolist()
-
-
-def test_gaps_are_filled_in_their_places():
-    known = Known(np.array([0.0, 10.0, 20.0]), np.array([0, 5, 9]), np.array([1, 7, 12]))
-    filled = known.filled(np.array([3.0, 4.0, 15.0]), np.array([1, 3, 2]))
-    assert filled.values.tolist() == [0, 3, 4, 10, 15, 20]
-    assert filled.below.tolist() == [0, 1, 2, 5, 7, 9]
-    assert filled.upto.tolist() == [1, 2, 5, 7, 9, 12]
-
-
-def test_distinct_values_are_merged():
-    values, weights = merge_distinct(
-        [(np.array([1.0, 2.0]), np.array([3, 4])), (np.array([2.0, 5.0]), np.array([1, 1]))]
-    )
-    assert values.tolist() == [1, 2, 5]
-    assert weights.tolist() == [3, 5, 1]
-
-
-def test_an_empty_part_is_described():
-    described = Describe(True).answer(Wire([np.empty((0, 2))]).parts[0])
-    assert (described.n_rows, described.weighted) == (0, frozenset())

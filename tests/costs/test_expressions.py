@@ -165,12 +165,6 @@ def test_what_is_wrong_is_pointed_at(text, pointed, says):
     assert shown[start : len(carets)] == pointed or (not pointed and carets.endswith("^"))
 
 
-@pytest.mark.parametrize("text", ["", "   ", None, 3, "1+" * 2000])
-def test_what_is_no_expression_at_all(text):
-    with pytest.raises(ExpressionError):
-        expression(text)
-
-
 def test_missing_prices_name_their_row_and_what_to_do():
     table = {"amount": [1.0, None, np.nan], "odd name": ["a", None, "b"]}
     with pytest.raises(ExpressionError, match=re.escape("row 1: 'amount' is missing, in 2 of 3")):

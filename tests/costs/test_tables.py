@@ -7,15 +7,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
 
 from costboost import Costs
 from costboost.costs import as_costs
+from costs_cases import AMOUNT, FRAME, NAMED
 
-AMOUNT = np.array([10.0, 45.5, 0.25])
-FRAME = pd.DataFrame({"amount": AMOUNT, "fee": [1.0, 2.0, 3.0], "city": ["a", "b", "c"]})
 TABLES = {
     "pandas": FRAME,
     "polars": pl.from_pandas(FRAME),
@@ -83,18 +79,6 @@ def test_classes_and_tables_may_be_bound_in_either_order():
     assert rows.bind_table(FRAME) == Costs.of_rows(AMOUNT)
 
 
-def test_any_cell_of_a_matrix_may_be_a_column():
-    costs = Costs.from_matrix([[0, "fee"], ["amount", lambda X: X["fee"] / 2]], classes=["a", "b"])
-    bound = np.asarray(costs.bind_table(FRAME))
-    assert_array_equal(bound[:, 0, 1], FRAME["fee"])
-    assert_array_equal(bound[:, 1, 0], AMOUNT)
-    assert_array_equal(bound[:, 1, 1], FRAME["fee"] / 2)
-    frame = pd.DataFrame({"a": [0, "amount"], "b": [1, 0]}, index=["a", "b"])
-    assert Costs.from_matrix(frame).column_names == ["amount"]
-    mixed = Costs.from_matrix([[0, 1], [FRAME["amount"], 0]], classes=["a", "b"])
-    assert_array_equal(np.asarray(mixed)[:, 1, 0], AMOUNT)
-
-
 @pytest.mark.parametrize(
     ("costs", "X", "message"),
     [
@@ -118,75 +102,7 @@ def test_tables_that_do_not_fit(costs, X, message):
         costs.bind_table(X)
 
 
-def test_unread_prices_cannot_be_taken_for_others():
-    costs = Costs(fp=8, fn="amount").bind([0, 1])
-    for use in (
-        lambda: np.asarray(costs),
-        lambda: costs.expected([[0.5, 0.5]]),
-        lambda: costs.decide([[0.5, 0.5]]),
-        lambda: costs.of_labels([0, 1]),
-        lambda: costs.thresholds(),
-        lambda: costs.mean(),
-        lambda: costs.total([0], [1]),
-        lambda: costs.largest,
-        lambda: costs.to_frame(),
-    ):
-        with pytest.raises(ValueError, match=r"the column 'amount' of a table.*bind_table\(X\)"):
-            use()
-
-
 # The identity of rows
-
-NAMED = FRAME.set_axis(["r7", "r3", "r5"])
-
-
-def test_series_remember_their_index():
-    costs = Costs(fp=8, fn=NAMED["amount"])
-    assert costs.index.tolist() == ["r7", "r3", "r5"]
-    assert costs[[2, 0]].index.tolist() == ["r5", "r7"]
-    assert Costs(fp=8, fn=AMOUNT).index is None
-    assert pickle.loads(pickle.dumps(costs)).index.equals(costs.index)
-    assert costs == Costs(fp=8, fn=AMOUNT)
-
-
-def test_an_index_cuts_by_label():
-    costs = Costs(fp=NAMED["fee"], fn=NAMED["amount"])
-    part = NAMED.loc[["r5", "r7"]]
-    expected = Costs(fp=part["fee"], fn=part["amount"])
-    assert costs[part.index] == expected
-    assert costs.loc[["r5", "r7"]] == expected
-    assert costs.loc[part.index] == expected
-    assert costs.loc["r3"] == costs[[1]]
-    assert costs.loc["r3":] == costs[1:]
-    assert costs.loc[NAMED["amount"] > 1] == costs[[0, 1]]
-    assert costs[NAMED["amount"] > 1] == costs[[0, 1]]
-    assert costs[NAMED["amount"] > 1].index.tolist() == ["r7", "r3"]
-
-
-@given(st.permutations(list(range(8))), st.integers(1, 8))
-@settings(max_examples=40, deadline=None)
-def test_slicing_by_index_is_slicing_by_position(order, n):
-    table = pd.DataFrame({"amount": np.arange(1.0, 9.0)}, index=order)
-    costs = Costs(fp=1, fn=table["amount"])
-    positions = np.array(order)[:n]
-    labels = table.index[positions]
-    assert costs[labels] == costs[positions] == costs.loc[labels]
-    assert costs[labels].bind_table(table.loc[labels]) == costs[positions]
-
-
-@pytest.mark.parametrize(
-    ("cut", "message"),
-    [
-        (lambda c: c[pd.Index(["r7", "r9"])], "'r9' is not in the index"),
-        (lambda c: c[pd.Series([0, 1])], "labels or positions"),
-        (lambda c: c[pd.Series([True, False, True])], "another index"),
-        (lambda c: Costs(1, AMOUNT).loc[[0]], "have no index"),
-        (lambda c: Costs.concat([c, c])[pd.Index(["r7"])], "names some rows twice"),
-    ],
-)
-def test_labels_that_do_not_tell_rows(cut, message):
-    with pytest.raises(IndexError, match=message):
-        cut(Costs(fp=8, fn=NAMED["amount"]))
 
 
 def test_tables_of_other_rows_are_refused():

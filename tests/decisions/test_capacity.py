@@ -1,20 +1,16 @@
 """Joint decisions: against all assignments, against linear programming, and by invariants."""
 
 import itertools
-import pickle
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.optimize import linprog
 from sklearn.datasets import make_classification
 
 from costboost import CostBoostClassifier, CostingClassifier, Costs, MinimumCostClassifier
 from costboost.decisions import allocate
-from costboost.decisions.assignment import assign
 
 ACTIONS = ["approve", "review", "decline"]
 
@@ -89,36 +85,6 @@ def test_least_cost_against_linear_programming(kind, n, m):
         assert result.expected_cost == pytest.approx(
             by_linear_program(table, limits), rel=1e-9, abs=1e-9 * scale
         )
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.integers(2, 5))
-def test_no_exchange_saves_anything(seed, n, m):
-    """Optimality from within: prices exist under which every row has its cheapest action."""
-    rng = np.random.default_rng(seed)
-    regrets = rng.integers(0, 9, size=(n, m))
-    capacities = rng.integers(0, n + 1, size=m)
-    capacities[-1] += max(0, n - capacities.sum())
-    taken, prices = assign(regrets, capacities)
-    counts = np.bincount(taken, minlength=m)
-    assert np.all(counts <= capacities)
-    assert np.all(prices >= 0)
-    assert np.all(prices[counts < capacities] == 0)
-    chosen = (regrets + prices)[np.arange(n), taken]
-    assert np.array_equal(chosen, (regrets + prices).min(axis=1))
-
-
-@pytest.mark.parametrize("n", [5_000, 70_000])
-@pytest.mark.parametrize("rounded", [False, True])
-def test_samples_of_rows_only_save_time(n, rounded):
-    """Beyond some thousand rows prices start from a sample, and the result is the optimum."""
-    rng = np.random.default_rng(0)
-    regrets = rng.integers(0, 30 if rounded else 2**55, size=(n, 4))
-    capacities = np.array([n // 10, n // 5, n // 2, n - n // 10 - n // 5 - n // 2])
-    taken, prices = assign(regrets, capacities)
-    assert np.bincount(taken, minlength=4).tolist() == capacities.tolist()
-    chosen = (regrets + prices)[np.arange(n), taken]
-    assert np.array_equal(chosen, (regrets + prices).min(axis=1))
 
 
 def test_long_chains_of_moves_do_not_overflow():
@@ -219,17 +185,6 @@ def test_wrong_tables_are_refused():
         allocate(np.ones((4, 3)), {}, actions=["a", "b"])
     with pytest.raises(ValueError, match="groups has shape"):
         allocate(np.ones((4, 3)), {1: 1}, groups=[1, 2])
-
-
-def test_result_reads_like_a_sentence():
-    result = allocate([[9, 1], [7, 2], [3, 0]], {"review": 1}, actions=np.array(["pass", "review"]))
-    assert repr(result) == (
-        "Allocation of 3 rows: 2 pass, 1 review\n"
-        "  expected cost 11.00, 8.00 more than without limits\n"
-        "  review: 1 of 1; one more would save 5.00"
-    )
-    assert np.asarray(result).tolist() == ["review", "pass", "pass"]
-    assert np.array_equal(pickle.loads(pickle.dumps(result)).decisions, result.decisions)
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,8 @@ def price_errors(target: FloatArray, answer: FloatArray, over: Any, under: Any) 
     """
     error = answer - target
     above, beneath = _price(over, "over", len(target)), _price(under, "under", len(target))
-    return np.asarray(np.where(error > 0, above * error, -beneath * error))
+    # The price first: that of the other side might overflow, and is not asked for.
+    return np.asarray(np.where(error > 0, above, beneath) * np.abs(error))
 
 
 def _price(given: ArrayLike, name: str, n_rows: int) -> FloatArray:

@@ -87,7 +87,8 @@ def _money(number: float) -> str:
 
 
 def _is_free(cell: Cell) -> bool:
-    return not isinstance(cell.value, Source) and not cell.value.any()
+    value = cell.value
+    return not isinstance(value, Source) and value.size > 0 and not value.any()
 
 
 def _named(state: State) -> list[tuple[str, Cell]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 import sys
 import warnings
+from math import isinf
 from typing import Any
 
 import numpy as np
@@ -124,7 +125,9 @@ def read_numeric_targets(X: Any, y: Any) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):  # it looks at a sum
             target = np.asarray(_check_y(given, y_numeric=True), dtype=float)
     except OverflowError:
-        target = np.full(len(given), np.inf)  # whole numbers that no float can hold
+        # Whole numbers that no float can hold; the others do not matter any more.
+        huge = [isinstance(v, int) and abs(v) > LARGEST_TARGET for v in given.tolist()]
+        target = np.where(huge, np.inf, 0.0)
     check_consistent_length(X, target)
     far = ~(np.abs(target) <= LARGEST_TARGET)
     if far.any():
@@ -282,7 +285,8 @@ def check_number(
     kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
     fits = isinstance(value, kinds) and not isinstance(value, bool | np.bool_)
     fits = fits and (low < value if open_low else low <= value) and value <= high
-    endless = fits and value > sys.float_info.max  # an int may be larger than any float
+    # An int may be larger than any float; to compare a float32 with the largest would overflow.
+    endless = fits and (value > sys.float_info.max if isinstance(value, int) else isinf(value))
     if not fits or endless:
         kind = "a whole number" if whole else "a finite number" if endless else "a number"
         lower = f"above {low:g}" if open_low else f"at least {low:g}"

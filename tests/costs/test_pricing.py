@@ -1,20 +1,17 @@
 """Costs: the arithmetic against loops, ties, extreme prices, and what is decided."""
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost.costs import Costs
+from costs_cases import SQUARE
 from naive import costs as naive
 
 # Random prices may well look turned round.
 pytestmark = pytest.mark.filterwarnings("ignore:In these costs")
-
-SQUARE = [[0.0, 1.0, 2.0], [4.0, 0.0, 3.0], [9.0, 5.0, 0.0]]
 
 
 @st.composite
@@ -202,18 +199,3 @@ def test_rows_given_alone_are_symmetric_at_prediction():
     assert_allclose(costs.expected([[0.75, 0.25]] * 2), [[0.25, 0.75], [25, 75]])
     assert_allclose(costs.thresholds(), 0.5)
     assert costs.decide([[0.75, 0.25]] * 2).tolist() == [0, 0]
-
-
-@pytest.mark.parametrize(
-    "labels", [["n", "y"], [False, True], [-1, 1], [0.5, 1.5], ["x", "y"]], ids=str
-)
-def test_labels_of_every_kind(labels):
-    costs = Costs(1, 10, positive=labels[1]).bind(labels)
-    y = np.array(labels)[[0, 1, 1]]
-    for given_y in (y, y.tolist(), pd.Series(y, index=[5, 6, 7]), pl.Series(y.tolist())):
-        assert_array_equal(costs.of_errors(given_y), [1, 10, 10])
-    categories = pd.Series(y).astype("category")
-    assert_array_equal(costs.of_errors(categories), [1, 10, 10])
-    decided = costs.decide([[0.95, 0.05], [0.5, 0.5]])
-    assert decided.dtype == np.array(labels).dtype
-    assert decided.tolist() == labels
