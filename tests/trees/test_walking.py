@@ -1,0 +1,127 @@
+"""From codes to leaves: three ways, and the same margins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from costboost.binning.binner import fit_binner
+from costboost.trees import walking
+from costboost.trees.forest import ForestBuilder
+from costboost.trees.grower import Tree
+from forest_cases import Case, seeds
+from interpreted import tree_kernels
+from naive import trees as naive
+
+
+@given(seeds, st.integers(1, 3), st.integers(1, 40))
+@settings(max_examples=30, deadline=None)
+def test_stump_tables(seed, n_outputs, n_trees):
+    case = Case(seed, n_trees=n_trees, max_depth=1, n_outputs=n_outputs)
+    forest = case.forest
+    np.testing.assert_allclose(forest.margins(case.X), case.stages[-1], rtol=0, atol=1e-12)
+    columns, tables, constant = forest.tables
+    expected, expected_constant = naive.stump_tables(case.trees, case.values, 4)
+    np.testing.assert_array_equal(tables, expected[columns])
+    np.testing.assert_array_equal(constant, expected_constant)
+    assert not np.delete(expected, columns, axis=0).any()
+
+
+def test_deeper_trees_have_no_tables():
+    case = Case(3, max_depth=3)
+    assert case.forest.depths.max() > 1
+    assert case.forest.tables is None
+
+
+@pytest.mark.parametrize("hide_cython", [False, True])
+@pytest.mark.parametrize("max_depth", [1, 3])
+@pytest.mark.parametrize("numeric", [False, True])
+def test_interpreted_kernels_predict_the_same(monkeypatch, hide_cython, max_depth, numeric):
+    if not hide_cython:
+        pytest.importorskip("cython")
+    case = Case(8, max_depth=max_depth, numeric=numeric)
+    expected, leaves = case.forest.margins(case.X), case.forest.apply(case.X)
+    monkeypatch.setattr(walking, "kernels", tree_kernels(hide_cython=hide_cython).forest)
+    forest = case.forest
+    np.testing.assert_array_equal(forest.margins(case.X), expected)
+    np.testing.assert_array_equal(forest.apply(case.X), leaves)
+
+
+@pytest.mark.parametrize("n", [0, 1, 11, 12, 511, 512, 513, 1025])
+def test_blocks_of_rows(n):
+    case = Case(10, n=n, numeric=True)
+    codes = case.codes
+    got = case.forest.margins_of_codes(codes)
+    assert got.shape == (n, 2)
+    if n:
+        expected = naive.staged_margins(case.trees, case.values, codes[-3:], case.base)[-1]
+        np.testing.assert_array_equal(got[-3:], expected)
+
+
+def assert_ways_agree(call):
+    """Check what `call` returns: all rows walk as few do, go by column, walk as many do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(walking, "_FEW", 10**9)
+        expected = call()
+        patch.setattr(walking, "_FEW", 0)
+        np.testing.assert_array_equal(call(), expected)
+        patch.setattr(walking, "_BYTE", 0)
+        np.testing.assert_array_equal(call(), expected)
+
+
+@given(seeds, st.integers(1, 3), st.booleans(), st.integers(0, 6), st.integers(1, 40))
+@settings(max_examples=40, deadline=None)
+def test_walking_and_going_by_column_agree(seed, n_outputs, numeric, max_depth, n):
+    case = Case(seed, n_outputs=n_outputs, numeric=numeric, max_depth=max_depth, n=n)
+    forest = case.forest
+    assert_ways_agree(lambda: forest.margins(case.X))
+    assert_ways_agree(lambda: forest.apply(case.X))
+    assert_ways_agree(lambda: list(forest.staged_margins(case.X)))
+
+
+def chain(n_leaves):
+    """A tree that is a chain: row i of 0, 1, ... ends in leaf i; leaves are 1, 3, 5, ..., last."""
+    n_nodes = 2 * n_leaves - 1
+    splits = np.array([0, *range(2, n_nodes - 1, 2)])
+    column = np.full((3, n_nodes), -1)
+    column[:, splits] = np.zeros(n_leaves - 1), np.arange(n_leaves - 1), splits + 1
+    feature, threshold, left = column
+    return Tree(
+        feature=feature,
+        threshold=threshold,
+        missing_left=np.zeros(n_nodes, dtype=bool),
+        left=left,
+        gain=np.zeros(n_nodes),
+        sums=np.zeros((n_nodes, 2), dtype=np.int64),
+        subsets={},
+        leaves=np.flatnonzero(left < 0),
+        depth=n_leaves - 1,
+        cover=np.ones(2 * n_leaves - 1),
+    )
+
+
+@pytest.mark.parametrize("sizes", [[128, 2], [2, 129, 128], [129]])
+def test_trees_with_more_nodes_than_a_byte_can_number(monkeypatch, sizes):
+    X = np.arange(200.0)[:, None]
+    builder = ForestBuilder(1)
+    for n_leaves in sizes:
+        builder.add(chain(n_leaves), np.arange(n_leaves)[:, None])
+    forest = builder.build(fit_binner(X))
+    expected = sum(np.minimum(X, n_leaves - 1) for n_leaves in sizes)
+    np.testing.assert_array_equal(forest.margins(X), expected)
+    way = "add_margins" if max(sizes) > 128 else "add_margins_by_column"
+    monkeypatch.delattr(walking.kernels, way)
+    with pytest.raises(AttributeError, match=way):
+        forest.margins(X)
+
+
+def test_threads_have_rooms_of_their_own():
+    case = Case(11, n_trees=30, max_depth=5, n=20_000)
+    forest = case.forest
+    expected = forest.margins_of_codes(case.codes)
+    for n_threads in (2, 4):
+        for _ in range(5):
+            got = forest.margins_of_codes(case.codes, n_threads)
+            np.testing.assert_array_equal(got, expected)
