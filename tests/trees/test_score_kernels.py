@@ -99,3 +99,39 @@ def test_gains_that_differ_by_rounding_are_ties(kernels, criterion, extra, featu
     with using(kernels):
         found = finder.find(hist, counts, hist[0].sum(axis=0), 4, np.arange(2))
     assert found.feature == feature
+
+
+@pytest.mark.parametrize(
+    ("criterion", "sums", "bounds", "expected"),
+    [
+        ("newton", [-6, 3], (-np.inf, np.inf), 1.5),  # 6 / (3 + l2), l2 = 1
+        ("newton", [-6, 3], (-1.0, 1.25), 1.25),
+        ("newton", [6, 3], (-1.0, 1.25), -1.0),
+        ("newton", [6, -1], (-np.inf, np.inf), 0.0),  # no curvature: no step
+        ("gini", [3, 1], (-np.inf, np.inf), 0.25),
+        ("entropy", [3, 1], (0.5, 0.75), 0.5),
+        ("error", [0, 0], (-np.inf, np.inf), 0.5),  # nothing is known
+    ],
+)
+def test_values_are_kept_within_bounds(kernels, criterion, sums, bounds, expected):
+    got = kernels.score.value_within(np.array(sums), CRITERIA[criterion], 1.0, *bounds)
+    assert got == expected
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "error", "newton"])
+def test_bounds_that_do_not_bind_change_no_gain(kernels, criterion):
+    # One way or another, a leaf of its own value is worth what its sums are.
+    rng = np.random.default_rng(0)
+    hist = np.zeros((3, 256, 2), dtype=np.int64)
+    cells = rng.integers(1, 99, size=(20, 2))
+    for column in hist:
+        column[:20] = rng.permutation(cells)
+    sums, counts = hist[0].sum(axis=0), np.empty((0, 256), dtype=np.int64)
+    found = []
+    for monotone in (None, np.zeros(3, dtype=np.int8)):
+        options = {"criterion": criterion, "monotone": monotone}
+        finder = SplitFinder(np.full(3, 20), np.zeros(3, dtype=bool), 2, **options)
+        with using(kernels):
+            found.append(finder.find(hist, counts, sums, 99, np.arange(3)))
+    assert found[0].gain == pytest.approx(found[1].gain, rel=1e-9)
+    assert (found[0].feature, found[0].threshold) == (found[1].feature, found[1].threshold)

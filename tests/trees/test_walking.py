@@ -125,3 +125,37 @@ def test_threads_have_rooms_of_their_own():
         for _ in range(5):
             got = forest.margins_of_codes(case.codes, n_threads)
             np.testing.assert_array_equal(got, expected)
+
+
+@given(seeds, st.data())
+@settings(max_examples=30, deadline=None)
+def test_trees_name_the_columns_that_they_split(seed, data):
+    case = Case(seed, n_trees=6)
+    nodes = case.forest.nodes
+    first = data.draw(st.integers(0, 6))
+    last = data.draw(st.integers(first, 6))
+    columns = nodes.columns_of(first, last)
+    trees = case.trees[first:last]
+    used = sorted({int(j) for tree in trees for j in tree.feature[tree.left >= 0]})
+    assert columns.features.tolist() == used
+    assert columns.places[used].tolist() == list(range(len(used)))
+    assert columns.n_nodes == max((len(tree.left) for tree in trees), default=0)
+
+
+@pytest.mark.parametrize(("n_rows", "n_threads", "n_parts"), [(0, 4, 1), (19, 4, 1), (47, 9, 4)])
+def test_parts_of_rows_are_large_enough_and_miss_none(n_rows, n_threads, n_parts):
+    parts = []
+    walking.in_parts(lambda start, stop: parts.append((start, stop)), n_rows, n_threads, least=10)
+    parts.sort()
+    assert len(parts) == n_parts
+    assert [start for start, _ in parts] == [0, *(stop for _, stop in parts[:-1])]
+    assert parts[-1][1] == n_rows
+    assert n_parts == 1 or min(stop - start for start, stop in parts) >= 10
+
+
+def test_what_fails_in_a_thread_fails():
+    def refuse(start, stop):
+        raise OSError(f"{start} to {stop}")
+
+    with pytest.raises(OSError, match="0 to"):
+        walking.in_parts(refuse, 100, 3, least=10)
