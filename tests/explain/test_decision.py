@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from costboost import (
-    Costs,
-)
+from costboost import Costs
 from explained_decisions import fitted
 
 

@@ -1,15 +1,16 @@
 """How much columns matter, against what the nodes say."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from costboost import (
-    CostBoostClassifier,
-    GradientBoostClassifier,
-)
+from costboost import CostBoostClassifier, GradientBoostClassifier
+from costboost.explain.importance import importances
+from costboost.explain.subject import Member
 from explained_tables import SMALL, table
 
 
@@ -68,3 +69,36 @@ def test_importances_do_not_depend_on_weights_units():
             for scale in (1.0, 1024.0)
         )
         np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
+class Trees(SimpleNamespace):
+    """As much of a forest of two trees as importances read."""
+
+    def __len__(self):
+        return 2
+
+
+def test_importances_of_two_forests_by_hand():
+    # Column 0 is split once and column 1 twice; alpha may be negative, its size counts.
+    def member(weights, gains):
+        words = [1 << 40, 1 << 16 | 3 << 40, *(255 | node << 40 for node in (2, 3, 4))]
+        words += [1 << 16 | 1 << 40, *(255 | node << 40 for node in (1, 2))]
+        forest = Trees(
+            words=np.array(words, dtype=np.uint64),
+            roots=np.array([0, 5]),
+            gains=np.array([gains[0], gains[1], 0, 0, 0, gains[2], 0, 0], dtype=np.float32),
+            covers=np.array([10, 6, 4, 5, 1, 10, 3, 7], dtype=np.float32),
+            binner=SimpleNamespace(n_features=3),
+        )
+        return Member(forest, np.array(weights))
+
+    one, other = member([1.0, -2.0], [3.0, 1.0, 1.0]), member([1.0, 1.0], [0.0, 5.0, 0.0])
+    np.testing.assert_allclose(importances((one,)), [3 / 6, 3 / 6, 0])
+    np.testing.assert_allclose(importances((one,), "cover"), [10 / 26, 16 / 26, 0])
+    np.testing.assert_allclose(importances((one,), "count"), [1 / 3, 2 / 3, 0])
+    np.testing.assert_allclose(importances((one, other)), [0.25, 0.75, 0])  # each counts the same
+
+
+def test_kinds_are_named_when_one_is_unknown():
+    with pytest.raises(ValueError, match=r"kind='size'.*gain.*cover.*count"):
+        importances((), "size")

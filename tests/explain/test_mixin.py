@@ -14,6 +14,8 @@ from costboost import (
     GradientBoostRegressor,
     PNormBoostClassifier,
 )
+from costboost.explain import Contributions
+from costboost.explain.mixin import ranked_parts
 from explained_tables import SMALL, table
 
 
@@ -62,3 +64,42 @@ def test_selectors_work():
         SelectFromModel(
             CostBoostClassifier("adaboost", estimator=LogisticRegression(), **SMALL)
         ).fit(X, y).get_support()
+
+
+def test_columns_without_names_are_numbered():
+    X, y = table()
+    model = GradientBoostClassifier(**SMALL).fit(X[["age", "noise"]].to_numpy(), y)
+    assert model.contributions(X[["age", "noise"]].to_numpy()).columns == ("x0", "x1")
+    named = GradientBoostClassifier(**SMALL).fit(X, y).contributions(X)
+    assert named.columns == ("age", "income", "region", "noise")
+
+
+def test_parts_are_ranked_by_size_and_equal_ones_stay_in_order():
+    added = Contributions(np.array([[1.0, -3.0, 0.0, 3.0]]), np.zeros(1), tuple("abcd"), "margin")
+    parts = ranked_parts(added, [10, 20, 30, 40])
+    assert [(part.column, part.value, part.added) for part in parts] == [
+        ("b", 20, -3.0),
+        ("d", 40, 3.0),
+        ("a", 10, 1.0),
+        ("c", 30, 0.0),
+    ]
+
+
+@pytest.mark.parametrize("tree", [-1, 6, 1.0, "0", None])
+def test_trees_that_are_not_there_are_refused(tree):
+    X, y = table()
+    model = GradientBoostClassifier(**SMALL).fit(X, y)
+    with pytest.raises(ValueError, match=r"tree=.*: there are 6, numbered from 0"):
+        model.print_tree(tree)
+
+
+def test_one_row_is_explained_and_a_sparse_one_is_not():
+    X, y = table()
+    X = X[["age", "noise"]].to_numpy()
+    model = CostBoostClassifier("adaboost", **SMALL).fit(X, y)
+    with pytest.raises(ValueError, match="explain is about one row, X has 3: give one, or use"):
+        model.explain(X[:3])
+    with pytest.raises(ValueError, match="explain gives a value to every column"):
+        model.explain(sp.csr_matrix(X[:1]))
+    with pytest.raises(ValueError, match="background gives a value to every column"):
+        model.contributions(X, background=sp.csr_matrix(X[:5]))

@@ -1,12 +1,11 @@
 """Where decisions turn, against every probability and price around."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from costboost import (
-    Costs,
-)
+from costboost import Costs
 from costboost.explain.turning import stays_within, turning_prices
 from explained_decisions import fitted
 
@@ -58,3 +57,38 @@ def test_one_action_never_turns():
     C = np.array([[1.0], [2.0]])
     assert turning_prices(C, np.array([0.5, 0.5]), 0, ["a", "b"], ["only"]) == []
     assert stays_within(C, 0, ["a", "b"], ["only"]).below is None
+
+
+def test_prices_far_apart_turn_at_their_ratio():
+    for scale in (1e-300, 1.0, 1e300):
+        C = scale * np.array([[0.0, 1.0], [9.0, 0.0]])
+        within = stays_within(C, 1, ["ok", "fraud"], ["pay", "check"])
+        assert within.low == pytest.approx(0.1)
+        assert (within.high, within.below, within.above) == (1.0, "pay", None)
+
+
+@given(seed=st.integers(0, 10**6), n_classes=st.integers(2, 4), n_actions=st.integers(2, 4))
+@settings(max_examples=60, deadline=None)
+def test_a_price_just_beyond_the_turning_price_turns_the_decision(seed, n_classes, n_actions):
+    rng = np.random.default_rng(seed)
+    C = rng.integers(0, 30, size=(n_classes, n_actions)).astype(float)
+    p = rng.dirichlet(np.ones(n_classes))
+    chosen = int(np.argmin(p @ C))
+    found = turning_prices(C, p, chosen, range(n_classes), range(n_actions))
+    moves = [abs(price.turns_at - price.now) / price.now for price in found]
+    assert moves == sorted(moves)
+    for price in found:
+        assert C[price.truth, price.action] == price.now
+        way = np.sign(price.turns_at - price.now)
+        for side in (-1, 1):
+            other = C.copy()
+            other[price.truth, price.action] = price.turns_at + side * way * 1e-6
+            cheapest = np.argsort(p @ other, kind="stable")[0]
+            assert cheapest == (price.to if side > 0 else chosen)
+
+
+def test_classes_that_cannot_be_and_free_answers_turn_nothing():
+    C = np.array([[0.0, 5.0], [100.0, 0.0]])
+    found = turning_prices(C, np.array([1.0, 0.0]), 0, ["no", "yes"], ["no", "yes"])
+    # Class "yes" has no chance, the right answer to "no" is free: only the false alarm is left.
+    assert [(price.action, price.truth, price.turns_at) for price in found] == [("yes", "no", 0.0)]
