@@ -9,7 +9,7 @@ from sklearn.datasets import load_diabetes, load_wine, make_friedman1
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import log_loss
-from sklearn.neighbors import KNeighborsRegressor
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 from costboost.costs import Costs
@@ -94,3 +94,40 @@ def test_init_gives_the_start(cancer):
         model = GradientBoostClassifier(loss, init=logistic, n_estimators=3).fit(X[:, :4], y)
         before = log_loss(y, logistic.fit(X[:, :4], y).predict_proba(X[:, :4]))
         assert log_loss(y, model.predict_proba(X[:, :4])) < before
+
+
+@pytest.mark.parametrize("scale", [1e-250, 1e-3, 1e250])
+def test_the_unit_of_weights_does_not_matter(cancer, scale):
+    X, y = cancer
+    weights = 1.0 + np.arange(len(y)) % 3
+    models = [
+        GradientBoostClassifier(n_estimators=5).fit(X, y, sample_weight=weights * factor)
+        for factor in (1.0, scale)
+    ]
+    np.testing.assert_allclose(*(model.decision_function(X) for model in models), rtol=1e-6)
+    np.testing.assert_allclose(models[1].train_cost_, models[0].train_cost_ * scale, rtol=1e-9)
+
+
+def test_rows_of_weight_0_are_as_good_as_absent():
+    X, y = load_diabetes(return_X_y=True)
+    weights = (np.arange(len(y)) % 3 > 0).astype(float)
+    here = weights > 0
+    whole = GradientBoostRegressor(n_estimators=5).fit(X, y, sample_weight=weights)
+    part = GradientBoostRegressor(n_estimators=5).fit(X[here], y[here])
+    np.testing.assert_array_equal(whole.predict(X), part.predict(X))
+
+
+def test_an_init_that_lacks_a_class_or_weights_is_refused(cancer):
+    X, y = cancer
+    short = GradientBoostClassifier(n_estimators=2, init=KNeighborsClassifier())
+    with pytest.raises(ValueError, match="init=KNeighborsClassifier takes no sample_weight"):
+        short.fit(X, y, sample_weight=1.0 + np.arange(len(y)) % 2)
+
+    class Blind(LogisticRegression):
+        def fit(self, X, y, sample_weight=None):
+            super().fit(X, y, sample_weight)
+            self.classes_ = self.classes_[:1]
+            return self
+
+    with pytest.raises(ValueError, match="init=Blind knows 1 of the 2 classes"):
+        GradientBoostClassifier(n_estimators=2, init=Blind(max_iter=5000)).fit(X[:, :2], y)

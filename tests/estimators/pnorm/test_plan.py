@@ -5,7 +5,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from costboost import Costs
+from costboost.costs import as_costs
 from costboost.estimators.pnorm import PNormBoostClassifier
+from costboost.estimators.pnorm.plan import leaf_rows, settle
 from pnorm_problems import matrix, problem
 from quick_pnorm import quick
 
@@ -55,3 +57,34 @@ def test_actions_that_are_not_classes_are_refused_in_training():
     costs = Costs.from_matrix([[0, 1], [1, 0], [2, 2]], classes=[0, 1, 2], actions=["a", "b"])
     with pytest.raises(ValueError, match="decisions must be the"):
         quick().fit(X, y, costs=costs)
+
+
+@pytest.mark.parametrize(
+    ("counts", "least"),
+    [
+        ([5], 1),  # a tenth of the rows, rounded down, and never none
+        ([50, 50], 6),  # three of a class that is half of the rows
+        ([990, 10], 80),
+        ([0, 300, 0, 300], 6),  # classes without rows are no class
+        ([100_000, 1], 80),
+    ],
+)
+def test_the_least_leaf_by_hand(counts, least):
+    assert leaf_rows("auto", counts) == least
+    assert leaf_rows(7, counts) == 7
+
+
+def test_what_is_settled_is_what_was_asked():
+    X, y = problem(0)
+    bound = as_costs(matrix(0, 3), np.arange(3)).bind(np.arange(3), len(y))
+    asked = quick(p=3, step="search", method="lp-csb-a", subsample=0.5, n_iter_no_change=2)
+    settled = settle(asked, X, bound, 3)
+    assert (settled.setting.p, settled.setting.step, settled.setting.n_rounds) == (3.0, "search", 8)
+    assert (settled.method.name, settled.subsample, settled.patience) == ("lp-csb-a", 0.5, 2)
+    assert settled.metric == "cost"
+
+
+def test_costs_are_part_of_the_training_so_a_temperature_is_refused():
+    X, y = problem(0)
+    with pytest.raises(ValueError, match="calibration='temperature' cannot undo the costs"):
+        quick(calibration="temperature").fit(X, y)

@@ -11,6 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from costboost import Costs
+from costboost.boosting.pnorm.model import normalised
 from costboost.estimators.pnorm import PNormBoostClassifier
 from naive import pnorm as naive
 from pnorm_problems import NAMES, matrix, problem
@@ -106,3 +107,30 @@ def test_outside_classifier_takes_tables_of_all_kinds():
     assert_allclose(quick(estimator=tree).fit(frame, y).decision_function(frame), dense)
     model = quick(estimator=LogisticRegression(), method="dse", calibration="sigmoid", cv=2)
     assert model.fit(frame, y).predict_proba(frame).shape == (90, 3)
+
+
+@pytest.mark.parametrize("method", ["lp-csb", "adaboost.m2", "gbse"])
+def test_held_out_rows_are_paid_as_the_mixture_answers(method):
+    X, y = problem(53, n=300, K=3)
+    C = matrix(53, 3)
+    model = quick(method=method, n_iter_no_change=8)
+    model.fit(X[:200], y[:200], costs=C, eval_set=(X[200:], y[200:]))
+    paid = [C[y[200:], stage].mean() for stage in model.staged_predict(X[200:])]
+    assert_allclose(model.validation_cost_[: len(paid)], paid)
+
+
+def test_answers_that_all_cost_the_same_leave_one_constant_and_say_why():
+    X, y = problem(0)
+    with pytest.warns(UserWarning, match="no answer costs more than another.*Try other costs"):
+        model = quick().fit(X, y, costs=Costs.of_rows(np.ones((len(y), 3))))
+    assert model.n_iter_ == 0
+    assert len(set(model.predict(X))) == 1
+
+
+def test_scores_to_calibrate_on_add_up_to_1():
+    X, y = problem(0, n=200)
+    model = quick(calibration="sigmoid", cv=2).fit(X, y, costs=matrix(0, 3))
+    for mixture in model._mixtures:
+        scores = normalised(mixture.scores(X))
+        assert_allclose(scores.sum(axis=1), 1.0)
+        assert scores.min() >= 0

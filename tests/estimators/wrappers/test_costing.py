@@ -72,3 +72,38 @@ def test_costing_without_any_difference_accepts_all():
     X, y = problem()
     model = CostingClassifier(LogisticRegression()).fit(X, y, costs=np.ones((3, 3)))
     assert model.acceptance_ == 1.0
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1.0, 1e150])
+def test_the_unit_of_prices_and_weights_does_not_matter(scale):
+    X, y = problem(K=2)
+    costs = Costs(fp=1, fn=7)
+    plain = CostingClassifier(LogisticRegression(), 3, random_state=0)
+    plain.fit(X, y, sample_weight=1.0 + y, costs=costs)
+    scaled = CostingClassifier(LogisticRegression(), 3, random_state=0)
+    scaled.fit(X, y, sample_weight=scale * (1.0 + y), costs=Costs(fp=scale, fn=7 * scale))
+    assert scaled.acceptance_ == pytest.approx(plain.acceptance_)
+    assert_allclose(scaled.predict_proba(X), plain.predict_proba(X))
+
+
+def test_rows_of_weight_0_are_never_drawn():
+    X, y = problem(K=2)
+    weights = (np.arange(300) < 200).astype(float)
+    model = CostingClassifier(LogisticRegression(), 3, random_state=0)
+    poisoned = X.copy()
+    poisoned[200:] *= -1e6
+    model.fit(poisoned, y, sample_weight=weights, costs=Costs(fp=1, fn=3))
+    assert np.mean(model.predict(X) == y) > 0.6
+    assert model.acceptance_ == pytest.approx(np.sum(np.where(y[:200], 1, 1 / 3)) / 300)
+
+
+def test_probabilities_are_the_mean_of_the_models_and_votes_their_shares():
+    X, y = problem()
+    soft = CostingClassifier(DecisionTreeClassifier(max_depth=2), 4, random_state=0)
+    soft.fit(X, y, costs=DEAR)
+    each = [model.predict_proba(X) for model in soft.estimators_]
+    assert_allclose(soft.predict_proba(X), np.mean(each, axis=0))
+    votes = CostingClassifier(LinearSVC(), 4, random_state=0).fit(X, y, costs=DEAR)
+    said = np.array([model.predict(X) for model in votes.estimators_])
+    expected = np.stack([(said == k).mean(axis=0) for k in range(3)], axis=1)
+    assert_allclose(votes.predict_proba(X), expected)

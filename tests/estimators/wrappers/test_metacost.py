@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from costboost.costs import Costs
@@ -61,3 +62,37 @@ def test_metacost_may_leave_a_single_class():
     model = MetaCostClassifier(LogisticRegression(), 5, random_state=0).fit(X, y, costs=C)
     assert set(model.predict(X)) == {2}
     assert_array_equal(model.predict_proba(X)[:, 2], 1.0)
+
+
+def test_weights_count_by_drawing_where_the_estimator_takes_none():
+    X, y = problem(K=2)
+    weights = np.where(y == 1, 1e-12, 1.0)
+    model = MetaCostClassifier(KNeighborsClassifier(3), 4, random_state=0)
+    model.fit(X, y, sample_weight=weights)
+    assert set(model.predict(X)) == {0}  # rows of class 1 are too light to be drawn
+    assert set(model.labels_) == {0}
+
+
+def test_rows_that_every_sample_holds_are_judged_by_all_models():
+    # Two rows, samples of two: some row is in every sample, and still gets a label.
+    X, y = np.array([[0.0], [1.0]]), np.array([0, 1])
+    for seed in range(5):
+        model = MetaCostClassifier(
+            KNeighborsClassifier(1), 1, out_of_bag=True, random_state=seed
+        ).fit(X, y)
+        assert set(model.labels_) <= {0, 1}
+        assert len(model.labels_) == 2
+
+
+def test_small_samples_are_at_least_one_row():
+    X, y = problem(K=2)
+    model = MetaCostClassifier(DecisionTreeClassifier(), 5, max_samples=1e-9, random_state=0)
+    model.fit(X, y, costs=Costs(fp=1, fn=1))
+    assert len(set(model.labels_)) == 1  # every model knows one row, and the majority is told
+
+
+def test_only_estimators_with_probabilities_give_them():
+    X, y = problem(K=2)
+    assert not hasattr(MetaCostClassifier(LinearSVC()), "predict_proba")
+    model = MetaCostClassifier(DecisionTreeClassifier(max_depth=2), 3, random_state=0).fit(X, y)
+    assert_allclose(model.predict_proba(X), model.estimator_.predict_proba(X))
