@@ -80,7 +80,8 @@ def test_a_users_metric_sees_targets_answers_and_weights():
 
     model = GradientBoostRegressor(n_estimators=4, n_iter_no_change=4, early_stopping_metric=worst)
     model.fit(X[:200], y[:200], eval_set=(X[200:], y[200:], None, weights))
-    for (truth, answer, given), stage in zip(seen, model.staged_predict(X[200:]), strict=False):
+    alone = GradientBoostRegressor(n_estimators=4).fit(X[:200], y[:200])
+    for (truth, answer, given), stage in zip(seen, alone.staged_predict(X[200:]), strict=True):
         np.testing.assert_array_equal(truth, y[200:])
         np.testing.assert_allclose(answer, stage)
         np.testing.assert_array_equal(given, weights)
