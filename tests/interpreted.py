@@ -24,6 +24,7 @@ TREE_KERNELS = (
     "trees._grow_kernels",
     "trees._forest_kernels",
 )
+WAYS = ("installed", "interpreted", "without-cython")
 
 
 def load_interpreted(*names, hide_cython=True):
@@ -60,6 +61,15 @@ def tree_kernels(*, hide_cython):
 def installed_tree_kernels():
     """Return the kernels of the trees as they were installed."""
     return by_name(importlib.import_module(f"costboost.{name}") for name in TREE_KERNELS)
+
+
+def tree_kernels_by(way):
+    """Return the kernels of the trees in one of the `WAYS` that there are to run them."""
+    if way == "installed":
+        return installed_tree_kernels()
+    if way == "interpreted":
+        pytest.importorskip("cython")
+    return tree_kernels(hide_cython=way == "without-cython")
 
 
 def use_tree_kernels(patch, kernels):

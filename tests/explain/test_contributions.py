@@ -4,13 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from sklearn.exceptions import NotFittedError
-from sklearn.feature_selection import RFE, SelectFromModel
-from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.linear_model import LinearRegression
 
 from costboost import (
     CostBoostClassifier,
@@ -22,23 +16,8 @@ from costboost import (
 from costboost.boosting.adaboost.rules import RULES
 from costboost.calibration import CALIBRATORS
 from costboost.explain import Contributions
+from explained_tables import SMALL, table
 from naive import shapley as naive
-
-
-def table(n=240, seed=0, n_classes=2):
-    rng = np.random.default_rng(seed)
-    X = pd.DataFrame(
-        {
-            "age": rng.integers(18, 80, size=n).astype(float),
-            "income": np.where(rng.random(n) < 0.15, np.nan, rng.lognormal(3, 1, size=n)),
-            "region": pd.Categorical(rng.choice(["n", "s", "w", None], n)),
-            "noise": rng.normal(size=n),
-        }
-    )
-    score = (X["age"] - 50) / 20 + X["region"].eq("s") + 0.5 * rng.normal(size=n)
-    score -= np.nan_to_num(np.log(X["income"]), nan=3.0) - 3.0
-    cuts = np.quantile(score, np.arange(1, n_classes) / n_classes)
-    return X, np.searchsorted(cuts, score)
 
 
 def decision_values(model, X):
@@ -50,9 +29,6 @@ def adds_up(model, X, atol=1e-9):
         added = model.contributions(X, background=background)
         np.testing.assert_allclose(added.total, decision_values(model, X), rtol=0, atol=atol)
     return model.contributions(X)
-
-
-SMALL = {"n_estimators": 6, "random_state": 0}
 
 
 @pytest.mark.parametrize("method", sorted(RULES))
@@ -180,104 +156,6 @@ def test_outputs_are_chosen_by_class():
         added.to_frame()
     with pytest.raises(ValueError, match="no outputs"):
         added.of_output("b").of_output("b")
-
-
-def test_what_cannot_be_explained_is_refused():
-    X, y = table()
-    X = X[["age", "noise"]].to_numpy()
-    model = CostBoostClassifier("adaboost", estimator=DecisionTreeClassifier(max_depth=1), **SMALL)
-    with pytest.raises(NotFittedError):
-        model.contributions(X)
-    model.fit(X, y)
-    with pytest.raises(AttributeError, match="estimator=DecisionTreeClassifier"):
-        model.contributions(X)
-    assert not hasattr(model, "feature_importances_")
-    model = CostBoostClassifier("adaboost", **SMALL).fit(sp.csr_matrix(X), y)
-    with pytest.raises(ValueError, match="toarray"):
-        model.contributions(sp.csr_matrix(X))
-    assert model.feature_importances_.sum() == pytest.approx(1.0)
-    with pytest.raises(ValueError, match="features"):
-        model.contributions(X[:, :1])
-
-
-# --- importances
-
-
-def test_selectors_work():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 6))
-    y = (X[:, 2] + X[:, 4] > 0).astype(int)
-    for model in (
-        CostBoostClassifier("adaboost", **SMALL),
-        CostBoostClassifier(n_estimators=20, random_state=0),
-        GradientBoostClassifier(**SMALL),
-        PNormBoostClassifier(**SMALL),
-    ):
-        chosen = SelectFromModel(model, max_features=2, threshold=-np.inf).fit(X, y).get_support()
-        assert np.flatnonzero(chosen).tolist() == [2, 4]
-    kept = RFE(GradientBoostClassifier(**SMALL), n_features_to_select=2).fit(X, y)
-    assert np.flatnonzero(kept.support_).tolist() == [2, 4]
-    with pytest.raises(ValueError, match="feature_importances_"):
-        SelectFromModel(
-            CostBoostClassifier("adaboost", estimator=LogisticRegression(), **SMALL)
-        ).fit(X, y).get_support()
-
-
-@given(seed=st.integers(0, 10**6))
-@settings(max_examples=10, deadline=None)
-def test_importances_are_what_the_nodes_say(seed):
-    X, y = table(seed=seed)
-    model = CostBoostClassifier("adaboost", max_depth=3, **SMALL).fit(X, y)
-    nodes = model.to_frame().dropna(subset=["column"])
-    alphas = np.asarray(model.estimator_weights_)
-    each = {
-        "gain": nodes["gain"] * alphas[nodes["tree"]],
-        "cover": nodes["cover"],
-        "count": pd.Series(1.0, index=nodes.index),
-    }
-    for kind, weights in each.items():
-        sums = weights.groupby(nodes["column"]).sum().reindex(X.columns, fill_value=0.0)
-        np.testing.assert_allclose(model.importances(kind), sums / sums.sum(), rtol=1e-6)
-    np.testing.assert_array_equal(model.feature_importances_, model.importances("gain"))
-
-
-def test_importances_of_folds_are_averaged():
-    X, y = table()
-    model = CostBoostClassifier("adamec", cv=3, **SMALL).fit(X, y)
-    each = []
-    for ensemble in model._ensembles:
-        alone = CostBoostClassifier("adamec", cv=3, **SMALL).fit(X, y)
-        alone._ensembles, alone._scores = (ensemble,), None
-        each.append(alone.importances())
-    np.testing.assert_allclose(model.importances(), np.mean(each, axis=0))
-
-
-def test_a_model_without_splits_has_importances_of_zero():
-    X, y = np.ones((20, 3)), np.arange(20) % 2
-    with pytest.warns(UserWarning, match="single step|took no step"):
-        models = [
-            CostBoostClassifier("adaboost", **SMALL).fit(X, y),
-            GradientBoostClassifier(**SMALL).fit(X, y),
-        ]
-    for model in models:
-        assert model.feature_importances_.tolist() == [0.0, 0.0, 0.0]
-        added = model.contributions(X)
-        assert not added.values.any()
-        np.testing.assert_allclose(added.total, model.decision_function(X))
-    with pytest.raises(ValueError, match="kind='size'"):
-        models[0].importances("size")
-
-
-def test_importances_do_not_depend_on_weights_units():
-    """Scaling all sample weights changes no model, and no share."""
-    X, y = table()
-    w = np.random.default_rng(0).integers(1, 4, size=len(y)).astype(float)
-    for kind in ("gain", "cover"):
-        one, other = (
-            GradientBoostClassifier(**SMALL).fit(X, y, sample_weight=w * scale).importances(kind)
-            for scale in (1.0, 1024.0)
-        )
-        np.testing.assert_allclose(one, other, rtol=1e-6)
 
 
 def test_contributions_print_shortly():

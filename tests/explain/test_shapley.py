@@ -1,84 +1,18 @@
 """Shapley values of forests, against all subsets, against shap, and against themselves."""
 
-from types import SimpleNamespace
-
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from costboost import CostBoostClassifier, GradientBoostClassifier
 from costboost.binning.binner import fit_binner
-from costboost.explain import _shap_kernels, shapley
+from costboost.explain import shapley
 from costboost.explain.shapley import Explainer, beta_table, gauss_points
 from costboost.trees.forest import ForestBuilder
 from costboost.trees.grower import Tree, add_up_leaves
-from interpreted import load_interpreted
 from naive import shapley as naive
-
-
-def mixed_table(rng, n=40):
-    """Numbers with holes, numbers without, and categories with holes and surprises."""
-    return pd.DataFrame(
-        {
-            "a": np.where(rng.random(n) < 0.2, np.nan, rng.normal(size=n)),
-            "b": rng.integers(0, 6, size=n).astype(float),
-            "kind": pd.Categorical(rng.choice(["u", "v", "w", None], n)),
-            "c": rng.normal(size=n),
-        }
-    )
-
-
-def random_tree(rng, binner, n_splits):
-    """Split leaves at random; covers are random too."""
-    nodes = [{"left": -1}]
-    subsets = {}
-    for _ in range(n_splits):
-        at = int(rng.choice([i for i, node in enumerate(nodes) if node["left"] < 0]))
-        j = int(rng.integers(binner.n_features))
-        nodes[at] = {"left": len(nodes), "feature": j, "missing": bool(rng.integers(2))}
-        if binner.is_categorical[j]:
-            subsets[at] = rng.integers(0, 2, size=256).astype(np.uint8)
-            nodes[at] |= {"missing": bool(subsets[at][255])}
-        else:
-            nodes[at] |= {"threshold": int(rng.integers(binner.n_bins[j]))}
-        nodes += [{"left": -1}, {"left": -1}]
-    left = np.array([node["left"] for node in nodes])
-    leaves = np.flatnonzero(left < 0)
-    depth = np.zeros(len(nodes), dtype=int)
-    for node in np.flatnonzero(left >= 0):
-        depth[[left[node], left[node] + 1]] = depth[node] + 1
-    return Tree(
-        feature=np.array([node.get("feature", -1) for node in nodes]),
-        threshold=np.array([node.get("threshold", -1) for node in nodes]),
-        missing_left=np.array([node.get("missing", False) for node in nodes]),
-        left=left,
-        gain=np.zeros(len(nodes)),
-        sums=np.zeros((len(nodes), 2), dtype=np.int64),
-        subsets=subsets,
-        leaves=leaves,
-        depth=int(depth.max()),
-        cover=add_up_leaves(left, leaves, rng.integers(1, 50, size=len(leaves))),
-    )
-
-
-def random_case(seed, n_splits=6, n_trees=3, n_outputs=1):
-    rng = np.random.default_rng(seed)
-    X = mixed_table(rng)
-    binner = fit_binner(X)
-    builder = ForestBuilder(n_outputs)
-    for _ in range(n_trees):
-        tree = random_tree(rng, binner, n_splits)
-        builder.add(tree, rng.normal(size=(len(tree.leaves), n_outputs)))
-    return SimpleNamespace(X=X, forest=builder.build(binner, rng.normal(size=n_outputs)), rng=rng)
-
-
-@pytest.fixture(scope="module", params=["installed", "interpreted"])
-def kernels(request):
-    if request.param == "installed":
-        return _shap_kernels
-    return load_interpreted("explain._shap_kernels")[0]
+from shapley_cases import random_case
 
 
 def rows_of(X):
@@ -163,17 +97,6 @@ def test_a_path_of_a_hundred_columns():
     X, forest = wide_case(100)
     values, base = Explainer(forest).path_dependent(forest.encode(X))
     np.testing.assert_allclose(base + values.sum(axis=1), forest.margins(X), rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("n_splits", [1, 5, 12])
-def test_compiled_and_interpreted_say_the_same(kernels, monkeypatch, n_splits):
-    case = random_case(7, n_splits, n_outputs=2)
-    codes = case.forest.encode(case.X)
-    expected = Explainer(case.forest)._by_kernel(codes, None, 1)
-    against = Explainer(case.forest)._by_kernel(codes, codes[:6], 1)
-    monkeypatch.setattr(shapley, "kernels", kernels)
-    np.testing.assert_array_equal(Explainer(case.forest)._by_kernel(codes, None, 1), expected)
-    np.testing.assert_array_equal(Explainer(case.forest)._by_kernel(codes, codes[:6], 1), against)
 
 
 def test_bits_do_not_depend_on_threads_blocks_or_neighbours(monkeypatch):

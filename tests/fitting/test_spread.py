@@ -1,8 +1,6 @@
 """A table in parts gives the model of the same rows in memory, bit for bit."""
 
-import pickle
 import warnings
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -19,10 +17,9 @@ from costboost import (
     PNormBoostClassifier,
 )
 from costboost.boosting.adaboost.rules import RULES
-from costboost.fitting.spread import PartsTable
 from costboost.shards.messages import Count, Expand, Histogram
 from costboost.shards.part_messages import AskShard
-from costboost.shards.parts import Part, Raw
+from spread_tables import spread
 
 RNG = np.random.default_rng(0)
 N = 400
@@ -43,44 +40,6 @@ FRAME, Y = make_frame()
 WEIGHT = RNG.integers(0, 4, N).astype(float)
 BY_ROW = Costs(fp=2, fn="amount")
 BY_CLASS = Costs(fp=1, fn=5)
-
-
-class Rows:
-    """A source: some rows of a frame."""
-
-    def __init__(self, frame, y, weights=None):
-        self.frame, self.y, self.weights = frame, y, weights
-
-    def read(self):
-        return Raw(self.frame, self.y, self.weights)
-
-
-class InProcess:
-    """Carries pickled messages to parts in this process."""
-
-    def __init__(self, sources):
-        self.parts = [Part(pickle.loads(pickle.dumps(source))) for source in sources]
-
-    @property
-    def n_parts(self):
-        return len(self.parts)
-
-    def send(self, orders):
-        answers = []
-        for order in orders:
-            each = order if isinstance(order, list) else [order] * len(self.parts)
-            each = pickle.loads(pickle.dumps(each))
-            replies = [one.answer(part) for one, part in zip(each, self.parts, strict=True)]
-            answers.append(each[0].reduce(pickle.loads(pickle.dumps(replies))))
-        return answers
-
-
-def spread(frame, y, weights=None, cuts=(), **options):
-    bounds = [0, *cuts, len(y)]
-    parts = [slice(*pair) for pair in pairwise(bounds)]
-    own = [None if weights is None else weights[part] for part in parts]
-    sources = [Rows(frame.iloc[p], y[p], w) for p, w in zip(parts, own, strict=True)]
-    return PartsTable(InProcess(sources), frame.columns, **options)
 
 
 def quiet(model, *given, **extra):

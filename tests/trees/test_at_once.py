@@ -19,12 +19,7 @@ from costboost.trees import at_once
 from costboost.trees.at_once import GrowTree, plan_size
 from costboost.trees.grower import Grower, Limits
 from costboost.trees.splits import SplitFinder
-
-
-class Asked(Shards):
-    """Shards that are asked a node at a time, also where there is only one."""
-
-    alone = False
+from grown_trees import Asked
 
 
 class Counted:

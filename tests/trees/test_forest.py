@@ -20,96 +20,10 @@ from costboost.shards.layout import plan_layout
 from costboost.shards.modes import Pairs
 from costboost.trees import walking
 from costboost.trees.forest import ForestBuilder, encode_once
-from costboost.trees.grower import Grower, Limits, Tree, add_up_leaves
+from costboost.trees.grower import Grower, Limits, Tree
 from costboost.trees.splits import SplitFinder
-from interpreted import tree_kernels
+from forest_cases import Case, mixed_frame, seeds
 from naive import trees as naive
-
-seeds = st.integers(0, 2**32)
-KINDS = ("ash", "beech", "elm", "oak", "yew")
-
-
-def mixed_frame(rng, n, *, unseen=False):
-    """Two numeric columns, one of them with gaps, a category with gaps and a constant."""
-    kinds = rng.choice([*KINDS, None, *(["zelkova"] if unseen else [])], size=n)
-    numbers = rng.integers(-4, 5, size=(n, 2)) / 2
-    numbers[rng.random(n) < 0.2, 1] = np.nan
-    # Values on the edges themselves: halfway between neighbours.
-    numbers[rng.random((n, 2)) < 0.3] += 0.25 if unseen else 0.0
-    return pd.DataFrame(
-        {"a": numbers[:, 0], "b": numbers[:, 1], "kind": pd.Categorical(kinds), "one": np.ones(n)}
-    )
-
-
-def random_tree(rng, binner, max_depth):
-    """Grow a tree at random: any column, any threshold or subset, missing to any side."""
-    feature, threshold, missing_left, left, subsets = [-1], [-1], [False], [-1], {}
-    depths = [0]
-    for node in range(2**max_depth - 1):
-        if node >= len(left) or depths[node] >= max_depth or rng.random() < 0.25:
-            continue
-        j = int(rng.integers(binner.n_features))
-        feature[node], left[node] = j, len(left)
-        if binner.is_categorical[j]:
-            goes_left = rng.integers(0, 2, size=256).astype(np.uint8)
-            goes_left[0] = 1
-            subsets[node], missing_left[node] = goes_left, bool(goes_left[naive.MISSING])
-        else:
-            threshold[node] = int(rng.integers(binner.n_bins[j]))
-            missing_left[node] = bool(rng.integers(2))
-        for part, value in (
-            (feature, -1),
-            (threshold, -1),
-            (missing_left, False),
-            (left, -1),
-            (depths, depths[node] + 1),
-        ):
-            part += [value, value]
-    left_array = np.array(left, dtype=np.int32)
-    leaves = np.flatnonzero(left_array < 0).astype(np.int32)
-    return Tree(
-        feature=np.array(feature, dtype=np.int32),
-        threshold=np.array(threshold, dtype=np.int16),
-        missing_left=np.array(missing_left),
-        left=left_array,
-        gain=np.zeros(len(left)),
-        sums=np.zeros((len(left), 2), dtype=np.int64),
-        subsets=subsets,
-        leaves=leaves,
-        depth=max(depths),
-        cover=add_up_leaves(left_array, leaves, rng.integers(1, 9, size=len(leaves))),
-    )
-
-
-class Case:
-    """A random forest, its trees and the rows it is asked about."""
-
-    def __init__(self, seed, *, n_trees=5, max_depth=3, n_outputs=2, numeric=False, n=40):
-        rng = np.random.default_rng(seed)
-        train = mixed_frame(rng, 60)
-        self.X = mixed_frame(rng, n, unseen=True)
-        if numeric:
-            train, self.X = (frame[["a", "b"]].to_numpy() for frame in (train, self.X))
-        self.binner = fit_binner(train)
-        self.trees = [random_tree(rng, self.binner, max_depth) for _ in range(n_trees)]
-        self.values = [rng.normal(size=(len(tree.leaves), n_outputs)) for tree in self.trees]
-        self.base = rng.normal(size=n_outputs)
-        self.n_outputs = n_outputs
-        self.codes = self.binner.encode(self.X)
-
-    def builder(self):
-        builder = ForestBuilder(self.n_outputs)
-        for tree, values in zip(self.trees, self.values, strict=True):
-            builder.add(tree, values)
-        return builder
-
-    @property
-    def forest(self):
-        return self.builder().build(self.binner, self.base)
-
-    @property
-    def stages(self):
-        return naive.staged_margins(self.trees, self.values, self.codes, self.base)
 
 
 def rows_of(X):
@@ -246,25 +160,6 @@ def test_add_trees_adds_in_place():
 
 
 # --- stumps --------------------------------------------------------------------------------------
-
-
-@given(seeds, st.integers(1, 3), st.integers(1, 40))
-@settings(max_examples=30, deadline=None)
-def test_stump_tables(seed, n_outputs, n_trees):
-    case = Case(seed, n_trees=n_trees, max_depth=1, n_outputs=n_outputs)
-    forest = case.forest
-    np.testing.assert_allclose(forest.margins(case.X), case.stages[-1], rtol=0, atol=1e-12)
-    columns, tables, constant = forest.tables
-    expected, expected_constant = naive.stump_tables(case.trees, case.values, 4)
-    np.testing.assert_array_equal(tables, expected[columns])
-    np.testing.assert_array_equal(constant, expected_constant)
-    assert not np.delete(expected, columns, axis=0).any()
-
-
-def test_deeper_trees_have_no_tables():
-    case = Case(3, max_depth=3)
-    assert case.forest.depths.max() > 1
-    assert case.forest.tables is None
 
 
 def test_stumps_are_predicted_by_look_up(monkeypatch):
@@ -409,20 +304,6 @@ def test_rows_of_training_reach_the_leaves_they_made():
     np.testing.assert_array_equal(forest.margins(X), stages[-1])
 
 
-@pytest.mark.parametrize("hide_cython", [False, True])
-@pytest.mark.parametrize("max_depth", [1, 3])
-@pytest.mark.parametrize("numeric", [False, True])
-def test_interpreted_kernels_predict_the_same(monkeypatch, hide_cython, max_depth, numeric):
-    if not hide_cython:
-        pytest.importorskip("cython")
-    case = Case(8, max_depth=max_depth, numeric=numeric)
-    expected, leaves = case.forest.margins(case.X), case.forest.apply(case.X)
-    monkeypatch.setattr(walking, "kernels", tree_kernels(hide_cython=hide_cython).forest)
-    forest = case.forest
-    np.testing.assert_array_equal(forest.margins(case.X), expected)
-    np.testing.assert_array_equal(forest.apply(case.X), leaves)
-
-
 def test_only_used_columns_are_looked_at():
     case = Case(9, numeric=True, n_trees=1, max_depth=1)
     forest = case.forest
@@ -460,84 +341,3 @@ def test_forests_of_different_binners_are_refused():
     one, other = Case(1, numeric=True), Case(1)
     with pytest.raises(ValueError, match="different binners"):
         encode_once([one.forest, other.forest], one.X)
-
-
-@pytest.mark.parametrize("n", [0, 1, 11, 12, 511, 512, 513, 1025])
-def test_blocks_of_rows(n):
-    case = Case(10, n=n, numeric=True)
-    codes = case.codes
-    got = case.forest.margins_of_codes(codes)
-    assert got.shape == (n, 2)
-    if n:
-        expected = naive.staged_margins(case.trees, case.values, codes[-3:], case.base)[-1]
-        np.testing.assert_array_equal(got[-3:], expected)
-
-
-# --- three ways to the same leaves ---------------------------------------------------------------
-
-
-def assert_ways_agree(call):
-    """Check what `call` returns: all rows walk as few do, go by column, walk as many do."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(walking, "_FEW", 10**9)
-        expected = call()
-        patch.setattr(walking, "_FEW", 0)
-        np.testing.assert_array_equal(call(), expected)
-        patch.setattr(walking, "_BYTE", 0)
-        np.testing.assert_array_equal(call(), expected)
-
-
-@given(seeds, st.integers(1, 3), st.booleans(), st.integers(0, 6), st.integers(1, 40))
-@settings(max_examples=40, deadline=None)
-def test_walking_and_going_by_column_agree(seed, n_outputs, numeric, max_depth, n):
-    case = Case(seed, n_outputs=n_outputs, numeric=numeric, max_depth=max_depth, n=n)
-    forest = case.forest
-    assert_ways_agree(lambda: forest.margins(case.X))
-    assert_ways_agree(lambda: forest.apply(case.X))
-    assert_ways_agree(lambda: list(forest.staged_margins(case.X)))
-
-
-def chain(n_leaves):
-    """A tree that is a chain: row i of 0, 1, ... ends in leaf i; leaves are 1, 3, 5, ..., last."""
-    n_nodes = 2 * n_leaves - 1
-    splits = np.array([0, *range(2, n_nodes - 1, 2)])
-    column = np.full((3, n_nodes), -1)
-    column[:, splits] = np.zeros(n_leaves - 1), np.arange(n_leaves - 1), splits + 1
-    feature, threshold, left = column
-    return Tree(
-        feature=feature,
-        threshold=threshold,
-        missing_left=np.zeros(n_nodes, dtype=bool),
-        left=left,
-        gain=np.zeros(n_nodes),
-        sums=np.zeros((n_nodes, 2), dtype=np.int64),
-        subsets={},
-        leaves=np.flatnonzero(left < 0),
-        depth=n_leaves - 1,
-        cover=np.ones(2 * n_leaves - 1),
-    )
-
-
-@pytest.mark.parametrize("sizes", [[128, 2], [2, 129, 128], [129]])
-def test_trees_with_more_nodes_than_a_byte_can_number(monkeypatch, sizes):
-    X = np.arange(200.0)[:, None]
-    builder = ForestBuilder(1)
-    for n_leaves in sizes:
-        builder.add(chain(n_leaves), np.arange(n_leaves)[:, None])
-    forest = builder.build(fit_binner(X))
-    expected = sum(np.minimum(X, n_leaves - 1) for n_leaves in sizes)
-    np.testing.assert_array_equal(forest.margins(X), expected)
-    way = "add_margins" if max(sizes) > 128 else "add_margins_by_column"
-    monkeypatch.delattr(walking.kernels, way)
-    with pytest.raises(AttributeError, match=way):
-        forest.margins(X)
-
-
-def test_threads_have_rooms_of_their_own():
-    case = Case(11, n_trees=30, max_depth=5, n=20_000)
-    forest = case.forest
-    expected = forest.margins_of_codes(case.codes)
-    for n_threads in (2, 4):
-        for _ in range(5):
-            got = forest.margins_of_codes(case.codes, n_threads)
-            np.testing.assert_array_equal(got, expected)

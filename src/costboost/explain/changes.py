@@ -30,9 +30,9 @@ class Change:
     ----------
     column : str
     to : str
-        "at most 12.5", "above 12.5", or a category.
+        "at most 12.5", "above 12.5", a category; "known" where the training rows had one value.
     limit : float or None
-        The number in `to`, in full; None for a category.
+        The number in `to`, in full; None where there is none.
     decision : label
         What is then decided.
     probabilities : tuple of float
@@ -101,6 +101,8 @@ def _describe(binner: Binner, j: int, now: int, code: int) -> tuple[str, float |
     if categories is not None:
         return str(categories[code]), None
     edges = binner.edges[j]
+    if not len(edges):
+        return "known", None
     if code < len(edges) and (code < now or code == 0):
         return f"at most {edges[code]:.6g}", float(edges[code])
     return f"above {edges[code - 1]:.6g}", float(edges[code - 1])

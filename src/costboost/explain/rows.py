@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import narwhals.stable.v1 as nw
 import numpy as np
 
 from costboost.inputs.checks import is_frame
@@ -23,9 +24,11 @@ def one_row(x: Any) -> Any:
 
 def values_of_row(X: Any) -> list[Any]:
     """Return the values of a table of one row, as Python objects where there are such."""
-    if is_frame(X):
-        columns = [X[name] for name in X.columns]
-        row = [column.iloc[0] if hasattr(column, "iloc") else column[0] for column in columns]
+    if hasattr(X, "iloc"):
+        row = [X[name].iloc[0] for name in X.columns]
+    elif is_frame(X):
+        frame = nw.from_native(X, eager_only=True)
+        row = [frame[name][0] for name in frame.columns]
     else:
         row = list(np.asarray(X)[0])
     return [value.item() if isinstance(value, np.generic) else value for value in row]

@@ -21,7 +21,7 @@ from costboost.boosting.adaboost.rules import RULES
 from costboost.inputs.checks import count_features, fit_seed
 from costboost.shards.sampling import ColumnDraw
 from family import STUMP, identical, plain, problem
-from naive.rules import METHODS, METHODS_K
+from naive.rules import METHODS
 
 # ---------------------------------------------------------------- scikit-learn's contract
 
@@ -93,55 +93,6 @@ def test_uncalibrated_methods_cannot_take_new_prices(method):
             call(X, costs=Costs(fp=1, fn=3))
     with pytest.raises(ValueError, match="calibration="):
         list(model.staged_predict(X, costs=Costs(fp=1, fn=3)))
-
-
-@pytest.mark.parametrize("method", [m for m in METHODS if m not in METHODS_K])
-def test_methods_of_two_classes_name_what_to_use(method):
-    X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match=r"y has 3.*PNormBoostClassifier, or one of .*adamec"):
-        CostBoostClassifier(method).fit(X, y)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"method": "adabost"}, "method='adabost' is not known; allowed: 'auto', 'adaboost'"),
-        ({"votes": "loud"}, "votes='loud' is not known"),
-        ({"alpha": "guess"}, "alpha='guess' is not known"),
-        ({"criterion": "mse"}, "criterion='mse' is not known"),
-        ({"calibration": "platt"}, "calibration='platt' is not known; allowed.*'sigmoid'"),
-        ({"on_interrupt": "ask"}, "on_interrupt='ask' is not known"),
-        ({"n_estimators": 0}, "n_estimators=0 must be a whole number at least 1"),
-        ({"n_estimators": 2.5}, "n_estimators=2.5 must be a whole number"),
-        ({"n_estimators": True}, "n_estimators=True must be a whole number"),
-        ({"learning_rate": 0}, "learning_rate=0 must be a number above 0"),
-        ({"subsample": 1.5}, "subsample=1.5 .*at most 1"),
-        ({"max_depth": 0}, "max_depth=0"),
-        ({"max_depth": "deep"}, "max_depth='deep'"),
-        ({"max_leaf_nodes": 1}, "max_leaf_nodes=1"),
-        ({"max_features": 0}, "max_features=0"),
-        ({"max_features": 1.5}, "max_features=1.5"),
-        ({"max_bins": 1000}, "max_bins=1000"),
-        ({"min_samples_leaf": 0}, "min_samples_leaf=0"),
-        ({"min_weight_leaf": 0.7}, "min_weight_leaf=0.7"),
-        ({"cost_scale": 2.0}, "cost_scale=2.0"),
-        ({"tol": -1}, "tol=-1"),
-        ({"validation_fraction": 2}, "validation_fraction=2"),
-        ({"n_iter_no_change": 0}, "n_iter_no_change=0"),
-        ({"cv": 1, "calibration": "sigmoid"}, "cv=1"),
-        ({"costs": Costs(fp=1, fn=[1.0, 2.0])}, "pass costs per row to fit"),
-        ({"method": "asymada", "n_iter_no_change": 3}, "fixed in advance"),
-        ({"method": "adauboost", "warm_start": True}, "fixed in advance"),
-        ({"warm_start": True, "calibration": "sigmoid"}, "calibration=None"),
-        ({"n_iter_no_change": 2, "validation_fraction": 0.0}, "validation_fraction > 0"),
-    ],
-    ids=str,
-)
-def test_wrong_parameters_are_named(options, message):
-    X, y = problem()
-    model = CostBoostClassifier("adaboost").set_params(**options)
-    with pytest.raises(ValueError, match=message):
-        model.fit(X, y)
 
 
 def test_unfitted_models_say_so():

@@ -233,13 +233,6 @@ def test_a_share_calibrates_on_that_share():
     )
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_the_default_calibrates_the_posters_three(method):
-    X, y = problem()
-    model = CostBoostClassifier(method, 3).fit(X, y)
-    assert (model._scores is not None) == (method in ("adamec", "cgada", "asymada"))
-
-
 @pytest.mark.parametrize("calibration", ["sigmoid", "sigmoid-brier", "beta", "isotonic"])
 @pytest.mark.parametrize("votes", ["discrete", "confidence", "real", "gentle"])
 def test_calibrated_probabilities_are_near_the_truth(votes, calibration):

@@ -11,21 +11,17 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 
 import costboost
 from costboost import CostBoostClassifier, Costs
-from costboost.boosting.adaboost import loop as rounds
 from costboost.boosting.gradient import loop as gradient_loop
 from costboost.boosting.rounds import EarlyStopping, Printer, consume, take_rounds
 from costboost.calibration import BiasCorrected, ClassCalibration
 from costboost.estimators.adaboost import plan, recipe
 from costboost.estimators.adaboost.recipe import DOUBT, STEP, Look
 from family import has_callbacks, plain, problem
+from recipe_models import auto, interrupt_loop
 
 needs_callbacks = pytest.mark.skipif(
     not has_callbacks(), reason="sklearn.callback came with scikit-learn 1.9"
 )
-
-
-def auto(n_estimators=40, **options):
-    return CostBoostClassifier("auto", n_estimators, cv=3, random_state=0, **options)
 
 
 def lengths(model):
@@ -96,30 +92,6 @@ def test_a_loss_that_is_gone_ends_the_race():
     assert model.validation_rounds_[-1] < 100
     patient = auto(60, n_iter_no_change=None).fit(X, y)
     assert patient.validation_rounds_[-1] == 60
-
-
-@pytest.mark.parametrize(
-    ("n_classes", "n_rows", "rounds", "rate", "patience", "tol"),
-    [
-        (2, 999, 400, 0.1, 40, 0.002),
-        (2, 1000, 400, 0.1, 80, 0.002),
-        (2, 10_000, 400, 0.05, 100, 0.0),
-        (2, 50_000, 100, 0.2, 30, 0.0),
-        (3, 999, 400, 0.1, 30, 0.002),
-        (3, 10_000, 400, 0.1, 80, 0.002),
-        (3, 50_000, 100, 0.2, 30, 0.002),
-    ],
-)
-def test_what_auto_stands_for_depends_on_rows_and_classes(
-    n_classes, n_rows, rounds, rate, patience, tol
-):
-    y = np.arange(n_rows) % n_classes
-    costs = costboost.costs.as_costs(None, np.arange(n_classes)).bind(np.arange(n_classes), n_rows)
-    settled = plan.settle(CostBoostClassifier(), np.zeros((n_rows, 4)), y, costs, n_classes)
-    assert settled.setting.n_rounds == rounds
-    assert settled.setting.learning_rate == rate
-    assert settled.patience == patience
-    assert settled.tolerance == tol
 
 
 def test_one_model_takes_as_many_rounds_as_the_folds():
@@ -336,25 +308,6 @@ def test_a_callback_ends_the_models_still_to_come():
 # ---------------------------------------------------------------- interruption
 
 
-@pytest.fixture
-def interrupt(monkeypatch):
-    """Return a function that makes Ctrl-C come in the n-th round of any fold."""
-    return lambda number: interrupt_loop(monkeypatch, rounds.Boosting, number)
-
-
-def interrupt_loop(monkeypatch, loop, number):
-    taken = iter(range(1, 10_000))
-    take = loop.rounds
-
-    def interrupted(self, first=0):
-        for done in take(self, first):
-            if next(taken) == number:
-                raise KeyboardInterrupt
-            yield done
-
-    monkeypatch.setattr(loop, "rounds", interrupted)
-
-
 @pytest.mark.parametrize(("number", "n_rounds"), [(4, 1), (24, 7), (44, 14)])
 def test_an_interrupted_race_of_many_classes_keeps_its_rounds(monkeypatch, number, n_rounds):
     X, y = many_classes()
@@ -383,22 +336,6 @@ def test_an_interrupted_race_raises_by_default_and_before_a_round_of_all(interru
     interrupt(number)
     with pytest.raises(KeyboardInterrupt):
         auto(40, on_interrupt=keep).fit(X, y)
-
-
-def test_an_interrupted_look_leaves_the_scores_as_they_were(monkeypatch):
-    X, y = problem()
-    whole = auto(20).fit(X, y)
-    calls = []
-
-    def interrupted(*args):
-        calls.append(args)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return Look(*args)
-
-    monkeypatch.setattr(recipe, "Look", interrupted)
-    model = auto(40, on_interrupt="keep").fit(X, y)
-    assert_array_equal(model.validation_loss_, whole.validation_loss_)
 
 
 # ---------------------------------------------------------------- consume
@@ -553,38 +490,3 @@ def test_useless_scores_give_the_prior():
     shares = BiasCorrected().fit([0.0, 0.2, 0.8, 1.0], [0, 1, 0, 1]).predict([0.0, 0.5, 1.0])
     assert np.all(np.diff(shares) > 0)
     assert np.all((shares > 0) & (shares < 1))
-
-
-# ---------------------------------------------------------------- the cost of its own decisions
-
-
-@pytest.mark.parametrize("per_row", [False, True])
-@pytest.mark.parametrize("interrupted", [False, True])
-def test_train_cost_is_that_of_the_models_own_decisions(interrupt, per_row, interrupted):
-    X, y = problem(n=300)
-    fn = np.random.default_rng(0).lognormal(1, 1, 300) if per_row else 4.0
-    costs = Costs(fp=1, fn=fn).bind([0, 1])
-    weight = np.random.default_rng(1).uniform(0.5, 2, 300)
-    rows = np.random.default_rng(2).permutation(300)
-    folds = [(rows[100:], rows[:100]), (rows[:200], rows[200:])]
-    if interrupted:
-        interrupt(31)  # between two looks
-    model = CostBoostClassifier(n_estimators=30, cv=folds, on_interrupt="keep", random_state=0)
-    model.fit(X, y, weight, costs=costs)
-    for i, (train, _) in enumerate(folds):
-        ensemble, fitted = model._scores.models[i], model._scores.maps[i]
-        scores = ensemble.scores(ensemble.margins(X[train]), ensemble.total_alpha)
-        decided = costs[train].decide(fitted.predict(scores))
-        paid = costs[train].total(y[train], decided, weight[train])
-        looked = model.validation_rounds_ <= model.n_iter_
-        assert len(model.train_cost_[i]) == np.sum(looked)
-        assert model.train_cost_[i][-1] == pytest.approx(paid)
-
-
-def test_train_cost_of_one_model_of_all_rows():
-    X, y = problem(n=300)
-    costs = {"fp": 1, "fn": 4}
-    model = CostBoostClassifier(n_estimators=30, cv=3, ensemble=False, costs=costs, random_state=0)
-    model.fit(X, y)
-    assert model.train_cost_[-1] == pytest.approx(-300 * model.score(X, y))
-    assert len(model.train_cost_) == np.sum(model.validation_rounds_ <= model.n_iter_)

@@ -1,0 +1,84 @@
+"""The nearest changes that turn a decision, by making them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from costboost import Costs, GradientBoostClassifier
+from explained_decisions import fitted
+
+
+def test_the_nearest_change_turns_the_decision():
+    model, X, _ = fitted()
+    costs = Costs(fp=20, fn=30, positive="fraud")
+    tried = 0
+    for i in range(0, 300, 6):
+        row = X.iloc[[i]]
+        seen = model.explain(row, costs=costs)
+        assert list(seen.changes) == sorted(seen.changes, key=lambda c: c.distance)
+        for change in seen.changes:
+            if change.column.startswith("<b>"):
+                continue
+            # Up to a limit, or just above it; on its other side nothing has turned yet.
+            above, up = np.nextafter(change.limit, np.inf), change.to.startswith("above")
+            moved = row.astype({change.column: float})
+            moved[change.column] = above if up else change.limit
+            assert model.predict(moved, costs=costs)[0] == change.decision != seen.decision
+            moved[change.column] = change.limit if up else above
+            assert model.predict(moved, costs=costs)[0] == seen.decision
+            tried += 1
+    assert tried > 10
+
+
+def test_a_value_that_is_missing_may_become_known_where_only_one_is():
+    # The column has no edges: all that the trees can see is whether it is missing.
+    X = np.where(np.arange(60) % 2, 3.0, np.nan)[:, None]
+    model = GradientBoostClassifier(n_estimators=5, min_samples_leaf=5)
+    model.fit(X, np.isnan(X[:, 0]).astype(int))
+    (change,) = model.explain([np.nan]).changes
+    assert (change.to, change.limit, change.decision, change.distance) == ("known", None, 0, 1.0)
+    assert model.predict([[3.0]])[0] == 0
+    assert "x0 known (now missing): 0" in str(model.explain([np.nan]))
+
+
+def test_categories_that_turn_the_decision_are_those_that_do():
+    model, X, _ = fitted()
+    costs = Costs(fp=20, fn=30, positive="fraud")
+    turned = 0
+    for i in range(0, 300, 10):
+        row = X.iloc[[i]]
+        seen = model.explain(row, costs=costs)
+        for change in seen.changes:
+            if not change.column.startswith("<b>"):
+                continue
+            turned += 1
+            moved = row.copy()
+            moved[change.column] = pd.Categorical([change.to], X[change.column].cat.categories)
+            assert (change.limit, change.distance) == (None, 1.0)
+            assert model.predict(moved, costs=costs)[0] == change.decision
+            assert change.probabilities == pytest.approx(model.predict_proba(moved)[0])
+    assert turned > 0
+
+
+def test_a_forest_without_splits_knows_no_change():
+    with pytest.warns(UserWarning, match="single step|took no step"):
+        model = GradientBoostClassifier(n_estimators=3).fit(np.ones((20, 2)), np.arange(20) % 2)
+    assert model.explain([1.0, 1.0]).changes == ()
+
+
+def test_no_bin_nearer_turns_the_decision():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 12, size=(400, 2)).astype(float)
+    y = ((X[:, 0] > 7) | (X[:, 1] > 9)).astype(int)
+    model = GradientBoostClassifier(n_estimators=20).fit(X, y)
+    for row in ([2.0, 3.0], [11.0, 3.0], [9.0, 11.0]):
+        changes = {change.column: change for change in model.explain(row).changes}
+        for j in range(2):
+            tried = np.repeat([row], 12, axis=0)
+            tried[:, j] = np.arange(12)
+            turns = np.flatnonzero(model.predict(tried) != model.predict([row])[0])
+            if not len(turns):
+                assert f"x{j}" not in changes
+                continue
+            nearest = np.abs(turns - row[j]).min()
+            assert changes[f"x{j}"].distance == pytest.approx(nearest / 12)

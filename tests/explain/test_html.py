@@ -1,0 +1,89 @@
+"""Explanations as HTML: a waterfall that adds up, and nothing that is not escaped."""
+
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import pytest
+
+from costboost.explain.decision import Explanation, Part
+from costboost.explain.html import DOWN, UP, waterfall_steps
+
+
+def seen_of(parts, base=1.0, **changed):
+    total = base + sum(part.added for part in parts)
+    whole = {
+        "model": "Model",
+        "decision": None,
+        "probabilities": {},
+        "expected_cost": {},
+        "stays_within": None,
+        "turning_prices": (),
+        "output": None,
+        "unit": "euros",
+        "changes": (),
+    }
+    return Explanation(base=base, total=total, parts=tuple(parts), **whole | changed)
+
+
+class Read(HTMLParser):
+    """Tags that are open, and all text."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.open, self.texts, self.bars, self.tags = [], [], [], []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        if tag == "rect":
+            self.bars.append(dict(attrs))
+        elif tag != "br":
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.bars.append(dict(attrs))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def test_steps_lead_from_the_base_to_the_total():
+    parts = [Part(f"c{j}", j, (-1.0) ** j * (30 - j)) for j in range(20)] + [Part("no", 0, 0.0)]
+    seen = seen_of(parts, base=2.5)
+    steps = waterfall_steps(seen, shown=5)
+    largest = [f"c{j} = {j}" for j in (4, 3, 2, 1, 0)]
+    assert [label for label, _, _ in steps] == ["15 other columns", *largest]
+    assert steps[0][1] == seen.base
+    assert steps[-1][2] == pytest.approx(seen.total)
+    assert all(one[2] == other[1] for one, other in pairwise(steps))
+
+
+def test_bars_are_as_long_as_what_columns_add():
+    read = Read(seen_of([Part("a", 1, 6.0), Part("b", 2, -3.0), Part("c", 3, 1.5)])._repr_html_())
+    assert not read.open
+    widths = [float(bar["width"]) for bar in read.bars]
+    assert widths == pytest.approx([widths[0], widths[0] / 2, widths[0] / 4], abs=0.1)
+    assert [bar["fill"] for bar in read.bars] == [UP, DOWN, UP]
+
+
+def test_everything_from_outside_is_escaped():
+    evil = '<script>alert("&")</script>'
+    changed = {"decision": evil, "probabilities": {evil: 0.5}, "unit": evil, "output": evil}
+    changed |= {"expected_cost": {evil: 2.0}, "model": evil}
+    read = Read(seen_of([Part(evil, evil, 1.0)], **changed)._repr_html_())
+    assert "script" not in read.tags
+    assert not read.open
+    assert "".join(read.texts).count(evil) >= 5
+
+
+def test_a_row_of_which_nothing_is_moved_has_no_picture():
+    assert "<svg" not in seen_of([Part("a", 1, 0.0)])._repr_html_()
+
+
+def test_long_labels_are_cut():
+    read = Read(seen_of([Part("n" * 80, 1, 1.0)])._repr_html_())
+    assert "n" * 31 + "..." in read.texts
