@@ -136,13 +136,25 @@ def test_any_price_may_be_missing_from_a_matrix_but_not_from_actions():
         read_actions({"go": {"bad": 1, "good": 0}, "ask": {"bad": 1}})
 
 
+def test_lists_of_lists_of_arrays_are_refused_for_they_may_be_either():
+    """Two rows of two classes and two actions, or four cells with a price for each of two rows?"""
+    C = [[np.zeros(2), np.array([1.0, 2.0])], [np.array([5.0, 6.0]), np.zeros(2)]]
+    for given in (C, [[C[0][0], [1.0, 2.0]], C[1]]):
+        with pytest.raises(ValueError, match=r"may be read in two ways.*np.moveaxis"):
+            read_matrix(given)
+    rows = dense(read_matrix(np.moveaxis(np.asarray(C), -1, 0)))
+    assert_array_equal(rows, [[[0, 1], [5, 0]], [[0, 2], [6, 0]]])
+    assert_array_equal(dense(read_matrix(np.asarray(C))), C)
+    columns = [[pd.Series(cell) for cell in row] for row in C]
+    assert_array_equal(dense(read_matrix(columns)), rows)
+    assert_array_equal(dense(read_matrix([[pl.Series(cell) for cell in row] for row in C])), rows)
+
+
 def test_arrays_in_cells_are_rows_and_arrays_of_arrays_are_matrices():
     mixed = read_matrix([[0, np.array([1.0, 2.0, 3.0])], [7, 0]])
     assert (mixed.n_rows, mixed.shape) == (3, (3, 2, 2))
     rows = [np.array([[0.0, 1.0], [5.0, 0.0]]), np.array([[0.0, 2.0], [6.0, 0.0]])]
     assert read_matrix(rows).shape == (2, 2, 2)
-    nested = [list(matrix) for matrix in rows]  # no cell is a number
-    assert_array_equal(dense(read_matrix(nested)), rows)
     plain = read_matrix([np.array([0.0, 1.0]), np.array([5.0, 0.0])])
     assert plain.n_rows is None
     objects = np.array([[0, "fee"], [5, 0]], dtype=object)

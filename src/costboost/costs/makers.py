@@ -40,7 +40,8 @@ class Makers(Faces):
             belong to `of_rows`, look the same. Labels of a data frame are read: those of its rows
             are the classes, those of its columns the decisions, in whatever order they stand (a
             polars frame may hold the former in a first column of strings). In a list of lists any
-            cell may be an array, the name of a column or a function, as in `Costs`.
+            cell may be an array, the name of a column or a function, as in `Costs`; a list of
+            lists of nothing but arrays is refused, for it may be a list of matrices as well.
         classes : array-like of shape (K,), default=None
             The class of each row of C. With it the costs survive a fold that lacks a class; without
             it the rows must be in the order of the labels' sorted classes, all of them.

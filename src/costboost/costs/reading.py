@@ -133,9 +133,21 @@ def _cells_of_their_own(values: Any) -> list[list[Any]] | None:
     if not all(isinstance(row, list | tuple) for row in values):
         return None
     cells = [cell for row in values for cell in row]
-    some = any(is_source(cell) or (np.ndim(cell) == 1 and _is_array(cell)) for cell in cells)
-    scalar = any(np.ndim(cell) == 0 for cell in cells if not _is_array(cell))
-    return [list(row) for row in values] if some and scalar else None
+    if not any(is_source(cell) or (np.ndim(cell) == 1 and _is_array(cell)) for cell in cells):
+        return None
+    if not any(np.ndim(cell) == 0 for cell in cells if not _is_array(cell)):
+        _check_not_ambiguous(cells)
+    return [list(row) for row in values]
+
+
+def _check_not_ambiguous(cells: list[Any]) -> None:
+    """Refuse lists of lists of arrays: cells with a price per row look like matrices of rows."""
+    if not all(hasattr(cell, "to_numpy") for cell in cells):  # columns of a data frame
+        raise ValueError(
+            "C is a list of lists of arrays, which may be read in two ways. Give "
+            "np.asarray(C) if C[i] is the matrix of row i, or np.moveaxis(np.asarray(C), -1, 0) "
+            "if C[k][a] holds the prices of all rows."
+        )
 
 
 def _is_array(cell: Any) -> bool:
