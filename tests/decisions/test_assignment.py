@@ -27,6 +27,20 @@ def test_no_exchange_saves_anything(seed, n, m):
     assert np.array_equal(chosen, (regrets + prices).min(axis=1))
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.integers(2, 5))
+def test_of_rows_that_are_alike_the_first_choose_first(seed, n, m):
+    rng = np.random.default_rng(seed)
+    kinds = rng.integers(0, 4, size=n)
+    regrets = rng.integers(0, 4, size=(4, m))[kinds]
+    capacities = rng.integers(0, n + 1, size=m)
+    capacities[-1] += max(0, n - capacities.sum())
+    taken, _ = assign(regrets, capacities)
+    for kind in range(4):
+        rows = np.flatnonzero(kinds == kind)
+        assert np.all(np.diff(regrets[rows, taken[rows]]) >= 0)
+
+
 @pytest.mark.parametrize("n", [5_000, 70_000])
 @pytest.mark.parametrize("rounded", [False, True])
 def test_samples_of_rows_only_save_time(n, rounded):

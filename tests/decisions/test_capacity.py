@@ -138,6 +138,8 @@ def test_capacities_by_group_and_shares():
 def test_ties_go_to_the_first_rows():
     table = np.column_stack([np.ones(6), np.zeros(6)])
     assert allocate(table, {1: 2}).codes.tolist() == [1, 1, 0, 0, 0, 0]
+    with_idle_limit = np.column_stack([table, np.full(6, 9.0)])
+    assert allocate(with_idle_limit, {1: 2, 2: 6}).codes.tolist() == [1, 1, 0, 0, 0, 0]
 
 
 def test_more_capacity_never_costs_more_and_savings_shrink():

@@ -55,7 +55,27 @@ def assign(regrets: Int64, capacities: Int64) -> Assignment:
     moves = _Moves(regrets, taken, capacities, int(np.argmin(prices)))
     while moves.step():
         pass
-    return Assignment(moves.taken, moves.savings())
+    savings = moves.savings()
+    return Assignment(_first_come(regrets, moves.taken, savings), savings)
+
+
+def _first_come(regrets: Int64, taken: Int64, prices: Int64) -> Int64:
+    """Among rows that are alike, let the first have the actions that cost them least.
+
+    Only rows to which two actions are equally dear, with their prices, can be treated differently.
+    """
+    dear = regrets + prices
+    tied = np.flatnonzero(np.sum(dear == dear.min(axis=1, keepdims=True), axis=1) > 1)
+    if not len(tied):
+        return taken
+    mine = taken[tied]
+    _, kind = np.unique(regrets[tied], axis=0, return_inverse=True)
+    kind = kind.reshape(-1)  # numpy 2.0 keeps an axis
+    by_row = np.argsort(kind, kind="stable")
+    by_regret = np.lexsort((mine, regrets[tied, mine], kind))
+    out = taken.copy()
+    out[tied[by_row]] = mine[by_regret]
+    return out
 
 
 def _rough_prices(regrets: Int64, capacities: Int64) -> Int64:

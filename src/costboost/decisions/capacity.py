@@ -5,7 +5,8 @@ can take, of all rows or of each group (each day, each team); what is not named 
 Inside, capacities are *limits*, int64 of shape (G, A), and costs are *regrets*, int64 on a grid of
 a power of two, so that the least sum is found exactly (`costboost.decisions.assignment`).
 
-Boundary convention: among rows that gain the same from a limited action, the first get it.
+Boundary convention: among rows that gain the same from a limited action, the first get it; where
+several are limited, among rows to which all actions cost the same.
 """
 
 from __future__ import annotations
