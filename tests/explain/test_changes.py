@@ -41,6 +41,16 @@ def test_a_value_that_is_missing_may_become_known_where_only_one_is():
     assert "x0 known (now missing): 0" in str(model.explain([np.nan]))
 
 
+def test_a_missing_number_is_told_both_ends_of_the_bin_that_turns_the_decision():
+    x = np.tile(np.arange(10.0), 20)
+    X = np.append(x, [np.nan] * 40)[:, None]
+    y = np.append((x >= 4) & (x <= 6), np.zeros(40)).astype(int)
+    model = GradientBoostClassifier(n_estimators=10, min_samples_leaf=5).fit(X, y)
+    (change,) = model.explain([np.nan]).changes
+    assert (change.to, change.limit, change.decision) == ("above 3.5 and at most 4.5", 4.5, 1)
+    assert model.predict([[np.nan], [3.5], [3.6], [4.5]]).tolist() == [0, 0, 1, 1]
+
+
 def test_categories_that_turn_the_decision_are_those_that_do():
     model, X, _ = fitted()
     costs = Costs(fp=20, fn=30, positive="fraud")

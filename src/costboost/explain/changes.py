@@ -30,9 +30,10 @@ class Change:
     ----------
     column : str
     to : str
-        "at most 12.5", "above 12.5", a category; "known" where the training rows had one value.
+        "at most 12.5", "above 12.5", of a missing number also "above 12.5 and at most 20"; a
+        category; "known" where the training rows had one value.
     limit : float or None
-        The number in `to`, in full; None where there is none.
+        The last number in `to`, in full; None where there is none.
     decision : label
         What is then decided.
     probabilities : tuple of float
@@ -103,6 +104,10 @@ def _describe(binner: Binner, j: int, now: int, code: int) -> tuple[str, float |
     edges = binner.edges[j]
     if not len(edges):
         return "known", None
-    if code < len(edges) and (code < now or code == 0):
-        return f"at most {edges[code]:.6g}", float(edges[code])
-    return f"above {edges[code - 1]:.6g}", float(edges[code - 1])
+    low = f"above {edges[code - 1]:.6g}" if code > 0 else ""
+    high = f"at most {edges[code]:.6g}" if code < len(edges) else ""
+    if now == MISSING and low and high:  # on both sides of the bin it may be otherwise
+        return f"{low} and {high}", float(edges[code])
+    if high and (code < now or not low):
+        return high, float(edges[code])
+    return low, float(edges[code - 1])
