@@ -1,0 +1,43 @@
+"""The cost curve: the lowest of all lines, everywhere."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from costboost.metrics import (
+    cost_curve,
+    cost_lines,
+)
+from metric_rows import QUICK, rows
+from naive import metrics as naive
+
+
+@QUICK
+@given(rows(both=True), st.floats(0, 1))
+def test_cost_curve_is_the_lowest_line_everywhere(case, pc0):
+    y, p, _, w = case
+    pc, loss = cost_curve(y, p, sample_weight=w)
+    assert pc[0] == 0
+    assert pc[-1] == 1
+    assert (np.diff(pc) > 0).all()
+    for at in [pc0, *pc]:
+        value = np.interp(at, pc, loss)
+        np.testing.assert_allclose(value, naive.cost_curve_at(y, p, w, at), atol=1e-12)
+        assert value <= min(at, 1 - at) + 1e-12
+    fpr, fnr, thresholds = cost_lines(y, p, sample_weight=w)
+    for one in zip(fpr, fnr, thresholds, strict=True):
+        np.testing.assert_allclose(one[:2], naive.error_rates(y, p, w, one[2]), atol=1e-12)
+
+
+def test_cost_curve_of_perfect_useless_and_reversed_scores():
+    assert [a.tolist() for a in cost_curve([0, 1], [0.1, 0.9])] == [[0, 1], [0, 0]]
+    trivial = [[0, 0.5, 1], [0, 0.5, 0]]
+    assert [a.tolist() for a in cost_curve([0, 1], [0.5, 0.5])] == trivial
+    assert [a.tolist() for a in cost_curve([0, 1], [0.9, 0.1])] == trivial
+    with pytest.raises(ValueError, match="no positive rows"):
+        cost_curve([0, 0], [0.1, 0.2])
+    # Only the order of the scores matters.
+    assert cost_curve([0, 1, 0], [-5, 3, 7])[1].tolist() == (
+        cost_curve([0, 1, 0], [0.1, 0.2, 0.3])[1].tolist()
+    )
