@@ -6,8 +6,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 CLOSE = {"rtol": 1e-10, "atol": 1e-12}
-
-
 QUICK = settings(max_examples=60, deadline=None)
 
 

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import mean_pinball_loss
 
-from costboost.metrics import (
-    asymmetric_cost,
-)
+from costboost.metrics import asymmetric_cost
 
 
 def test_asymmetric_cost():

@@ -6,12 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss
 
-from costboost.metrics import (
-    brier_curve,
-    brier_score,
-    brier_score_by_class,
-    curve_area,
-)
+from costboost.metrics import brier_curve, brier_score, brier_score_by_class, curve_area
 from metric_rows import CLOSE, QUICK, rows
 from naive import metrics as naive
 

@@ -5,10 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costboost.metrics import (
-    cost_curve,
-    cost_lines,
-)
+from costboost.metrics import cost_curve, cost_lines
 from metric_rows import QUICK, rows
 from naive import metrics as naive
 

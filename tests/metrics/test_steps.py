@@ -2,9 +2,7 @@
 
 import pytest
 
-from costboost.metrics import (
-    curve_area,
-)
+from costboost.metrics import curve_area
 
 
 def test_curve_area_refuses_what_is_no_curve():
