@@ -1,5 +1,7 @@
 """Reports of every kind of model and prices, small enough to be made in a second each."""
 
+import json
+import re
 from functools import cache
 
 import numpy as np
@@ -18,6 +20,7 @@ from costboost import (
     make_report,
 )
 from costboost.datasets import make_card_fraud
+from costboost.report.rows import PageRows, read_prices
 
 FRAUD = {"fp": 8, "tp": 8, "fn": "amount"}
 
@@ -141,3 +144,24 @@ def draw_values(rows, rng):
     if not values.any():
         values[0, -1] = 1.0
     return values
+
+
+def data_of(report):
+    """What the script of a page is given, besides its rows."""
+    found = re.search(r'<script type="application/json" id="page">(.*?)</script>', report.html)
+    return json.loads(found[1])
+
+
+def text_of(report):
+    """The words of a page, without its tags."""
+    return re.sub(r"<[^>]+>", " ", report.html)
+
+
+def many(n, n_classes, seed=0):
+    """Rows of random probabilities, every one with prices of its own."""
+    rng = np.random.RandomState(seed)
+    proba = rng.dirichlet(np.full(n_classes, 0.3), n)
+    truth = rng.randint(n_classes, size=n)
+    C = rng.gamma(2.0, 5.0, (n, n_classes, n_classes))
+    costs = Costs.from_matrix(C).bind(np.arange(n_classes), n)
+    return PageRows(bound=costs, prices=read_prices(costs), proba=proba, truth=truth)

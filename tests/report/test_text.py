@@ -1,0 +1,27 @@
+"""Numbers and labels as text."""
+
+from costboost.report.text import esc, label, money, number, percent
+
+
+def test_numbers_are_english():
+    assert number(1234567.891, 2) == "1,234,567.89"
+    assert number(-0.004, 2) == "0.00"
+    assert number(2.5) == "3"
+    assert number(-1234.5) == "-1,235"
+    assert money(-1234.567, "EUR") == "-EUR 1,234.57"
+    assert money(5, "\u20ac") == "\u20ac5.00"
+    assert money(-0.001, "$") == "$0.00"
+    assert [percent(x) for x in (0, 0.0994, 0.0996, 1, -0.25, float("inf"))] == [
+        "0.0%", "9.9%", "10%", "100%", "-25%", "-"
+    ]  # fmt: skip
+
+
+def test_texts_are_escaped():
+    assert esc("<a href='x'>&\"") == "&lt;a href=&#x27;x&#x27;&gt;&amp;&quot;"
+    assert [label(x) for x in (None, float("nan"), 2.0, "a", 3)] == [
+        "missing",
+        "missing",
+        "2",
+        "a",
+        "3",
+    ]
