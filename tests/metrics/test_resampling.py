@@ -238,3 +238,12 @@ def test_bca_of_several_measures_groups_and_strata():
     assert constant.low == constant.high == 1.0
     with pytest.raises(ValueError, match="use 'percentile', 'basic' or 'bca'"):
         bootstrap_interval(np.mean, np.ones(4), method="t")
+
+
+@pytest.mark.parametrize("unit", [2.0**-900, 2.0**-560, 2.0**300, 2.0**900])
+def test_bca_does_not_depend_on_the_unit_of_cost(unit):
+    y, decided = np.arange(40) % 2, np.arange(40) // 2 % 2
+    options = {"method": "bca", "n_resamples": 100, "random_state": 0}
+    plain = bootstrap_interval(mean_cost, y, decided, costs={"fp": 1, "fn": 7}, **options)
+    other = bootstrap_interval(mean_cost, y, decided, costs={"fp": unit, "fn": 7 * unit}, **options)
+    assert (other.low / unit, other.high / unit) == (plain.low, plain.high)
