@@ -67,3 +67,11 @@ def test_the_digest_is_of_the_content_not_of_its_spelling(small_folder):
     path.write_text(text.replace("\n31,", "\n91,", 1))
     other = load("haberman", folder=small_folder, verify=False)
     assert other.to_numpy()[0].max() == 91
+
+
+def test_a_row_without_a_label_is_refused_and_not_shortened(small_folder):
+    path = small_folder / "haberman.csv"
+    path.write_text(path.read_text() + "40,60,1,\n")  # one row more, whose label is empty
+    for verify in (True, False):
+        with pytest.raises(ValueError, match="has rows without a label"):
+            load("haberman", folder=small_folder, verify=verify)
