@@ -80,3 +80,9 @@ def test_size_of_a_hundred_thousand_rows():
     assert len(report.html.encode()) < 2_000_000
     assert report.page_rows.rounding == "exact"
     assert len(report.page_rows) == n
+
+
+def test_prices_in_a_tiny_unit_of_money_still_make_a_page():
+    X, y = fraud_rows(60)
+    report = make_report(fraud_model(), X, y, costs={"fp": 8e27, "tp": 8e27, "fn": 9e28})
+    assert re.search(r'id="bill">\d(\.\d+)?e\+\d\d<', report.html)

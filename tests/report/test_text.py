@@ -1,5 +1,7 @@
 """Numbers and labels as text."""
 
+import numpy as np
+
 from costboost.report.text import esc, label, money, number, percent
 
 
@@ -25,3 +27,12 @@ def test_texts_are_escaped():
         "a",
         "3",
     ]
+
+
+def test_huge_numbers_are_written_with_a_power_of_ten():
+    assert number(999999999999999868928.0, 2) == "999,999,999,999,999,868,928.00"
+    assert number(1e21, 2) == "1e+21"
+    assert number(-1.5e27) == "-1.5e+27"
+    assert number(np.float64(2e300)) == "2e+300"
+    assert money(-1.5e27, "EUR") == "-EUR 1.5e+27"
+    assert money(1e26, "$") == "$1e+26"
