@@ -53,3 +53,12 @@ def test_a_good_model_is_not_flat_at_the_bottom():
     for cls in (CostCurveDisplay, BrierCurveDisplay):
         display = cls.from_predictions(y, p)
         assert display.ax_.get_ylim()[1] < 2 * max(display.line_.get_ydata())
+
+
+def test_rows_without_weight_do_not_move_the_place_of_costs():
+    y, p = np.array([0, 1, 1]), [0.1, 0.9, 0.5]
+    costs = Costs(fp=1e-300, fn=np.array([1.0, 3e-300, 1e290]))
+    display = CostCurveDisplay.from_predictions(y, p, costs=costs, sample_weight=[1, 1, 0])
+    assert display.operating_pc == pytest.approx(0.75)
+    without = CostCurveDisplay.from_predictions(y[:2], p[:2], costs=costs[:2])
+    assert display.operating_pc == without.operating_pc
