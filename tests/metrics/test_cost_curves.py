@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from costboost.metrics import cost_curve, cost_lines
+from costboost.metrics._cost_curves import lower_hull
 from metric_rows import QUICK, rows
 from naive import metrics as naive
 
@@ -38,3 +39,20 @@ def test_cost_curve_of_perfect_useless_and_reversed_scores():
     assert cost_curve([0, 1, 0], [-5, 3, 7])[1].tolist() == (
         cost_curve([0, 1, 0], [0.1, 0.2, 0.3])[1].tolist()
     )
+
+
+def test_the_hull_keeps_corners_only():
+    x, y = np.array([5, 4, 3, 2, 1, 0.0]), np.array([0, 0, 1, 2, 3, 7.0])
+    # Points on a line, (4, 0) to (1, 3), are not corners; the level start and the end are.
+    assert lower_hull(x, y)[0] == 5
+    assert set(lower_hull(x, y)) == {5, 4, 1, 0}
+    assert lower_hull(x[:1], y[:1]) == [0]
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e299])
+def test_the_curve_does_not_depend_on_the_unit_of_weight(unit):
+    rng = np.random.default_rng(0)
+    y, p = np.arange(40) % 2, np.round(rng.uniform(size=40), 1)
+    weight = rng.choice([1.0, 2.0, 5.0], 40)
+    plain, other = (cost_curve(y, p, sample_weight=w) for w in (weight, weight * unit))
+    np.testing.assert_allclose(other, plain, atol=1e-12)
