@@ -8,7 +8,14 @@ from sklearn.model_selection import train_test_split
 
 from costboost import CostBoostClassifier
 from costboost.datasets import make_card_fraud
-from costboost.datasets._fraud import FINDING, SPENDING, TESTING, _draw_columns, _draw_kinds
+from costboost.datasets._fraud import (
+    FINDING,
+    MERCHANTS,
+    SPENDING,
+    TESTING,
+    _draw_columns,
+    _draw_kinds,
+)
 
 
 def test_card_fraud_is_deterministic():
@@ -83,3 +90,32 @@ def test_card_fraud_can_be_learnt_in_part():
 def test_card_fraud_refuses_nonsense(given, message):
     with pytest.raises(ValueError, match=message):
         make_card_fraud(**given)
+
+
+def test_no_fraud_and_nothing_but_fraud():
+    none = make_card_fraud(300, fraud_rate=0.0)
+    assert not none.y.any()
+    assert none.costs.bind([0, 1]).total(none.y, np.zeros(300, dtype=int)) == 0
+    assert make_card_fraud(300, fraud_rate=1.0).y.all()
+    one = make_card_fraud(1, as_frame="numpy")
+    assert one.X.shape == (1, 11)
+
+
+def test_shares_of_merchants_are_shares_and_finders_never_buy_online():
+    for kind in ("honest", "testing", "spending", "finding"):
+        assert sum(getattr(m, kind) for m in MERCHANTS.values()) == pytest.approx(1)
+    rng = np.random.RandomState(0)
+    kind = np.repeat(np.arange(4), 3000)
+    columns = _draw_columns(rng, kind)
+    assert not (columns["channel"][kind == FINDING] == "online").any()
+    bought = columns["merchant"][kind == TESTING]
+    for name, merchant in MERCHANTS.items():
+        assert np.mean(bought == name) == pytest.approx(merchant.testing, abs=0.04)
+    assert np.median(columns["amount"][kind == TESTING]) == pytest.approx(3.0, rel=0.1)
+
+
+def test_a_generator_given_goes_on_where_it_is():
+    rng = np.random.RandomState(5)
+    first, second = (make_card_fraud(50, random_state=rng) for _ in range(2))
+    np.testing.assert_array_equal(first.amount, make_card_fraud(50, random_state=5).amount)
+    assert not np.array_equal(first.amount, second.amount)

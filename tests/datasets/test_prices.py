@@ -5,7 +5,17 @@ import pytest
 
 from costboost import Costs
 from costboost.datasets import load
-from costboost.datasets._prices import annuity, credit_scoring, present_value
+from costboost.datasets._prices import (
+    annuity,
+    bank_calls,
+    card_amounts,
+    credit_scoring,
+    five_to_one,
+    german_amounts,
+    present_value,
+    south_german_lines,
+    taiwan_lines,
+)
 
 
 @pytest.mark.data
@@ -83,3 +93,37 @@ def test_refusing_a_good_customer_never_pays():
     assert (refused >= 0).all()
     assert refused[[0, 1, 3]].tolist() == [0.0, 0.0, 0.0]
     assert refused[2] > 0
+
+
+def priced(pricing, columns, labels, positive=1):
+    """The prices of every decision on every row, negative class first."""
+    y = np.array(labels)
+    found = pricing({name: np.array(c, dtype=float) for name, c in columns.items()}, y, positive)
+    return found.costs.bind([1 - positive, positive], len(y)).of_labels(y), found.amount
+
+
+def test_prices_by_row_follow_their_columns():
+    prices, amount = priced(bank_calls, {"balance": [100.0, 1000.0]}, [1, 1])
+    np.testing.assert_allclose(prices, [[1, 1], [6.1583325, 1]])  # no less than a call
+    assert amount.tolist() == [100, 1000]
+    prices, _ = priced(card_amounts, {"Amount": [0.5, 80.0, 80.0]}, [1, 1, 0])
+    assert prices.tolist() == [[0.5, 10], [80, 10], [0, 10]]
+    columns = {"credit_amount": [1200.0, 1200.0], "duration": [24, 6]}
+    prices, _ = priced(german_amounts, columns, [0, 1])
+    np.testing.assert_allclose(prices, [[0, 240], [900, 0]])
+    prices, amount = priced(five_to_one, {}, [0, 1])
+    assert prices.tolist() == [[0, 1], [5, 0]]
+    assert amount is None
+
+
+@pytest.mark.parametrize(
+    ("pricing", "column"), [(taiwan_lines, "LIMIT_BAL"), (south_german_lines, "amount")]
+)
+def test_credit_lines_know_the_share_of_defaulters_whatever_they_are_called(pricing, column):
+    line, is_bad = np.array([1e4, 2e4, 9e4, 3e4]), np.array([True, False, False, False])
+    wanted = credit_scoring(line, is_bad, 1).bind([0, 1], 4).of_labels(is_bad.astype(int))
+    found, amount = priced(pricing, {column: line}, is_bad.astype(int), 1)
+    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(amount, line)
+    turned, _ = priced(pricing, {column: line}, (~is_bad).astype(int), 0)
+    np.testing.assert_array_equal(turned, wanted)
