@@ -165,3 +165,11 @@ def many(n, n_classes, seed=0):
     C = rng.gamma(2.0, 5.0, (n, n_classes, n_classes))
     costs = Costs.from_matrix(C).bind(np.arange(n_classes), n)
     return PageRows(bound=costs, prices=read_prices(costs), proba=proba, truth=truth)
+
+
+def two_class_rows(proba, truth, costs=None, **given):
+    """Rows of the classes 0 and 1, from the probability of 1."""
+    truth = np.asarray(truth, dtype=np.int64)
+    bound = (costs or Costs(fp=1, fn=10)).bind([0, 1], len(truth))
+    both = np.column_stack([1 - np.asarray(proba), np.asarray(proba)])
+    return PageRows(bound=bound, prices=read_prices(bound), proba=both, truth=truth, **given)
