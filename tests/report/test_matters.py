@@ -10,8 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from costboost import CostBoostClassifier, Costs, MinimumCostClassifier
 from costboost.report.matters import _shuffle, can_explain, what_matters
-from costboost.report.rows import PageRows, read_prices
-from report_cases import fraud_model, fraud_rows
+from report_cases import fraud_model, fraud_rows, two_class_rows
 
 
 class FirstColumn(ClassifierMixin, BaseEstimator):
@@ -33,14 +32,7 @@ def table(n, n_columns, seed=0):
 
 
 def rows_of(truth, weight=None, **prices):
-    bound = Costs(**prices).bind([0, 1], len(truth))
-    return PageRows(
-        bound=bound,
-        prices=read_prices(bound),
-        proba=np.full((len(truth), 2), 0.5),
-        truth=truth,
-        weight=weight,
-    )
+    return two_class_rows(np.full(len(truth), 0.5), truth, Costs(**prices), weight=weight)
 
 
 def test_only_the_column_that_decides_is_worth_anything():

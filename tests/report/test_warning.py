@@ -3,21 +3,14 @@
 import numpy as np
 import pytest
 
-from costboost import Costs, make_report
+from costboost import make_report
 from costboost.report.figures import compute_figures
-from costboost.report.rows import PageRows, read_prices
 from costboost.report.warning import doubts
-from report_cases import FRAUD, fraud_model, fraud_rows
-
-
-def rows_with(proba, truth):
-    costs = Costs(fp=1, fn=10).bind([0, 1])
-    proba = np.column_stack([1 - proba, proba])
-    return PageRows(bound=costs, prices=read_prices(costs), proba=proba, truth=truth)
+from report_cases import FRAUD, fraud_model, fraud_rows, two_class_rows
 
 
 def said(proba, truth):
-    rows = rows_with(proba, truth)
+    rows = two_class_rows(proba, truth)
     return doubts(rows, compute_figures(rows), {0: "good", 1: "bad"})
 
 
