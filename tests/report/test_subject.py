@@ -4,12 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from costboost import CostBoostClassifier, Costs, PNormBoostClassifier, make_report
 from costboost.metrics import total_cost
+from costboost.report.subject import read_subject
 from report_cases import FRAUD, data_of, fraud_model, fraud_rows, text_of
 
 
@@ -95,3 +97,50 @@ def test_rows_must_match():
         make_report(fraud_model(), X, y[1:], costs=FRAUD)
     with pytest.raises(ValueError, match="2"):
         make_report(fraud_model(), X, y + 2, costs=FRAUD)
+
+
+def test_rows_stand_in_the_order_of_the_table_with_its_weights_and_decisions():
+    X, y = fraud_rows(300)
+    weight = np.arange(300) + 1.0
+    found = read_subject(fraud_model(), X, y, FRAUD, weight, y[::-1], ["merchant"], X["hour"])
+    rows = found.rows
+    np.testing.assert_array_equal(rows.truth, y)
+    np.testing.assert_array_equal(rows.weight, weight)
+    np.testing.assert_array_equal(rows.current, y[::-1])
+    np.testing.assert_array_equal(rows.proba, fraud_model().predict_proba(X))
+    np.testing.assert_array_equal(rows.prices.columns[0], X["amount"])
+    labels, codes = rows.groups["merchant"]
+    named = [labels[k] for k in codes]
+    pairs = zip(named, X["merchant"], strict=True)
+    assert all(said == kind or "other" in said for said, kind in pairs)
+    names = np.array([float(name) for name in rows.period_names])
+    np.testing.assert_array_equal(names[rows.period], X["hour"])
+    assert found.period == "period"
+    assert read_subject(fraud_model(), X, y, FRAUD, None, None, None, "hour").period == "hour"
+
+
+def test_pipelines_are_read_by_what_their_last_step_sees():
+    X, y = fraud_rows(300)
+    numbers = X[["amount", "hour"]]
+    model = make_pipeline(StandardScaler(), CostBoostClassifier(n_estimators=3, random_state=0))
+    model.fit(numbers, y)
+    found = read_subject(model, numbers, y, FRAUD, None, None, None, None)
+    assert found.model is model[-1]
+    np.testing.assert_allclose(np.mean(found.X, axis=0), 0, atol=1e-9)
+    np.testing.assert_array_equal(found.rows.prices.columns[0], X["amount"])  # not scaled
+
+
+def test_decisions_of_a_model_that_contains_its_costs_are_kept_as_they_are():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = CostBoostClassifier("csb2", n_estimators=5, calibration=None)
+    model.fit(X, y, costs={"fp": 3, "fn": 1})
+    found = read_subject(model, X, y, {"fp": 1, "fn": 99}, None, None, None, None)
+    np.testing.assert_array_equal(found.rows.decide([[0, 5], [1, 0]]), model.predict(X))
+
+
+def test_models_that_are_not_fitted_and_empty_tables_are_refused():
+    X, y = fraud_rows(300)
+    with pytest.raises(NotFittedError):
+        make_report(CostBoostClassifier(), X, y, costs=FRAUD)
+    with pytest.raises(ValueError, match=r"X has 0 rows and y has 0: .* at least one"):
+        make_report(fraud_model(), X[:0], y[:0], costs=FRAUD)
