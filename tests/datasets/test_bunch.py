@@ -27,6 +27,8 @@ def test_a_set_of_many_classes_is_told_in_one_line():
         "Dataset('many': 8 rows, 2 features (1 categorical), classes 0: 1, 1: 1, 2: 1, 3: 1, "
         "4: 1, 5: 1, ...)"
     )
+    seven = make_dataset("seven", columns_of(7), np.arange(7), "numpy", positive=None, costs=None)
+    assert repr(seven).endswith("5: 1, ...)")
     six = make_dataset("six", columns_of(6), np.arange(6), "numpy", positive=None, costs=None)
     assert not repr(six).endswith("...)")
 

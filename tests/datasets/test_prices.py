@@ -127,3 +127,18 @@ def test_credit_lines_know_the_share_of_defaulters_whatever_they_are_called(pric
     np.testing.assert_array_equal(amount, line)
     turned, _ = priced(pricing, {column: line}, (~is_bad).astype(int), 0)
     np.testing.assert_array_equal(turned, wanted)
+
+
+def test_a_refusal_costs_the_gain_less_what_another_customer_brings():
+    line, is_bad = np.array([1000.0, 2000.0, 9000.0]), np.array([True, False, False])
+    terms = {"interest": 0.24, "funds": 0.06, "months": 6, "loss_given_default": 0.5}
+
+    def gain(of):
+        instalment = annuity(of, 0.02, 6)
+        return sum(instalment / 1.005**month for month in range(1, 7)) - of
+
+    costs = credit_scoring(line, is_bad, 1, **terms).bind([0, 1], 3)
+    another = 2 / 3 * gain(4000.0) - 1 / 3 * 0.5 * 4000.0
+    wanted = [max(0.0, gain(of) - another) for of in line]
+    np.testing.assert_allclose(costs.of_labels([0, 0, 0])[:, 1], wanted)
+    np.testing.assert_allclose(costs.of_labels([1, 1, 1])[:, 0], 0.5 * line)

@@ -42,6 +42,8 @@ def test_codes_are_places_among_sorted_categories_and_gaps_are_nan():
     assert categories_of(kind) == ["a", "z"]
     np.testing.assert_array_equal(codes_of(kind), [1, np.nan, 0])
     np.testing.assert_array_equal(to_codes(mixed())[:, 1], codes_of(kind))
+    many = [f"k{j:02}" for j in range(40)]
+    assert categories_of(np.array(many[::-1], dtype=object)) == many
     nothing = np.array([None, None], dtype=object)
     assert categories_of(nothing) == []
     assert np.isnan(codes_of(nothing)).all()

@@ -79,3 +79,12 @@ def test_the_positive_class_is_that_of_the_costs():
     y, p_bad = ["bad", "good", "bad"], [0.9, 0.2, 0.4]
     costs = Costs(fp=1, fn=10, positive="bad")
     assert cheapest_threshold(y, p_bad, costs=costs) == (pytest.approx(0.3), 0.0)
+
+
+def test_the_cheapest_threshold_never_rounds_up_to_the_row_it_should_catch():
+    low = np.nextafter(1.0, 2.0)
+    high = np.nextafter(low, 2.0)
+    assert low / 2 + high / 2 == high  # their middle is rounded to the even one
+    assert cheapest_threshold([0, 1], [low, high]) == (low, 0.0)
+    far = cheapest_threshold([0, 1], [-1.5e308, 1.7e308])
+    assert far == (pytest.approx(0.1e308), 0.0)

@@ -86,3 +86,11 @@ def test_parts_hold_about_as_much_each(strategy):
     alike = bin_edges(np.full(9, 0.25), np.ones(9), 8, strategy)
     assert alike.tolist() == [0, 0.25, 1]
     assert bin_edges(np.zeros(9), np.ones(9), 8, strategy).tolist() == [0, 1]
+
+
+def test_a_quantile_is_the_first_value_at_which_its_share_is_reached():
+    values = np.array([4.0, 2.0, 1.0, 3.0])
+    found = weighted_quantiles(values, np.ones(4), [0, 0.25, 0.26, 0.5, 0.75, 1])
+    assert found.tolist() == [1, 1, 2, 2, 3, 4]
+    skipped = weighted_quantiles(values, np.array([0.0, 1.0, 0.0, 0.0]), [0, 0.5, 1])
+    assert skipped.tolist() == [2, 2, 2]

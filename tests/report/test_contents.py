@@ -101,6 +101,7 @@ def test_columns_asked_for_come_first_and_are_not_counted_twice():
     data = json.loads(template_parts(contents(rows, X))["page"])
     assert [who["name"] for who in data["who"]] == ["column 1", "column 0"]
     assert data["groups"] == ["column 1"]
+    assert data["who"][0]["labels"] == ["only"]
     one, other = data["who"][1]["opening"]
     assert (one["label"], one["rows"], one["hit"]) == ("a", 20, 20)
     assert (other["label"], other["rows"], other["hit"]) == ("b", 20, 0)

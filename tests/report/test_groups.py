@@ -124,3 +124,10 @@ def test_the_affected_are_counted_by_weight_truth_and_decision():
             "paid": mine @ paid,
         }
         assert {key: one[key] for key in wanted} == pytest.approx(wanted)
+
+
+def test_categories_that_no_row_has_are_no_others():
+    kind = pd.Categorical(["a", "b"] * 10, categories=["z", "b", "a", "y"])
+    labels, codes = read_groups(pd.DataFrame({"kind": kind}), "all")["kind"]
+    assert labels == ["b", "a"]  # in their own order, where they are as frequent
+    assert [labels[k] for k in codes[:2]] == ["a", "b"]

@@ -79,3 +79,17 @@ def test_rounding_moves_only_decisions_at_the_threshold():
     rows = many(3000, 2)
     exact, coarse = rounded(rows, 0), rounded(rows, 1)
     assert (exact.decide_codes() == coarse.decide_codes()).mean() > 0.999
+
+
+def test_the_largest_remainders_go_up():
+    made = rounding._on_grid(np.array([[0.3, 0.3, 0.4], [0.45, 0.35, 0.2], [0.0, 1.0, 0.0]]), 2)
+    assert made.tolist() == [[0.25, 0.25, 0.5], [0.5, 0.25, 0.25], [0.0, 1.0, 0.0]]
+
+
+def test_prices_are_kept_to_nine_digits_then_to_hundredths_in_any_unit():
+    digits = np.array([123.456789876, 0.00049])
+    for unit in (1e-280, 1.0, 1e290):
+        kept = rounding._round_prices(digits * unit, 1)
+        np.testing.assert_allclose(kept / unit, [123.456790, 0.00049], rtol=1e-9, atol=5.1e-7)
+    assert rounding._round_prices(digits, 2).tolist() == [123.46, 0.0]
+    assert rounding._round_prices(np.zeros(2), 1).tolist() == [0, 0]
