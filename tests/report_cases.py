@@ -1,5 +1,7 @@
 """Reports of every kind of model and prices, small enough to be made in a second each."""
 
+import json
+import re
 from functools import cache
 
 import numpy as np
@@ -18,6 +20,7 @@ from costboost import (
     make_report,
 )
 from costboost.datasets import make_card_fraud
+from costboost.report.rows import PageRows, read_prices
 
 FRAUD = {"fp": 8, "tp": 8, "fn": "amount"}
 
@@ -141,3 +144,32 @@ def draw_values(rows, rng):
     if not values.any():
         values[0, -1] = 1.0
     return values
+
+
+def data_of(report):
+    """What the script of a page is given, besides its rows."""
+    found = re.search(r'<script type="application/json" id="page">(.*?)</script>', report.html)
+    return json.loads(found[1])
+
+
+def text_of(report):
+    """The words of a page, without its tags."""
+    return re.sub(r"<[^>]+>", " ", report.html)
+
+
+def many(n, n_classes, seed=0):
+    """Rows of random probabilities, every one with prices of its own."""
+    rng = np.random.RandomState(seed)
+    proba = rng.dirichlet(np.full(n_classes, 0.3), n)
+    truth = rng.randint(n_classes, size=n)
+    C = rng.gamma(2.0, 5.0, (n, n_classes, n_classes))
+    costs = Costs.from_matrix(C).bind(np.arange(n_classes), n)
+    return PageRows(bound=costs, prices=read_prices(costs), proba=proba, truth=truth)
+
+
+def two_class_rows(proba, truth, costs=None, **given):
+    """Rows of the classes 0 and 1, from the probability of 1."""
+    truth = np.asarray(truth, dtype=np.int64)
+    bound = (costs or Costs(fp=1, fn=10)).bind([0, 1], len(truth))
+    both = np.column_stack([1 - np.asarray(proba), np.asarray(proba)])
+    return PageRows(bound=bound, prices=read_prices(bound), proba=both, truth=truth, **given)

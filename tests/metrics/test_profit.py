@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 from scipy import integrate, stats
-from sklearn.metrics import mean_pinball_loss
 
 from costboost import Costs
 from costboost.metrics import (
-    asymmetric_cost,
     bootstrap_interval,
     emp_churn,
     emp_credit,
@@ -149,76 +147,3 @@ def test_profit_is_minus_the_cost():
     assert found.estimate == -42
     free = profit([0], [0], costs={"fp": 1, "fn": 1})
     assert str(free) == "0.0"
-
-
-def test_asymmetric_cost():
-    rng = np.random.default_rng(0)
-    y, answer, weight = rng.normal(size=(3, 100))
-    weight = np.abs(weight)
-    ours = asymmetric_cost(y, answer, over=2, under=6, sample_weight=weight)
-    theirs = 8 * mean_pinball_loss(y, answer, alpha=0.75, sample_weight=weight)
-    assert ours == pytest.approx(theirs, rel=1e-12)
-    over, under = rng.uniform(size=(2, 100))
-    by_hand = sum(
-        o * (p - t) if p > t else u * (t - p)
-        for t, p, o, u in zip(y, answer, over, under, strict=True)
-    )
-    total = asymmetric_cost(y, answer, over=over, under=under, normalize=False)
-    assert total == pytest.approx(by_hand)
-    with pytest.raises(ValueError, match="over has shape"):
-        asymmetric_cost(y, answer, over=[1, 2])
-    with pytest.raises(ValueError, match="negative"):
-        asymmetric_cost(y, answer, under=-1)
-    with pytest.raises(ValueError, match="rows"):
-        asymmetric_cost(y, answer[:-1])
-
-
-def test_intervals_print_in_one_line():
-    y, decided = [0, 1, 1, 0] * 20, [0, 1, 0, 0] * 20
-    found = bootstrap_interval(total_cost, y, decided, costs={"fp": 1, "fn": 5}, random_state=0)
-    assert repr(found).startswith("BootstrapInterval(estimate=100, low=")
-    assert repr(found).endswith(", 1000 resamples)")
-    assert "\n" not in repr(found)
-    assert len(repr(found)) < 100
-    several = bootstrap_interval(np.mean, np.ones((9, 2)), axis=0, random_state=0)
-    assert "estimate=<array of shape (2,)>" in repr(several)
-
-
-@pytest.mark.parametrize("confidence", [0.8, 0.95])
-def test_bca_agrees_with_scipy(confidence):
-    amounts = np.random.default_rng(0).lognormal(3, 1.5, 60)
-    ours = bootstrap_interval(
-        np.mean, amounts, method="bca", confidence=confidence, n_resamples=20_000, random_state=0
-    )
-    theirs = stats.bootstrap(
-        (amounts,), np.mean, method="BCa", confidence_level=confidence, n_resamples=20_000,
-        rng=np.random.default_rng(1),
-    ).confidence_interval  # fmt: skip
-    width = theirs.high - theirs.low
-    assert abs(ours.low - theirs.low) < 0.02 * width
-    assert abs(ours.high - theirs.high) < 0.04 * width
-    plain = bootstrap_interval(
-        np.mean, amounts, confidence=confidence, n_resamples=20_000, random_state=0
-    )
-    assert ours.low > plain.low  # sums of skewed costs: the interval moves up
-    assert ours.high > plain.high
-
-
-def test_bca_of_several_measures_groups_and_strata():
-    rng = np.random.default_rng(0)
-    table = np.column_stack([rng.lognormal(1, 1, 700), -rng.lognormal(1, 1, 700)])
-    both = bootstrap_interval(np.mean, table, axis=0, method="bca", random_state=0)
-    for j in range(2):
-        alone = bootstrap_interval(np.mean, table[:, j], method="bca", random_state=0)
-        assert both.low[j] == pytest.approx(alone.low)
-        assert both.high[j] == pytest.approx(alone.high)
-    assert both.low[0] == pytest.approx(-both.high[1], rel=0.2)
-    for option in ("groups", "stratify"):
-        found = bootstrap_interval(
-            np.mean, table[:, 0], method="bca", **{option: np.arange(700) % 7}, random_state=0
-        )
-        assert found.low < found.estimate < found.high
-    constant = bootstrap_interval(np.mean, np.ones(10), method="bca", random_state=0)
-    assert constant.low == constant.high == 1.0
-    with pytest.raises(ValueError, match="use 'percentile', 'basic' or 'bca'"):
-        bootstrap_interval(np.mean, np.ones(4), method="t")

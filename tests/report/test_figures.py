@@ -1,11 +1,11 @@
-"""Intervals without draws against those with draws, and numbers as text."""
+"""Intervals without draws against those with draws; figures against the metrics."""
 
 import numpy as np
 import pytest
 
-from costboost.metrics import bootstrap_interval
-from costboost.report.figures import sum_interval
-from costboost.report.text import esc, label, money, number, percent
+from costboost.metrics import bootstrap_interval, mean_cost
+from costboost.report.figures import compute_figures, sum_interval
+from report_cases import CASES, draw_values
 
 
 @pytest.mark.parametrize(
@@ -47,25 +47,20 @@ def test_scaling_prices_scales_the_interval():
         )
 
 
-def test_numbers_are_english():
-    assert number(1234567.891, 2) == "1,234,567.89"
-    assert number(-0.004, 2) == "0.00"
-    assert number(2.5) == "3"
-    assert number(-1234.5) == "-1,235"
-    assert money(-1234.567, "EUR") == "-EUR 1,234.57"
-    assert money(5, "\u20ac") == "\u20ac5.00"
-    assert money(-0.001, "$") == "$0.00"
-    assert [percent(x) for x in (0, 0.0994, 0.0996, 1, -0.25, float("inf"))] == [
-        "0.0%", "9.9%", "10%", "100%", "-25%", "-"
-    ]  # fmt: skip
-
-
-def test_texts_are_escaped():
-    assert esc("<a href='x'>&\"") == "&lt;a href=&#x27;x&#x27;&gt;&amp;&quot;"
-    assert [label(x) for x in (None, float("nan"), 2.0, "a", 3)] == [
-        "missing",
-        "missing",
-        "2",
-        "a",
-        "3",
-    ]
+@pytest.mark.parametrize("name", CASES)
+def test_figures_are_those_of_the_metrics(name):
+    rows, rng = CASES[name]().page_rows, np.random.RandomState(0)
+    for _ in range(5):
+        values = draw_values(rows, rng)
+        figures = compute_figures(rows, values)
+        decided, costs = rows.decide(values), rows.costs(values)
+        weight = rows.weight
+        total = float(len(rows) if weight is None else weight.sum())
+        mean = mean_cost(rows.labels, decided, costs=costs, sample_weight=weight)
+        assert figures.bill.total == pytest.approx(mean * total, rel=1e-9, abs=1e-9)
+        assert figures.money.sum() == pytest.approx(figures.bill.total, rel=1e-9, abs=1e-9)
+        assert figures.counts.sum() == pytest.approx(total)
+        assert figures.bill.low <= figures.bill.total <= figures.bill.high
+        for policy in figures.policies:
+            saved = policy.bill.total - figures.bill.total
+            assert policy.saved.total == pytest.approx(saved, rel=1e-6, abs=1e-6)

@@ -104,11 +104,14 @@ def typed_columns(raw: Raw, spec: Spec) -> dict[str, NDArray[Any]]:
 
 def typed_labels(raw: Raw, spec: Spec) -> NDArray[Any]:
     """Return labels as integers where the catalogue's are, else as strings."""
+    known = [label for label in raw.labels if label is not None]
+    if len(known) < len(raw.labels):
+        raise ValueError(f"{raw.where} has rows without a label: the copy is damaged.")
     whole = all(isinstance(label, int) for label in spec.classes)
     if not whole:
-        return np.array([str(label) for label in raw.labels])
+        return np.array(known)
     try:
-        y = np.array([int(label) for label in raw.labels if label is not None], dtype=np.int64)
+        y = np.array([int(label) for label in known], dtype=np.int64)
     except ValueError as error:
         raise ValueError(f"A label of {raw.where} is no whole number: {error}.") from error
     return (y == 1).astype(np.int64) if spec.one_against_rest else y

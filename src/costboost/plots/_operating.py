@@ -52,6 +52,7 @@ def stakes(costs: Costs, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple
     is_positive = labels == costs.positive
     at = costs.classes.tolist().index(costs.positive)
     extra = np.where(is_positive, 1.0, -1.0) * (prices[:, 1 - at] - prices[:, at])
+    extra[weight == 0] = 0.0  # their prices must not even influence the scale
     extra = extra / power_of_two(extra) * weight
     return float(extra[~is_positive].sum()), float(extra[is_positive].sum())
 

@@ -60,8 +60,12 @@ def bin_edges(proba: Floats, weight: Floats, n_bins: int, strategy: str) -> Floa
 
 def sum_bins(values: Floats, proba: Floats, edges: Floats) -> Floats:
     """Return the sum of values in every bin."""
-    of = np.searchsorted(edges[1:-1], proba, side="left")
+    of = _bin_of(proba, edges)
     return np.asarray(np.bincount(of, weights=values, minlength=len(edges) - 1))
+
+
+def _bin_of(proba: Floats, edges: Floats) -> NDArray[np.intp]:
+    return np.searchsorted(edges[1:-1], proba, side="left")
 
 
 def fill_bins(positive: NDArray[Any], proba: Floats, weight: Floats, edges: Floats) -> Bins:
@@ -76,11 +80,14 @@ def fill_bins(positive: NDArray[Any], proba: Floats, weight: Floats, edges: Floa
     total = sums(weight)
     full = total > 0
     size = total[full]
+    # Every bin in a unit of its own, a power of two: squares stay in range, and nothing is rounded.
+    unit = np.frexp(total)[1]
+    part = np.ldexp(weight, -unit[_bin_of(proba, edges)])
     return Bins(
         sums(weight * proba)[full] / size,
         sums(weight * positive)[full] / size,
         size,
-        size**2 / sums(weight**2)[full],  # Kish
+        np.ldexp(size, -unit[full]) ** 2 / sums(part**2)[full],  # Kish
     )
 
 

@@ -36,7 +36,8 @@ def _curves(rows: PageRows, k: int) -> dict[str, Any]:
     made: dict[str, Any] = {"class": k, "reliability": _reliability(rows, is_k, p)}
     given: dict[str, Any] = {"pos_label": True, "sample_weight": rows.weight}
     made["brier"] = brier_score(is_k, p, **given)
-    if is_k.any() and not is_k.all():
+    weighed = is_k if rows.weight is None else is_k[rows.weight > 0]
+    if weighed.any() and not weighed.all():
         pc, loss = cost_curve(is_k, p, **given)
         made["cost_curve"] = _points(pc, loss)
         made["cost_area"] = curve_area(pc, loss)

@@ -55,7 +55,10 @@ def _shuffled(
     table = read_table(X)
     if table.n_columns > _COLUMNS:
         return None
-    picked = np.sort(rng.permutation(len(rows))[:_SHUFFLED])
+    drawn = rng.permutation(len(rows))
+    if rows.weight is not None:
+        drawn = drawn[rows.weight[drawn] > 0]
+    picked = np.sort(drawn[:_SHUFFLED])
     part, labels, prices = _safe_indexing(X, picked), rows.labels[picked], rows.costs()[picked]
     mine = None if rows.weight is None else rows.weight[picked]
     sizes = np.array([_worth(model, part, labels, prices, mine, j, rng)

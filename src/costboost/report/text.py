@@ -24,11 +24,15 @@ def label(value: Any) -> str:
 def number(value: float, digits: int = 0) -> str:
     """Return an English number with this many decimals, halves away from zero.
 
+    From 1e21 on it is written with a power of ten, as JavaScript does.
+
     Examples
     --------
     >>> number(1234.5), number(0.125, 2), number(-0.001, 2)
     ('1,235', '0.13', '0.00')
     """
+    if abs(value) >= 1e21:
+        return repr(float(value))
     step = Decimal(1).scaleb(-digits)
     rounded = Decimal(value).quantize(step, rounding=ROUND_HALF_UP)
     return f"{rounded if rounded else abs(rounded):,}"
