@@ -1,5 +1,7 @@
 """The papers find themselves: what has a main is listed, and is run with its arguments."""
 
+import subprocess
+import sys
 import types
 
 import pytest
@@ -36,3 +38,15 @@ def test_arguments_reach_those_who_take_them(monkeypatch):
         papers.run("plain", ["3"])
     with pytest.raises(ValueError, match="among the papers: plain, other"):
         papers.run("nothing")
+
+
+@pytest.mark.parametrize("arguments", [[], ["nothing"]])
+def test_python_m_papers(arguments):
+    ran = subprocess.run(
+        [sys.executable, "-m", "costboost.papers", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == bool(arguments)
+    assert "properties" in ran.stdout + ran.stderr
