@@ -158,6 +158,13 @@ def test_findings_are_what_the_probabilities_say():
     assert found["cost"]["paid"] == 600.0
 
 
+@pytest.mark.parametrize("size", [1e-300, 1e-160, 1e160, 1e298])
+def test_the_deviation_of_the_cost_follows_the_unit_of_money(size):
+    plain, scaled = found_of(*asked())["cost"], found_of(*asked(size))["cost"]
+    assert scaled["deviation"] == pytest.approx(size * plain["deviation"], rel=1e-12, abs=0)
+    assert scaled["expected"] == pytest.approx(size * plain["expected"], rel=1e-12, abs=0)
+
+
 def test_sure_answers_have_no_deviation():
     rows, answers = asked()
     sure = np.array([[0.0, 1], [1, 0], [1, 0], [0, 1]])
