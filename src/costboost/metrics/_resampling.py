@@ -244,6 +244,7 @@ def bca_ends(estimate: Floats, samples: Floats, left_out: Floats, tail: float) -
     below = np.mean(samples < estimate, axis=0) + 0.5 * np.mean(samples == estimate, axis=0)
     z0 = stats.norm.ppf(np.clip(below, 0.5 / n_resamples, 1 - 0.5 / n_resamples))
     off = left_out.mean(axis=0) - left_out
+    off = np.ldexp(off, -np.frexp(np.max(np.abs(off), axis=0))[1])  # cubes stay in range
     spread = np.sum(off**2, axis=0) ** 1.5
     a = np.divide(np.sum(off**3, axis=0), 6 * spread, out=np.zeros_like(spread), where=spread > 0)
     ends = []
