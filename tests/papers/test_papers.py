@@ -23,6 +23,14 @@ def test_a_new_module_appears_by_itself(tmp_path, monkeypatch):
     assert papers.names() == {"fresh": "A new claim."}
 
 
+def test_names_have_hyphens_and_modules_have_underscores():
+    known = papers.names()
+    assert all("_" not in name for name in known)
+    assert not {"cells", "options", "report", "intervals"} & set(known)
+    with pytest.raises(ValueError, match="no 'nobody' among the papers"):
+        papers.run("nobody")
+
+
 def test_arguments_reach_those_who_take_them(monkeypatch):
     given = []
     modules = {
