@@ -6,12 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from compiled_c import COMPILER, DOUBLES, compiled
+import costboost as cb
+from compiled_c import COMPILER, DOUBLES, Compiled, compiled
 from costboost.binning.binner import fit_binner
 from costboost.deploy.c_trees import columns_of_text, n_codes, write_encoding, write_forest
 from costboost.deploy.lowering import lower
 from deploy_cases import odd_rows
-from zoo import fitted, frame, table
+from zoo import fitted, frame, quiet_fit, table
 
 pytestmark = [
     pytest.mark.skipif(COMPILER is None, reason="there is no C compiler"),
@@ -112,3 +113,32 @@ def test_columns_of_text_are_found_and_mixtures_refused():
     )
     with pytest.raises(ValueError, match="Column 0 has both numbers and text"):
         columns_of_text(mixed, [0])
+
+
+WORDS = ["PREFIX", "PREFIX_code(", "CASES", "static const char", "STEPS", "x_sum(", "NODES"]
+
+
+def test_categories_and_labels_may_be_words_of_the_templates(tmp_path):
+    rng = np.random.default_rng(0)
+    town = np.array(WORDS)[np.arange(210) % 7]
+    X = pd.DataFrame({"PREFIX": town, "static const char": rng.normal(size=210)})
+    y = np.where(np.isin(town, WORDS[::2]), "PREFIX", "SOURCE")
+    model = quiet_fit(cb.GradientBoostClassifier(n_estimators=3), X.astype({"PREFIX": object}), y)
+    scorer = Compiled(model, tmp_path)
+    assert [scorer("code", 0, word.encode()) for word in sorted(WORDS)] == list(range(7))
+    assert scorer.probabilities(scorer.rows(X)).tobytes() == model.predict_proba(X).tobytes()
+    labels = (ctypes.c_char_p * 2).in_dll(scorer.library, "model_classes")
+    assert list(labels) == [b"PREFIX", b"SOURCE"]
+    columns = (ctypes.c_char_p * 2).in_dll(scorer.library, "model_columns")
+    assert list(columns) == [b"PREFIX", b"static const char"]
+
+
+@pytest.mark.parametrize(
+    "name", ["SETS", "KIND", "MY_ROOTS", "PREFIX", "STEPS", "VALUES_2", "prefix"]
+)
+@pytest.mark.parametrize("kind", ["gradient log of 3", "auto of a frame"])
+def test_a_file_may_be_named_by_words_of_the_templates(name, kind, tmp_path):
+    model, X = fitted(kind)
+    scorer = Compiled(model, tmp_path, name)
+    assert f"#define {name.upper()}_COLUMNS 4\n" in (tmp_path / f"{name}.c").read_text()
+    assert scorer.probabilities(scorer.rows(X)).tobytes() == model.predict_proba(X).tobytes()
