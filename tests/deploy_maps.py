@@ -50,6 +50,12 @@ def cases():
     for name, fitted, scores in calibrations():
         given = scores[:, 0] if scores.shape[1] == 1 else scores
         yield name, Calibrate(fitted), scores, fitted.predict(given)
+    for margins in (False, True):  # a score of each of two classes
+        fitted = ClassCalibration("sigmoid", 2, margins)
+        fitted = fitted.fit(np.linspace(0, 1, 40), np.arange(40) % 4 == 3)
+        scores = three(MARGINS if margins else SHARES)[:, :2]
+        name = f"sigmoid of a pair, {'margins' if margins else 'shares'}"
+        yield name, Calibrate(fitted), scores, fitted.predict(scores)
     steps = Isotonic(np.array([0.2, 0.3, 0.3, 0.8]), np.array([0.0, 0.1, 0.6, 1.0]))
     flat = Isotonic(np.array([0.5]), np.array([0.4]))
     for name, knots in (("isotonic with a step", steps), ("isotonic of one knot", flat)):
