@@ -1,10 +1,9 @@
-"""The package itself: public names and versions."""
+"""The package itself: its public names."""
 
 import subprocess
 import sys
 
 import costboost
-from costboost.runtime import compiled
 
 
 def test_every_public_name_is_there():
@@ -21,11 +20,3 @@ def test_names_are_imported_when_they_are_used():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
-
-
-def test_show_versions_names_every_kernel(capsys):
-    costboost.show_versions()
-    printed = capsys.readouterr().out
-    for name in compiled.KERNELS:
-        assert name.rpartition(".")[2] in printed
-    assert "scikit-learn" in printed

@@ -1,5 +1,6 @@
 """Payments, a model of them, and the command line run in this process."""
 
+from importlib import import_module
 from typing import NamedTuple
 
 import pytest
@@ -45,5 +46,21 @@ def run(capsys, monkeypatch):
         capsys.readouterr()
         code = main([str(argument) for argument in arguments])
         return Ran(code, *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture
+def arriving(run, monkeypatch):
+    """Run a command whose work is not done; return the arguments of the work."""
+
+    def call(command, *arguments):
+        given = []
+        module = import_module(f"costboost.cli.{command}")
+        monkeypatch.setattr(module, command, lambda *parts, **more: given.append((parts, more)))
+        ran = run(command, *arguments)
+        assert ran.code == 0, ran.err
+        ((parts, more),) = given
+        return parts, more
 
     return call

@@ -65,7 +65,9 @@ def test_groups_are_resampled_whole():
 
 
 @pytest.mark.parametrize("n", [20, 200])
-@pytest.mark.parametrize("size", [2.0**-20, 1.0, 2.0**30])  # nothing is rounded
+@pytest.mark.parametrize(
+    "size", [2.0**-900, 2.0**-20, 1.0, 2.0**30, 2.0**900]
+)  # nothing is rounded
 def test_few_rows_and_any_unit_of_money(n, size):
     rows = make_rows(n)
     plain = bills.make_bill(rows, {"the model": rows.truth}, 0, SCREEN)

@@ -1,13 +1,8 @@
-"""`costboost inspect`, `versions` and `reproduce`: what is there."""
+"""`costboost inspect`: what is in a model file."""
 
 import json
-import subprocess
-import sys
 
-import pytest
-
-from costboost import __version__, load, papers
-from costboost.runtime.compiled import KERNELS
+from costboost import __version__, load
 
 
 def test_what_is_in_a_model_file(run, folder):
@@ -36,41 +31,3 @@ def test_in_words(run, folder):
         "amount",
     ):
         assert words in printed
-
-
-def test_versions(run):
-    assert "scikit-learn" in run("versions").out
-    found = json.loads(run("versions", "--json").out)
-    assert found["costboost"] == __version__
-    assert len(found["kernels"]) == len(KERNELS)
-    assert {"polars", "typer", "rich"} <= set(found["packages"])
-
-
-def test_papers_are_listed_and_computed(run, monkeypatch):
-    assert set(json.loads(run("reproduce", "--json").out)["papers"]) == set(papers.names())
-    assert "properties" in run("reproduce").out
-    given = []
-    monkeypatch.setattr(papers, "run", lambda name, rest: given.append((name, rest)))
-    assert run("reproduce", "properties", "--fast", "3").code == 0
-    assert given == [("properties", ["--fast", "3"])]
-
-
-def test_a_demo_of_few_rows(run, monkeypatch):
-    from costboost import demo
-
-    given = []
-    monkeypatch.setattr(demo, "main", given.append)
-    assert run("demo", "--rows", "3000", "-o", "here").code == 0
-    assert given == [["--rows", "3000", "--seed", "0", "--output", "here"]]
-
-
-@pytest.mark.parametrize("arguments", [[], ["nothing"]])
-def test_python_m_papers(arguments):
-    ran = subprocess.run(
-        [sys.executable, "-m", "costboost.papers", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ran.returncode == bool(arguments)
-    assert "properties" in ran.stdout + ran.stderr

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from costboost.cli.errors import InputError
-from costboost.cli.labels import decisions_of, label_of, labels_of
+from costboost.cli.labels import decisions_of, label_of, labels_of, shown
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,19 @@ def test_a_text_means_the_label_that_looks_like_it(text, labels, meant):
 def test_labels_keep_their_type(values, kind):
     assert labels_of(pl.Series("y", values)).dtype.kind == kind
     assert labels_of(pl.Series("y", values)).tolist() == values
+
+
+@pytest.mark.parametrize("values", [[0.0, None, 1.0, None], [0.0, float("nan"), 1.0, None]])
+def test_rows_without_a_label_are_counted_whichever_way_they_say_so(values):
+    with pytest.raises(
+        InputError, match=r"missing in 2 rows, the first of them row 1: .*unlabelled"
+    ):
+        labels_of(pl.Series("y", values))
+
+
+@pytest.mark.parametrize("label", [float("nan"), float("inf"), -float("inf"), 0.5, 1e300])
+def test_every_number_can_be_shown(label):
+    assert float(shown(label)) == pytest.approx(label, nan_ok=True)
 
 
 @pytest.mark.parametrize(

@@ -16,30 +16,10 @@ from costboost import __version__
 from costboost.cli import main as entry
 from payments import PRICES, QUICK, TRAIN, payments
 
-COMMANDS = (
-    "train", "decide", "evaluate", "compare", "explain", "report", "inspect", "demo", "reproduce",
-    "versions",
-)  # fmt: skip
 TARGET = ("--target", "fraud")
 
 
 # --- the rim
-
-
-def test_help_names_every_command(run):
-    ran = run("--help")
-    assert ran.code == 0
-    assert all(name in ran.out for name in COMMANDS)
-    assert run("--version").out == f"costboost {__version__}\n"
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help(run, command):
-    ran = run(command, "--help")
-    assert ran.code == 0
-    assert "Usage: costboost" in ran.out
-    assert "--debug" in ran.out
-    assert command == "demo" or "--json" in ran.out
 
 
 def test_help_imports_nothing_heavy():
@@ -65,27 +45,6 @@ def test_without_the_extra_the_message_names_it(package, monkeypatch, capsys):
     monkeypatch.setattr(entry, "find_spec", lambda name: None if name == package else found(name))
     assert entry.main(["--help"]) == 1
     assert f"needs {package}: pip install 'costboost[cli]'" in capsys.readouterr().err
-
-
-def test_completion_scripts_are_made():
-    run = subprocess.run(
-        [sys.executable, "-m", "costboost"],
-        env={**os.environ, "_COSTBOOST_COMPLETE": "source_bash"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "_COSTBOOST_COMPLETE" in run.stdout
-
-
-def test_methods_are_completed():
-    from costboost.cli.options import _methods
-
-    assert "adacost" in _methods("ada")
-    assert _methods("gradient:") == [
-        "gradient:log", "gradient:exponential", "gradient:cost-exponential",
-        "gradient:expected-cost",
-    ]  # fmt: skip
 
 
 # --- wrong usage: 2
@@ -330,18 +289,6 @@ def test_wrong_models(run, folder, tmp_path):
 def test_rows_that_are_not_there(run, folder):
     ran = run("explain", folder / "model.cb", folder / "new.parquet", "--row", "300")
     assert (ran.code, "numbered from 0 to 299" in ran.err) == (1, True)
-
-
-def test_files_are_replaced_only_by_force(run, folder, tmp_path):
-    output = tmp_path / "d.csv"
-    output.write_text("precious")
-    ran = run("decide", folder / "model.cb", folder / "new.parquet", "-o", output)
-    assert (ran.code, output.read_text()) == (1, "precious")
-    assert (
-        run("decide", folder / "model.cb", folder / "new.parquet", "-o", output, "--force").code
-        == 0
-    )
-    assert output.read_text().startswith("amount,")
 
 
 # --- what went wrong, told

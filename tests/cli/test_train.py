@@ -202,6 +202,20 @@ def test_rows_without_a_target(run, table, tmp_path):
     assert "5 rows without fraud left out" in ran.out
 
 
+def test_rows_whose_target_is_no_number(run, table, tmp_path):
+    """Parquet files have two words for what is missing."""
+    truth = (table["fraud"] == "yes").cast(pl.Float64)
+    holes = table.with_columns(
+        fraud=pl.when(pl.int_range(1500) < 5).then(float("nan")).otherwise(truth)
+    )
+    holes.write_parquet(tmp_path / "t.parquet")
+    given = ("--target", "fraud", "--fp", "8", "--fn", "amount", *QUICK, "-o", tmp_path / "m.cb")
+    ran = run("train", tmp_path / "t.parquet", *given)
+    assert (ran.code, "missing in 5 rows, the first of them row 0" in ran.err) == (1, True)
+    ran = run("train", tmp_path / "t.parquet", *given, "--skip-unlabelled", "--json")
+    assert json.loads(ran.out)["notes"][0] == "5 rows without fraud left out, as asked."
+
+
 @pytest.mark.parametrize("labels", [("1", "0"), ("true", "false"), ("1.0", "0.0"), ("-1", "1")])
 def test_usual_labels_need_no_positive(run, table, labels, tmp_path):
     positive, negative = ("1", "-1") if "-1" in labels else labels

@@ -1,69 +1,21 @@
 """Exported C compiles without a warning and agrees bit for bit: numbers, decisions, prices."""
 
 import ctypes
-import shutil
-import subprocess
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import costboost as cb
+from compiled_c import COMPILER, Compiled
 from costboost.deploy import to_c
 from deploy_cases import NAMES, Steep, fit_registered, odd_rows, refused
 from zoo import fitted, frame, quiet_fit, table
 
-COMPILER = shutil.which("gcc") or shutil.which("cc")
-FLAGS = ("-O2", "-Wall", "-Wextra", "-Werror", "-std=c99", "-ffp-contract=off", "-shared", "-fPIC")
 pytestmark = [
     pytest.mark.skipif(COMPILER is None, reason="there is no C compiler"),
     pytest.mark.filterwarnings("ignore::UserWarning"),
 ]
-DOUBLES = ctypes.POINTER(ctypes.c_double)
-
-
-class Compiled:
-    """The functions of an exported model, row by row."""
-
-    def __init__(self, model, folder, name="model"):
-        source, library = folder / f"{name}.c", folder / f"{name}.so"
-        to_c(model, source, name=name)
-        run = [COMPILER, *FLAGS, "-o", str(library), str(source), "-lm"]
-        found = subprocess.run(run, capture_output=True, text=True, check=False)
-        assert found.returncode == 0, found.stderr
-        assert found.stderr == ""
-        self.library, self.name = ctypes.CDLL(str(library)), name
-        self.n_classes = len(getattr(model, "classes_", [0]))
-        for function in ("prediction", "code"):
-            if hasattr(self.library, f"{name}_{function}"):
-                getattr(self.library, f"{name}_{function}").restype = ctypes.c_double
-
-    def __call__(self, function, *args):
-        given = [a.ctypes.data_as(DOUBLES) if isinstance(a, np.ndarray) else a for a in args]
-        return getattr(self.library, f"{self.name}_{function}")(*given)
-
-    def rows(self, X):
-        """Return a table as doubles, text as the codes that the model gives it."""
-        if not isinstance(X, pd.DataFrame):
-            return np.ascontiguousarray(X, dtype=np.float64)
-        columns = []
-        for j, column in enumerate(X):
-            if X[column].map(lambda cell: isinstance(cell, str)).any():
-                texts = [v.encode() if isinstance(v, str) else b"\1 missing" for v in X[column]]
-                columns.append([self("code", j, text) for text in texts])
-            else:
-                columns.append(X[column].astype(float))
-        return np.ascontiguousarray(np.column_stack(columns), dtype=np.float64)
-
-    def probabilities(self, rows):
-        out = np.empty((len(rows), self.n_classes))
-        for row, part in zip(rows, out, strict=True):
-            self("probabilities", row, part)
-        return out
-
-    def decisions(self, rows, prices=None):
-        given = [None] * len(rows) if prices is None else np.ascontiguousarray(prices, float)
-        return np.array([self("decision", *pair) for pair in zip(rows, given, strict=True)])
 
 
 @pytest.mark.parametrize("name", NAMES)

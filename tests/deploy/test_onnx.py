@@ -178,11 +178,3 @@ def test_what_cannot_be_exported_is_refused_by_name(n):
     name, model = list(refused())[n]
     with pytest.raises(ValueError, match=name):
         to_onnx(model)
-
-
-def test_a_missing_package_is_named(monkeypatch):
-    import sys
-
-    monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(ImportError, match=r"costboost\[onnx\]"):
-        to_onnx(fitted("auto")[0])

@@ -1,17 +1,13 @@
 """The lecture's page: its claims hold, and the command leaves what it promises."""
 
-import matplotlib as mpl
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 from costboost import papers
 from costboost.papers import lecture
 from costboost.papers.cells import read_rows
-from costboost.papers.lecture_example import LOSSES, draw_labels, stagewise_exponential
+from costboost.papers.lecture_example import LOSSES
 from costboost.papers.options import Options
-
-mpl.use("Agg")
 
 
 def test_adaboost_is_stagewise_fitting_of_the_exponential_loss():
@@ -19,21 +15,6 @@ def test_adaboost_is_stagewise_fitting_of_the_exponential_loss():
     assert len(rows) == 8
     assert all(row["verdict"] == "equal" for row in rows)
     assert all(row["alpha, AdaBoost"] > 0 for row in rows)
-
-
-def test_brute_force_is_least_among_stumps_and_steps():
-    X, y = draw_labels(25, seed=3)
-    x, signs = X[:, 0], 2 * y - 1
-    (stage,) = stagewise_exponential((draw := draw_labels(25, seed=3)), 1)
-    assert np.array_equal(draw.y, y)
-
-    def total(cut, step):
-        return np.exp(-signs * step * np.where(x > cut, 1, -1)).sum()
-
-    found = total(stage.threshold, stage.sign * stage.step)
-    for cut in np.r_[-1.0, x]:
-        best = minimize(lambda step, cut=cut: total(cut, step[0]), [0.1]).fun
-        assert found <= best + 1e-9
 
 
 def test_losses_have_the_derivatives_and_minimisers_that_are_claimed():

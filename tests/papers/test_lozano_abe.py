@@ -1,40 +1,15 @@
-"""Lozano and Abe: the draws, the bound, and the command on tiny data."""
+"""Lozano and Abe: the tables, and the command on tiny data."""
 
-import matplotlib as mpl
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
 
-from costboost.datasets._bunch import make_dataset
 from costboost.papers import lozano_abe
 from costboost.papers import lozano_abe_work as work
 from costboost.papers.cells import read_rows
 from costboost.papers.intervals import Interval
 from costboost.papers.options import Options
 
-mpl.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def iris(monkeypatch):
-    X, y = load_iris(return_X_y=True)
-    X, y = X[:125], np.array(["a", "b", "c"])[y[:125]]  # 50, 50, 25
-    columns = {f"x{j}": X[:, j] for j in range(4)}
-    data = make_dataset("iris", columns, y, "numpy", positive=None, costs=None)
-    monkeypatch.setattr(work, "load_set", lambda name, folder: data)
-    monkeypatch.setattr(work, "ROUNDS", 3)
-
-
-def test_draws_keep_every_class_and_price_by_frequency():
-    drawn = work.cut("iris", 0, None)
-    assert len(drawn.y) + len(drawn.y_test) == 125
-    assert len(drawn.y_test) == 41
-    assert set(drawn.y) == {"a", "b", "c"}
-    again, other = work.cut("iris", 0, None), work.cut("iris", 1, None)
-    prices = [np.asarray(d.costs.of_labels(["a", "b", "c"])) for d in (drawn, again, other)]
-    assert np.array_equal(prices[0], prices[1])
-    assert not np.array_equal(prices[0], prices[2])
-    assert np.array_equal(drawn.X, again.X)
+pytestmark = pytest.mark.usefixtures("iris")
 
 
 def test_all_methods_and_readings_are_there():
@@ -45,11 +20,6 @@ def test_all_methods_and_readings_are_there():
     assert {*lozano_abe.FIRST, *lozano_abe.SECOND, *lozano_abe.OTHERS} <= names
     assert {"p2, small leaves", "p2, large leaves", "adaboost, small leaves", "p2, C4.5"} <= names
     assert all(np.isfinite(row["cost"]) and row["cost"] >= 0 for row in rows)
-
-
-def test_c45_stands_beside_small_tables_only(monkeypatch):
-    monkeypatch.setattr(work, "MAX_PAIRS", 251)  # 84 rows of three classes
-    assert work.lozano_abe_cell("iris", 0, "C4.5", None) == []
 
 
 def test_trees_stand_beside_c45_in_the_same_draws():
@@ -65,14 +35,6 @@ def test_trees_stand_beside_c45_in_the_same_draws():
     (found,) = lozano_abe.c45_rows(rows)
     assert found["draws"] == 2
     assert found["p2"] == found["p2, C4.5"] == 5.0
-
-
-def test_the_objective_stays_below_its_bound_and_falls():
-    path = work.bound_path("iris", None)
-    objective = np.array([row["objective"] for row in path])
-    bound = np.array([row["bound"] for row in path])
-    assert np.all(objective <= bound)
-    assert np.all(np.diff(objective) <= 1e-9)
 
 
 def test_verdicts_count_sets():

@@ -1,5 +1,7 @@
 """The papers find themselves: what has a main is listed, and is run with its arguments."""
 
+import subprocess
+import sys
 import types
 
 import pytest
@@ -21,6 +23,14 @@ def test_a_new_module_appears_by_itself(tmp_path, monkeypatch):
     assert papers.names() == {"fresh": "A new claim."}
 
 
+def test_names_have_hyphens_and_modules_have_underscores():
+    known = papers.names()
+    assert all("_" not in name for name in known)
+    assert not {"cells", "options", "report", "intervals"} & set(known)
+    with pytest.raises(ValueError, match="no 'nobody' among the papers"):
+        papers.run("nobody")
+
+
 def test_arguments_reach_those_who_take_them(monkeypatch):
     given = []
     modules = {
@@ -36,3 +46,15 @@ def test_arguments_reach_those_who_take_them(monkeypatch):
         papers.run("plain", ["3"])
     with pytest.raises(ValueError, match="among the papers: plain, other"):
         papers.run("nothing")
+
+
+@pytest.mark.parametrize("arguments", [[], ["nothing"]])
+def test_python_m_papers(arguments):
+    ran = subprocess.run(
+        [sys.executable, "-m", "costboost.papers", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == bool(arguments)
+    assert "properties" in ran.stdout + ran.stderr

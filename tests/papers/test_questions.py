@@ -1,7 +1,5 @@
-"""The three questions: shares of costs, wrong prices, and the command on tiny data."""
+"""The three questions: what is told, and the command on tiny data."""
 
-import matplotlib as mpl
-import numpy as np
 import pytest
 
 from costboost.papers import questions
@@ -9,28 +7,6 @@ from costboost.papers import questions_work as work
 from costboost.papers.cells import read_rows
 from costboost.papers.intervals import Interval
 from costboost.papers.options import Options
-
-mpl.use("Agg")
-
-
-def test_shares_are_of_the_cheapest_constant_answer():
-    y = np.array([1, 1, 0, 0, 0, 0, 0, 0, 0, 0])
-    split = work.Split(np.zeros((1, 1)), np.zeros(1, dtype=int), np.zeros((10, 1)), y)
-    # All negative: 2 misses of 5; all positive: 8 false alarms.
-    assert work.share(split, np.ones(10), 5) == 1.0
-    assert work.share(split, np.zeros(10), 5) == 10 / 8
-    assert work.share(split, y, 5) == 0.0
-    assert work.share(split, np.zeros(10), 2) == 1.0
-
-
-def test_wrong_prices_are_wrong_by_the_factor_that_is_said():
-    draws = {5.0: np.random.default_rng(0).normal(size=20_000)}
-    found = {(kind, size): prices for kind, size, prices in work._wrong(draws)}
-    assert found["bias", 1.0] == work.RATIO
-    assert found["bias", 0.2] == pytest.approx(work.RATIO / 5)
-    logs = np.log(found["noise", 5.0] / work.RATIO)
-    assert logs.mean() == pytest.approx(0, abs=0.03)
-    assert logs.std() == pytest.approx(np.log(5), rel=0.02)
 
 
 def test_told_needs_an_interval_on_one_side_of_zero():

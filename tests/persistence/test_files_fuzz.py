@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 import costboost as cb
-from costboost.fitting.history import HISTORY
 from costboost.persistence import ModelFileError
-from costboost.persistence.container import lay_out
-from costboost.persistence.packing import Packer
 from zoo import MAKERS, fitted
 
 
@@ -38,32 +35,6 @@ def test_a_changed_number_may_reach_a_model(tmp_path):
         if told.tobytes() != expected.tobytes():
             return
     raise AssertionError("no changed number ever reached a model")
-
-
-def without_each_field(name):
-    """Yield files of a model from which one part of what `fit` set is left out."""
-    packer = Packer()
-    packer.pack(fitted(name)[0], name)
-    kind, fields = packer.objects[-1]
-    for field in sorted(set(fields) - set(type(fitted(name)[0])._get_param_names())):
-        left = {key: value for key, value in fields.items() if key != field}
-        objects = [*packer.objects[:-1], [kind, left]]
-        yield field, b"".join(bytes(part) for part in lay_out({"objects": objects}, packer.arrays))
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize(
-    "name", ["auto", "gradient log", "regressor huber", "p-norm gbse", "costing"]
-)
-def test_a_model_without_one_of_its_parts_is_refused(name, tmp_path):
-    model, X = fitted(name)
-    for field, data in without_each_field(name):
-        (tmp_path / "model").write_bytes(data)
-        if field in HISTORY and field != "estimators_":  # a model answers without its history
-            assert np.array_equal(cb.load(tmp_path / "model").predict(X), model.predict(X))
-            continue
-        with pytest.raises(ModelFileError, match=f"lacks {field}"):
-            cb.load(tmp_path / "model")
 
 
 def test_every_kind_of_model_is_changed():

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from costboost.cli.errors import InputError
 from costboost.cli.money import count
 
-__all__ = ["decisions_of", "label_of", "labels_of", "shown"]
+__all__ = ["decisions_of", "label_of", "labels_of", "shown", "unlabelled"]
 
 _MANY = 50  # classes beyond which a column of numbers is no target
 
@@ -31,7 +31,7 @@ def shown(label: Any) -> str:
     """
     if isinstance(label, bool | np.bool_):
         return str(bool(label)).lower()
-    if isinstance(label, float | np.floating) and float(label) == int(label):
+    if isinstance(label, float | np.floating) and float(label).is_integer():
         return str(int(label))
     return str(label)
 
@@ -47,13 +47,18 @@ def label_of(text: Any, labels: Sequence[Any], what: str) -> Any:
     raise InputError(f"{what} {wanted!r} is none of {known}: give one of these.")
 
 
+def unlabelled(column: pl.Series) -> pl.Series:
+    """Say of each row whether it has no label: null, or NaN, which other programs write."""
+    return column.is_null() | column.is_nan() if column.dtype.is_float() else column.is_null()
+
+
 def labels_of(column: pl.Series) -> NDArray[Any]:
     """Return the truth of each row as an array; refuse what is missing, or no class."""
-    gone = column.null_count()
-    if gone:
+    gone = unlabelled(column)
+    if gone.any():
         raise InputError(
-            f"The target {column.name!r} is missing in {count(gone, 'row')}, the first of them row "
-            f"{int(column.is_null().arg_max() or 0)}: leave rows without it out of the table, or "
+            f"The target {column.name!r} is missing in {count(int(gone.sum()), 'row')}, the first "
+            f"of them row {int(gone.arg_max() or 0)}: leave rows without it out of the table, or "
             "say --skip-unlabelled."
         )
     dtype = column.dtype

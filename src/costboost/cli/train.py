@@ -15,7 +15,7 @@ from costboost.cli.bill import MODEL, Answers, Bill, answer, make_bill
 from costboost.cli.columns import Choice, choose
 from costboost.cli.doubts import note_doubts
 from costboost.cli.errors import UsageError
-from costboost.cli.labels import labels_of, shown
+from costboost.cli.labels import labels_of, shown, unlabelled
 from costboost.cli.methods import Maker, telling
 from costboost.cli.money import Money, count, share
 from costboost.cli.prices import Prices
@@ -107,10 +107,10 @@ def _choose(frame: pl.DataFrame, asked: Choices) -> Choice:
 
 
 def _labelled(frame: pl.DataFrame, target: str, screen: Screen) -> pl.DataFrame:
-    gone = frame[target].null_count()
-    if gone:
-        screen.note(f"{count(gone, 'row')} without {target} left out, as asked.")
-    return frame.filter(pl.col(target).is_not_null())
+    gone = unlabelled(frame[target])
+    if gone.any():
+        screen.note(f"{count(int(gone.sum()), 'row')} without {target} left out, as asked.")
+    return frame.filter(~gone)
 
 
 def train(

@@ -13,6 +13,7 @@ from costboost.cli.labels import shown
 from costboost.cli.money import Money, count, share
 from costboost.cli.rows import Rows
 from costboost.cli.screen import Screen
+from costboost.metrics.checks import power_of_two
 
 __all__ = [
     "classes_text",
@@ -142,8 +143,9 @@ def _cost_check(rows: Rows, answers: Answers, paid: float) -> dict[str, float]:
         [rows.costs.of_decisions(np.full(n, label), answers.decided) for label in classes]
     )
     expected = np.sum(answers.proba * by_class, axis=1)
-    variance = np.sum(answers.proba * by_class**2, axis=1) - expected**2
-    deviation = float(np.sqrt(max(variance.sum(), 0.0)))
+    scale = power_of_two(by_class)  # squares stay in range
+    variance = np.sum(answers.proba * ((by_class - expected[:, None]) / scale) ** 2)
+    deviation = float(scale * np.sqrt(variance))
     return {"expected": float(expected.sum()), "deviation": deviation, "paid": paid}
 
 

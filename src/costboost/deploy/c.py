@@ -90,10 +90,15 @@ class _File:
 
     def write(self) -> str:
         """Return the whole file."""
-        body = [*self._forests(), *self._answers()]
-        helpers = self._helpers("\n".join(body))
-        parts = [self._head(), *self._names(), *helpers, *body]
-        return "\n\n".join(part for part in parts if part).replace("PREFIX", self.prefix) + "\n"
+        forests, answers = self._forests(), self._answers()
+        helpers = self._helpers("\n".join([*forests, *answers]))
+        parts = [self._head(), *self._names()]
+        parts += [*self._named(helpers), *forests, *self._named(answers)]
+        return "\n\n".join(part for part in parts if part) + "\n"
+
+    def _named(self, parts: list[str]) -> list[str]:
+        """Fill in the prefix; texts of the model, which may hold any word, come with it."""
+        return [part.replace("PREFIX", self.prefix) for part in parts]
 
     def _head(self) -> str:
         model = self.model
@@ -107,11 +112,11 @@ class _File:
             "#include <stdint.h>",
             "#include <string.h>",
             "",
-            f"#define PREFIX_COLUMNS {model.binner.n_features}".replace("PREFIX", self._upper),
-            f"#define PREFIX_CLASSES {model.n_classes}".replace("PREFIX", self._upper),
-            f"#define PREFIX_ACTIONS {self._n_actions}".replace("PREFIX", self._upper),
+            f"#define {self._upper}_COLUMNS {model.binner.n_features}",
+            f"#define {self._upper}_CLASSES {model.n_classes}",
+            f"#define {self._upper}_ACTIONS {self._n_actions}",
             "",
-            *self._prototypes(),
+            *self._named(self._prototypes()),
         ]
         return "\n".join(lines)
 
@@ -143,9 +148,10 @@ class _File:
         if model.costs is not None and not model.costs.is_square:
             lists["actions"] = model.costs.actions
         return [
-            array("char *const", f"PREFIX_{name}", (string(str(part)) for part in listed))
-            .replace("static const char", f"extern const char *const PREFIX_{name}[];\nconst char")
-            .replace("\\?", "?")
+            f"extern const char *const {self.prefix}_{name}[];\n"
+            + array(
+                "char *const", f"{self.prefix}_{name}", map(string, map(str, listed))
+            ).removeprefix("static ")
             for name, listed in lists.items()
             if listed is not None
         ]
@@ -153,7 +159,7 @@ class _File:
     def _helpers(self, body: str) -> list[str]:
         """Return the functions that the body calls, and those that these call."""
         needed: set[str] = set()
-        search = body
+        search = re.sub(r'"[^"]*"', "", body)  # texts call nothing
         while True:
             found = {name for name in HELPERS if f"_{name}(" in search} - needed
             if not found:

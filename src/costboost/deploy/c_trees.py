@@ -160,7 +160,8 @@ def write_codes(prefix: str, binner: Binner, used: list[int]) -> str:
         f"        n = {len(binner.categories[j] or ())};\n        break;"
         for j in columns
     )
-    return "\n\n".join([*parts, _CODE.replace("CASES", cases)]).replace("PREFIX", prefix)
+    code = _CODE.replace("PREFIX", prefix).replace("CASES", cases)
+    return "\n\n".join([*parts, code])  # texts may hold any word
 
 
 _CODE = """\
@@ -222,8 +223,8 @@ def _write_nodes(name: str, forest: Forest, places: dict[int, int]) -> tuple[lis
         data += _write_sets(name, forest)
     walk = _WALK_SETS if len(forest.subsets) else _WALK
     add = _ADD_ONE if forest.n_outputs == 1 else _ADD_MANY
-    body = re.sub(r"ADD\((\d), ([^)]*?)\);", add + ";", walk.replace("STEPS", steps))
-    return data, _filled(body, name, forest, layout)
+    body = re.sub(r"ADD\((\d), ([^)]*?)\);", add + ";", walk)
+    return data, _filled(body, name, forest, layout, steps)
 
 
 def _write_steps(name: str, forest: Forest, data: list[str]) -> str:
@@ -236,8 +237,10 @@ def _write_steps(name: str, forest: Forest, data: list[str]) -> str:
     return f"{name.format('depths')}[t / 4]"
 
 
-def _filled(body: str, name: str, forest: Forest, layout: Layout) -> str:
+def _filled(body: str, name: str, forest: Forest, layout: Layout, steps: str) -> str:
+    """Fill in the words of a template, all at once: a name may itself be one of them."""
     words = {
+        "STEPS": steps,
         "ADD_UP": f"{name.split('_{}')[0]}_add",
         "KIND": layout.kind,
         "TREES": str(len(forest)),
@@ -247,9 +250,7 @@ def _filled(body: str, name: str, forest: Forest, layout: Layout) -> str:
         **{part.upper(): name.format(part) for part in ("nodes", "roots", "leaves", "values")},
         **{part.upper(): name.format(part) for part in ("sets", "numbers")},
     }
-    for word, text in words.items():
-        body = body.replace(word, text)
-    return body
+    return re.sub(rf"\b({'|'.join(words)})\b", lambda found: words[found[0]], body)
 
 
 def _pack(
