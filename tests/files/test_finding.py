@@ -6,10 +6,12 @@ import os
 from itertools import chain, pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from costboost import ParquetTable
 from costboost.files.finding import DataFile, cut_parts, find_files, read_files
+from costboost.files.sources import Columns, FileRows
 from parquet_rows import N, make_rows, write
 
 
@@ -109,3 +111,16 @@ def test_parts_keep_the_order_and_are_as_large_as_they_may_be(seed):
 def test_files_without_row_groups_make_no_part():
     assert cut_parts([data_file("none"), data_file("neither")], 10) == []
     assert groups_of(cut_parts([data_file("none"), data_file("some", 3)], 10)) == [[("some", 0)]]
+
+
+def test_a_file_that_is_listed_twice_is_read_where_it_stands(tmp_path):
+    paths = [
+        write(pd.DataFrame({"x": x}), tmp_path / f"{x[0]}.parquet", 1) for x in ([1, 2], [3, 4])
+    ]
+    listed = [paths[0], paths[1], paths[0], paths[0]]
+    files, _ = read_files(find_files(listed))
+    for n_rows, n_parts in ((100, 1), (3, 3), (1, 8)):
+        parts = cut_parts(files, n_rows)
+        rows = [FileRows(part, Columns(("x",), ("numbers",), "x", None, ())) for part in parts]
+        assert len(parts) == n_parts
+        assert np.concatenate([part.y for part in rows]).tolist() == [1, 2, 3, 4, 1, 2, 1, 2]
