@@ -109,6 +109,19 @@ def test_a_file_goes_on_from_the_last_call_that_is_whole(tmp_path):
     assert count(path) == 0
 
 
+@pytest.mark.parametrize("bit", [1, 128])
+def test_no_call_that_was_damaged_is_believed(tmp_path, bit):
+    path = tmp_path / "fit"
+    lengths = write(path)
+    content = path.read_bytes()
+    heads = [place for length in lengths[:-1] for place in range(length, length + 24)]
+    for place in (*heads, *range(lengths[0], lengths[-1], 11)):
+        damaged = bytearray(content)
+        damaged[place] ^= bit
+        path.write_bytes(damaged)
+        assert count(path) == sum(place >= length for length in lengths[1:])
+
+
 def test_other_questions_are_refused_with_the_file_named(tmp_path):
     path = tmp_path / "fit"
     write(path)
