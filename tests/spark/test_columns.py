@@ -1,5 +1,6 @@
 """Which columns a fit reads, settled by their names and types before any row is looked at."""
 
+import re
 from decimal import Decimal
 from types import SimpleNamespace
 
@@ -24,6 +25,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
+import costboost
 from costboost import Costs
 from costboost.costs import expression
 from costboost.spark.columns import Columns, price_columns, quoted, read_columns
@@ -133,6 +135,14 @@ def test_names_are_quoted_dots_and_all():
 def test_which_columns_costs_are_read_from():
     assert price_columns(Costs(fp=1, fn=2)) == ()
     assert price_columns(Costs(fp="fee", fn=expression("0.4 * amount + fee"))) == ("fee", "amount")
+
+
+def test_functions_do_not_say_what_they_read_and_the_advice_given_instead_works():
+    with pytest.raises(ValueError, match="by a function of the table") as caught:
+        price_columns(Costs(fp=8, fn=lambda X: X["amount"]))
+    advice = re.search(r"Costs\(.*\)", str(caught.value)).group()
+    names = {"Costs": Costs, "costboost": costboost}
+    assert price_columns(eval(advice, names)) == ("amount",)
 
 
 def test_columns_are_selected_in_types_that_arrow_has(spark):
