@@ -8,6 +8,7 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 
+from costboost import Costs
 from costboost.clusters.driver import Driver
 from costboost.shards.part_messages import AskShard
 
@@ -32,6 +33,11 @@ def make_rows(n_rows=500, seed=0):
     table.loc[rng.random(n_rows) < 0.1, "height"] = np.nan
     table["id"] = np.sort(rng.choice(10 * n_rows, n_rows, replace=False)) - 3 * n_rows
     return table
+
+
+TABLE = make_rows(300)  # that of the fixtures `frame` and `fitted`
+PRICES = Costs(fp=8, fn="amount")
+VECTOR = ["count", "amount"]  # what `fitted` learns from, as one column
 
 
 def to_spark(spark, table, n_partitions=4, seed=1):

@@ -1,4 +1,7 @@
-"""A toy fit: parts of whole numbers, messages about them, and a transport that loses workers."""
+"""A toy fit: parts of whole numbers, messages about them, and a transport that loses workers.
+
+Its calls are `CALLS` on `sources()`; `naive()` is what they must answer.
+"""
 
 import pickle
 import queue
@@ -7,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from costboost.clusters.driver import Driver
 from costboost.clusters.handshake import identity
 from costboost.clusters.transport import Candidate
 from costboost.clusters.worker import Worker
@@ -207,3 +211,52 @@ class Threads:
         for name, inbox in self.inboxes.items():
             self.workers_made[name].close()
             inbox.put(None)
+
+
+TABLE = np.arange(1, 30)
+CALLS = [
+    [Sum()],
+    [Add(3), Sum(), Rows()],
+    [Square(), Add(1), Rows()],
+    [[Add(part) for part in range(7)], Rows()],
+    [Add(5)],
+    [Square(), Sum()],
+    [Rows()],
+]
+
+
+def sources(n_parts=7):
+    return [Numbers(tuple(own.tolist())) for own in np.array_split(TABLE, n_parts)]
+
+
+def naive():
+    """The same calls on all rows at once."""
+    parts = [np.array(source.numbers) for source in sources()]
+    heard = []
+    for orders in CALLS:
+        answers = []
+        for order in orders:
+            for number in range(len(parts)):
+                own = order[number] if isinstance(order, list) else order
+                if isinstance(own, Add):
+                    parts[number] = parts[number] + own.number
+                elif isinstance(own, Square):
+                    parts[number] = parts[number] ** 2 % 1_000_003
+            rows = np.concatenate(parts)
+            kind = type(order[0] if isinstance(order, list) else order)
+            answers.append(
+                None if kind is Add else rows.tolist() if kind is Rows else int(rows.sum())
+            )
+        heard.append(answers)
+    return heard
+
+
+def plain(answers):
+    return [a.tolist() if isinstance(a, np.ndarray) else a for a in answers]
+
+
+def run(plan=None, workers="ab", calls=CALLS, **options):
+    transport = Threads(workers, "fit", plan)
+    options = {"deadline": 5.0, **options}
+    with Driver(transport, options.pop("sources", sources()), fit="fit", **options) as driver:
+        return [plain(driver.send(orders)) for orders in calls]

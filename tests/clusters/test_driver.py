@@ -1,66 +1,30 @@
 import time
 
-import numpy as np
 import pytest
 
 from costboost.clusters.driver import Driver
 from costboost.clusters.errors import (
-    CheckpointError,
     ClusterError,
     PartLostError,
     SourceChangedError,
     VersionsDifferError,
 )
 from costboost.clusters.handshake import identity
-from toy_parts import Add, End, Fail, Moody, Note, Notes, Numbers, Rows, Square, Sum, Threads
-
-TABLE = np.arange(1, 30)
-CALLS = [
-    [Sum()],
-    [Add(3), Sum(), Rows()],
-    [Square(), Add(1), Rows()],
-    [[Add(part) for part in range(7)], Rows()],
-    [Add(5)],
-    [Square(), Sum()],
-    [Rows()],
-]
-
-
-def sources(n_parts=7):
-    return [Numbers(tuple(own.tolist())) for own in np.array_split(TABLE, n_parts)]
-
-
-def naive():
-    """The same calls on all rows at once."""
-    parts = [np.array(source.numbers) for source in sources()]
-    heard = []
-    for orders in CALLS:
-        answers = []
-        for order in orders:
-            for number in range(len(parts)):
-                own = order[number] if isinstance(order, list) else order
-                if isinstance(own, Add):
-                    parts[number] = parts[number] + own.number
-                elif isinstance(own, Square):
-                    parts[number] = parts[number] ** 2 % 1_000_003
-            rows = np.concatenate(parts)
-            kind = type(order[0] if isinstance(order, list) else order)
-            answers.append(
-                None if kind is Add else rows.tolist() if kind is Rows else int(rows.sum())
-            )
-        heard.append(answers)
-    return heard
-
-
-def plain(answers):
-    return [a.tolist() if isinstance(a, np.ndarray) else a for a in answers]
-
-
-def run(plan=None, workers="ab", calls=CALLS, **options):
-    transport = Threads(workers, "fit", plan)
-    options = {"deadline": 5.0, **options}
-    with Driver(transport, options.pop("sources", sources()), fit="fit", **options) as driver:
-        return [plain(driver.send(orders)) for orders in calls]
+from toy_parts import (
+    CALLS,
+    End,
+    Fail,
+    Moody,
+    Note,
+    Notes,
+    Numbers,
+    Sum,
+    Threads,
+    naive,
+    plain,
+    run,
+    sources,
+)
 
 
 class Dying:
@@ -248,48 +212,3 @@ def test_what_is_over_is_told_later_and_never_again():
         assert driver.send([End("y")]) == [None]
         with pytest.raises(ClusterError, match="has ended"):
             driver.send([Notes()])
-
-
-def test_threads_of_a_worker_answer_alike():
-    transport = Threads("ab", "fit", threads=3)
-    with Driver(transport, sources(), fit="fit") as driver:
-        assert [plain(driver.send(orders)) for orders in CALLS] == naive()
-
-
-@pytest.mark.parametrize("lost_at", range(1, 7))
-def test_a_new_driver_goes_on_from_the_checkpoint(tmp_path, lost_at):
-    path = tmp_path / "fit.checkpoint"
-    heard = run(calls=CALLS[:lost_at], checkpoint=path)
-    transport = Threads("ab", "again")
-    with Driver(transport, sources(), fit="again", checkpoint=path) as driver:
-        again = [plain(driver.send(orders)) for orders in CALLS]
-    assert heard == naive()[:lost_at]
-    assert again == naive()
-    live = {request.number for _, request in transport.requests}
-    assert len(live) == 1 + len(CALLS) - lost_at  # sources are read again, and what was not kept
-
-
-def test_a_checkpoint_that_was_cut_off_goes_on_before_the_cut(tmp_path):
-    path = tmp_path / "fit.checkpoint"
-    run(calls=CALLS[:4], checkpoint=path)
-    path.write_bytes(path.read_bytes()[:-7])
-    assert run(checkpoint=path) == naive()
-    assert run(checkpoint=path) == naive()
-
-
-def test_a_checkpoint_of_another_fit_is_refused(tmp_path):
-    path = tmp_path / "fit.checkpoint"
-    run(calls=CALLS[:4], checkpoint=path, about={"method": "adamec"})
-    with pytest.raises(CheckpointError, match="method adamec"):
-        run(checkpoint=path, about={"method": "csada"})
-    with pytest.raises(CheckpointError, match="asked something else"):
-        run(checkpoint=path, about={"method": "adamec"}, calls=[[Sum()], [Add(4), Sum(), Rows()]])
-    with pytest.raises(SourceChangedError):
-        run(
-            checkpoint=path,
-            about={"method": "adamec"},
-            sources=[*sources()[:6], Numbers((1, 2))],
-        )
-    (tmp_path / "other").write_text("hello")
-    with pytest.raises(CheckpointError, match="not a checkpoint"):
-        run(checkpoint=tmp_path / "other")

@@ -98,3 +98,12 @@ def people():
     table["amount"] = rng.exponential(100.0, n).round(1)
     score = table.a + table.b.fillna(1.0) * (table.kind == "u") + rng.normal(size=n)
     return table, pd.Series((score > 0.3).astype(np.int64), name="label")
+
+
+@pytest.fixture(scope="session")
+def expected(people):
+    """What is learnt from the same people in memory, by the fit of `dask_fits`."""
+    from costboost import CostBoostClassifier
+    from dask_fits import COSTS, PARAMS, fingerprint
+
+    return fingerprint(CostBoostClassifier(**PARAMS).fit(*people, costs=COSTS))

@@ -1,7 +1,5 @@
 import warnings
-from itertools import pairwise
 
-import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -17,36 +15,20 @@ from costboost import (
     PNormBoostClassifier,
 )
 from costboost.boosting.adaboost.rules import RULES
-from costboost.clusters.digests import digest_of
 from costboost.dask import (
     DaskCostBoostClassifier,
     DaskGradientBoostClassifier,
     DaskGradientBoostRegressor,
     DaskPNormBoostClassifier,
 )
+from dask_fits import fingerprint, frames
 
 BY_COLUMN = Costs(fp=20, fn="amount")
 CONSTANT = Costs(fp=1, fn=4)
 
 
-def frames(tables, cuts):
-    """Collections whose partitions end at the given rows."""
-    cuts = [0, *cuts, len(tables[0])]
-    made = []
-    for table in tables:
-        pieces = [dask.delayed(table.iloc[a:b]) for a, b in pairwise(cuts)]
-        made.append(dd.from_delayed(pieces, meta=table.iloc[:0]))
-    return made
-
-
 def even(n_rows, n_parts):
     return np.linspace(0, n_rows, n_parts + 1).astype(int)[1:-1].tolist()
-
-
-def fingerprint(model):
-    """A digest of all that was learnt, and of what is known of the rounds."""
-    learnt = {k: v for k, v in sorted(vars(model).items()) if k not in model.get_params()}
-    return digest_of(learnt)
 
 
 def assert_same(local, spread, table, collection):
@@ -268,27 +250,3 @@ class TestParameters:
     def test_what_needs_all_rows_is_refused_before_any_work(self, model, name):
         with pytest.raises(ValueError, match=rf"{name}=.*Use"):
             model.fit(None, None)
-
-    def test_collections_that_do_not_fit_are_refused(self, people, client):
-        table, labels = people
-        collection, y = frames([table, labels], [300])
-        model = DaskCostBoostClassifier(method="adamec", n_estimators=2)
-        with pytest.raises(TypeError, match="X must be a Dask"):
-            model.fit(table, labels)
-        with pytest.raises(TypeError, match="y must be a Dask"):
-            model.fit(collection, labels)
-        with pytest.raises(ValueError, match="X has 2 partitions and y 3"):
-            model.fit(collection, frames([labels], [300, 400])[0])
-        with pytest.raises(ValueError, match=r"rows and that of y [25]00"):
-            model.fit(collection, frames([labels], [200])[0])
-        with pytest.raises(ValueError, match="Name the columns"):
-            model.fit(collection, y, costs=Costs(fp=1, fn=table.amount.to_numpy()))
-        with pytest.raises(ValueError, match="two dimensions"):
-            model.fit(da.zeros(4), da.zeros(4))
-
-    def test_sparse_blocks_are_refused(self):
-        from scipy.sparse import csr_matrix
-
-        X = da.zeros((4, 2), chunks=(2, 2)).map_blocks(csr_matrix)
-        with pytest.raises(ValueError, match="Sparse"):
-            DaskCostBoostClassifier().fit(X, da.zeros(4, chunks=2))

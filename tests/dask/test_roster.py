@@ -10,32 +10,11 @@ import dask.dataframe as dd
 import numpy as np
 import pytest
 
-from costboost import CostBoostClassifier, Costs
+from costboost import CostBoostClassifier
 from costboost.clusters import driver
-from costboost.clusters.digests import digest_of
 from costboost.clusters.errors import PartLostError, SourceChangedError, VersionsDifferError
 from costboost.dask import DaskCostBoostClassifier
-
-PARAMS = {"method": "adac2", "n_estimators": 4, "max_leaf_nodes": 6, "random_state": 0}
-COSTS = Costs(fp=20, fn="amount")
-
-
-def fingerprint(model):
-    return digest_of({k: v for k, v in sorted(vars(model).items()) if k not in PARAMS})
-
-
-def collections(people, n_parts=5):
-    return [dd.from_pandas(table, npartitions=n_parts, sort=False) for table in people]
-
-
-def fit(people, client, n_parts=5, params=PARAMS, **given):
-    model = DaskCostBoostClassifier(**params)
-    return model.fit(*collections(people, n_parts), costs=COSTS, client=client, **given)
-
-
-@pytest.fixture(scope="module")
-def expected(people):
-    return fingerprint(CostBoostClassifier(**PARAMS).fit(*people, costs=COSTS))
+from dask_fits import COSTS, PARAMS, collections, fingerprint, fit
 
 
 def assert_freed(client):
@@ -96,58 +75,12 @@ def test_workers_of_another_make_are_refused(people, client, monkeypatch):
     assert_freed(client)
 
 
-def test_a_driver_that_was_lost_goes_on(people, client, expected, tmp_path, monkeypatch):
-    path, trips, limit = tmp_path / "fit.checkpoint", [], [10**9]
-    plain = driver.Driver._travel
-
-    def travel(self, orders):
-        if self.trips == limit[0]:
-            raise MemoryError
-        trips.append(self.trips)
-        return plain(self, orders)
-
-    monkeypatch.setattr(driver.Driver, "_travel", travel)
-    fit(people, client)
-    whole, limit[0] = len(trips), 30
-    with pytest.raises(MemoryError):
-        fit(people, client, checkpoint=path)
-    limit[0] = 10**9
-    trips.clear()
-    assert fingerprint(fit(people, client, checkpoint=path).to_local()) == expected
-    assert len(trips) == whole - 30 + 1  # of those kept, the one that read the rows is made again
-
-
 def test_by_way_of_the_scheduler(people, client, expected, monkeypatch):
     def unreachable(address):
         raise OSError(f"{address} cannot be reached from here")
 
     monkeypatch.setattr(client, "rpc", unreachable)
     assert fingerprint(fit(people, client).to_local()) == expected
-
-
-def test_by_a_tree(people, client, expected, monkeypatch):
-    from costboost.dask import transport
-
-    monkeypatch.setattr(transport, "CHILDREN", 1)
-    assert fingerprint(fit(people, client).to_local()) == expected
-
-
-def test_rows_that_were_persisted_stay_where_they_are(people, client, monkeypatch):
-    X, y = collections(people)
-    X = X.persist()
-    from costboost.dask.collections import homes_of
-
-    homes = homes_of(client, X)
-    assert sorted(homes) == list(range(5))
-    asked, plain = {}, driver.Driver._request
-
-    def watched(self, trip, group):
-        asked.update(dict.fromkeys(group.parts, group.worker))
-        return plain(self, trip, group)
-
-    monkeypatch.setattr(driver.Driver, "_request", watched)
-    DaskCostBoostClassifier(**PARAMS).fit(X, y, client=client)
-    assert asked == homes
 
 
 @pytest.mark.scale

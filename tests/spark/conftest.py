@@ -24,3 +24,34 @@ def spark():
     session = start_session("local[3]")
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def frame(spark):
+    """The small table of `spark_rows` as a DataFrame."""
+    from spark_rows import TABLE, to_spark
+
+    return to_spark(spark, TABLE).cache()
+
+
+@pytest.fixture(scope="session")
+def fitted(frame):
+    """A pipeline of vectors and a classifier, and what it was fitted to: not to be changed."""
+    from pyspark.ml import Pipeline
+    from pyspark.ml.feature import VectorAssembler
+
+    from costboost.spark import SparkCostBoostClassifier
+    from spark_rows import PRICES, VECTOR
+
+    classifier = SparkCostBoostClassifier(
+        method="adamec",
+        n_estimators=3,
+        cv=2,
+        costs=PRICES,
+        row_id_col="id",
+        random_state=0,
+        num_workers=2,
+    )
+    assembler = VectorAssembler(inputCols=VECTOR, outputCol="features")
+    pipeline = Pipeline(stages=[assembler, classifier])
+    return pipeline, pipeline.fit(frame)

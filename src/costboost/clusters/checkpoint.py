@@ -15,6 +15,7 @@ it is read by `pickle`, open only what you wrote yourself.
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
 import struct
 from collections.abc import Mapping, Sequence
@@ -121,12 +122,16 @@ class Checkpoint:
         head = self._file.read(_HEAD.size)
         if len(head) == _HEAD.size:
             length, digest = _HEAD.unpack(head)
-            content = self._file.read(length)
+            content = self._file.read(min(length, self._left()))
             if len(content) == length and _digest(content) == digest:
                 return pickle.loads(content)
         self._file.seek(start)
         self._file.truncate()
         return None
+
+    def _left(self) -> int:
+        """Return how many bytes follow: a length that was damaged may be any number."""
+        return os.fstat(self._file.fileno()).st_size - self._file.tell()
 
     def _append(self, value: Any) -> None:
         content = pickle.dumps(value, protocol=5)

@@ -10,6 +10,7 @@ import glob
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -136,7 +137,8 @@ def cut_parts(files: Sequence[DataFile], n_rows: int) -> list[tuple[Stretch, ...
 
 
 def _stretches(groups: list[tuple[DataFile, int]]) -> tuple[Stretch, ...]:
-    by_file: dict[DataFile, list[int]] = {}
-    for file, group in groups:
-        by_file.setdefault(file, []).append(group)
-    return tuple(Stretch(file, tuple(numbers)) for file, numbers in by_file.items())
+    """Put neighbours of one file together; a file that is listed twice is read where it stands."""
+    return tuple(
+        Stretch(file, tuple(number for _, number in own))
+        for file, own in groupby(groups, key=lambda one: one[0])
+    )

@@ -159,7 +159,7 @@ def price_columns(costs: Costs) -> tuple[str, ...]:
         raise ValueError(
             "These costs are read by a function of the table, which does not say what columns it "
             "needs. Name a column, or write the function as an expression: "
-            "Costs(fp=8, fn='0.4 * amount + 25')."
+            "Costs(fp=8, fn=costboost.costs.expression('0.4 * amount + 25'))."
         )
     return tuple(costs.column_names)
 
