@@ -69,8 +69,9 @@ PIECES = pytest.mark.parametrize("pieces", [False, True])
 @PIECES
 @pytest.mark.parametrize("factored", [False, True])
 def test_weights_are_added_up_by_class(sample, pieces, factored):
-    weights = RNG.integers(0, 99, N).astype(float)
-    factors = RNG.integers(0, 5, N).astype(float)
+    rng = np.random.default_rng(1)
+    weights = rng.integers(0, 99, N).astype(float)
+    factors = rng.integers(0, 5, N).astype(float)
     mode = ClassWeights((1.0, 8.0, 4.0), factored)
     shard = shard_of(State(weights=weights, handed=factors), pieces=pieces)
     values = weights * (factors if factored else 1.0) * np.array(mode.scales)[LABELS]
@@ -85,7 +86,8 @@ def test_weights_are_added_up_by_class(sample, pieces, factored):
 @SAMPLES
 @PIECES
 def test_pairs_are_added_up_wide_and_packed(sample, pieces):
-    pairs = np.stack([RNG.integers(-999, 999, N), RNG.integers(0, 999, N)], axis=1)
+    rng = np.random.default_rng(1)
+    pairs = np.stack([rng.integers(-999, 999, N), rng.integers(0, 999, N)], axis=1)
     packed = pairs[:, 0] * 2**PackedPairs.SHIFT + pairs[:, 1]
     shard = shard_of(State(pairs=pairs, packed=packed), pieces=pieces)
     for node, among in nodes(shard, sample):
@@ -108,7 +110,8 @@ def test_words_of_packed_pairs_hold_a_block_at_the_ends_of_the_grid():
 @PIECES
 @pytest.mark.parametrize("n_codes", [None, 6, 9])
 def test_vectors_keep_few_codes_and_the_missing_ones(sample, pieces, n_codes):
-    vectors = RNG.integers(-99, 99, (N, 5)).astype(np.int32)
+    rng = np.random.default_rng(1)
+    vectors = rng.integers(-99, 99, (N, 5)).astype(np.int32)
     mode = Vectors(5, n_codes)
     shard = shard_of(State(vectors=vectors), pieces=pieces, starts=np.array([0, N]))
     for node, among in nodes(shard, sample):
