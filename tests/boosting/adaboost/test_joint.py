@@ -90,3 +90,39 @@ def test_joint_search_respects_min_samples_leaf():
     model = fitted("csada", X, y, Costs(fp=1, fn=4), max_depth=1, min_samples_leaf=20)
     for h in votes_of(model, X):
         assert min(np.sum(h > 0), np.sum(h < 0)) >= 20
+
+
+def loss(alpha, b, d, positive, negative, costs):
+    c1, c2 = costs
+    return (
+        b * np.exp(c1 * alpha)
+        + (positive - b) * np.exp(-c1 * alpha)
+        + d * np.exp(c2 * alpha)
+        + (negative - d) * np.exp(-c2 * alpha)
+    )
+
+
+@given(st.integers(0, 10**6), st.floats(-4, 0))
+@settings(max_examples=30, deadline=None)
+def test_steps_of_all_stumps_are_the_least_of_their_losses(seed, decades):
+    rng = np.random.default_rng(seed)
+    positive, costs = rng.uniform(0.05, 0.95), (1.0, 10.0**decades)
+    wrong = rng.uniform(size=(20, 2)) * [positive, 1 - positive]
+    alphas, losses = joint.best_steps(wrong, positive, 1 - positive, costs)
+    for (b, d), alpha, least in zip(wrong, alphas, losses, strict=True):
+        parts = (b, d, positive, 1 - positive, costs)
+        assert_allclose(least, loss(alpha, *parts), rtol=1e-12)
+        near = [loss(max(alpha * (1 + e) + e, 0.0), *parts) for e in (-1e-3, 1e-3, 0.1)]
+        assert least <= min(near) * (1 + 1e-14)
+        assert least <= 1.0 + 1e-14  # a step of 0 loses the weight of all
+
+
+def test_steps_at_their_ends():
+    wrong = np.array([[0.5, 0.5], [0.25, 0.25], [0.0, 0.0], [0.0, 0.1]])
+    alphas, losses = joint.best_steps(wrong, 0.5, 0.5, (1.0, 1.0))
+    assert alphas.tolist()[:3] == [0.0, 0.0, np.inf]  # always wrong, a coin, never wrong
+    assert losses.tolist()[:3] == [1.0, 1.0, 0.0]
+    assert_allclose(alphas[3], 0.5 * np.log(9))
+    # Mistakes that cost nothing stop no step; their weight stays.
+    alphas, losses = joint.best_steps(np.array([[0.0, 0.4]]), 0.5, 0.5, (1.0, 0.0))
+    assert (alphas.tolist(), losses.tolist()) == ([np.inf], [0.5])
