@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
 from costboost.boosting.pnorm import rows as module
-from costboost.boosting.pnorm.methods import METHODS, Rows
+from costboost.boosting.pnorm.methods import METHODS
 from costboost.boosting.pnorm.rows import PNormLoader, mixed_in, price_unit, said
 from costboost.shards.loading import RowData
 from pnorm_problems import matrix, problem, row_costs, run
@@ -109,8 +109,10 @@ def test_answers_are_those_of_leaves_or_of_rows():
     assert mixed_in(answers, stochastic=True).tolist() == [[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]]
 
 
-def test_what_a_method_sees_of_adaboost_m2_is_its_mislabel_weights():
-    C = row_costs(8, Y, K)
-    seen = bound(C, "adaboost.m2").seen(ALL, 2.0, adaptive=True)
-    assert isinstance(seen, Rows)
-    assert_allclose(seen.mixture, seen.costs)  # proportional to cost at first
+def test_mislabel_weights_of_adaboost_m2_are_costs_at_first():
+    state = bound(row_costs(8, Y, K), "adaboost.m2")
+    costs = state.seen(ALL, 2.0, adaptive=False).costs
+    signed = state.signed(ALL, METHODS["adaboost.m2"], 2.0)
+    own = Y[:, None] == np.arange(K)
+    expected = np.where(own, costs.sum(axis=1, keepdims=True), -costs) / 2
+    assert_allclose(signed, expected, rtol=1e-14)
