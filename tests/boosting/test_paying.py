@@ -11,8 +11,8 @@ from costboost import (
     GradientBoostClassifier,
     PNormBoostClassifier,
 )
-from costboost.boosting.limits import share_limits
 from costboost.metrics import total_cost
+from told_costs import costs_of
 
 # Prices at random: some of them are dearer for right answers than for wrong ones.
 pytestmark = pytest.mark.filterwarnings("ignore:In these costs the right answer")
@@ -49,16 +49,6 @@ def matrix_of(seed, n_classes, per_row):
         lambda: rng.lognormal(0, 2, shape),
         lambda: np.where(right, 0.0, 10.0 ** rng.uniform(-4, 4, shape)),
     ][seed % 4]()
-
-
-def costs_of(C, positive):
-    """Return the same prices, told for one positive class or the other."""
-    if positive is None:
-        return Costs.from_matrix(C)
-    p, n = positive, 1 - positive
-    return Costs(
-        fp=C[..., n, p], fn=C[..., p, n], tp=C[..., p, p], tn=C[..., n, n], positive=positive
-    )
 
 
 def assert_cost_is_own(name, X, y, costs, weights=None):
@@ -103,20 +93,3 @@ def test_train_cost_is_what_the_models_own_decisions_cost(name, n_classes, posit
 def test_train_cost_where_a_threshold_is_outside_or_equal(name, prices, positive):
     X, y = rows(2)
     assert_cost_is_own(name, X, y, Costs(**prices, positive=positive))
-
-
-@pytest.mark.parametrize("positive", [0, 1])
-def test_limits_decide_as_costs_do(positive):
-    p = np.concatenate([[0.0, 1.0, 0.5, 0.25, 0.75], np.random.default_rng(0).uniform(size=500)])
-    proba = np.column_stack([1 - p, p])
-    seen = 0
-    for seed in range(200):
-        C = np.random.default_rng(seed).integers(0, 4, (2, 2)).astype(float)
-        costs = costs_of(C, positive).bind([0, 1])
-        limits = share_limits(costs)
-        wrong_is_right = C[0, 1] < C[0, 0] and C[1, 0] < C[1, 1]
-        assert (limits is None) == wrong_is_right
-        if limits is not None:
-            seen += 1
-            np.testing.assert_array_equal(p > limits[0], costs.decide(proba) == 1)
-    assert seen > 100

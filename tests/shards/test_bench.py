@@ -1,6 +1,5 @@
 """Benches: arrays between rounds, and models that share them."""
 
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from itertools import zip_longest
@@ -16,8 +15,6 @@ from costboost.boosting.gradient.rows import GradientRows, Rows
 from costboost.boosting.gradient.vectors import VectorTree
 from costboost.shards.bench import Bench, Desk
 from costboost.shards.layout import plan_layout
-from costboost.shards.local import Crew, Shards
-from costboost.shards.messages import Begin
 from costboost.shards.rows import Shard
 from costboost.trees.grower import Limits
 
@@ -126,19 +123,6 @@ def test_models_in_step_on_one_bench_are_those_trained_alone(name, monkeypatch):
             for mine, yours in zip(one.values, other.values, strict=True):
                 np.testing.assert_array_equal(mine, yours)
         np.testing.assert_array_equal(alone[3 - k][1], together[1][k])
-
-
-def test_a_crew_ends_with_the_last_model():
-    crew, begun = Crew(2), threading.active_count()
-    with ExitStack() as stack:
-        for _ in range(3):
-            shards = shards_of(two(), np.arange(400), [Bench(), Bench()])
-            stack.enter_context(Shards(shards.shards, crew)).call([Begin()])
-        assert threading.active_count() == begun + 1  # the first shard is answered for by who asks
-    assert threading.active_count() == begun
-    with Shards(shards.shards, crew) as again:
-        assert again.call([Begin()]) == [400]
-    assert threading.active_count() == begun
 
 
 def margins(shards):

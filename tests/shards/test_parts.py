@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from costboost.binning.binner import fit_binner
-from costboost.shards.part_messages import BindLabels, Encode, TellFacts
+from costboost.shards.part_messages import BindLabels, Encode
 from costboost.shards.parts import Part, Raw
 
 RNG = np.random.default_rng(0)
@@ -137,9 +137,3 @@ def test_other_selections_are_copied():
         found = part.arranged(chosen, loader(labels))
         assert not np.shares_memory(found.codes, part.codes)
         np.testing.assert_array_equal(codes_by_row(found, len(chosen)), CODES[chosen])
-
-
-def test_facts_of_labels_that_have_no_order():
-    part = Part(SimpleNamespace(read=lambda: Raw(None, np.array(["a", None, "a"], dtype=object))))
-    (facts,) = TellFacts().answer(part)
-    assert facts.labels.tolist() == ["a", None]

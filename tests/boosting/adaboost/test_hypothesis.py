@@ -7,6 +7,7 @@ from costboost.boosting.adaboost.evaluation import BoundRule
 from costboost.boosting.adaboost.hypothesis import RowTerms
 from costboost.boosting.adaboost.prices import Prices
 from costboost.boosting.adaboost.rules import RULES
+from rows_of_votes import Rows
 
 COST = np.array([0.3, 0.7, 1.0])
 
@@ -35,3 +36,10 @@ def test_margins_by_class_are_spread_over_rows():
     table = np.array([[1.0, -2.0], [-3.0, 4.0]])
     terms = RowTerms(np.zeros((0, 2)), np.ones((3, 2)), table).spread(np.array([1, 0, 1]))
     np.testing.assert_array_equal(terms.u, table[[1, 0, 1]])
+
+
+def test_terms_of_one_price_keep_one_column():
+    assert Rows(0).terms.u.shape == (50, 1)
+    assert not any(Rows(0).terms.f.strides)
+    assert Rows(0, symmetric=False).terms.u.shape == (50, 2)
+    assert Rows(0, factored=True).terms.f.shape == (50, 1)

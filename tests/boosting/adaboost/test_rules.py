@@ -9,41 +9,28 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from costboost import CostBoostClassifier, Costs
-from costboost.boosting.adaboost import joint, rules, steps
-from costboost.boosting.adaboost.normalizer import CellSums
-from costboost.shards import layout as layout_module
+from costboost import Costs
+from costboost.boosting.adaboost import rules
 from naive import rules as naive
+from votes_again import (
+    SAME,
+    assert_same,
+    costs_of,
+    cut_into,
+    fitted,
+    margins_of,
+    problem,
+    replayed,
+    votes_of,
+)
 
 METHODS = naive.METHODS
-SAME = {"rtol": 1e-9, "atol": 1e-11}
-
-
-def problem(seed=0, n=160, d=4, noise=1.0, levels=None):
-    """(X, y): two noisy classes, y in {0, 1}; with `levels`, few distinct values per column."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    y = (X @ rng.normal(size=d) + noise * rng.normal(size=n) > 0.3).astype(int)
-    y[:2] = 0, 1
-    if levels is not None:
-        X = np.floor(X * levels / 4)
-    return X, y
-
-
-def costs_of(kind, n, seed=0, low=1.0, high=3.0):
-    """(fp, fn), constants or one per row."""
-    if kind == "constant":
-        return low, high
-    rng = np.random.default_rng(seed + 100)
-    return low * rng.uniform(0.5, 1.5, n), high * rng.uniform(0.5, 1.5, n)
 
 
 @pytest.fixture(params=[1, 3], ids=["1-shard", "3-shards"])
@@ -51,70 +38,6 @@ def n_shards(request, monkeypatch):
     """Cut every table into so many shards, however small."""
     cut_into(request.param, monkeypatch)
     return request.param
-
-
-def cut_into(number, monkeypatch):
-    monkeypatch.setattr("costboost.fitting.tables.sensible_shards", lambda *sizes: number)
-    monkeypatch.setattr(layout_module, "_DEAL", 7)
-
-
-def fitted(method, X, y, costs, sample_weight=None, **options):
-    options = {
-        "n_estimators": 6,
-        "learning_rate": 1.0,
-        "votes": "discrete",
-        "calibration": None,
-        "random_state": 0,
-        **options,
-    }
-    return CostBoostClassifier(method, **options).fit(X, y, sample_weight, costs)
-
-
-def margins_of(model, X):
-    """F after each round, (T, n)."""
-    return np.array(list(model.staged_decision_function(X))).reshape(model.n_iter_, len(X), -1)[
-        ..., 0
-    ]
-
-
-def votes_of(model, X):
-    """What each round added to F, over its alpha: (T, n), in {-1, +1} or [-1, 1]."""
-    margins = margins_of(model, X)
-    added = np.diff(margins, axis=0, prepend=np.zeros((1, len(X))))
-    if model.method == "rareboost":
-        return np.sign(added)
-    votes = added / model.estimator_weights_[:, None]
-    return np.sign(votes) if model.votes == "discrete" else votes
-
-
-def replayed(model, X, y, fp, fn, sample_weight=None, **options):
-    """The naive run of the same votes."""
-    signs = np.where(y == 1, 1.0, -1.0)
-    options = {
-        "n_rounds": model.n_estimators,
-        "learning_rate": model.learning_rate,
-        "alpha": model.alpha,
-        "cost_scale": model.cost_scale,
-        "c_fp": fp,
-        "c_fn": fn,
-        **options,
-    }
-    cost = np.where(y == 1, fn, fp) * np.ones(len(y))
-    votes = votes_of(model, X)
-    return naive.boost(model.method, signs, cost, votes, sample_weight=sample_weight, **options)
-
-
-def assert_same(model, run, X):
-    """Alpha, error, Z, cost, bound and margins of all rounds, and no round missing or too many."""
-    assert model.n_iter_ == run.n_rounds >= 1
-    assert_allclose(model.estimator_weights_, run.alphas, **SAME)
-    assert_allclose(model.estimator_errors_, run.errors, **SAME)
-    assert_allclose(model.normalizers_, run.normalizers, **SAME)
-    assert_allclose(model.train_cost_, run.train_cost, **SAME)
-    assert_allclose(margins_of(model, X), run.margins, **SAME)
-    assert hasattr(model, "cost_bound_") == (run.bound is not None)
-    if run.bound is not None:
-        assert_allclose(model.cost_bound_, run.bound, **SAME)
 
 
 # ---------------------------------------------------------------- every method, built-in trees
@@ -510,119 +433,6 @@ def test_many_classes(method, kind, weighted, options, monkeypatch):
     assert_allclose(model.train_cost_, train_cost, **SAME)
     assert not hasattr(model, "cost_bound_")  # the theorems are about two classes
     assert model.decision_function(X).shape == (len(y), K)
-
-
-# ---------------------------------------------------------------- CSAda's joint search
-
-
-@pytest.mark.parametrize("search", ["csada", "adaboostdb"])
-@pytest.mark.parametrize("seed", range(6))
-def test_joint_search_finds_the_best_of_all_stumps(search, seed):
-    X, y = problem(seed, n=60, d=3, levels=6)
-    signs = np.where(y == 1, 1.0, -1.0)
-    pool = naive.stump_pool(X)
-    fp, fn = (1.0, 2.5) if seed % 2 else (3.0, 1.0)
-    model = fitted(search, X, y, Costs(fp=fp, fn=fn), max_depth=1, n_estimators=5)
-    run = replayed(model, X, y, fp, fn)
-    assert_same(model, run, X)
-    c = np.where(y == 1, fn, fp) / max(fp, fn)
-    for w, h, alpha in zip(run.weights, run.votes, run.alphas, strict=False):
-        _, best_alpha, best_loss = naive.csada_step(pool, w, signs, c)
-        # Stumps that tie have the same loss, and so are equally good.
-        assert_allclose(np.sum(w * np.exp(-c * alpha * signs * h)), best_loss, rtol=1e-10)
-        assert_allclose(alpha, best_alpha, rtol=1e-6)
-
-
-@given(st.integers(0, 2**32 - 1), st.floats(0.02, 50), st.booleans())
-@settings(max_examples=60, deadline=None)
-def test_hull_and_candidates_find_the_same_stump(seed, ratio, weighted):
-    X, y = problem(seed % 1000, n=50, d=3, levels=8)
-    X = np.where(np.random.default_rng(seed).uniform(size=X.shape) < 0.1, np.nan, X)
-    s = np.random.default_rng(seed).integers(1, 5, len(y)) if weighted else None
-    costs = Costs(fp=1, fn=ratio)
-    one, other = (
-        fitted(m, X, y, costs, s, max_depth=1, n_estimators=4) for m in ("csada", "adaboostdb")
-    )
-    assert_array_equal(one.estimator_weights_, other.estimator_weights_)
-    assert_array_equal(one.decision_function(X), other.decision_function(X))
-
-
-@given(st.integers(0, 2**32 - 1), st.integers(1, 40))
-@settings(max_examples=80, deadline=None)
-def test_the_hull_holds_the_cheapest_point_for_all_prices(seed, n):
-    rng = np.random.default_rng(seed)
-    points = rng.integers(0, 12, size=(n, 2)).astype(float)
-    hull, candidates = joint._hull(points), joint._undominated(points)
-    assert set(hull) <= set(candidates)
-    for weights in rng.uniform(0.01, 1, (20, 2)):
-        least = (points @ weights).min()
-        assert_allclose((points[hull] @ weights).min(), least)
-        assert_allclose((points[candidates] @ weights).min(), least)
-
-
-def test_joint_search_with_categories_and_missing_values():
-    pd = pytest.importorskip("pandas")
-    rng = np.random.default_rng(0)
-    n = 120
-    colour = rng.choice(["red", "green", "blue", "grey"], n)
-    size = np.where(rng.uniform(size=n) < 0.2, np.nan, rng.integers(0, 5, n))
-    chance = np.where(np.isin(colour, ["red", "grey"]), 0.8, 0.2) + 0.15 * np.isnan(size)
-    y = (rng.uniform(size=n) < chance).astype(int)
-    X = pd.DataFrame({"colour": pd.Categorical(colour), "size": size})
-    signs = np.where(y == 1, 1.0, -1.0)
-    pool = []
-    for mask in range(1, 8):  # subsets of four categories, up to the sign
-        names = np.array(["blue", "green", "grey", "red"])[[bool(mask >> k & 1) for k in range(4)]]
-        pool.append(np.where(np.isin(colour, names), 1.0, -1.0))
-    for value in np.unique(size[~np.isnan(size)])[:-1]:
-        for missing in (False, True):
-            pool.append(np.where(np.where(np.isnan(size), missing, size <= value), 1.0, -1.0))
-    pool.append(np.where(np.isnan(size), 1.0, -1.0))
-    pool = np.array([*pool, *(-np.array(pool))])
-    for method in ("csada", "adaboostdb"):
-        model = fitted(method, X, y, Costs(fp=1, fn=2), max_depth=1, n_estimators=4)
-        run = replayed(model, X, y, 1, 2)
-        assert_same(model, run, X)
-        c = np.where(y == 1, 1.0, 0.5)
-        for w, Z in zip(run.weights, run.normalizers, strict=False):
-            assert_allclose(Z, naive.csada_step(pool, w, signs, c)[2], rtol=1e-10)
-
-
-def test_joint_search_respects_min_samples_leaf():
-    X, y = problem(2, n=60, d=3)
-    model = fitted("csada", X, y, Costs(fp=1, fn=4), max_depth=1, min_samples_leaf=20)
-    for h in votes_of(model, X):
-        assert min(np.sum(h > 0), np.sum(h < 0)) >= 20
-
-
-# ---------------------------------------------------------------- steps
-
-
-@given(st.integers(0, 2**32 - 1), st.integers(2, 12))
-@settings(max_examples=100, deadline=None)
-def test_search_is_the_naive_minimiser(seed, n):
-    rng = np.random.default_rng(seed)
-    q, u = rng.dirichlet(np.ones(n)), rng.uniform(-1, 1, n) * 10.0 ** rng.integers(-3, 2)
-    expected = naive.minimise_z(q, u)
-    found = steps.search(CellSums(q, u))
-    assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
-    at = [CellSums(q, u).z(alpha)[0] for alpha in (found, expected)]
-    assert at[0] <= at[1] * (1 + 1e-12)
-
-
-def test_steps_at_their_ends():
-    def sums(q, u):
-        return CellSums(np.array(q), np.array(u))
-
-    assert steps.half_log(sums([1.0], [1.0])) == steps.MAX_ALPHA
-    assert steps.half_log(sums([1.0], [-1.0])) == -steps.MAX_ALPHA
-    assert steps.half_log(sums([0.0], [1.0])) == 0.0
-    assert_allclose(steps.search(sums([1.0], [0.3])), steps.MAX_ALPHA / 0.3)
-    assert_allclose(steps.search(sums([1.0], [-0.3])), -steps.MAX_ALPHA / 0.3)
-    assert steps.minimiser(sums([1.0, 0.0], [1.0, -1.0])) == (steps.MAX_ALPHA, True)
-    assert steps.search(sums([0.5, 0.5], [1.0, -1.0])) == 0.0
-    assert steps.search(sums([1.0, 2.0], [0.0, 0.0])) == 0.0
-    assert pytest.approx(naive.MAX_ALPHA) == steps.MAX_ALPHA
 
 
 # ---------------------------------------------------------------- a rule of one's own

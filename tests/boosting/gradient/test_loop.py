@@ -18,13 +18,9 @@ from costboost.boosting.gradient.losses import (
     PinballLoss,
     SquaredLoss,
 )
-from costboost.boosting.gradient.rows import GradientRows, Rows
+from costboost.boosting.gradient.rows import Rows
 from costboost.shards import layout as layout_module
-from costboost.shards.layout import plan_layout
-from costboost.shards.modes import PackedPairs, Pairs
-from costboost.shards.sampling import RowSample
 from costboost.trees.grower import Limits
-from costboost.trees.splits import SplitFinder
 from gradient_shards import best_constant, cut_rows
 from naive import gradient as naive
 
@@ -287,62 +283,3 @@ def test_counting_late_changes_nothing(packed, monkeypatch):
     for done in late[0]:
         leaves = done.lessons[0].tree.leaves
         assert len(leaves) > 1
-
-
-@pytest.mark.parametrize("whole", [False, True])
-def test_packed_histograms_are_pair_histograms(whole):
-    """More rows than a block holds, at the ends of the grid."""
-    rng = np.random.default_rng(0)
-    n = 2 * PackedPairs.BLOCK + 5
-    g = rng.choice([-(2**21), 2**21, 0, 5], size=n)
-    h = rng.choice([0, 1, 2**16], size=n)
-    with plan_layout(None, n, 1, 1).cut(rng.integers(0, 2, (n, 3)).astype(np.uint8)) as shards:
-        shard = shards.shards[0]
-        packed = g * 2**PackedPairs.SHIFT + h
-        shard.state = GradientRows(Rows(g), pairs=np.stack([g, h], axis=1), packed=packed)
-        shard.begin(None if whole else RowSample(0.7, seed=0, number=0))
-        np.testing.assert_array_equal(
-            PackedPairs().histogram(shard, 0), Pairs().histogram(shard, 0)
-        )
-        assert not shard.state.part.any()
-
-
-def test_constrained_splits_equal_the_naive_search():
-    """The best threshold whose children's values, within bounds, are in order."""
-    rng = np.random.default_rng(0)
-    for way in (-1, 0, 1):
-        for bounds in ((-np.inf, np.inf), (-0.3, 0.2), (0.5, 0.9)):
-            hist = np.zeros((1, 256, 2), dtype=np.int64)
-            hist[0, :6, 0] = rng.integers(-50, 50, 6)
-            hist[0, :6, 1] = rng.integers(10, 60, 6)
-            finder = SplitFinder(
-                np.array([6]),
-                np.array([False]),
-                2,
-                criterion="newton",
-                l2=3.0,
-                monotone=np.array([way], dtype=np.int8),
-            )
-            sums = hist[0].sum(axis=0)
-            none = np.empty((0, 256), dtype=np.int64)
-            found = finder.find(hist, none, sums, 100, np.array([0]), bounds)
-
-            def value(g, h, bounds=bounds):
-                return min(max(-g / (h + 3.0), bounds[0]), bounds[1])
-
-            def gained(g, h):
-                return -2 * (g * value(g, h) + 0.5 * (h + 3.0) * value(g, h) ** 2)
-
-            best = (0.0, None)
-            for t in range(5):
-                left = hist[0, : t + 1].sum(axis=0).tolist()
-                right = (sums - left).tolist()
-                if way * (value(*right) - value(*left)) < 0:
-                    continue
-                gain = gained(*left) + gained(*right) - gained(*sums.tolist())
-                best = max(best, (gain, t), key=lambda pair: pair[0])
-            if best[1] is None or best[0] < 1e-9:
-                assert found is None
-            else:
-                assert found.threshold == best[1]
-                assert found.gain == pytest.approx(best[0])

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
-from costboost.boosting.pnorm import learner as relational
 from costboost.boosting.pnorm import rows as priced_rows
 from costboost.boosting.pnorm.learner import Relation
 from costboost.boosting.pnorm.loop import Mixing, MixingSetting
@@ -130,19 +129,6 @@ def test_rounds_at_p_one_differ_and_are_drawn_in_proportion():  # invariant 40
     u = np.concatenate([uniform(round_key(1, t), np.arange(20_000)) for t in range(3)])
     assert abs(np.mean(u < 0.3) - 0.3) < 0.01
     assert abs(np.corrcoef(u[:20_000], u[20_000:40_000])[0, 1]) < 0.02
-
-
-@pytest.mark.parametrize("name", ["lp-csb", "lp-csb-a"])
-def test_narrow_histograms_change_nothing(name, monkeypatch):
-    X, y = problem(21, n=200, K=4)
-    X[::11, 0] = np.nan
-    C, tree = row_costs(21, y, 4), {"max_depth": 4, "min_samples_leaf": 3}
-    narrow, _ = run(X, y, C, name, **tree)
-    monkeypatch.setattr(relational, "_NARROW", 0)
-    wide, _ = run(X, y, C, name, **tree)
-    for one, other in zip(narrow, wide, strict=True):
-        assert_array_equal(one.relation.tree.sums, other.relation.tree.sums)
-        assert_array_equal(one.relation.tree.missing_left, other.relation.tree.missing_left)
 
 
 class Pool:

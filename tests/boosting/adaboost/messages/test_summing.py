@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from costboost.boosting.adaboost.hypothesis import Hypothesis, RowTerms
-from costboost.boosting.adaboost.messages.summing import SumCells, View, weighed
+from costboost.boosting.adaboost.messages.summing import BLOCK, SumCells, View, weighed
 
 LABELS = np.array([0, 1, 2])
 U = np.array([[2.0, -1.0, -3.0], [-1.0, 4.0, -2.0], [-5.0, -1.0, 1.0]])
@@ -54,3 +54,7 @@ def test_weights_are_added_up_by_leaf_and_class():
 def test_some_rows_know_where_classes_begin_among_them():
     weights, starts, leaves = weighed(shard(), slice(2, 4))
     assert (weights.tolist(), starts.tolist(), leaves.tolist()) == ([4.0, 8.0], [0, 0, 2], [1, 0])
+
+
+def test_blocks_fit_the_numbers_of_their_rows():
+    assert BLOCK < 2**16

@@ -1,0 +1,122 @@
+"""Cai, Song and Zhang's loss: its objectives, prices and first constants."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from costboost.boosting.gradient.losses import CostExponentialLoss
+from costboost.boosting.gradient.rows import Rows
+from gradient_shards import best_constant
+
+
+def test_a_class_that_costs_nothing_has_a_finite_start():
+    y = np.array([0, 1, 1])
+    table = np.array([[0.0, 0.0], [1.0, 0.0]])
+    found = best_constant(CostExponentialLoss("cgada"), Rows(y, table=table))
+    assert 15 < found[0] < 20
+
+
+PRICES = np.array([[0.0, 0.5], [1.0, 0.0], [4.0, 3.0]])  # the third is cheaper to get wrong
+LABELS = np.array([0, 1, 0])
+PARAMS = SimpleNamespace
+
+
+@pytest.mark.parametrize(
+    ("objective", "expected"),
+    [
+        ("asymboost", lambda c, m: np.exp(-c * m)),
+        ("adac1", lambda c, m: np.exp(-c * m)),
+        ("adacost", lambda c, m: c * np.exp(-(m / 2 - c / 2 * 0.7))),
+        ("cgada", lambda c, m: c * np.exp(-m)),
+        ("adaboost", lambda c, m: np.exp(-m)),
+    ],
+)
+def test_objectives_by_hand(objective, expected):
+    raw = np.array([0.3, -0.4, 0.9])
+    loss = CostExponentialLoss(objective, total=0.7)
+    costs = np.array([0.5, 1.0, 1.0])
+    margins = np.array([-0.3, -0.4, 0.9])  # each aims at its cheapest answer
+    found = loss.value(LABELS, raw, PRICES)
+    np.testing.assert_allclose(found, expected(costs, margins), rtol=1e-14)
+
+
+def test_the_largest_cost_of_a_mistake_is_scaled_to_1():
+    loss = CostExponentialLoss()
+    rows = Rows(LABELS, prices=1e-300 * PRICES)
+    largest = loss.largest_cost(rows)
+    assert largest == 1e-300
+    scaled = loss.scaled(largest)
+    raw = np.array([0.3, -0.4, 0.9])
+    expected = loss.value(LABELS, raw, PRICES)
+    np.testing.assert_allclose(scaled.value(LABELS, raw, 1e-300 * PRICES), expected, rtol=1e-12)
+    assert loss.scaled(0.0) is loss
+    table = np.array([[1.0, 3.0], [9.0, 2.0]])
+    assert loss.largest_cost(Rows(LABELS, table=table)) == 7.0
+    own = Rows(LABELS, prices=PRICES, objective=(np.ones(3),) * 3)
+    assert loss.largest_cost(own) == 0.0
+
+
+def test_rows_that_all_cost_nothing_weigh_1():
+    for objective in ("cgada", "adacost"):
+        found = CostExponentialLoss(objective).value(LABELS, np.zeros(3), np.zeros((3, 2)))
+        assert found.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_rows_of_a_class_are_taken_as_one_unless_they_aim_elsewhere():
+    loss, y = CostExponentialLoss("cgada"), np.array([0, 1, 1])
+    terms, by_class = loss.of_rows(Rows(y, table=np.array([[0.0, 0.5], [1.0, 0.0]])))
+    assert by_class
+    assert (terms.a.tolist(), terms.w0.tolist()) == ([-1.0, 1.0], [0.5, 1.0])
+    terms, by_class = loss.of_rows(Rows(y, table=np.array([[0.0, 0.5], [1.0, 3.0]])))
+    assert not by_class  # class 1 is cheaper to answer 0
+    assert (terms.a.tolist(), terms.labels.tolist()) == ([-1.0] * 3, [0, 0, 0])
+    own = (np.array([1.0, -2.0, 0.5]), np.zeros(3), np.ones(3))
+    terms, by_class = loss.of_rows(Rows(y, objective=own))
+    assert not by_class
+    assert terms.labels.tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize("by_row", [False, True])
+def test_the_sum_of_steps_counts_for_the_mean(by_row):
+    y, raw, w = np.array([0, 1, 1]), np.array([[0.2], [0.1], [-0.5]]), np.array([1.0, 2.0, 0.5])
+    table = np.array([[0.0, 0.5], [1.0, 0.0]])
+    given = {"prices": table[y]} if by_row else {"table": table}
+    loss, rows = CostExponentialLoss("adacost"), Rows(y, weights=w, **given)
+    costs = np.array([0.5, 1.0, 1.0])
+    margins = np.where(y == 1, raw[:, 0], -raw[:, 0])
+    for total in (0.0, 1.3):
+        values = costs * np.exp(-(margins - costs * total) / 2)
+        expected = np.average(values, weights=w)
+        assert loss.mean_value(rows, raw, total) == pytest.approx(expected, rel=1e-14)
+
+
+def test_the_parameter_objective_is_read():
+    def own(at):
+        return at.sign, 0 * at.cost, at.cost + 1
+
+    read = CostExponentialLoss.from_params
+    assert read(PARAMS(objective="cgada"), LABELS, None).objective == "cgada"
+    assert read(PARAMS(objective=own), LABELS, None).objective is own
+    with pytest.raises(ValueError, match="objective"):
+        read(PARAMS(objective="best"), LABELS, None)
+    found = CostExponentialLoss(own).value(LABELS, np.zeros(3), PRICES)
+    assert found.tolist() == [1.5, 2.0, 2.0]
+
+
+def test_numbers_of_every_row_are_read_for_two_classes():
+    loss, given = CostExponentialLoss(), ([1.0, -1.0, 2.0], [0.0] * 3, [1.0] * 3)
+    a, _, w0 = loss.read_row_terms(PARAMS(objective=given), 3, 2)
+    assert (a.tolist(), w0.tolist()) == ([1.0, -1.0, 2.0], [1.0] * 3)
+    assert loss.read_row_terms(PARAMS(objective="cgada"), 3, 2) is None
+    with pytest.raises(ValueError, match="two classes; give a function"):
+        loss.read_row_terms(PARAMS(objective=given), 3, 3)
+    with pytest.raises(ValueError, match="objective"):
+        loss.read_row_terms(PARAMS(objective=given), 4, 2)
+
+
+def test_an_objective_of_a_file_has_a_known_name():
+    CostExponentialLoss("adac1").check_restored()
+    for odd in ("best", None, np.mean):
+        with pytest.raises(ValueError, match="no objective that is known"):
+            CostExponentialLoss(odd).check_restored()

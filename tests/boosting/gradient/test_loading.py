@@ -1,0 +1,78 @@
+"""Loaders of gradient boosting: rows made here, or elsewhere from what was said of them there."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from costboost import Costs
+from costboost.boosting.gradient.loading import GradientLoader
+from costboost.shards.loading import RowData
+
+RNG = np.random.default_rng(0)
+Y = RNG.integers(0, 2, 12)
+WEIGHTS = RNG.uniform(0.5, 2, 12)
+CHOSEN = np.array([3, 0, 7])
+FN = RNG.uniform(1, 9, 12)
+CONSTANT = Costs(fp=1.0, fn=5.0).bind([0, 1])
+BY_ROW = Costs(fp=1.0, fn=FN).bind([0, 1], 12)
+
+
+def test_prices_are_those_of_classes_or_of_rows():
+    table = GradientLoader(RowData(Y, None, CONSTANT), uses_costs=True).load(CHOSEN).given
+    assert_array_equal(table.table, [[0.0, 1.0], [5.0, 0.0]])
+    assert table.prices is None
+    rows = GradientLoader(RowData(Y, None, BY_ROW), uses_costs=True).load(CHOSEN).given
+    expected = np.where(Y == 1, FN, 0.0), np.where(Y == 1, 0.0, 1.0)
+    assert_array_equal(rows.prices, np.stack(expected, axis=1)[CHOSEN])
+    assert rows.table is None
+
+
+def test_losses_without_prices_hold_none_but_decisions_are_paid():
+    state = GradientLoader(RowData(Y, WEIGHTS, BY_ROW)).load(CHOSEN)
+    assert state.given.prices is state.given.table is None
+    assert_array_equal(state.given.y, Y[CHOSEN])
+    assert_array_equal(state.given.weights, WEIGHTS[CHOSEN])
+    assert_array_equal(state.bill.paid(slice(None))[:, 0], np.where(Y == 1, FN, 0.0)[CHOSEN])
+    assert GradientLoader(RowData(FN)).load(CHOSEN).bill is None
+
+
+@pytest.mark.parametrize("shift", [-1000, 0, 3])
+def test_weights_are_multiplied_by_a_power_of_two(shift):
+    loader = GradientLoader(RowData(Y, WEIGHTS, CONSTANT), shift=shift)
+    assert_array_equal(loader.load(slice(None)).given.weights, np.ldexp(WEIGHTS, shift))
+    alike = GradientLoader(RowData(Y, WEIGHTS, CONSTANT), weighted=False, shift=shift)
+    assert alike.load(slice(None)).given.weights is None
+
+
+def test_numbers_of_a_users_objective_go_with_their_rows():
+    objective = tuple(np.arange(36.0).reshape(3, 12))
+    given = {"uses_costs": True, "objective": objective}
+    rows = GradientLoader(RowData(Y, None, CONSTANT), **given).load(CHOSEN).given
+    for own, whole in zip(rows.objective, objective, strict=True):
+        assert_array_equal(own, whole[CHOSEN])
+    assert rows.prices is rows.table is None
+
+
+def test_prices_of_errors_go_with_their_rows():
+    prices = np.arange(24.0).reshape(12, 2)
+    rows = GradientLoader(RowData(FN), prices=prices).load(CHOSEN).given
+    assert_array_equal(rows.prices, prices[CHOSEN])
+
+
+@pytest.mark.parametrize("costs", [CONSTANT, BY_ROW])
+@pytest.mark.parametrize("uses_costs", [False, True])
+def test_rows_made_elsewhere_are_those_made_here(costs, uses_costs):
+    whole = RowData(Y, WEIGHTS, costs)
+    here = GradientLoader(whole, shift=2, uses_costs=uses_costs)
+    blank = here.blank()
+    assert len(blank.data.y) == 0
+    # Elsewhere class numbers are bytes, and constant prices are not said again.
+    own = RowData(Y.astype(np.uint8), WEIGHTS, None if costs is CONSTANT else costs)
+    there = blank.on(own).load(CHOSEN)
+    expected = here.load(CHOSEN)
+    for name in ("y", "weights", "prices", "table"):
+        one, other = getattr(expected.given, name), getattr(there.given, name)
+        assert (one is None) == (other is None)
+        if one is not None:
+            assert_array_equal(one, other)
+    assert_array_equal(expected.bill.paid(slice(None)), there.bill.paid(slice(None)))
