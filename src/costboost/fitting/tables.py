@@ -168,6 +168,7 @@ class LocalTable:
 
     def apply(self, function: Callable[[Codes], Floats], rows: Int64) -> Floats:
         """Apply a function to the codes of some rows."""
+        self._give_back()  # what the model held that was trained before
         return function(self.codes_of(rows))
 
     def follow(self, rows: Int64, start: Floats) -> Followed:
