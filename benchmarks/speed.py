@@ -136,7 +136,12 @@ def growth(report: Report, sizes: tuple[int, ...], repeats: int) -> None:
     report.extra["nanoseconds per row and round"] = found
 
 
-MEMORY = {  # what: the estimator, whether rows have prices of their own, bytes a row at most
+# What: the estimator, whether rows have prices of their own, bytes a row at most. Of every kind the
+# one that holds most: AdaCost has two margins a row, the cost-exponential loss three terms.
+AdaCost = partial(CostBoostClassifier, "adacost", 10)
+Gradient = partial(GradientBoostClassifier, n_estimators=10)
+CostExponential = partial(Gradient, loss="cost-exponential")
+MEMORY = {
     "adaboost, stumps": (partial(CostBoostClassifier, "adaboost", 10, max_depth=1), False, 100),
     "adaboost, 31 leaves": (
         partial(CostBoostClassifier, "adaboost", 10, max_depth=None, max_leaf_nodes=31),
@@ -144,8 +149,19 @@ MEMORY = {  # what: the estimator, whether rows have prices of their own, bytes 
         100,
     ),
     "adamec, calibrated": (partial(CostBoostClassifier, "adamec", 10), False, 100),
-    "csb2, prices per row": (partial(CostBoostClassifier, "csb2", 10), True, 130),
-    "adamec, calibrated, prices per row": (partial(CostBoostClassifier, "adamec", 10), True, 130),
+    "adacost": (AdaCost, False, 100),
+    "adacost, calibrated": (partial(AdaCost, calibration="isotonic"), False, 100),
+    "adacost, per row": (AdaCost, True, 130),
+    "adacost, calibrated, per row": (partial(AdaCost, calibration="isotonic"), True, 130),
+    "gradient-csb, per row": (partial(CostBoostClassifier, "gradient-csb", 10), True, 130),
+    "csb2, per row": (partial(CostBoostClassifier, "csb2", 10), True, 130),
+    "adamec, calibrated, per row": (partial(CostBoostClassifier, "adamec", 10), True, 130),
+    "log loss, calibrated": (partial(Gradient, calibration="isotonic"), False, 100),
+    "log loss, per row": (Gradient, True, 130),
+    "cost-exponential": (CostExponential, False, 100),
+    "cost-exponential, per row": (CostExponential, True, 130),
+    "- calibrated": (partial(CostExponential, calibration="isotonic"), False, 100),
+    "- calibrated, per row": (partial(CostExponential, calibration="isotonic"), True, 130),
     "auto": (partial(CostBoostClassifier, n_estimators=20, random_state=0), False, 200),
 }
 
@@ -172,12 +188,11 @@ def print_peak(name: str, n_rows: int) -> None:
     few = make_table(5_000, 30)
     model.fit(*few)  # imports and pools are not the table's
     X, y = make_table(n_rows, 30)
-    extra = {}
-    if priced:
-        extra["costs"] = Costs(fp=1.0, fn=np.random.default_rng(0).lognormal(0.0, 1.0, n_rows))
+    prices = np.random.default_rng(0).lognormal(0.0, 1.0, n_rows) if priced else 5.0
+    costs = Costs(fp=1.0, fn=prices)
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of making the table
     before = _status("VmRSS")
-    model.fit(X, y, **extra)
+    model.fit(X, y, costs=costs)
     print(_status("VmHWM") - before)
 
 

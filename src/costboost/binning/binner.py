@@ -130,7 +130,7 @@ class Binner:
         self,
         X: Any,
         *,
-        positions: Integers | None = None,
+        positions: NDArray[np.integer[Any]] | None = None,
         out: Codes | None = None,
         columns: Iterable[int] | None = None,
         n_threads: int = 1,
@@ -141,7 +141,7 @@ class Binner:
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
             A DataFrame must have the columns of the one in training, in the same order.
-        positions : int64 array of shape (n_samples,), optional
+        positions : integer array of shape (n_samples,), optional
             Row i of `X` is written to row `positions[i]` of the result; to row i by default.
         out : uint8 array of shape (n_rows, n_features), optional
             Where to write; `n_rows` is at least `n_samples`. A new array by default.

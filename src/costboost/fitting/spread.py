@@ -292,6 +292,9 @@ class PartsTable:
             "outside learners (estimator=, init=) need it in memory. Use the built-in trees."
         )
 
+    def give_back(self) -> None:
+        """Nothing is held here."""
+
     def close(self) -> None:
         """Nothing is held here."""
 

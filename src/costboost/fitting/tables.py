@@ -78,6 +78,9 @@ class Table(Protocol):
         used but those they leave out, and share the codes.
         """
 
+    def give_back(self) -> None:
+        """Give memory that was freed here back to the system, where it may be much."""
+
     def close(self) -> None:
         """Let go of the codes."""
 
@@ -112,9 +115,9 @@ class LocalTable:
             categorical_features=categorical,
             n_threads=self.n_threads,
         )
-        self._give_back()
+        self.give_back()
 
-    def _give_back(self) -> None:
+    def give_back(self) -> None:
         """Give freed memory back to the system, where it may be much."""
         if self.n_rows >= MANY:
             give_back()
@@ -123,7 +126,7 @@ class LocalTable:
         self, loader: Loader, rows: Int64 | None = None, width: int = 1
     ) -> AbstractContextManager[Any]:
         """Return the shards of a model that trains on all rows, or on some."""
-        self._give_back()
+        self.give_back()
         fold = None if self._folds is None else self._folds.training_on(rows, loader.labels)
         if self._folds is not None and fold is not None:
             return self._folds.cut(self._folded(), fold, loader.load)
@@ -168,6 +171,7 @@ class LocalTable:
 
     def apply(self, function: Callable[[Codes], Floats], rows: Int64) -> Floats:
         """Apply a function to the codes of some rows."""
+        self.give_back()  # what the model held that was trained before
         return function(self.codes_of(rows))
 
     def follow(self, rows: Int64, start: Floats) -> Followed:

@@ -121,6 +121,7 @@ class TableTrainer:
             used, apart = self._hold_out(used)
             watched = [("held out", self._watch_rows(apart))]
         with self.open(used, previous) as loop:
+            self.table.give_back()  # what it took to set the rounds up
             if self.plan.calibration is None:
                 self._let_go()
             done = [] if previous is None else previous.rounds

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from costboost.shards.arranging import deal_folds, rows_without
 from costboost.shards.bench import Bench
+from costboost.shards.layout import blocks_of
 from costboost.shards.local import Crew, Shards
 from costboost.shards.rows import Shard
 
@@ -126,10 +127,11 @@ class FoldLayout:
     benches: list[Bench]
     crew: Crew
 
-    def positions(self) -> Int64:
+    def positions(self) -> Rows:
         """Return where each row is stored, (n,)."""
-        positions = np.empty(len(self.rows), dtype=np.int64)
-        positions[self.rows] = np.arange(len(self.rows), dtype=np.uint32)
+        positions = np.empty(len(self.rows), dtype=np.uint32)
+        for part in blocks_of(len(self.rows)):
+            positions[self.rows[part]] = np.arange(part.start, part.stop, dtype=np.uint32)
         return positions
 
     def training_on(

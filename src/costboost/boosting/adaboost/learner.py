@@ -154,10 +154,13 @@ class TotalWeight(Message):
 
     def answer(self, shard: Shard) -> int:
         """Return the sum."""
-        weights = shard.state.weights * np.repeat(self.mode.scales, np.diff(shard.starts))
-        if self.mode.factored:
-            weights *= shard.state.handed
-        return int(np.sum((weights + 0.5).astype(np.int64)))
+        state, total = shard.state, 0
+        for rows in state.pieces(shard.starts):
+            weights = state.weights[rows] * self.mode.scales[state.labels[rows.start]]
+            if self.mode.factored:
+                weights *= state.handed[rows]
+            total += int(np.sum((weights + 0.5).astype(np.int64)))
+        return total
 
 
 @dataclass

@@ -63,7 +63,7 @@ class Weights:
         self.largest = self._first(weighted)
         self._in_logs = False
         self._priced: Floats | None = None
-        self._sums: RowSums | None = None
+        self._sums: tuple[Hypothesis, RowSums] | None = None
         self._by_class = terms.handed_by_class()
         if self._by_class is not None and not _near(self._by_class):
             self._by_class = None
@@ -125,11 +125,15 @@ class Weights:
         return math.ldexp(most, exponent), math.ldexp(least, exponent)
 
     def sums(self, hypothesis: Hypothesis, cells: Floats | None) -> RowSums:
-        """Return the sums over rows, until the weights change; `cells` if they are known."""
-        if self._sums is None:
+        """Return the sums over rows; those of one hypothesis are kept until the weights change.
+
+        `cells` are its weights by leaf and class, if they are known.
+        """
+        if self._sums is None or self._sums[0] is not hypothesis:
             bounds = (self.terms.largest(hypothesis, self.largest), self.terms.reach(hypothesis))
-            self._sums = RowSums(self.shards, View(hypothesis), cells, *bounds)
-        return self._sums
+            own = RowSums(self.shards, View(hypothesis), cells, *bounds)
+            self._sums = (hypothesis, own)
+        return self._sums[1]
 
     def of_cells(self, hypothesis: Hypothesis) -> Floats:
         """Return the weight of the rows of every class in every leaf, (L, K)."""

@@ -170,9 +170,12 @@ def binary_cores(
 
     LOG reads no terms. EXPONENTIAL is w0 exp(-(a F + b total)). EXPECTED is a / (1 + exp(-F)),
     a the cost of answering 1 rather than 0; its hessian is |gradient|, which bounds |d2L/dF2|.
+    A single entry of `b` or `w0` is that of all rows.
     """
     i: cython.Py_ssize_t
     at: cython.Py_ssize_t
+    b_step: cython.Py_ssize_t = 1 if b.shape[0] > 1 else 0
+    w0_step: cython.Py_ssize_t = 1 if w0.shape[0] > 1 else 0
     weighted: cython.bint = weights.shape[0] > 0
     weight: cython.double = 1.0
     z: cython.double
@@ -194,8 +197,8 @@ def binary_cores(
                 gradient = core
                 hessian = core * (1.0 - core)
             elif kind == EXPONENTIAL:
-                z = -(a[at] * margins[i, 0] + b[at] * total)
-                core = w0[at] * exp(z if z < STEEP else STEEP)
+                z = -(a[at] * margins[i, 0] + b[at * b_step] * total)
+                core = w0[at * w0_step] * exp(z if z < STEEP else STEEP)
                 gradient = fabs(a[at] * core)
                 hessian = a[at] * a[at] * core
             else:
@@ -674,19 +677,16 @@ def count_decisions(
     limits: cython.const[cython.double][::1],
     weights: cython.const[cython.double][::1],
     scale: cython.double,
-    decisions: cython.uchar[::1],
     confusion: cython.longlong[:, ::1],
 ):
     """Answer 1 where F exceeds its limit, else 0; add to confusion[label, answer].
 
-    `limits` has one entry, or one per row; `weights` none (every row counts 1), or one per row;
-    `decisions` is written unless it is empty.
+    `limits` has one entry, or one per row; `weights` none (every row counts 1), or one per row.
     """
     i: cython.Py_ssize_t
     label: cython.Py_ssize_t
     step: cython.Py_ssize_t = 1 if limits.shape[0] > 1 else 0
     weighted: cython.bint = weights.shape[0] > 0
-    keep: cython.bint = decisions.shape[0] > 0
     unit: cython.longlong = 1
     answer: cython.Py_ssize_t
     with cython.nogil:
@@ -694,10 +694,42 @@ def count_decisions(
             answer = 1 if margins[i, 0] > limits[i * step] else 0
             if weighted:
                 unit = cython.cast(cython.longlong, weights[i] * scale + 0.5)
-            if keep:
-                decisions[i] = answer
             label = cython.cast(cython.Py_ssize_t, labels[i])
             confusion[label, answer] += unit
+
+
+def price_decisions(
+    margins: cython.const[cython.double][:, ::1],
+    labels: cython.const[cython.uchar][::1],
+    limits: cython.const[cython.double][::1],
+    false_first: cython.const[cython.double][:],
+    false_second: cython.const[cython.double][:],
+    true_first: cython.const[cython.double][:],
+    true_second: cython.const[cython.double][:],
+    unit: cython.double,
+    weights: cython.const[cython.double][::1],
+    scale: cython.double,
+    out: cython.longlong[:, ::1],
+):
+    """Answer as `count_decisions` does; add up exactly what the answers cost, over `unit`.
+
+    `false_first` and `false_second` are what both answers cost rows of label 0, by row, and
+    `true_first` and `true_second` rows of label 1.
+    """
+    i: cython.Py_ssize_t
+    step: cython.Py_ssize_t = 1 if limits.shape[0] > 1 else 0
+    weighted: cython.bint = weights.shape[0] > 0
+    weight: cython.double = 1.0
+    price: cython.double
+    with cython.nogil:
+        for i in range(margins.shape[0]):
+            if margins[i, 0] > limits[i * step]:
+                price = true_second[i] if labels[i] else false_second[i]
+            else:
+                price = true_first[i] if labels[i] else false_first[i]
+            if weighted:
+                weight = weights[i]
+            _add(out, 0, 0, price / unit * (weight * scale))
 
 
 def count_choices(

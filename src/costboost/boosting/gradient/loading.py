@@ -64,13 +64,16 @@ class GradientLoader:
         if costs.is_constant:
             table = costs.of_labels(np.arange(len(costs.classes)), encoded=True)
             return replace(rows, table=table)
-        return replace(rows, prices=costs.of_labels(y, encoded=True))
+        return replace(rows, costs=costs)
 
     def load(self, rows: NDArray[Any] | slice) -> GradientRows:
         """Return what a shard holds of some rows."""
-        costs = self.data.costs
-        bill = None if costs is None else make_bill(costs, self.data.y, rows)
-        return GradientRows(self.rows.take(rows), bill)
+        given, costs = self.rows.take(rows), self.data.costs
+        if costs is None:
+            return GradientRows(given)
+        if given.costs is not None:  # held once
+            return GradientRows(given, make_bill(given.costs, given.y, slice(None)))
+        return GradientRows(given, make_bill(costs, self.data.y, rows))
 
     def blank(self) -> GradientLoader:
         """Return the same of no rows."""

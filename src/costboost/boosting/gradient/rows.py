@@ -16,6 +16,7 @@ trial        (m, J)      margins that are tried
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -24,6 +25,8 @@ from numpy.typing import NDArray
 
 from costboost.boosting.gradient import _gradient_kernels as kernels
 from costboost.boosting.paying import Bill
+from costboost.costs import Costs
+from costboost.shards.layout import blocks_of
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -51,6 +54,8 @@ class Rows:
     prices : float64 array of shape (n, K), or (n, 2) for regression, or None
     table : float64 array of shape (K, K) or None
         The prices by class, where rows of one class have the same.
+    costs : Costs or None
+        Those of these rows, where each has its own: `paid` makes prices of them.
     objective : tuple of three arrays of shape (n,), or None
         The user's own (a, b, w0) for the cost-exponential loss.
     """
@@ -61,6 +66,7 @@ class Rows:
     prices: Floats | None = None
     table: Floats | None = None
     objective: tuple[Floats, ...] | None = None
+    costs: Costs | None = None
 
     @property
     def targets(self) -> NDArray[Any]:
@@ -72,6 +78,8 @@ class Rows:
         """The price of each answer on each row."""
         if self.prices is not None:
             return self.prices
+        if self.costs is not None:
+            return self.costs.of_labels(self.y, encoded=True)
         assert self.table is not None
         return np.asarray(self.table[self.y])
 
@@ -79,6 +87,14 @@ class Rows:
     def unit_or_weights(self) -> Floats:
         """The weight of every row; 1 where none was given."""
         return np.ones(len(self.y)) if self.weights is None else self.weights
+
+    def priced(self) -> Rows:
+        """Return the same rows with prices at hand, for who asks for them in every round."""
+        return self if self.costs is None else replace(self, prices=self.paid, costs=None)
+
+    def blocks(self) -> Iterator[tuple[slice, Rows]]:
+        """Yield all rows, some at a time: what is made of them on the way stays small."""
+        return ((block, self.take(block)) for block in blocks_of(len(self.y)))
 
     def take(self, rows: NDArray[Any] | slice) -> Rows:
         """Return some of the rows, class numbers as bytes."""
@@ -96,6 +112,7 @@ class Rows:
             weights=part(self.weights),
             prices=part(self.prices),
             objective=objective,
+            costs=None if self.costs is None else self.costs[rows],
         )
 
 

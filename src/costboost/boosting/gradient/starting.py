@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from costboost.boosting.gradient.rows import Held, Rows
 from costboost.shards.grid import exact_count, exact_sum, rounded
-from costboost.shards.layout import blocks_of
 from costboost.shards.local import Shards
 from costboost.shards.messages import Largest, Message, Parts, totals
 from costboost.shards.rows import Shard
@@ -22,8 +21,7 @@ Floats = NDArray[np.float64]
 
 def _by_blocks(part: Callable[[Rows], tuple[int, ...]], rows: Rows, n_sums: int) -> tuple[int, ...]:
     """Add up exact sums over blocks of rows: what is made on the way stays small."""
-    blocks = blocks_of(len(rows.y))
-    return totals([(0,) * n_sums, *(part(rows.take(block)) for block in blocks)])
+    return totals([(0,) * n_sums, *(part(some) for _, some in rows.blocks())])
 
 
 @dataclass(frozen=True)
@@ -70,12 +68,16 @@ class Bind(Largest):
     def answer(self, shard: Shard) -> Floats:
         """Prepare the rows; return the largest weights."""
         state, bound = shard.state, self.loss.bind(shard.state.given)
+        if bound is None:  # all rows are asked for in every round
+            state.given = state.given.priced()
         state.terms = Held(state.weights) if bound is None else bound
         state.margins = np.tile(np.array(self.start), (len(shard.rows), 1))
         state.moves_by = self.moves_by
         heaviest = 1.0 if state.given.weights is None else np.max(state.weights, initial=0.0)
         if self.loss.has_prices:
-            state.sizes = state.given.unit_or_weights * state.terms.sizes
+            state.sizes = state.terms.sizes
+            if state.given.weights is not None:
+                state.sizes *= state.given.weights
         terms = (getattr(state.terms, name, top) for name, top in (("largest_w0", 1), ("drift", 0)))
         return np.array([heaviest, *terms, np.max(state.sizes, initial=0.0)])
 
@@ -140,7 +142,7 @@ class TermsByClass(Message):
 
     def answer(self, shard: Shard) -> Any:
         """Return the terms."""
-        terms, by_class = self.loss.of_rows(shard.state.given)
+        terms, by_class = self.loss.of_rows(shard.state.given.take(slice(0)))
         return terms if by_class else None
 
     def reduce(self, answers: Sequence[Any]) -> Any:

@@ -55,24 +55,71 @@ def _margins(shard: Shard) -> Floats:
 
 @dataclass(frozen=True)
 class CountDecisions(Message):
-    """Decide by the margins; return a confusion matrix of exact counts, (K, K).
+    """Decide between two classes by the margins; return a confusion matrix of exact counts.
+
+    `limits`, (1,): the second is answered above, unless rows have limits of their own.
+    """
+
+    limits: Floats
+    scale: float
+
+    def answer(self, shard: Shard) -> Int64:
+        """Return the matrix, (2, 2)."""
+        state, confusion = shard.state, np.zeros((2, 2), dtype=np.int64)
+        rows = (state.margins, state.bill.truth, _limits(shard, self.limits))
+        kernels.count_decisions(*rows, state.weights, self.scale, confusion)
+        return confusion
+
+
+@dataclass(frozen=True)
+class PriceAnswers(Message):
+    """Decide in the same way; add up what the decisions cost where rows have their own prices.
+
+    The prices are read where the user gave them: no row holds those of both answers.
+    """
+
+    limits: Floats
+    scale: float
+    unit: float
+
+    def answer(self, shard: Shard) -> Int64:
+        """Return the exact price, (1, 2)."""
+        state, bill, out = shard.state, shard.state.bill, np.zeros((1, 2), dtype=np.int64)
+
+        def prices(k: int) -> tuple[Floats, Floats]:
+            first, second = bill.costs.of_class(k)
+            shape = bill.truth.shape
+            return np.broadcast_to(first, shape), np.broadcast_to(second, shape)
+
+        rows = (state.margins, bill.truth, _limits(shard, self.limits))
+        kernels.price_decisions(
+            *rows, *prices(0), *prices(1), self.unit, state.weights, self.scale, out
+        )
+        return out
+
+
+def _limits(shard: Shard, shared: Floats) -> Floats:
+    own: Floats | None = shard.state.bill.limits
+    return shared if own is None else own
+
+
+@dataclass(frozen=True)
+class CountChoices(Message):
+    """Decide among K > 2 classes by the margins; return a confusion matrix of exact counts.
 
     Attributes
     ----------
     n_classes : int
-    limits : float64 array of shape (1,)
-        The second of two classes is answered above, unless rows have limits of their own.
     odds : float
         F times this is the softmax's input.
     prices : float64 array of shape (K, K), or without entries
-        K > 2 classes decide for the least expected price; without, for the largest F.
+        Decisions are for the least expected price; without, for the largest F.
     scale : float
     kept : bool
         Whether decisions are kept, to be priced.
     """
 
     n_classes: int
-    limits: Floats
     odds: float
     prices: Floats
     scale: float
@@ -81,17 +128,12 @@ class CountDecisions(Message):
     changes = True
 
     def answer(self, shard: Shard) -> Int64:
-        """Return the matrix."""
+        """Return the matrix, (K, K)."""
         state, bill = shard.state, shard.state.bill
         decisions = bill.room() if self.kept else _NO_DECISIONS
         confusion = np.zeros((self.n_classes, self.n_classes), dtype=np.int64)
-        rows, weights = (state.margins, bill.truth), (state.weights, self.scale)
-        if self.n_classes == 2:
-            limits = self.limits if bill.limits is None else bill.limits
-            kernels.count_decisions(*rows, limits, *weights, decisions, confusion)
-        else:
-            how = (self.odds, self.prices, *weights, np.zeros(self.n_classes))
-            kernels.count_choices(*rows, *how, decisions, confusion)
+        how = (self.odds, self.prices, state.weights, self.scale, np.zeros(self.n_classes))
+        kernels.count_choices(state.margins, bill.truth, *how, decisions, confusion)
         return confusion
 
 
@@ -127,7 +169,7 @@ class CostTally:
     ) -> None:
         scale = loss.link_scale if cheapest else 1.0
         odds = 1.0 if scale is None else scale
-        self.payer = Payer(
+        self.payer = payer = Payer(
             shards,
             costs,
             n_classes,
@@ -136,18 +178,20 @@ class CostTally:
             proba=LossProba(loss),
             own_link=scale is None,
         )
-        self.payer.set_prices()
-        prices = np.zeros((0, 0))
-        if cheapest and self.payer.table is not None:
-            prices = self.payer.table
-        how = (self.payer.limits, odds, prices, self.payer.weight_scale, self.payer.priced)
-        self._count = CountDecisions(n_classes, *how)
+        self._ask: list[Message]  # the last answer is what the payer takes
+        if n_classes == 2:
+            self._ask = [CountDecisions(payer.limits, payer.weight_scale)]
+            if payer.priced:
+                self._ask = [PriceAnswers(payer.limits, payer.scale, payer.unit)]
+            return
+        payer.set_prices()
+        prices = payer.table if cheapest and payer.table is not None else np.zeros((0, 0))
+        how = (odds, prices, payer.weight_scale, payer.priced)
+        self._ask = [CountChoices(n_classes, *how)]
+        if payer.priced:
+            self._ask.append(PriceDecisions(payer.scale))
 
     def __call__(self, shards: Shards, total: float) -> float:
         """Return what the decisions by the shards' margins cost in all."""
-        payer = self.payer
-        if payer.slowly:
-            return payer.amount(None, total)
-        if not payer.priced:
-            return payer.amount(shards.call([self._count])[0], total)
-        return payer.amount(shards.call([self._count, PriceDecisions(payer.scale)])[1], total)
+        answers = [None] if self.payer.slowly else shards.call(self._ask)
+        return self.payer.amount(answers[-1], total)

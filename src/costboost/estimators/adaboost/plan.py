@@ -304,7 +304,7 @@ def _objective(objective: Any, n_rows: int) -> Any:
     """Return the function (at, rows) -> (a, b, w0) of Gradient-CSB."""
     if isinstance(objective, str):
         check_choice("objective", objective, tuple(OBJECTIVES))
-        return _NamedObjective(objective)
+        return NamedObjective(objective)
     if callable(objective):
         return _UserObjective(objective)
     arrays = read_objective(objective, (n_rows,))
@@ -312,12 +312,13 @@ def _objective(objective: Any, n_rows: int) -> Any:
 
 
 @dataclass(frozen=True)
-class _NamedObjective:
-    """One of `OBJECTIVES`."""
+class NamedObjective:
+    """One of `OBJECTIVES`; the sign of its a is that of the label."""
 
     name: str
 
     def __call__(self, at: RuleInput, rows: Any) -> tuple[Floats, Floats, Floats]:
+        """Return those of some rows."""
         return OBJECTIVES[self.name](at)
 
 

@@ -28,7 +28,7 @@ from costboost.boosting.adaboost.rows import Given
 from costboost.boosting.adaboost.rules import Rule
 from costboost.boosting.objectives import RuleInput
 from costboost.calibration import CalibratedScores
-from costboost.estimators.adaboost.plan import Plan, RowObjective
+from costboost.estimators.adaboost.plan import NamedObjective, Plan, RowObjective
 from costboost.fitting.class_trainer import ClassTrainer
 from costboost.fitting.constraints import check_order
 from costboost.fitting.history import series_of, set_history
@@ -300,7 +300,7 @@ def _aim_at_objective(given: Given, rule: Rule, setting: Setting) -> Given:
     A function is asked once for all rows, with their true labels, unless its signs are theirs.
     """
     objective = setting.objective
-    if objective is None:
+    if objective is None or isinstance(objective, NamedObjective):
         return given
     if not isinstance(objective, RowObjective):
         rows = given.load(np.arange(len(given.y)))

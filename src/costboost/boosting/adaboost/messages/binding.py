@@ -133,15 +133,17 @@ class EvaluateTerms(Message):
 
 
 def _facts_of(terms: RowTerms, n_classes: int) -> RowFacts:
-    known = np.full((n_classes, n_classes), np.nan)
-    margins = terms.u if terms.table is None else terms.table
+    known, margins = np.full((n_classes, n_classes), np.nan), terms.u
     if terms.table is not None:
         own = np.eye(n_classes, dtype=bool)
-        known = margins if terms.signed else np.where(own, margins, -margins)
+        known = terms.table if terms.signed else np.where(own, terms.table, -terms.table)
+        margins = np.nan_to_num(terms.table)
+    # By extremes alone: nothing as large as the rows is made beside them.
+    largest, smallest = np.max(terms.f, initial=0.0), np.min(terms.f, initial=1.0)
     return RowFacts(
-        float(np.max(np.nan_to_num(np.abs(margins)), initial=0.0)),
-        float(np.max(terms.f, initial=0.0)),
-        terms.factored and bool(np.any(terms.f != 1.0)),
+        float(max(np.max(margins, initial=0.0), -np.min(margins, initial=0.0))),
+        float(largest),
+        terms.factored and len(terms.f) > 0 and not largest == smallest == 1.0,
         known,
         terms.table is not None,
     )

@@ -31,7 +31,8 @@ class FirstWeights(Largest):
         state = shard.state
         state.weights = state.evaluate("first")
         if state.bound.rule.round_factor is not None:
-            state.weights *= state.evaluate("round_factor")
+            for rows in state.blocks():
+                state.weights[rows] *= state.bound.factor("round_factor", state.at(rows))
         return float(np.max(state.weights, initial=0.0))
 
 
@@ -52,9 +53,8 @@ class AreCopies(Message):
 
     def answer(self, shard: Shard) -> bool:
         """Return whether these are."""
-        shares = shard.state.sample_weights / self.least
-        copies = np.rint(shares)
-        return bool(np.all(np.abs(shares - copies) <= 2.0**-50 * copies))
+        given = shard.state.sample_weights
+        return all(_are_copies(given[rows] / self.least) for rows in shard.state.blocks())
 
     def reduce(self, answers: Sequence[bool]) -> bool:
         """Return whether all are."""
@@ -76,13 +76,11 @@ class TakeWeights(Largest):
 
     def answer(self, shard: Shard) -> float:
         """Return the largest."""
-        state = shard.state
-        weights = np.ldexp(state.weights, self.exponent)
-        given = state.sample_weights
-        if given is not None:
-            given = given if self.unit is None else np.rint(given / self.unit)
-            weights = weights * np.ldexp(given, self.unit_exponent)
-        state.weights = weights
+        weights, given = shard.state.weights, shard.state.sample_weights
+        np.ldexp(weights, self.exponent, out=weights)
+        for rows in () if given is None else shard.state.blocks():
+            own = given[rows] if self.unit is None else np.rint(given[rows] / self.unit)
+            weights[rows] *= np.ldexp(own, self.unit_exponent)
         return float(np.max(weights, initial=0.0))
 
 
@@ -96,12 +94,14 @@ class SettleWeights(Command):
     def answer(self, shard: Shard) -> None:
         """Write them."""
         state = shard.state
+        weights = state.weights
         if self.constant is not None:
-            state.weights = np.full(len(state.labels), self.constant)
+            weights.fill(self.constant)
             return
-        if not state.weights.all():  # held above TINY as well, but by no step brought back
-            state.absent = state.weights == 0.0
-        state.weights = np.maximum(np.ldexp(state.weights, self.exponent), TINY)
+        if not weights.all():  # held above TINY as well, but by no step brought back
+            state.absent = weights == 0.0
+        np.ldexp(weights, self.exponent, out=weights)
+        np.maximum(weights, TINY, out=weights)
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,8 @@ class ScaleHanded(Command):
 
     def answer(self, shard: Shard) -> None:
         """Multiply."""
-        shard.state.handed = np.ldexp(shard.state.handed, self.exponent)
+        handed = shard.state.handed
+        np.ldexp(handed, self.exponent, out=handed)
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,10 @@ class LargestHanded(Largest):
 
     def answer(self, shard: Shard) -> float:
         """Return it."""
-        return float(np.max(shard.state.weights * shard.state.handed, initial=0.0))
+        state, largest = shard.state, 0.0
+        for rows in state.blocks():
+            largest = np.max(state.weights[rows] * state.handed[rows], initial=largest)
+        return float(largest)
 
 
 @dataclass(frozen=True)
@@ -197,9 +201,15 @@ class MultiplyRows(Largest):
             largest = max(largest, kernels.multiply_rows(*rows, *how))
         if self.round_factor:
             weights = state.weights
-            np.maximum(weights * state.round_factor(), TINY, out=weights)
+            weights *= state.round_factor()
+            np.maximum(weights, TINY, out=weights)
             largest = np.max(weights, initial=0.0)
         return float(largest)
+
+
+def _are_copies(shares: Floats) -> bool:
+    copies = np.rint(shares)
+    return bool(np.all(np.abs(shares - copies) <= 2.0**-50 * copies))
 
 
 def _range(values: Floats) -> Range:

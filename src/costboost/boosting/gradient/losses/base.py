@@ -141,7 +141,7 @@ class BuiltIn:
 
         By its own methods, unless it has kernels.
         """
-        return NumpyTerms(NONE if rows.weights is None else rows.weights, self, rows)
+        return NumpyTerms(NONE if rows.weights is None else rows.weights, self, rows.priced())
 
     def largest_cost(self, rows: Rows) -> float:
         """Return what must be known of all rows before any is bound."""
@@ -321,8 +321,9 @@ def _given(shards: Shards) -> Rows:
             return None
         return shards.fetch(lambda shard: np.asarray(getattr(shard.state.given, name)))
 
-    y, weights, prices = (whole(name) for name in ("targets", "weights", "prices"))
-    return replace(outline, y=y, weights=weights, prices=prices)
+    y, weights = whole("targets"), whole("weights")
+    prices = whole("prices" if outline.costs is None else "paid")
+    return replace(outline, y=y, weights=weights, prices=prices, costs=None)
 
 
 def newton_constant(

@@ -30,6 +30,7 @@ class ClassTerms:
     by_class : bool
         Whether the entries of a, b, w0 are those of classes, or of rows.
     a, b, w0 : float64 arrays of shape (n,) for two classes, (n, K) for K
+        A single entry of b or w0, for two classes, is that of all.
     weights : float64 array of shape (m,) or (0,)
     """
 
@@ -52,7 +53,9 @@ class ClassTerms:
     ) -> ClassTerms:
         """Bind rows."""
         weights = np.zeros(0) if rows.weights is None else rows.weights
-        return cls(number, np.asarray(labels, dtype=np.uint8), by_class, *terms, weights)
+        a, b, w0 = terms
+        own = (np.asarray(labels, dtype=np.uint8), by_class, a, _once(b), _once(w0), weights)
+        return cls(number, *own)
 
     @classmethod
     def plain(cls, number: int, rows: Rows, sign: float = 0.0) -> ClassTerms:
@@ -125,3 +128,9 @@ class ClassTerms:
         steps = steps - steps[rows, self.labels][:, None] - extra
         steps[rows, self.labels] = 0.0
         return np.ascontiguousarray(steps)
+
+
+def _once(term: Floats) -> Floats:
+    """Return one entry of a term of two classes that is the same everywhere."""
+    alike = term.ndim == 1 and term.size > 1 and np.all(term == term[0])
+    return term[:1].copy() if alike else term

@@ -95,16 +95,23 @@ class CostExponentialLoss(BuiltIn):
 
     def terms(self, y: Array, prices: Floats, n_outputs: int) -> ExponentialTerms:
         """Return the numbers of every row; each aims at its cheapest answer (Lozano and Abe)."""
-        rows = np.arange(len(prices))
-        aim = np.asarray(y, dtype=np.int64)
-        best = np.argmin(prices, axis=1)
-        aim = np.where(prices[rows, aim] <= prices[rows, best], aim, best)
-        excess = prices - prices[rows, aim][:, None]
-        if n_outputs == 1:
-            a, b, w0 = self.evaluate(excess[rows, 1 - aim], signs(aim), 2)
+        return self._terms_at(*_aims(np.asarray(y, dtype=np.int64), prices, n_outputs))
+
+    def _terms_at(self, aim: Array, cost: Floats) -> ExponentialTerms:
+        """Return the numbers of rows that aim at these answers and pay so much to miss them."""
+        if cost.ndim == 1:
+            a, b, w0 = self.evaluate(cost, signs(aim), 2)
         else:
-            a, b, w0 = self.evaluate(excess, np.ones_like(excess), prices.shape[1])
+            a, b, w0 = self.evaluate(cost, np.ones_like(cost), cost.shape[1])
         return ExponentialTerms(aim, a, b, w0, self.total)
+
+    def _terms_of_rows(self, rows: Rows) -> ExponentialTerms:
+        """Return the same, some rows at a time: only the objective sees all of them at once."""
+        shape = (len(rows.y),) if rows.n_outputs == 1 else (len(rows.y), rows.n_outputs)
+        aim, cost = np.empty(len(rows.y), dtype=np.uint8), np.empty(shape)
+        for block, part in rows.blocks():
+            aim[block], cost[block] = _aims(part.targets, part.paid, rows.n_outputs)
+        return self._terms_at(aim, cost)
 
     def _at(self, y: Array, raw: Floats, prices: Floats) -> ExponentialTerms:
         return self.terms(y, prices, 1 if raw.ndim == 1 else raw.shape[1])
@@ -125,8 +132,10 @@ class CostExponentialLoss(BuiltIn):
         """Return the largest cost of a mistake."""
         if rows.objective is not None:
             return 0.0
-        paid = rows.table if rows.table is not None else rows.paid
-        return float(np.max(paid - paid.min(axis=1, keepdims=True), initial=0.0))
+        if rows.table is not None:
+            return float(np.max(np.ptp(rows.table, axis=1)))
+        gaps = (np.max(np.ptp(part.paid, axis=1)) for _, part in rows.blocks())
+        return float(max(gaps, default=0.0))
 
     def scaled(self, largest: float) -> CostExponentialLoss:
         """Return the loss that scales the largest cost to 1."""
@@ -142,7 +151,7 @@ class CostExponentialLoss(BuiltIn):
             terms = self.terms(classes, rows.table, rows.n_outputs)
             if np.array_equal(terms.labels, classes):
                 return terms, True
-        return self.terms(rows.y, rows.paid, rows.n_outputs), False
+        return self._terms_of_rows(rows), False
 
     def bind(self, rows: Rows) -> ClassTerms:
         """Return the loss at some rows."""
@@ -187,6 +196,14 @@ class CostExponentialLoss(BuiltIn):
         """Return the weighted mean of the loss; `total` is the sum of the steps so far."""
         terms = replace(self._of_every_row(rows), total=total)
         return float(np.average(terms.value(flat(margins)), weights=rows.weights))
+
+
+def _aims(y: Array, prices: Floats, n_outputs: int) -> tuple[Array, Floats]:
+    """Return the cheapest answers to rows, and what others cost more: (n,) of two classes."""
+    rows, best = np.arange(len(prices)), np.argmin(prices, axis=1)
+    aim = np.where(prices[rows, y] <= prices[rows, best], y, best)
+    excess = prices - prices[rows, aim][:, None]
+    return aim, excess[rows, 1 - aim] if n_outputs == 1 else excess
 
 
 def _cost_or_one(at: RuleInput) -> Floats:

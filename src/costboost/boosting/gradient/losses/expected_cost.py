@@ -54,10 +54,17 @@ class ExpectedCostLoss(BuiltIn):
 
     def bind(self, rows: Rows) -> ClassTerms:
         """Return the loss at some rows."""
-        by_class = rows.table is not None
-        paid = rows.table if rows.table is not None else rows.paid
-        a = np.ascontiguousarray(paid[:, 1] - paid[:, 0] if rows.n_outputs == 1 else paid)
-        numbers = (a, np.zeros_like(a), np.ones_like(a))
+        by_class, one = rows.table is not None, rows.n_outputs == 1
+        if rows.table is not None:
+            a = np.ascontiguousarray(_extra(rows.table) if one else rows.table)
+        elif one:
+            a = np.empty(len(rows.y))
+            for block, part in rows.blocks():
+                a[block] = _extra(part.paid)
+        else:
+            a = np.ascontiguousarray(rows.paid)
+        shape = (1,) if one else a.shape
+        numbers = (a, np.zeros(shape), np.ones(shape))
         return ClassTerms.of(EXPECTED, rows, rows.y, numbers, by_class)
 
     def constant(self, shards: Shards, n_outputs: int) -> Floats:
@@ -67,3 +74,8 @@ class ExpectedCostLoss(BuiltIn):
         every gradient vanishes.
         """
         return np.zeros(n_outputs)
+
+
+def _extra(paid: Floats) -> Floats:
+    """Return what answering 1 costs more than answering 0."""
+    return np.asarray(paid[:, 1] - paid[:, 0])
