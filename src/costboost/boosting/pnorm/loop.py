@@ -40,7 +40,7 @@ from costboost.boosting.pnorm.messages import (
 )
 from costboost.boosting.pnorm.methods import Method, lipschitz
 from costboost.boosting.pnorm.rows import price_unit
-from costboost.shards.grid import grid_scale, rounded
+from costboost.shards.grid import FloatGrid, grid_scale, rounded
 from costboost.shards.local import Shards
 
 Floats = NDArray[np.float64]
@@ -50,7 +50,6 @@ Step = Literal["harmonic", "average", "bound", "search"]
 
 _VECTOR_BITS = 24  # of the largest signed weight of a row
 _COPIES = 1 << 6  # weights up to here that are whole numbers stand for copies of rows
-_EXACT = 53  # bits: float64 sums of whole numbers below 2**53 are exact in any order
 
 
 @dataclass(frozen=True)
@@ -150,12 +149,9 @@ class Mixing:
 
     def _sum(self, kind: type[Sum], bound: float, **what: Any) -> float:
         """Return the weighted sum over all rows of terms of size at most `bound`, exactly."""
-        n_terms = self.shards.n_rows * self.n_classes
-        scale = grid_scale(bound * self._heaviest, n_terms, _EXACT)
-        fine = grid_scale(1.0, n_terms, _EXACT)
-        (sums,) = self.shards.call([kind(scale, fine, **what)])
-        units, rest = sums.tolist()
-        return float((units + rest / fine) / scale)
+        grid = FloatGrid.of(bound * self._heaviest, self.shards.n_rows * self.n_classes)
+        (sums,) = self.shards.call([kind(grid, **what)])
+        return grid.to_float(sums)
 
     def _total_floor(self) -> float:
         """Return what the cheapest answers cost, over all rows."""

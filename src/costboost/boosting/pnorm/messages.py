@@ -1,8 +1,4 @@
-"""What the L_p family asks of those who hold rows.
-
-Sums of real terms are exact: a term is cut into whole grid units and a remainder on a finer grid,
-and float64 sums of whole numbers below 2**53 do not depend on their order.
-"""
+"""What the L_p family asks of those who hold rows."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ from numpy.typing import NDArray
 
 from costboost.boosting.pnorm.methods import Method, norm_weights, power
 from costboost.boosting.pnorm.rows import Bits, PNormRows, mixed_in, said
-from costboost.shards.grid import exact_count, exact_sum
+from costboost.shards.grid import FloatGrid, exact_count, exact_sum
 from costboost.shards.messages import Command, Largest, Message
 from costboost.shards.rows import Shard
 from costboost.shards.sampling import round_key, uniform
@@ -108,8 +104,7 @@ class LargestFloor(Largest):
 class Sum(Message):
     """Add up terms of rows, times their weights, exactly, (2,): units and remainders."""
 
-    scale: float
-    fine: float
+    grid: FloatGrid
 
     def terms(self, shard: Shard, rows: slice) -> Floats:
         """Return the terms of some rows, (m, any)."""
@@ -119,10 +114,7 @@ class Sum(Message):
         """Return the sums."""
         state, sums = shard.state, np.zeros(2)
         for rows in state.blocks():
-            weights, scaled = state.weights_of(rows), self.terms(shard, rows) * self.scale
-            scaled = scaled if weights is None else scaled * weights
-            units = np.floor(scaled)
-            sums += np.sum(units), np.sum(np.rint((scaled - units) * self.fine))
+            sums += self.grid.add(self.terms(shard, rows), state.weights_of(rows))
         return sums
 
 
