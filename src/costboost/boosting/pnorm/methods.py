@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+Labels = NDArray[np.integer[Any]]
 Answers = Literal["relational", "stochastic", "functional"]
 
 
@@ -40,14 +40,14 @@ class Rows:
         H_{t-1}; for AdaBoost.M2 the mislabel distribution D instead.
     costs : float64 array of shape (m, K)
         C, 0 at the label.
-    labels : int64 array of shape (m,)
+    labels : class numbers of shape (m,)
         y*, the cheapest answer.
     p : float
     """
 
     mixture: Floats
     costs: Floats
-    labels: Int64
+    labels: Labels
     p: float = 2.0
 
 
@@ -73,7 +73,7 @@ def norm_weights(rows: Rows) -> Floats:
     return np.asarray(power(rows.mixture, rows.p - 1.0) * rows.costs)
 
 
-def pseudo_loss_examples(weights: Floats, labels: Int64) -> Floats:
+def pseudo_loss_examples(weights: Floats, labels: Labels) -> Floats:
     """Return S_2 of section 3.3.1: -w/2 for wrong answers, half of their sum for y*.
 
     The weighted error on these examples is the pseudo-loss
