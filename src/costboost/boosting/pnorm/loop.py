@@ -267,7 +267,6 @@ class Mixing:
             p * self.n_classes,
             **self._said(relation),
             pseudo=method.answers == "relational",
-            adaptive=method.adaptive,
             p=p,
             alpha=alpha,
         )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.pnorm.methods import Method, norm_weights, power
-from costboost.boosting.pnorm.rows import Bits, PNormRows, mixed_in, said
+from costboost.boosting.pnorm.rows import Bits, PNormRows, mixed_in, said, wrong_answers
 from costboost.shards.grid import FloatGrid, exact_count, exact_sum
 from costboost.shards.messages import Command, Largest, Message
 from costboost.shards.rows import Shard
@@ -83,13 +83,17 @@ class Bind(Message):
             state.weights = np.ldexp(state.weights, -self.exponent)
             total = sum(exact_sum(state.weights[rows]) for rows in state.blocks())
         if self.adaptive:
-            state.mislabel = np.empty(shape)
-            for rows in state.blocks():
-                excess, weights = state.excess_of(rows), state.weights_of(rows)
-                if weights is not None and not self.copies:
-                    excess = excess * weights
-                state.mislabel[rows] = excess
+            self._set_mislabel(state)
         return total
+
+    def _set_mislabel(self, state: PNormRows) -> None:
+        n_wrong = state.n_classes - 1
+        state.mislabel = np.empty((state.n_rows, n_wrong))
+        for rows in state.blocks():
+            excess, weights = state.excess_of(rows), state.weights_of(rows)
+            wrong = wrong_answers(state.labels_of(rows), state.n_classes)
+            own = excess[wrong].reshape(-1, n_wrong)
+            state.mislabel[rows] = own if weights is None or self.copies else own * weights
 
 
 # --- exact sums
@@ -152,14 +156,13 @@ class SlopeSum(Sum):
     answers: Bits | None
     stochastic: bool
     pseudo: bool
-    adaptive: bool
     p: float
     alpha: float
 
     def terms(self, shard: Shard, rows: slice) -> Floats:
         """Return the derivative at some rows."""
         p, state = self.p, shard.state
-        seen = state.seen(rows, p, adaptive=self.adaptive)
+        seen = state.seen(rows, p)
         answers = said(self.answers, state, shard.leaves, rows)
         change = mixed_in(answers, stochastic=self.stochastic) - seen.mixture
         ahead = np.maximum(seen.mixture + self.alpha * change, 0.0)
@@ -299,10 +302,11 @@ class Reweigh(Largest):
         factors = np.array([1.0, np.sqrt(self.beta), self.beta])
         for rows in state.blocks():
             answers = said(self.answers, state, shard.leaves, rows).astype(np.int64)
-            own = answers[np.arange(len(answers)), state.labels_of(rows)]
-            weights = state.mislabel[rows]
+            weights, labels = state.mislabel[rows], state.labels_of(rows)
+            own = np.take_along_axis(answers, labels[:, None], axis=1)
+            others = answers[wrong_answers(labels, state.n_classes)].reshape(weights.shape)
             alive = weights > 0.0
-            weights *= factors[1 + own[:, None] - answers]
+            weights *= factors[1 + own - others]
             np.maximum(weights, TINY, out=weights, where=alive)
             top = max(top, float(np.max(weights)))
         return top

@@ -6,7 +6,7 @@
     excess      (m, K)   C, what each answer costs over the cheapest; or (K, K), by class
     mixture     (m, K)   H, the mixture so far
     vectors     (m, K)   int32, signed weights of the relational examples, on a grid
-    mislabel    (m, K)   AdaBoost.M2's D
+    mislabel    (m, K-1) AdaBoost.M2's D, of the wrong answers
 
 Passes over rows go by small blocks, so that nothing as large as the rows is made beside them.
 """
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.paying import Bill, make_bill
-from costboost.boosting.pnorm.methods import Method, Rows, make_stochastic
+from costboost.boosting.pnorm.methods import Method, MethodInput, make_stochastic
 from costboost.costs import Costs
 from costboost.shards.loading import RowData
 
@@ -44,6 +44,18 @@ def cost_over_cheapest(costs: Costs, truth: Labels) -> tuple[Labels, Floats]:
     labels = costs.cheapest_labels(own, encoded=True)
     prices -= np.take_along_axis(prices, labels[:, None], axis=1)
     return labels, prices
+
+
+def wrong_answers(labels: Labels, n_classes: int) -> NDArray[np.bool_]:
+    """Return where an answer is not the cheapest one, (m, K).
+
+    Examples
+    --------
+    >>> values = np.arange(6).reshape(2, 3)
+    >>> values[wrong_answers(np.array([0, 1]), 3)].reshape(2, 2).tolist()
+    [[1, 2], [3, 5]]
+    """
+    return np.asarray(np.arange(n_classes, dtype=labels.dtype) != labels[:, None])
 
 
 def price_unit(largest: float) -> float:
@@ -127,10 +139,13 @@ class PNormRows:
         """Return the weights, (m, 1), if there are any."""
         return None if self.weights is None else np.asarray(self.weights[rows, None])
 
-    def seen(self, rows: slice, p: float, *, adaptive: bool) -> Rows:
-        """Return some rows as a method sees them."""
-        mixture = self.mislabel if adaptive else self.mixture
-        return Rows(mixture[rows], self.excess_of(rows), self.labels_of(rows), p)
+    def seen(self, rows: slice, p: float, *, adaptive: bool = False) -> MethodInput:
+        """Return some rows as a method sees them; `adaptive` as in `Method`."""
+        labels, mislabel = self.labels_of(rows), None
+        if adaptive:
+            mislabel = np.zeros((len(labels), self.n_classes))
+            mislabel[wrong_answers(labels, self.n_classes)] = self.mislabel[rows].ravel()
+        return MethodInput(self.mixture[rows], self.excess_of(rows), labels, p, mislabel)
 
     def signed(self, rows: slice, method: Method, p: float) -> Floats:
         """Return the signed weights of some rows; copies of rows are not in them."""
