@@ -43,10 +43,11 @@ from costboost.binning.binner import fit_binner
 from costboost.boosting.pnorm.learner import RelationalTree
 from costboost.boosting.pnorm.loop import Mixing, MixingSetting
 from costboost.boosting.pnorm.methods import METHODS
-from costboost.boosting.pnorm.rows import PNormRows
+from costboost.boosting.pnorm.rows import PNormLoader
 from costboost.estimators.pnorm import PNormBoostClassifier
 from costboost.estimators.pnorm.plan import leaf_rows
 from costboost.shards.layout import plan_layout
+from costboost.shards.loading import RowData
 from costboost.trees.grower import Limits
 
 MB = 1e6
@@ -89,14 +90,13 @@ class Mixtures:
     def train(self, rounds: int, method: str = "lp-csb", step: Any = "harmonic") -> None:
         """Take so many rounds."""
         kind = METHODS[method]
-        with self.layout.cut(self.codes, self._load) as shards:
+        loader = PNormLoader(RowData(self.y, None, self.costs), self.n_classes)
+        with self.layout.cut(self.codes, loader.load) as shards:
             learner = RelationalTree(self.binner, self.n_classes, self.limits, kind.one_label)
             setting = MixingSetting(rounds, 2.0, step)
-            for _ in Mixing(shards, kind, learner, self.n_classes, setting).rounds():
+            choices = (kind, learner, self.costs, self.n_classes, setting)
+            for _ in Mixing(shards, *choices).rounds():
                 pass
-
-    def _load(self, rows: Any) -> PNormRows:
-        return PNormRows(self.y[rows].astype(np.uint8), self.costs, None, self.n_classes)
 
 
 def train_lightgbm(data: Any, n_classes: int, rounds: int) -> None:

@@ -37,7 +37,12 @@ from _common import (
     take,
     time_rounds,
 )
-from costboost import CostBoostClassifier, Costs, GradientBoostClassifier
+from costboost import (
+    CostBoostClassifier,
+    Costs,
+    GradientBoostClassifier,
+    PNormBoostClassifier,
+)
 from costboost.binning.binner import fit_binner
 
 AdaBoost = partial(CostBoostClassifier, "adaboost", n_jobs=THREADS)
@@ -163,6 +168,9 @@ MEMORY = {
     "- calibrated": (partial(CostExponential, calibration="isotonic"), False, 100),
     "- calibrated, per row": (partial(CostExponential, calibration="isotonic"), True, 130),
     "auto": (partial(CostBoostClassifier, n_estimators=20, random_state=0), False, 200),
+    "lp-csb": (partial(PNormBoostClassifier, n_estimators=10), False, 100),
+    "lp-csb, prices per row": (partial(PNormBoostClassifier, n_estimators=10), True, 130),
+    "adaboost.m2": (partial(PNormBoostClassifier, 2, "adaboost.m2", n_estimators=10), False, 100),
 }
 
 

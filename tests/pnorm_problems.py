@@ -10,8 +10,9 @@ from costboost.boosting.pnorm.loop import Mixing, MixingSetting
 from costboost.boosting.pnorm.methods import (
     METHODS,
 )
-from costboost.boosting.pnorm.rows import PNormRows
+from costboost.boosting.pnorm.rows import PNormLoader
 from costboost.shards.layout import plan_layout
+from costboost.shards.loading import RowData
 from costboost.trees.grower import Limits
 
 NAMES = list(METHODS)
@@ -55,11 +56,7 @@ def mixture_of(rng, n, K):
 
 
 def loader(y, costs, weights, K):
-    def load(rows):
-        own = costs if costs.is_constant else costs[rows]
-        return PNormRows(y[rows], own, None if weights is None else weights[rows], K)
-
-    return load
+    return PNormLoader(RowData(y, weights, costs), K).load
 
 
 def fetch(loop, name):
@@ -76,6 +73,6 @@ def run(X, y, C, method="lp-csb", *, p=2.0, step="harmonic", T=5, n_shards=1, we
     codes = binner.encode(X, positions=layout.positions)
     with layout.cut(codes, loader(y, costs, weights, K)) as shards:
         learner = RelationalTree(binner, K, limits, METHODS[method].one_label)
-        choices = (METHODS[method], learner, K, MixingSetting(T, p, step))
+        choices = (METHODS[method], learner, costs, K, MixingSetting(T, p, step))
         loop = Mixing(shards, *choices, weighted=weights is not None)
         return list(loop.rounds()), loop

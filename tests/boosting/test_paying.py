@@ -11,7 +11,9 @@ from costboost import (
     GradientBoostClassifier,
     PNormBoostClassifier,
 )
+from costboost.boosting.paying import make_bill
 from costboost.metrics import total_cost
+from costboost.shards.grid import to_floats
 from told_costs import costs_of
 
 # Prices at random: some of them are dearer for right answers than for wrong ones.
@@ -93,3 +95,34 @@ def test_train_cost_is_what_the_models_own_decisions_cost(name, n_classes, posit
 def test_train_cost_where_a_threshold_is_outside_or_equal(name, prices, positive):
     X, y = rows(2)
     assert_cost_is_own(name, X, y, Costs(**prices, positive=positive))
+
+
+def test_bills_count_and_price_decisions_row_by_row():
+    C = np.random.default_rng(1).uniform(0, 3, (N, 3))
+    truth, weights = np.arange(N) % 3, np.random.default_rng(2).integers(1, 4, N).astype(float)
+    bill = make_bill(Costs.of_rows(C).bind([0, 1, 2], N), truth, slice(0, N))
+    price, rng = np.zeros((1, 2), dtype=np.int64), np.random.default_rng(3)
+    first = weights @ C[:, 0]
+    for _ in range(3):
+        decided, confusion = rng.integers(0, 3, N), np.zeros((3, 3), dtype=np.int64)
+        for rows in (slice(0, 70), slice(70, N)):
+            bill.add_change(rows, decided[rows], weights, 2.0**40, price)
+            bill.add_count(rows, decided[rows], weights, 2.0**10, confusion)
+        own = weights @ C[np.arange(N), decided]
+        np.testing.assert_allclose(to_floats(price, 2.0**40)[0], own - first, rtol=1e-12)
+        counted = [
+            [weights[(truth == k) & (decided == a)].sum() for a in range(3)] for k in range(3)
+        ]
+        np.testing.assert_array_equal(confusion / 2.0**10, counted)
+    kept = price.copy()
+    bill.add_change(slice(0, N), decided, weights, 2.0**40, price)  # nothing changed
+    np.testing.assert_array_equal(price, kept)
+
+
+def test_bills_number_as_many_classes_as_there_are():
+    truth = np.arange(600) % 300
+    for n_classes, kind in ((256, np.uint8), (300, np.uint32)):
+        costs = Costs.from_matrix(1.0 - np.eye(n_classes)).bind(np.arange(n_classes))
+        bill = make_bill(costs, truth[:n_classes], slice(None))
+        assert bill.truth.dtype == bill.room().dtype == kind
+        np.testing.assert_array_equal(bill.truth, truth[:n_classes])

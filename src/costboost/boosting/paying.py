@@ -42,7 +42,7 @@ class Bill:
 
     Attributes
     ----------
-    truth : uint8 array of shape (m,)
+    truth : uint8 array of shape (m,), uint32 of more classes than a byte can number
         The true classes, encoded.
     costs : Costs
         Bound, in the user's units; of these rows, if they have prices of their own.
@@ -52,18 +52,18 @@ class Bill:
         The payer's.
     limits : float64 array of shape (m,) or None
         The margin above which the second of two classes is the cheaper answer.
-    decisions : uint8 array of shape (m,)
+    decisions : array of shape (m,), of the same kind as `truth`
         The decisions that were made last, where they are priced row by row.
     """
 
-    truth: NDArray[np.uint8]
+    truth: NDArray[np.unsignedinteger[Any]]
     costs: Costs
     prices: Floats | None = None
     unit: float = 1.0
     limits: Floats | None = None
-    decisions: NDArray[np.uint8] | None = None
+    decisions: NDArray[np.unsignedinteger[Any]] | None = None
 
-    def paid(self, rows: slice) -> Floats:
+    def paid(self, rows: slice | Int64) -> Floats:
         """Return what each decision costs on some rows, in the user's units."""
         costs = self.costs[rows] if self.costs.per_row else self.costs
         return costs.of_labels(self.truth[rows].astype(np.int64), encoded=True)
@@ -101,10 +101,10 @@ class Bill:
         """Yield all rows, some at a time."""
         return blocks_of(len(self.truth))
 
-    def room(self) -> NDArray[np.uint8]:
+    def room(self) -> NDArray[np.unsignedinteger[Any]]:
         """Return where decisions are written."""
         if self.decisions is None:
-            self.decisions = np.zeros(len(self.truth), np.uint8)
+            self.decisions = np.zeros_like(self.truth)
         return self.decisions
 
     def price(self, weights: Floats | None, scale: float) -> Int64:
@@ -115,11 +115,47 @@ class Bill:
         kernels.price_decisions(self.room(), self.prices, unit, scale, out)
         return out
 
+    def add_count(
+        self, rows: slice, decided: Int64, weights: Floats | None, scale: float, confusion: Int64
+    ) -> None:
+        """Add the decisions on some rows to a confusion matrix of exact counts, (K, K)."""
+        counted: Any = 1
+        if weights is not None:
+            counted = (weights[rows] * scale + 0.5).astype(np.int64)
+        cells = self.truth[rows] * np.int64(confusion.shape[1]) + decided
+        np.add.at(confusion.reshape(-1), cells, counted)
+
+    def add_change(
+        self, rows: slice, decided: Int64, weights: Floats | None, scale: float, out: Int64
+    ) -> None:
+        """Decide anew on some rows; add to an exact price, (1, 2), by how much it changes.
+
+        A decision seldom does: only rows whose did are priced.
+        """
+        last = self.room()[rows]
+        changed = np.flatnonzero(last != decided)
+        if not len(changed):
+            return
+        before, now, places = last[changed], decided[changed], changed + rows.start
+        last[changed] = now
+        prices, own = self.paid(places) / self.unit, NONE if weights is None else weights[places]
+        among = np.arange(len(places))
+        out += _exact_price(prices[among, now], own, scale)
+        out -= _exact_price(prices[among, before], own, scale)
+
+
+def _exact_price(prices: Floats, weights: Floats, scale: float) -> Int64:
+    """Add up one price of each row, (m,), exactly, (1, 2)."""
+    out, only = np.zeros((1, 2), dtype=np.int64), np.zeros(len(prices), np.uint8)
+    kernels.price_decisions(only, prices[:, None], weights, scale, out)
+    return out
+
 
 def make_bill(costs: Costs, y: NDArray[np.integer[Any]], rows: NDArray[Any] | slice) -> Bill:
     """Return the bill of some rows of a table."""
     own = costs[rows] if costs.per_row else costs
-    return Bill(np.ascontiguousarray(y[rows], dtype=np.uint8), own)
+    many = costs.classes is not None and len(costs.classes) > 256
+    return Bill(np.ascontiguousarray(y[rows], dtype=np.uint32 if many else np.uint8), own)
 
 
 class Proba(Protocol):
@@ -155,9 +191,9 @@ class SetPrices(Command):
 
 @dataclass(frozen=True)
 class PayForFirst(Message):
-    """Add up what it costs to decide for the first of two answers everywhere, in a unit.
+    """Add up what it costs to decide for the first answer everywhere, in a unit.
 
-    From then on only what the second costs more is asked for: a decision seldom changes.
+    From then on only what others cost more is asked for: a decision seldom changes.
     """
 
     unit: float
@@ -170,10 +206,8 @@ class PayForFirst(Message):
         bill, out = shard.state.bill, np.zeros((1, 2), dtype=np.int64)
         weights, bill.unit = shard.state.sample_weights, self.unit
         for rows in bill.blocks():
-            prices = bill.paid(rows) / self.unit
-            first = np.zeros(len(prices), np.uint8)
-            own = NONE if weights is None else weights[rows]
-            kernels.price_decisions(first, prices, own, self.scale, out)
+            prices, own = bill.paid(rows) / self.unit, NONE if weights is None else weights[rows]
+            out += _exact_price(prices[:, 0], own, self.scale)
         return out
 
 
@@ -255,8 +289,8 @@ class Payer:
     odds : float or None
         The margin times this is the log odds (for K > 2, the softmax's input). None: the margin
         over the sum of all steps is a share s of votes, 2 s - 1.
-    proba : Proba
-        Used on the slow road.
+    proba : Proba or None
+        Used on the slow road, which may be taken where decisions are the cheapest.
     own_labels : bool
         Whether rows are grouped by, or counted at, their true classes: else no table prices them.
     own_link : bool
@@ -270,8 +304,8 @@ class Payer:
         n_classes: int,
         *,
         cheapest: bool,
-        odds: float | None,
-        proba: Proba,
+        odds: float | None = None,
+        proba: Proba | None = None,
         own_labels: bool = True,
         own_link: bool = False,
     ) -> None:
@@ -321,6 +355,7 @@ class Payer:
     def amount(self, sums: Any, total: float) -> float:
         """Return the cost, from a confusion matrix or an exact price, or on the slow road."""
         if self.slowly:
+            assert self.proba is not None
             (exact,) = self.shards.call([ExpectedPrice(self.proba, total)])
             return rounded(exact)
         if self.by_table:

@@ -1,13 +1,15 @@
 """Exact sums: numbers on an integer grid, added in any order, and back to numbers.
 
 A value v becomes the integer round(v * scale). Where its grid must be too coarse for small terms,
-kernels keep what is below a unit as well, in units of 1 / REMAINDER: an exact sum is then a pair
-(units, remainders).
+what is below a unit is kept as well, on a finer grid: an exact sum is then a pair (units,
+remainders). Kernels add both as int64, remainders in units of 1 / REMAINDER; NumPy adds both as
+float64 (`FloatGrid`).
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,15 +44,64 @@ def grid_scale(largest: float, n_rows: int, bits: int = 62) -> float:
     return math.ldexp(1.0, min(exponent, 1023))
 
 
-def to_floats(sums: Int64, scale: float, total: float = 1.0) -> Floats:
+def to_floats(
+    sums: Int64 | Floats, scale: float, total: float = 1.0, fine: float = REMAINDER
+) -> Floats:
     """Turn exact sums (..., 2) of units and remainders into numbers; scale * total may overflow.
+
+    Remainders are in units of 1 / `fine`.
 
     Examples
     --------
     >>> to_floats(np.array([[3, 2**39]]), scale=2.0).tolist()
     [1.75]
     """
-    return np.asarray((sums[..., 0] + sums[..., 1] / REMAINDER) / scale / total)
+    return np.asarray((sums[..., 0] + sums[..., 1] / fine) / scale / total)
+
+
+_WHOLE = 53  # bits: float64 sums of whole numbers below 2**53 are exact in any order
+
+
+@dataclass(frozen=True)
+class FloatGrid:
+    """The grid of sums that NumPy adds up, block by block: whole numbers, held as float64.
+
+    Attributes
+    ----------
+    scale : float
+        Units in 1.
+    fine : float
+        Parts of a unit that remainders are counted in.
+
+    Examples
+    --------
+    >>> grid = FloatGrid.of(1.0, n_terms=4)
+    >>> one, other = grid.add(np.array([0.25, 1e-20])), grid.add(np.array([0.5]))
+    >>> grid.to_float(one + other)
+    0.75
+    """
+
+    scale: float
+    fine: float
+
+    @classmethod
+    def of(cls, largest: float, n_terms: int) -> FloatGrid:
+        """Return the grid for so many terms of size at most `largest`."""
+        return cls(grid_scale(largest, n_terms, _WHOLE), grid_scale(1.0, n_terms, _WHOLE))
+
+    def add(self, terms: Floats, weights: Floats | None = None) -> Floats:
+        """Add up terms, times the weights of their rows; return the exact sum, (2,)."""
+        scaled = terms * self.scale
+        if weights is not None:
+            scaled *= weights
+        units = np.floor(scaled)
+        scaled -= units
+        scaled *= self.fine
+        return np.array([np.sum(units), np.sum(np.rint(scaled, out=scaled))])
+
+    def to_float(self, sums: Floats) -> float:
+        """Return the number that an exact sum stands for."""
+        return float(to_floats(sums, self.scale, fine=self.fine))
 
 
 _FINE = 1200  # bits behind the point, enough for every double

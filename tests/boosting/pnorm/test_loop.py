@@ -15,7 +15,7 @@ from costboost.boosting.pnorm.methods import (
     rate_bound,
 )
 from costboost.boosting.pnorm.model import assemble_mixture
-from costboost.boosting.pnorm.rows import answer_costs, price_unit
+from costboost.boosting.pnorm.rows import cost_over_cheapest, price_unit
 from costboost.shards import layout as layout_module
 from costboost.shards.layout import plan_layout
 from costboost.shards.sampling import round_key, uniform
@@ -157,7 +157,8 @@ def test_theorem_42_holds_for_the_mean(p, step):  # invariant 39
     costs = Costs.of_rows(C).bind(np.arange(K))
     with layout.cut(np.zeros((n, 0), dtype=np.uint8), loader(y, costs, None, K)) as shards:
         setting = MixingSetting(60, p, step)
-        rounds = list(Mixing(shards, METHODS["lp-csb-a"], Pool(pool, C), K, setting).rounds())
+        choices = (METHODS["lp-csb-a"], Pool(pool, C), costs, K, setting)
+        rounds = list(Mixing(shards, *choices).rounds())
     L = np.array([r.objective for r in rounds])
     H, least = np.full((n, K), 1 / K), 0.0
     for _ in range(400):  # Frank and Wolfe's lower bound of the infimum
@@ -196,12 +197,38 @@ def test_unrolled_mixture_is_the_last_stage():
             assert_allclose(base + shares.sum(), 1.0)
 
 
-def test_answer_costs_aim_at_the_cheapest_answer():
+def test_excess_is_what_answers_cost_over_the_cheapest():
     costs = Costs.from_matrix([[2.0, 1.0], [8.0, 0.5]]).bind([0, 1])
-    prices = answer_costs(costs, np.array([0, 1, 0]), 2)
-    assert prices.labels.tolist() == [1, 1]
-    assert prices.excess.tolist() == [[1.0, 0.0], [7.5, 0.0]]
-    assert prices.floor.tolist() == [1.0, 0.5]
-    scaled = prices.scaled(price_unit(prices.largest))
-    assert (scaled.excess * scaled.unit).tolist() == prices.excess.tolist()
-    assert 0.5 <= scaled.largest <= 1.0
+    labels, excess = cost_over_cheapest(costs, np.array([0, 1]))
+    assert labels.tolist() == [1, 1]
+    assert excess.tolist() == [[1.0, 0.0], [7.5, 0.0]]
+    assert price_unit(7.5) == 8.0
+
+
+@pytest.mark.parametrize("constant", [True, False])
+def test_cost_of_decisions_is_alike_on_any_shards(constant, monkeypatch):
+    """Decisions are counted, or their prices added up, exactly: a weight of 2 is a row twice."""
+    monkeypatch.setattr(layout_module, "_DEAL", 7)
+    X, y = problem(31, n=150, K=3)
+    C, copies = matrix(31, 3) if constant else row_costs(31, y, 3), np.arange(150) % 3 + 1
+    one, two, seven = (
+        [r.train_cost for r in run(X, y, C, weights=copies * 0.25, n_shards=n, max_depth=3)[0]]
+        for n in (1, 2, 7)
+    )
+    assert one == two == seven
+    again = np.repeat(np.arange(150), copies)
+    repeated, _ = run(X[again], y[again], C if constant else C[again], max_depth=3)
+    # What has the price of its row is rounded once more, a product of weight and price.
+    rtol = 0.0 if constant else 1e-15
+    assert_allclose(4.0 * np.array(one), [r.train_cost for r in repeated], rtol=rtol)
+
+
+def test_more_classes_than_a_byte_can_number():
+    X = np.arange(600.0)[:, None]
+    y, C = np.arange(600) // 2, np.tile(np.random.default_rng(33).uniform(0.5, 1.0, 300), (300, 1))
+    np.fill_diagonal(C, 0.0)
+    by_class, loop = run(X, y, C, T=2, max_depth=2)
+    by_row, _ = run(X, y, C[y], T=2, max_depth=2)
+    decided = np.argmax(fetch(loop, "mixture"), axis=1)
+    assert_allclose(by_class[-1].train_cost, C[y, decided].sum())
+    assert_allclose([r.train_cost for r in by_row], [r.train_cost for r in by_class])

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost.boosting.pnorm.methods import (
     METHODS,
-    Rows,
+    MethodInput,
     make_stochastic,
     norm_weights,
 )
@@ -23,7 +23,7 @@ def test_signed_weights_are_the_relational_examples(name, seed, K, p):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, K, 12)
     H, C = mixture_of(rng, 12, K), row_costs(seed, y, K)
-    found = METHODS[name].examples(Rows(H, C, y, p))
+    found = METHODS[name].examples(MethodInput(H, C, y, p))
     assert_allclose(found, naive.signed(naive.examples_of(name, H, C, y, p), C.shape), atol=1e-12)
 
 
@@ -52,7 +52,7 @@ def test_pseudo_loss_is_the_error_on_s2(seed, K):  # invariant 36
     rng = np.random.default_rng(seed)
     y = rng.integers(0, K, 10)
     w, h = row_costs(seed, y, K), rng.integers(0, 2, (10, K)).astype(float)
-    v = METHODS["lp-csb"].examples(Rows(np.ones((10, K)), w, y, 1.0))
+    v = METHODS["lp-csb"].examples(MethodInput(np.ones((10, K)), w, y, 1.0))
     error = np.sum(np.maximum(v, 0)) - np.sum(v * h)
     assert_allclose(error, 0.5 * naive.pseudo_loss(w, h, y))
     assert naive.plain_loss(w, h) <= naive.pseudo_loss(w, h, y) + 1e-12
@@ -63,7 +63,7 @@ def test_pseudo_loss_is_the_error_on_s2(seed, K):  # invariant 36
 def test_label_one_weighs_as_much_as_all_zeros(seed, K, p):  # invariants 37, 38
     rng = np.random.default_rng(seed)
     y = rng.integers(0, K, 10)
-    rows = Rows(mixture_of(rng, 10, K), row_costs(seed, y, K), y, p)
+    rows = MethodInput(mixture_of(rng, 10, K), row_costs(seed, y, K), y, p)
     w, own = norm_weights(rows), (np.arange(10), y)
     assert_array_equal(w[own], 0.0)
     v = METHODS["lp-csb"].examples(rows)
@@ -75,7 +75,7 @@ def test_label_one_weighs_as_much_as_all_zeros(seed, K, p):  # invariants 37, 38
 
 
 def test_adjusted_weights_turn_some_zeros_into_ones():  # invariant 38
-    rows = Rows(np.ones((1, 3)) / 3, np.array([[0.0, 9.0, 1.0]]), np.array([0]), 1.0)
+    rows = MethodInput(np.ones((1, 3)) / 3, np.array([[0.0, 9.0, 1.0]]), np.array([0]), 1.0)
     assert_array_equal(np.sign(METHODS["lp-csb-pa"].examples(rows)), [[1, -1, 1]])
 
 
@@ -85,8 +85,8 @@ def test_expansion_and_mean_cost(seed, K):  # invariants 40, 41
     rng = np.random.default_rng(seed)
     y = rng.integers(0, K, 10)
     H, C = mixture_of(rng, 10, K), row_costs(seed, y, K)
-    rows = Rows(H, C, y, 2.0)
-    assert_array_equal(norm_weights(Rows(H, C, y, 1.0)), C)  # whatever H
+    rows = MethodInput(H, C, y, 2.0)
+    assert_array_equal(norm_weights(MethodInput(H, C, y, 1.0)), C)  # whatever H
     assert_allclose(np.sum(H * METHODS["gbse"].examples(rows), axis=1), 0.0, atol=1e-12)
     h, w = np.eye(K)[rng.integers(0, K, 10)], norm_weights(rows)
     reward = np.sum(METHODS["dse"].examples(rows) * h)  # most weight right is least cost

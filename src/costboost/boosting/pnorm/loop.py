@@ -19,20 +19,19 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from costboost.boosting.links import MAX_ALPHA
+from costboost.boosting.paying import Payer, PayForFirst
 from costboost.boosting.pnorm.learner import Relation, RelationalLearner
 from costboost.boosting.pnorm.messages import (
     Bind,
+    Decide,
     DistanceSum,
-    FloorSum,
-    LargestFloor,
     LargestSigned,
     Mix,
     ObjectiveSum,
-    PaidSum,
-    Price,
     Rescale,
     Reward,
     Reweigh,
+    SetExcess,
     SetVectors,
     SlopeSum,
     Sum,
@@ -40,7 +39,8 @@ from costboost.boosting.pnorm.messages import (
 )
 from costboost.boosting.pnorm.methods import Method, lipschitz
 from costboost.boosting.pnorm.rows import price_unit
-from costboost.shards.grid import grid_scale, rounded
+from costboost.costs import Costs
+from costboost.shards.grid import FloatGrid, grid_scale, rounded
 from costboost.shards.local import Shards
 
 Floats = NDArray[np.float64]
@@ -50,7 +50,6 @@ Step = Literal["harmonic", "average", "bound", "search"]
 
 _VECTOR_BITS = 24  # of the largest signed weight of a row
 _COPIES = 1 << 6  # weights up to here that are whole numbers stand for copies of rows
-_EXACT = 53  # bits: float64 sums of whole numbers below 2**53 are exact in any order
 
 
 @dataclass(frozen=True)
@@ -101,6 +100,8 @@ class Mixing:
         Of `PNormRows`, in any grouping.
     method : Method
     learner : RelationalLearner
+    costs : Costs
+        Bound, in the user's units.
     n_classes : int
     setting : MixingSetting
     weighted : bool
@@ -112,6 +113,7 @@ class Mixing:
         shards: Shards,
         method: Method,
         learner: RelationalLearner,
+        costs: Costs,
         n_classes: int,
         setting: MixingSetting,
         *,
@@ -121,13 +123,15 @@ class Mixing:
         self.n_classes = n_classes
         self.stop: Stop = "rounds"
         self.total_alpha = 0.0
-        (self.largest_cost,) = shards.call([Price()])  # over the cheapest, in the user's units
+        (self.largest_cost,) = shards.call([SetExcess()])  # in the user's units
         self._unit = price_unit(self.largest_cost)
         exponent, copies = self._weigh() if weighted else (0, 1)
         start = 0.0 if method.adaptive else 1.0 / n_classes
         (total,) = shards.call([Bind(self._unit, exponent, copies, start, method.adaptive)])
         self._total_weight = rounded(total)
-        self._floor = self._total_floor()
+        self._payer = payer = Payer(shards, costs, n_classes, cheapest=False)
+        if payer.priced:
+            (self._paid,) = shards.call([PayForFirst(payer.unit, payer.scale)])
 
     # --- before the first round
 
@@ -150,17 +154,9 @@ class Mixing:
 
     def _sum(self, kind: type[Sum], bound: float, **what: Any) -> float:
         """Return the weighted sum over all rows of terms of size at most `bound`, exactly."""
-        n_terms = self.shards.n_rows * self.n_classes
-        scale = grid_scale(bound * self._heaviest, n_terms, _EXACT)
-        fine = grid_scale(1.0, n_terms, _EXACT)
-        (sums,) = self.shards.call([kind(scale, fine, **what)])
-        units, rest = sums.tolist()
-        return float((units + rest / fine) / scale)
-
-    def _total_floor(self) -> float:
-        """Return what the cheapest answers cost, over all rows."""
-        (bound,) = self.shards.call([LargestFloor()])
-        return self._sum(FloorSum, bound) if bound > 0.0 else 0.0
+        grid = FloatGrid.of(bound * self._heaviest, self.shards.n_rows * self.n_classes)
+        (sums,) = self.shards.call([kind(grid, **what)])
+        return grid.to_float(sums)
 
     def _said(self, relation: Relation) -> dict[str, Any]:
         """Return what messages say of a hypothesis."""
@@ -271,7 +267,6 @@ class Mixing:
             p * self.n_classes,
             **self._said(relation),
             pseudo=method.answers == "relational",
-            adaptive=method.adaptive,
             p=p,
             alpha=alpha,
         )
@@ -294,5 +289,13 @@ class Mixing:
         """Return the objective, the mean over rows, and the cost of all decisions."""
         share = 1.0 / self.total_alpha if self.method.adaptive else 1.0
         total = self._sum(ObjectiveSum, 1.0, p=self.setting.p, share=share)
-        paid = self._sum(PaidSum, 1.0) * self._unit + self._floor
-        return total * self._unit / self._total_weight, paid * self._weight_unit
+        return total * self._unit / self._total_weight, self._pay() * self._weight_unit
+
+    def _pay(self) -> float:
+        """Return the cost of all decisions, at the weights that rows hold."""
+        payer = self._payer
+        scale = payer.scale if payer.priced else payer.weight_scale
+        (sums,) = self.shards.call([Decide(scale, payer.priced)])
+        if payer.priced:  # decisions that changed were priced
+            sums = self._paid = self._paid + sums
+        return payer.amount(sums, self.total_alpha)

@@ -1,8 +1,4 @@
-"""What the L_p family asks of those who hold rows.
-
-Sums of real terms are exact: a term is cut into whole grid units and a remainder on a finer grid,
-and float64 sums of whole numbers below 2**53 do not depend on their order.
-"""
+"""What the L_p family asks of those who hold rows."""
 
 from __future__ import annotations
 
@@ -12,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.pnorm.methods import Method, norm_weights, power
-from costboost.boosting.pnorm.rows import Bits, PNormRows, mixed_in, said
-from costboost.shards.grid import exact_count, exact_sum
+from costboost.boosting.pnorm.rows import Bits, PNormRows, mixed_in, said, wrong_answers
+from costboost.shards.grid import FloatGrid, exact_count, exact_sum
 from costboost.shards.messages import Command, Largest, Message
 from costboost.shards.rows import Shard
 from costboost.shards.sampling import round_key, uniform
@@ -29,15 +25,15 @@ TINY = 1e-280
 
 
 @dataclass(frozen=True)
-class Price(Largest):
-    """Work out what answers cost; tell the largest, in the user's units."""
+class SetExcess(Largest):
+    """Put in place what answers cost over the cheapest; tell the largest, in the user's units."""
 
     changes = True
 
     def answer(self, shard: Shard) -> float:
         """Return the largest."""
-        price: float = shard.state.price()
-        return price
+        largest: float = shard.state.set_excess()
+        return largest
 
 
 @dataclass(frozen=True)
@@ -46,14 +42,17 @@ class WeightFacts(Largest):
 
     def answer(self, shard: Shard) -> Floats:
         """Return both."""
-        weights = shard.state.weights
-        alive = weights[weights > 0.0]
-        if not len(alive):
-            return np.array([0.0, -np.inf])
-        mantissas, exponents = np.frexp(alive)
-        whole = (mantissas * 2.0**53).astype(np.int64)
-        last = np.frexp((whole & -whole).astype(float))[1] - 1  # the lowest bit that is set
-        return np.array([np.max(alive), -float(np.min(exponents - 53 + last))])
+        state, found = shard.state, np.array([0.0, -np.inf])
+        for rows in state.blocks():
+            weights = state.weights[rows]
+            alive = weights[weights > 0.0]
+            if not len(alive):
+                continue
+            mantissas, exponents = np.frexp(alive)
+            whole = (mantissas * 2.0**53).astype(np.int64)
+            last = np.frexp((whole & -whole).astype(float))[1] - 1  # the lowest bit that is set
+            np.maximum(found, [np.max(alive), -float(np.min(exponents - 53 + last))], out=found)
+        return found
 
 
 @dataclass(frozen=True)
@@ -74,31 +73,27 @@ class Bind(Message):
     def answer(self, shard: Shard) -> int:
         """Prepare the rows; return the sum of the weights."""
         state: PNormRows = shard.state
-        shape = (len(state.y), state.n_classes)
-        state.prices, state.copies = state.prices.scaled(self.unit), self.copies
+        shape = (state.n_rows, state.n_classes)
+        state.excess /= self.unit
+        state.copies = self.copies
         state.mixture = np.full(shape, self.start)
         state.vectors = np.empty(shape, dtype=np.int32)
-        total = exact_count(len(state.y))
+        total = exact_count(state.n_rows)
         if state.weights is not None:
             state.weights = np.ldexp(state.weights, -self.exponent)
-            total = exact_sum(state.weights)
+            total = sum(exact_sum(state.weights[rows]) for rows in state.blocks())
         if self.adaptive:
-            state.mislabel = np.empty(shape)
-            for rows in state.blocks():
-                excess, weights = state.excess(rows), state.weights_of(rows)
-                if weights is not None and not self.copies:
-                    excess = excess * weights
-                state.mislabel[rows] = excess
+            self._set_mislabel(state)
         return total
 
-
-@dataclass(frozen=True)
-class LargestFloor(Largest):
-    """Tell the largest cost of a cheapest answer, in the user's units."""
-
-    def answer(self, shard: Shard) -> float:
-        """Return the largest."""
-        return float(np.max(np.abs(shard.state.prices.floor), initial=0.0))
+    def _set_mislabel(self, state: PNormRows) -> None:
+        n_wrong = state.n_classes - 1
+        state.mislabel = np.empty((state.n_rows, n_wrong))
+        for rows in state.blocks():
+            excess, weights = state.excess_of(rows), state.weights_of(rows)
+            wrong = wrong_answers(state.labels_of(rows), state.n_classes)
+            own = excess[wrong].reshape(-1, n_wrong)
+            state.mislabel[rows] = own if weights is None or self.copies else own * weights
 
 
 # --- exact sums
@@ -108,8 +103,7 @@ class LargestFloor(Largest):
 class Sum(Message):
     """Add up terms of rows, times their weights, exactly, (2,): units and remainders."""
 
-    scale: float
-    fine: float
+    grid: FloatGrid
 
     def terms(self, shard: Shard, rows: slice) -> Floats:
         """Return the terms of some rows, (m, any)."""
@@ -119,32 +113,8 @@ class Sum(Message):
         """Return the sums."""
         state, sums = shard.state, np.zeros(2)
         for rows in state.blocks():
-            weights, scaled = state.weights_of(rows), self.terms(shard, rows) * self.scale
-            scaled = scaled if weights is None else scaled * weights
-            units = np.floor(scaled)
-            sums += np.sum(units), np.sum(np.rint((scaled - units) * self.fine))
+            sums += self.grid.add(self.terms(shard, rows), state.weights_of(rows))
         return sums
-
-
-@dataclass(frozen=True)
-class FloorSum(Sum):
-    """What the cheapest answers cost."""
-
-    def terms(self, shard: Shard, rows: slice) -> Floats:
-        """Return what the cheapest answers cost."""
-        floor: Floats = shard.state.floor(rows)
-        return floor
-
-
-@dataclass(frozen=True)
-class PaidSum(Sum):
-    """What decisions cost over the cheapest answers."""
-
-    def terms(self, shard: Shard, rows: slice) -> Floats:
-        """Return what the decisions by the mixture cost."""
-        state = shard.state
-        decided = np.argmax(state.mixture[rows], axis=1)
-        return np.take_along_axis(state.excess(rows), decided[:, None], axis=1)
 
 
 @dataclass(frozen=True)
@@ -157,7 +127,7 @@ class ObjectiveSum(Sum):
     def terms(self, shard: Shard, rows: slice) -> Floats:
         """Return H^p C."""
         state = shard.state
-        return np.asarray(power(state.mixture[rows] * self.share, self.p) * state.excess(rows))
+        return np.asarray(power(state.mixture[rows] * self.share, self.p) * state.excess_of(rows))
 
 
 @dataclass(frozen=True)
@@ -186,14 +156,13 @@ class SlopeSum(Sum):
     answers: Bits | None
     stochastic: bool
     pseudo: bool
-    adaptive: bool
     p: float
     alpha: float
 
     def terms(self, shard: Shard, rows: slice) -> Floats:
         """Return the derivative at some rows."""
         p, state = self.p, shard.state
-        seen = state.seen(rows, p, adaptive=self.adaptive)
+        seen = state.seen(rows, p)
         answers = said(self.answers, state, shard.leaves, rows)
         change = mixed_in(answers, stochastic=self.stochastic) - seen.mixture
         ahead = np.maximum(seen.mixture + self.alpha * change, 0.0)
@@ -295,6 +264,30 @@ class Mix(Command):
 
 
 @dataclass(frozen=True)
+class Decide(Message):
+    """Decide for the largest entry of H.
+
+    The answer is a confusion matrix, (K, K), or, where decisions have the prices of their rows, by
+    how much the exact price changes, (1, 2).
+    """
+
+    scale: float
+    priced: bool
+
+    changes = True
+
+    def answer(self, shard: Shard) -> Int64:
+        """Return the matrix, or the change of the price."""
+        state: PNormRows = shard.state
+        shape = (1, 2) if self.priced else (state.n_classes, state.n_classes)
+        sums = np.zeros(shape, dtype=np.int64)
+        pay = state.bill.add_change if self.priced else state.bill.add_count
+        for rows in state.blocks():
+            pay(rows, np.argmax(state.mixture[rows], axis=1), state.weights, self.scale, sums)
+        return sums
+
+
+@dataclass(frozen=True)
 class Reweigh(Largest):
     """AdaBoost.M2: D <- D beta^(1/2 (1 + h(x, y*) - h(x, y))); tell the largest D."""
 
@@ -309,10 +302,11 @@ class Reweigh(Largest):
         factors = np.array([1.0, np.sqrt(self.beta), self.beta])
         for rows in state.blocks():
             answers = said(self.answers, state, shard.leaves, rows).astype(np.int64)
-            own = answers[np.arange(len(answers)), state.labels(rows)]
-            weights = state.mislabel[rows]
+            weights, labels = state.mislabel[rows], state.labels_of(rows)
+            own = np.take_along_axis(answers, labels[:, None], axis=1)
+            others = answers[wrong_answers(labels, state.n_classes)].reshape(weights.shape)
             alive = weights > 0.0
-            weights *= factors[1 + own[:, None] - answers]
+            weights *= factors[1 + own - others]
             np.maximum(weights, TINY, out=weights, where=alive)
             top = max(top, float(np.max(weights)))
         return top

@@ -26,32 +26,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+Labels = NDArray[np.integer[Any]]
 Answers = Literal["relational", "stochastic", "functional"]
 
 
 @dataclass(frozen=True)
-class Rows:
+class MethodInput:
     """Some rows, as a method sees them.
 
     Attributes
     ----------
     mixture : float64 array of shape (m, K)
-        H_{t-1}; for AdaBoost.M2 the mislabel distribution D instead.
+        H_{t-1}.
     costs : float64 array of shape (m, K)
         C, 0 at the label.
-    labels : int64 array of shape (m,)
+    labels : class numbers of shape (m,)
         y*, the cheapest answer.
     p : float
+    mislabel : float64 array of shape (m, K) or None
+        AdaBoost.M2's D, 0 at the label.
     """
 
     mixture: Floats
     costs: Floats
-    labels: Int64
+    labels: Labels
     p: float = 2.0
+    mislabel: Floats | None = None
 
 
-Examples = Callable[[Rows], Floats]
+Examples = Callable[[MethodInput], Floats]
 
 
 def power(base: Floats, exponent: float) -> Floats:
@@ -66,14 +69,14 @@ def power(base: Floats, exponent: float) -> Floats:
     return np.asarray(np.power(base, exponent))
 
 
-def norm_weights(rows: Rows) -> Floats:
+def norm_weights(at: MethodInput) -> Floats:
     """Return w = H^(p - 1) C, (m, K) (Eq. 5); at p = 1 that is C, whatever H."""
-    if rows.p == 1.0:
-        return rows.costs
-    return np.asarray(power(rows.mixture, rows.p - 1.0) * rows.costs)
+    if at.p == 1.0:
+        return at.costs
+    return np.asarray(power(at.mixture, at.p - 1.0) * at.costs)
 
 
-def pseudo_loss_examples(weights: Floats, labels: Int64) -> Floats:
+def pseudo_loss_examples(weights: Floats, labels: Labels) -> Floats:
     """Return S_2 of section 3.3.1: -w/2 for wrong answers, half of their sum for y*.
 
     The weighted error on these examples is the pseudo-loss
@@ -84,56 +87,57 @@ def pseudo_loss_examples(weights: Floats, labels: Int64) -> Floats:
     return np.asarray(signed)
 
 
-def _pseudo_loss(rows: Rows) -> Floats:
-    return pseudo_loss_examples(norm_weights(rows), rows.labels)
+def _pseudo_loss(at: MethodInput) -> Floats:
+    return pseudo_loss_examples(norm_weights(at), at.labels)
 
 
-def _adjusted(rows: Rows) -> Floats:
+def _adjusted(at: MethodInput) -> Floats:
     """Return the examples of w~ = w - (1/K) sum w (Proposition 3.1).
 
     The label-1 weight is sum w~ / 2 = sum w / (2 K), and w~ < 0 turns a label 0 into a 1: in
     signs, (sum w / K - w) / 2 for y* (where w is 0) and for all others alike.
     """
-    weights = norm_weights(rows)
+    weights = norm_weights(at)
     return np.asarray(0.5 * (weights.mean(axis=1, keepdims=True) - weights))
 
 
-def _abstract(rows: Rows) -> Floats:
+def _abstract(at: MethodInput) -> Floats:
     """Return -w: a stochastic f minimises sum w f itself (Eq. 4)."""
-    return -norm_weights(rows)
+    return -norm_weights(at)
 
 
-def _expanded(rows: Rows) -> Floats:
+def _expanded(at: MethodInput) -> Floats:
     """Return max w - w: every answer is a label, more or less right (section 3.3)."""
-    weights = norm_weights(rows)
+    weights = norm_weights(at)
     return np.asarray(weights.max(axis=1, keepdims=True) - weights)
 
 
-def _mean_cost(rows: Rows) -> Floats:
+def _mean_cost(at: MethodInput) -> Floats:
     """Return E_{y' ~ H} C, (m, 1): what the mixture costs at x."""
-    return np.asarray(np.sum(rows.mixture * rows.costs, axis=1, keepdims=True))
+    return np.asarray(np.sum(at.mixture * at.costs, axis=1, keepdims=True))
 
 
-def _gbse(rows: Rows) -> Floats:
+def _gbse(at: MethodInput) -> Floats:
     """Return E_{y' ~ H} C - C: label 1 for answers cheaper than the mixture (Abe et al. 2004)."""
-    return _mean_cost(rows) - rows.costs
+    return _mean_cost(at) - at.costs
 
 
-def _gbse_t(rows: Rows) -> Floats:
+def _gbse_t(at: MethodInput) -> Floats:
     """Return E_{y' ~ H} C / K - C, as section 3.3.3 describes the variant with a proof."""
-    return np.asarray(_mean_cost(rows) / rows.costs.shape[1] - rows.costs)
+    return np.asarray(_mean_cost(at) / at.costs.shape[1] - at.costs)
 
 
-def _average_cost(rows: Rows) -> Floats:
+def _average_cost(at: MethodInput) -> Floats:
     """Return the mean cost of the wrong answers for y*, 0 for all others (Margineantu 2001)."""
-    signed = np.zeros_like(rows.costs)
-    n_wrong = rows.costs.shape[1] - 1
-    signed[np.arange(len(rows.labels)), rows.labels] = rows.costs.sum(axis=1) / n_wrong
+    signed = np.zeros_like(at.costs)
+    n_wrong = at.costs.shape[1] - 1
+    signed[np.arange(len(at.labels)), at.labels] = at.costs.sum(axis=1) / n_wrong
     return signed
 
 
-def _mislabel(rows: Rows) -> Floats:
-    return pseudo_loss_examples(rows.mixture, rows.labels)
+def _mislabel(at: MethodInput) -> Floats:
+    assert at.mislabel is not None
+    return pseudo_loss_examples(at.mislabel, at.labels)
 
 
 @dataclass(frozen=True)
@@ -143,7 +147,7 @@ class Method:
     Attributes
     ----------
     name, source : str
-    examples : Rows -> signed weights (m, K)
+    examples : MethodInput -> signed weights (m, K)
     answers : "relational" | "stochastic" | "functional"
         What a hypothesis adds to the mixture: h in {0, 1} as it is; h made a distribution
         (uniform over the labels with h = 1, over all where there is none); or exactly one label.

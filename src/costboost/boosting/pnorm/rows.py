@@ -1,10 +1,12 @@
 """What the L_p family holds of its rows, shard by shard, and what it reads of them by blocks.
 
-    prices      what each answer costs over the cheapest: one table (K, K), or (m, K) by row
+    bill        truth and costs, and what decisions are paid with
     weights     (m,)     if there are any
+    labels      (m,)     y*, the cheapest answer; by class (K,) where costs are constant
+    excess      (m, K)   C, what each answer costs over the cheapest; or (K, K), by class
     mixture     (m, K)   H, the mixture so far
     vectors     (m, K)   int32, signed weights of the relational examples, on a grid
-    mislabel    (m, K)   AdaBoost.M2's D
+    mislabel    (m, K-1) AdaBoost.M2's D, of the wrong answers
 
 Passes over rows go by small blocks, so that nothing as large as the rows is made beside them.
 """
@@ -18,59 +20,42 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting.pnorm.methods import Method, Rows, make_stochastic
+from costboost.boosting.paying import Bill, make_bill
+from costboost.boosting.pnorm.methods import Method, MethodInput, make_stochastic
 from costboost.costs import Costs
 from costboost.shards.loading import RowData
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 Bits = NDArray[np.uint8]
+Labels = NDArray[np.integer[Any]]
 
 _BLOCK = 1 << 14  # numbers in a block: it and its copies stay in the cache
 _NOTHING = np.zeros(0)
 
 
-@dataclass(frozen=True)
-class AnswerCosts:
-    """What each answer costs over the cheapest one, by class or by row.
+def cost_over_cheapest(costs: Costs, truth: Labels) -> tuple[Labels, Floats]:
+    """Return the cheapest answer of some rows, (m,), and what each costs more, (m, K).
 
-    Attributes
-    ----------
-    labels : int64 array of shape (K,) or (n,)
-        The cheapest answer: the true one, unless another costs less.
-    excess : float64 array of shape (K, K) or (n, K)
-        C, by true class or by row, in units of `unit`.
-    floor : float64 array of shape (K,) or (n,)
-        What the cheapest answer costs, in the user's units.
-    unit : float
-        What `excess` was divided by, a power of two.
-    constant : bool
-        Whether the arrays are by class.
+    The cheapest is the true one, unless another costs less.
     """
-
-    labels: Int64
-    excess: Floats
-    floor: Floats
-    unit: float
-    constant: bool
-
-    @property
-    def largest(self) -> float:
-        """The largest of `excess`."""
-        return float(np.max(self.excess, initial=0.0))
-
-    def scaled(self, unit: float) -> AnswerCosts:
-        """Return the costs in another unit, a power of two."""
-        return replace(self, excess=self.excess * (self.unit / unit), unit=unit)
+    own = truth.astype(np.int64)
+    prices = costs.of_labels(own, encoded=True)
+    labels = costs.cheapest_labels(own, encoded=True)
+    prices -= np.take_along_axis(prices, labels[:, None], axis=1)
+    return labels, prices
 
 
-def answer_costs(costs: Costs, y: Int64, n_classes: int) -> AnswerCosts:
-    """Turn bound costs and encoded labels into what each answer costs, in the user's units."""
-    keys = np.arange(n_classes) if costs.is_constant else y
-    excess = costs.of_labels(keys, encoded=True)
-    labels = np.asarray(costs.cheapest_labels(keys, encoded=True), dtype=np.int64)
-    floor = excess[np.arange(len(keys)), labels]
-    return AnswerCosts(labels, excess - floor[:, None], floor, 1.0, costs.is_constant)
+def wrong_answers(labels: Labels, n_classes: int) -> NDArray[np.bool_]:
+    """Return where an answer is not the cheapest one, (m, K).
+
+    Examples
+    --------
+    >>> values = np.arange(6).reshape(2, 3)
+    >>> values[wrong_answers(np.array([0, 1]), 3)].reshape(2, 2).tolist()
+    [[1, 2], [3, 5]]
+    """
+    return np.asarray(np.arange(n_classes, dtype=labels.dtype) != labels[:, None])
 
 
 def price_unit(largest: float) -> float:
@@ -84,9 +69,8 @@ class PNormRows:
 
     Attributes
     ----------
-    y : class numbers of shape (m,), the truth
-    costs : Costs
-        Bound, in the user's units; of these rows, if they have prices of their own.
+    bill : Bill
+    weights : float64 array of shape (m,) or None
     n_classes : int
     copies : int
         The largest weight, if all are small whole numbers: rows given several times. Else 0.
@@ -96,11 +80,11 @@ class PNormRows:
         For histograms of few codes; see `costboost.shards.modes.Vectors`.
     """
 
-    y: NDArray[Any]
-    costs: Costs
+    bill: Bill
     weights: Floats | None
     n_classes: int
-    prices: AnswerCosts = field(init=False)
+    labels: Labels = field(default_factory=lambda: np.zeros(0, np.uint8))
+    excess: Floats = field(default_factory=lambda: _NOTHING)
     copies: int = 1
     mixture: Floats = field(default_factory=lambda: _NOTHING)
     vectors: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 0), np.int32))
@@ -108,34 +92,43 @@ class PNormRows:
     answers: Bits | None = None
     room: Int64 | None = None
 
-    def price(self) -> float:
-        """Work out what answers cost; return the largest, in the user's units."""
-        self.prices = answer_costs(self.costs, np.asarray(self.y, np.int64), self.n_classes)
-        return self.prices.largest
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.bill.truth)
+
+    def set_excess(self) -> float:
+        """Work out what answers cost over the cheapest; return the largest, in the user's units."""
+        costs, truth = self.bill.costs, self.bill.truth
+        if costs.is_constant:
+            self.labels, self.excess = cost_over_cheapest(costs, np.arange(self.n_classes))
+        else:
+            self.labels = np.empty_like(truth)
+            self.excess = np.empty((self.n_rows, self.n_classes))
+            for rows in self.blocks():
+                own = cost_over_cheapest(costs[rows], truth[rows])
+                self.labels[rows], self.excess[rows] = own
+        return float(np.max(self.excess, initial=0.0))
 
     # --- some rows
 
     def blocks(self) -> Iterator[slice]:
         """Yield all rows, a few at a time."""
         step = max(1, _BLOCK // self.n_classes)
-        for start in range(0, len(self.y), step):
-            yield slice(start, min(start + step, len(self.y)))
+        for start in range(0, self.n_rows, step):
+            yield slice(start, min(start + step, self.n_rows))
 
     def _keys(self, rows: slice) -> Any:
         """Return where prices of some rows are: at their classes, or at the rows themselves."""
-        return self.y[rows] if self.prices.constant else rows
+        return self.bill.truth[rows] if self.bill.costs.is_constant else rows
 
-    def excess(self, rows: slice) -> Floats:
+    def excess_of(self, rows: slice) -> Floats:
         """Return C, (m, K)."""
-        return np.asarray(self.prices.excess[self._keys(rows)])
+        return np.asarray(self.excess[self._keys(rows)])
 
-    def labels(self, rows: slice) -> Int64:
+    def labels_of(self, rows: slice) -> Labels:
         """Return the cheapest answers, (m,)."""
-        return np.asarray(self.prices.labels[self._keys(rows)])
-
-    def floor(self, rows: slice) -> Floats:
-        """Return what the cheapest answers cost, (m, 1)."""
-        return np.asarray(self.prices.floor[self._keys(rows)][:, None])
+        return np.asarray(self.labels[self._keys(rows)])
 
     @property
     def sample_weights(self) -> Floats | None:
@@ -146,10 +139,13 @@ class PNormRows:
         """Return the weights, (m, 1), if there are any."""
         return None if self.weights is None else np.asarray(self.weights[rows, None])
 
-    def seen(self, rows: slice, p: float, *, adaptive: bool) -> Rows:
-        """Return some rows as a method sees them."""
-        mixture = self.mislabel if adaptive else self.mixture
-        return Rows(mixture[rows], self.excess(rows), self.labels(rows), p)
+    def seen(self, rows: slice, p: float, *, adaptive: bool = False) -> MethodInput:
+        """Return some rows as a method sees them; `adaptive` as in `Method`."""
+        labels, mislabel = self.labels_of(rows), None
+        if adaptive:
+            mislabel = np.zeros((len(labels), self.n_classes))
+            mislabel[wrong_answers(labels, self.n_classes)] = self.mislabel[rows].ravel()
+        return MethodInput(self.mixture[rows], self.excess_of(rows), labels, p, mislabel)
 
     def signed(self, rows: slice, method: Method, p: float) -> Floats:
         """Return the signed weights of some rows; copies of rows are not in them."""
@@ -171,11 +167,11 @@ class PNormLoader:
     n_segments = 1
 
     def load(self, rows: NDArray[Any] | slice) -> PNormRows:
-        """Return what a shard holds of some rows; class numbers take a byte each, if they can."""
-        own, kind = self.data.take(rows), np.uint8 if self.n_classes <= 256 else np.uint32
-        assert own.costs is not None
-        labels = np.ascontiguousarray(own.y, dtype=kind)
-        return PNormRows(labels, own.costs, own.weights, self.n_classes)
+        """Return what a shard holds of some rows."""
+        y, weights, costs = self.data.y, self.data.weights, self.data.costs
+        assert costs is not None
+        own = None if weights is None else weights[rows]
+        return PNormRows(make_bill(costs, y, rows), own, self.n_classes)
 
     def blank(self) -> PNormLoader:
         """Return the same of no rows."""
