@@ -113,14 +113,14 @@ def test_balances_that_cancel_are_passed_over_again():
     rows.hypothesis = Hypothesis(rows.hypothesis.votes, np.ones(3))
     right = rows.hypothesis.votes[rows.leaves] == rows.labels
     rows.weights = np.where(right, rows.weights, 0.0)
-    sizes = 1.0 - 1e-9 * np.arange(1, 201)
+    sizes = 1.0 - 2.0**-44 * np.arange(1, 201)
     rows.u = np.where(rows.labels[:, None] == np.arange(2), sizes[:, None], -sizes[:, None])
     shards, sums = sums_of(rows)
     with shards:
         plus, minus = sums.balance()
     q = rows.weights / rows.weights.sum()
     assert_allclose(plus, np.sum(q * (1 + sizes)), rtol=1e-12)
-    assert_allclose(minus, np.sum(q * (1e-9 * np.arange(1, 201))), rtol=1e-6)
+    assert_allclose(minus, np.sum(q * (1.0 - sizes)), rtol=1e-9)
 
 
 def test_weights_by_leaf_come_with_the_outline():
