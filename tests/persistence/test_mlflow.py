@@ -76,6 +76,31 @@ def test_what_is_written_is_what_is_loaded_and_nothing_else(tmp_path):
     pd.testing.assert_frame_equal(seen["answer"], CostScorer(model, prices).predict(X))
 
 
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (
+            {"fp": np.int64(7), "fn": np.float32(0.5), "positive": np.str_("fraud")},
+            {"fp": 7, "fn": 0.5, "positive": "fraud"},
+        ),
+        ([[np.int64(0), 1], ["amount", np.float32(2)]], [[0, 1], ["amount", 2.0]]),
+        (np.array([[0, 1], [5, 0]]), [[0, 1], [5, 0]]),
+        (None, None),
+    ],
+)
+def test_prices_may_be_numbers_of_numpy(given, kept):
+    model, X = fitted("auto of a frame")
+    seen = []
+
+    def write(data_path, **more):
+        scorer = _load_pyfunc(data_path)
+        seen.extend([scorer.prices, scorer.predict(X)])
+
+    _write(write, model, given, {})
+    assert seen[0] == kept
+    pd.testing.assert_frame_equal(seen[1], CostScorer(model, given).predict(X))
+
+
 def test_one_row_of_one_price():
     model, X = fitted("auto of a frame")
     scorer = CostScorer(model, {"fp": 1, "fn": "amount", "positive": "fraud"})

@@ -112,6 +112,11 @@ def test_numbers_at_the_ends_of_their_ranges():
     ]  # fmt: skip
 
 
+def test_zero_has_no_minus():
+    assert (number(-0.0), share(-0.0)) == ("0", "0%")
+    assert [amount(-0.0, c) for c in ("EUR", "$", None)] == ["0.00 EUR", "$0.00", "0"]
+
+
 def test_ticks_that_differ_are_written_differently():
     rng = np.random.default_rng(0)
     for _ in range(200):

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from costboost import Costs
 from costboost.metrics import bootstrap_interval, mean_cost
 from costboost.report.figures import compute_figures, sum_interval
-from report_cases import CASES, draw_values
+from report_cases import CASES, draw_values, two_class_rows
 
 
 @pytest.mark.parametrize(
@@ -45,6 +46,26 @@ def test_scaling_prices_scales_the_interval():
         np.testing.assert_allclose(
             sum_interval(factor * paid), np.multiply(factor, sum_interval(paid))
         )
+
+
+@pytest.mark.parametrize("power", [-1000, -664, -350, -299, 299, 350, 664, 1000])
+def test_the_interval_is_as_wide_at_the_smallest_and_largest_prices(power):
+    paid = np.random.RandomState(0).gamma(1.0, 1.0, 300)
+    # In another power of two only the cube of the spread may round differently.
+    wanted = np.ldexp(sum_interval(paid), power)
+    np.testing.assert_allclose(sum_interval(np.ldexp(paid, power)), wanted, rtol=1e-15, atol=0)
+
+
+@pytest.mark.parametrize("price", [1e-300, 1e-200, 1e103, 1e150, 1e299])
+def test_figures_at_the_ends_of_what_costs_may_be(price):
+    rng = np.random.RandomState(0)
+    proba, y = rng.random_sample(200), rng.randint(2, size=200)
+    unit, scaled = (
+        compute_figures(two_class_rows(proba, y, Costs(fp=one, fn=3 * one))) for one in (1.0, price)
+    )
+    np.testing.assert_allclose(np.divide(scaled.bill, price), unit.bill, rtol=1e-12)
+    for mine, theirs in zip(scaled.policies, unit.policies, strict=True):
+        np.testing.assert_allclose(np.divide(mine.saved, price), theirs.saved, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", CASES)

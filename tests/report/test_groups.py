@@ -86,6 +86,17 @@ def test_numbers_are_cut_into_parts_of_as_many_rows_each():
     assert codes.tolist() == [0, 0, 0, 0]
 
 
+def test_infinite_numbers_fall_into_the_outer_parts():
+    values = np.concatenate([np.arange(1000.0), [np.inf] * 30, [np.nan] * 20])
+    labels, codes = read_groups(np.zeros((1050, 1)), {"g": values})["g"]
+    assert labels[0] == "0 to 199.8"
+    assert labels[4:] == ["799.2 to inf", "missing"]
+    assert np.bincount(codes).tolist() == [200] * 4 + [230, 20]
+    labels, codes = read_groups(np.zeros((1050, 1)), {"g": -values})["g"]
+    assert labels[0] == "-inf to -799.2"
+    assert np.bincount(codes)[0] == 230
+
+
 def test_columns_are_found_by_name_or_refused():
     X = pd.DataFrame({"a": [1.0, 2.0], "b": ["u", "v"]})
     assert list(read_groups(X, "b")) == ["b"]

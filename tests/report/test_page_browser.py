@@ -130,6 +130,24 @@ def test_page_and_python_agree_at_any_prices(view, name):
             assert page_says["point"]["cost"] == pytest.approx(cost, abs=1e-9)
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1.0, 1e103, 1e150, 1e290])
+def test_page_and_python_agree_at_the_ends_of_what_costs_may_be(view, scale):
+    report = CASES["constant"]()
+    rows, page = report.page_rows, view(report)
+    values = scale * rows.prices.values
+    found = page.evaluate(
+        """values => {
+            const { bill, policies } = costboostReport.reprice({ values, limit: null });
+            return [bill, ...policies.flatMap((p) => [p.bill, p.saved])]
+                .map((b) => [b.total, b.low, b.high]);
+        }""",
+        values.ravel().tolist(),
+    )
+    says = compute_figures(rows, values)
+    bills = [says.bill, *(bill for p in says.policies for bill in (p.bill, p.saved))]
+    np.testing.assert_allclose(found, bills, rtol=1e-12, atol=0)
+
+
 def test_sliders_are_dragged(view):
     report = CASES["by_row"]()
     page = view(report)

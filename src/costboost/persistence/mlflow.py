@@ -170,10 +170,23 @@ def _write(write: Callable[..., Any], model: Any, prices: Prices, options: dict[
         data = Path(folder) / "costboost"
         data.mkdir()
         save(model, data / _MODEL)
-        (data / _PRICES).write_text(json.dumps(prices), encoding="utf-8")
+        (data / _PRICES).write_text(json.dumps(_plain(prices)), encoding="utf-8")
         made = {"loader_module": __name__, "data_path": str(data)}
         defaults = {"pip_requirements": [f"costboost=={__version__}", "pandas"]}
         return write(**made, **{**defaults, **options})
+
+
+def _plain(prices: Prices) -> Any:
+    """Return prices whose numbers are Python's own: JSON knows none of numpy's."""
+    if prices is None:
+        return None
+    if isinstance(prices, Mapping):
+        return {name: _plain_cell(cell) for name, cell in prices.items()}
+    return [[_plain_cell(cell) for cell in row] for row in prices]
+
+
+def _plain_cell(cell: Any) -> Any:
+    return cell.item() if isinstance(cell, np.generic) else cell
 
 
 def _load_pyfunc(path: str) -> CostScorer:

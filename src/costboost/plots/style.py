@@ -226,6 +226,7 @@ def unit(what: str, currency: str | None) -> str:
 
 def number(value: float, digits: int = 3) -> str:
     """Return a number with thousands separators and about `digits` significant digits."""
+    value += 0.0  # -0.0 becomes 0.0
     size = abs(value)
     if size < 1 or size >= 1e15 or not np.isfinite(value):
         return f"{value:.{digits}g}"
@@ -234,6 +235,7 @@ def number(value: float, digits: int = 3) -> str:
 
 def amount(value: float, currency: str | None) -> str:
     """Return a cost as text: with its currency, a sign before the number and a code after it."""
+    value += 0.0  # -0.0 becomes 0.0
     if not currency:
         return number(value)
     cents = 0.1 <= abs(value) < 1000 or value == 0

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -73,12 +74,23 @@ def sum_interval(paid: Floats) -> Bill:
     """
     n, total = len(paid), float(np.sum(paid))
     off = paid - total / n
+    unit = _unit(float(np.max(np.abs(off))))
+    off /= unit
     spread = float(np.sqrt(np.sum(off * off)))
     if spread == 0.0:
         return Bill(total, total, total)
     skew = float(np.sum(off * off * off)) / spread**3
     bend = skew * (Z * Z - 1.0) / 6.0
+    spread *= unit
     return Bill(total, total + spread * (bend - Z), total + spread * (bend + Z))
+
+
+def _unit(size: float) -> float:
+    """Return a power of two in which squares and cubes of numbers up to `size` are floats.
+
+    It is 1 from 1e-90 to 1e90, and dividing by it is exact.
+    """
+    return math.ldexp(1.0, 300 * int(math.frexp(size)[1] / 300))
 
 
 def compute_figures(

@@ -98,9 +98,11 @@ def _coded(table: Table, j: int) -> Coded:
 
 
 def _cut(values: NDArray[np.float64]) -> Coded:
-    """Cut numbers into parts of about as many rows each."""
-    known = values[~np.isnan(values)]
-    ends = np.unique(np.quantile(known, np.linspace(0, 1, _PARTS + 1)))
+    """Cut numbers into parts of about as many rows each; infinite ones go to the outer parts."""
+    finite = values[np.isfinite(values)]
+    ends = np.unique(np.quantile(finite, np.linspace(0, 1, _PARTS + 1)))
+    # The names of the outer parts must hold for all of their rows.
+    ends[0], ends[-1] = min(ends[0], np.nanmin(values)), max(ends[-1], np.nanmax(values))
     codes = np.clip(np.searchsorted(ends, values, side="right") - 1, 0, max(len(ends) - 2, 0))
     names = [f"{low:.4g} to {high:.4g}" for low, high in pairwise(ends)]
     return _fold(names, np.where(np.isnan(values), -1, codes), by_size=False)

@@ -282,21 +282,31 @@ function sumOf(terms) {
   return sum + lost;
 }
 
+// A power of two in which squares and cubes of numbers up to `size` are floats: 1 from 1e-90 to 1e90.
+function unitOf(size) {
+  if (!(size > 0 && size < Infinity)) return 1;
+  return 2 ** (300 * Math.trunc((Math.floor(Math.log2(size)) + 1) / 300));
+}
+
 // A sum over independent rows, and the interval that resampling them would give.
 function sumInterval(terms) {
   const total = sumOf(terms);
   const mean = total / terms.length;
+  let size = 0;
+  for (let i = 0; i < terms.length; i++) size = Math.max(size, Math.abs(terms[i] - mean));
+  const unit = unitOf(size);
   let squares = 0;
   let cubes = 0;
   for (let i = 0; i < terms.length; i++) {
-    const off = terms[i] - mean;
+    const off = (terms[i] - mean) / unit;
     squares += off * off;
     cubes += off * off * off;
   }
   const spread = Math.sqrt(squares);
   if (spread === 0) return { total, low: total, high: total };
   const bend = ((cubes / spread ** 3) * (Z * Z - 1)) / 6;
-  return { total, low: total + spread * (bend - Z), high: total + spread * (bend + Z) };
+  const wide = spread * unit;
+  return { total, low: total + wide * (bend - Z), high: total + wide * (bend + Z) };
 }
 
 function count(taken, action) {
