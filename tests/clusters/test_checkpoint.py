@@ -135,10 +135,12 @@ def test_a_file_of_other_versions_or_of_another_fit_is_refused_and_stays(tmp_pat
     path = tmp_path / "fit"
     write(path)
     content = path.read_bytes()
-    with pytest.raises(CheckpointError, match=r"another fit: parts 2 \(here 3\)"):
+    with pytest.raises(CheckpointError, match=r"by another fit: parts 2 \(here 3\)"):
         Checkpoint(path, {**ABOUT, "parts": "3"})
     monkeypatch.setattr(handshake, "__version__", "0.0.0")
-    with pytest.raises(CheckpointError, match=r"costboost .* \(here 0\.0\.0\)\. Go on with"):
+    with pytest.raises(
+        CheckpointError, match=r"by other versions: costboost .* \(here 0\.0\.0\)\."
+    ):
         Checkpoint(path, ABOUT)
     monkeypatch.undo()
     assert path.read_bytes() == content

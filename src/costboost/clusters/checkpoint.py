@@ -108,11 +108,11 @@ class Checkpoint:
             self._file.seek(0)
             self._file.truncate()
             return
-        for kind, owner in (("identity", "versions"), ("about", "fit")):
+        for kind, owner in (("identity", "other versions"), ("about", "another fit")):
             other = differences(own[kind], found[kind])
             if other:
                 raise CheckpointError(
-                    f"{self.path} was written by another {owner}: {', '.join(other)}. Go on with "
+                    f"{self.path} was written by {owner}: {', '.join(other)}. Go on with "
                     "what it was begun with, or remove the file to start anew."
                 )
 
