@@ -98,7 +98,7 @@ class Checkpoint:
 
     def _check(self, own: dict[str, Any]) -> None:
         """Read the first record; refuse a file of another fit, start anew where there is none."""
-        if self._file.read(len(_MAGIC)) != _MAGIC:
+        if not _MAGIC.startswith(self._file.read(len(_MAGIC))):  # it may end within these words
             raise CheckpointError(
                 f"{self.path} is not a checkpoint of costboost: name another file."
             )
