@@ -12,6 +12,7 @@ from costboost.clusters.requests import (
     for_parts,
     message_of,
     put_together,
+    told,
 )
 from toy_parts import Add, Numbers, Part, Rows, Square, Sum
 
@@ -20,6 +21,8 @@ def test_some_parts_are_told_their_own_of_a_list():
     listed = [Add(number) for number in range(5)]
     assert for_parts(listed, [3, 1]) == {3: Add(3), 1: Add(1)}
     assert for_parts(Add(7), [3, 1]) == Add(7)
+    assert told(listed, 3) == told(for_parts(listed, [3, 1]), 3) == Add(3)
+    assert told(Add(7), 3) == Add(7)
 
 
 def test_an_order_by_part_is_known_by_any_of_its_messages():
@@ -37,8 +40,7 @@ def test_however_groups_are_put_together_the_answers_are_those_of_all(seed):
     parts = {number: Part(Numbers((number, 3))) for number in range(9)}
     each = {}
     for number, part in parts.items():
-        told = [order[number] if isinstance(order, dict) else order for order in orders]
-        each[number] = [message.answer(part) for message in told]
+        each[number] = [told(order, number).answer(part) for order in orders]
     replies = [({number: own[1]}, own) for number, own in each.items()]
     replies = [[own[0], rows, own[2], own[3]] for rows, own in replies]
     rng.shuffle(replies)

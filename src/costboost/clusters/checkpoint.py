@@ -98,7 +98,7 @@ class Checkpoint:
 
     def _check(self, own: dict[str, Any]) -> None:
         """Read the first record; refuse a file of another fit, start anew where there is none."""
-        if self._file.read(len(_MAGIC)) != _MAGIC:
+        if not _MAGIC.startswith(self._file.read(len(_MAGIC))):  # it may end within these words
             raise CheckpointError(
                 f"{self.path} is not a checkpoint of costboost: name another file."
             )
@@ -108,11 +108,11 @@ class Checkpoint:
             self._file.seek(0)
             self._file.truncate()
             return
-        for kind, owner in (("identity", "versions"), ("about", "fit")):
+        for kind, owner in (("identity", "other versions"), ("about", "another fit")):
             other = differences(own[kind], found[kind])
             if other:
                 raise CheckpointError(
-                    f"{self.path} was written by another {owner}: {', '.join(other)}. Go on with "
+                    f"{self.path} was written by {owner}: {', '.join(other)}. Go on with "
                     "what it was begun with, or remove the file to start anew."
                 )
 

@@ -37,6 +37,7 @@ from costboost.clusters.requests import (
     for_parts,
     message_of,
     put_together,
+    told,
 )
 from costboost.clusters.transport import Transport
 from costboost.shards.messages import Message
@@ -269,7 +270,7 @@ class Driver:
         if not group.later:
             return missed
         return {
-            part: [*(_told(order, part) for order in group.later), *missed.get(part, ())]
+            part: [*(told(order, part) for order in group.later), *missed.get(part, ())]
             for part in group.parts
         }
 
@@ -381,10 +382,6 @@ class Driver:
 def new_fit() -> str:
     """Return a name for a fit, unlike any other's."""
     return uuid.uuid4().hex
-
-
-def _told(order: Said, part: int) -> Message:
-    return order if isinstance(order, Message) else order[part]
 
 
 def _ends(order: Said) -> bool:

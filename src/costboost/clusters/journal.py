@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from costboost.clusters.requests import told
 from costboost.shards.messages import Message
 
 __all__ = ["Journal", "Said"]
@@ -72,7 +73,4 @@ class Journal:
         missed = [entry.order for entry in self._entries if entry.call > calls]
         if not missed:
             return {}
-        return {
-            part: [order if isinstance(order, Message) else order[part] for order in missed]
-            for part in parts
-        }
+        return {part: [told(order, part) for order in missed] for part in parts}

@@ -75,6 +75,11 @@ def message_of(order: Order) -> Message:
     return order if isinstance(order, Message) else next(iter(order.values()))
 
 
+def told(order: Order | Sequence[Message], part: int) -> Message:
+    """Return what one part is told by an order that is for all of them or by part."""
+    return order if isinstance(order, Message) else order[part]
+
+
 def by_part(order: Order) -> bool:
     """Whether the answers of parts stay apart until all are there, in the order of parts."""
     return message_of(order).by_part

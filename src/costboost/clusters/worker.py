@@ -29,8 +29,8 @@ from costboost.clusters.requests import (
     Request,
     by_part,
     message_of,
+    told,
 )
-from costboost.shards.messages import Message
 
 __all__ = ["Worker"]
 
@@ -178,8 +178,7 @@ class Worker:
 
     def _ask(self, group: _Group, number: int, order: Order) -> Any:
         self._go_on()
-        message = order if isinstance(order, Message) else order[number]
-        return message.answer(group.parts[number].part)
+        return told(order, number).answer(group.parts[number].part)
 
     def _each(self, group: _Group, task: Callable[[int], Any]) -> dict[int, Any]:
         """Do something for every part, in threads; results in the order of parts."""
