@@ -121,10 +121,11 @@ def test_a_part_that_fails_is_named_and_takes_its_group_with_it(worker):
 
 
 class LocalError(Exception):
-    """Cannot be made again of its text alone."""
+    """Holds what cannot be pickled, whatever may have taught pickle to make errors again."""
 
     def __init__(self, one, other):
         super().__init__(f"{one} and {other}")
+        self.lock = threading.Lock()
 
 
 @dataclass(frozen=True)

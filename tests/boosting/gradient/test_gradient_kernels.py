@@ -9,6 +9,7 @@ from costboost.boosting.gradient import _gradient_kernels
 from costboost.boosting.gradient import rows as rows_module
 from costboost.boosting.gradient.losses import classes, errors
 from costboost.boosting.gradient.rows import Rows, read_both
+from costboost.shards.grid import to_floats
 from gradient_losses import derive, each_loss, example
 
 few = settings(max_examples=25, deadline=None)
@@ -65,21 +66,34 @@ def test_packed_pairs_come_apart_again(seed, n):
 
 @pytest.mark.parametrize("own_limits", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("kept", [False, True])
-def test_decisions_of_two_classes_are_counted(kernels, own_limits, weighted, kept):
+def test_decisions_of_two_classes_are_counted(kernels, own_limits, weighted):
     rng = np.random.default_rng(0)
     margins, labels = rng.integers(-2, 3, (70, 1)) / 2, rng.integers(0, 2, 70).astype(np.uint8)
     limits = rng.integers(-2, 3, 70 if own_limits else 1) / 2  # many are met, and not exceeded
     weights = rng.integers(0, 9, 70) / 4 if weighted else NONE
-    decisions = np.full(70 if kept else 0, 9, dtype=np.uint8)
     confusion = np.zeros((2, 2), dtype=np.int64)
-    kernels.count_decisions(margins, labels, limits, weights, 4.0, decisions, confusion)
+    kernels.count_decisions(margins, labels, limits, weights, 4.0, confusion)
     answers = (margins[:, 0] > limits).astype(int)
     expected = np.zeros((2, 2))
     np.add.at(expected, (labels, answers), 4 * weights if weighted else 1)
     np.testing.assert_array_equal(confusion, expected)
-    if kept:
-        np.testing.assert_array_equal(decisions, answers)
+
+
+@pytest.mark.parametrize("own_limits", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_decisions_of_two_classes_are_priced(kernels, own_limits, weighted):
+    rng = np.random.default_rng(3)
+    margins, labels = rng.integers(-2, 3, (70, 1)) / 2, rng.integers(0, 2, 70).astype(np.uint8)
+    limits = rng.integers(-2, 3, 70 if own_limits else 1) / 2
+    weights = rng.integers(0, 9, 70) / 4 if weighted else NONE
+    prices = rng.integers(0, 99, (70, 2, 2)) / 8  # of label, answer: sums are exact
+    prices[0] = np.broadcast_to(2.0**40, (2, 2))
+    out = np.zeros((1, 2), dtype=np.int64)
+    cells = (prices[:, label, answer] for label in range(2) for answer in range(2))
+    kernels.price_decisions(margins, labels, limits, *cells, 16.0, weights, 2.0**20, out)
+    answers = (margins[:, 0] > limits).astype(int)
+    paid = prices[np.arange(70), labels, answers] @ (weights if weighted else np.ones(70))
+    assert to_floats(out, 2.0**20)[0] * 16.0 == paid
 
 
 @pytest.mark.parametrize("n_actions", [0, 3, 5])

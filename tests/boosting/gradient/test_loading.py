@@ -20,11 +20,12 @@ BY_ROW = Costs(fp=1.0, fn=FN).bind([0, 1], 12)
 def test_prices_are_those_of_classes_or_of_rows():
     table = GradientLoader(RowData(Y, None, CONSTANT), uses_costs=True).load(CHOSEN).given
     assert_array_equal(table.table, [[0.0, 1.0], [5.0, 0.0]])
-    assert table.prices is None
+    assert table.prices is table.costs is None
     rows = GradientLoader(RowData(Y, None, BY_ROW), uses_costs=True).load(CHOSEN).given
     expected = np.where(Y == 1, FN, 0.0), np.where(Y == 1, 0.0, 1.0)
-    assert_array_equal(rows.prices, np.stack(expected, axis=1)[CHOSEN])
-    assert rows.table is None
+    assert_array_equal(rows.paid, np.stack(expected, axis=1)[CHOSEN])
+    assert rows.prices is rows.table is None  # made of costs when they are asked for
+    assert_array_equal(rows.priced().prices, rows.paid)
 
 
 def test_losses_without_prices_hold_none_but_decisions_are_paid():
@@ -70,9 +71,8 @@ def test_rows_made_elsewhere_are_those_made_here(costs, uses_costs):
     own = RowData(Y.astype(np.uint8), WEIGHTS, None if costs is CONSTANT else costs)
     there = blank.on(own).load(CHOSEN)
     expected = here.load(CHOSEN)
-    for name in ("y", "weights", "prices", "table"):
-        one, other = getattr(expected.given, name), getattr(there.given, name)
-        assert (one is None) == (other is None)
-        if one is not None:
-            assert_array_equal(one, other)
+    for name in ("y", "weights", *(["paid"] if uses_costs else [])):
+        assert_array_equal(getattr(expected.given, name), getattr(there.given, name))
+    for name in ("prices", "table", "costs"):
+        assert (getattr(expected.given, name) is None) == (getattr(there.given, name) is None)
     assert_array_equal(expected.bill.paid(slice(None)), there.bill.paid(slice(None)))

@@ -67,8 +67,15 @@ class PNormTrainer(ClassTrainer):
         with self.table.open(loader, part, width=plan.n_classes) as shards:
             learner = self._relational_learner(part, y)
             setting = replace(plan.setting, n_rounds=self.n_rounds)
-            choices = (plan.method, learner, costs, plan.n_classes, setting)
-            mixing = Mixing(shards, *choices, weighted=weights is not None)
+            mixing = Mixing(
+                shards,
+                plan.method,
+                learner,
+                costs,
+                plan.n_classes,
+                setting,
+                weighted=weights is not None,
+            )
             del y, costs, weights, loader  # rows elsewhere leave nothing here
             yield mixing
 

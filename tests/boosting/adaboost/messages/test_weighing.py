@@ -15,6 +15,7 @@ def shard(weights, given=None):
         weights=np.array(weights),
         sample_weights=None if given is None else np.array(given),
         absent=None,
+        blocks=lambda: [slice(0, 1), slice(1, None)],
     )
     return SimpleNamespace(state=state)
 

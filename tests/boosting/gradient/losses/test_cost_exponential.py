@@ -65,15 +65,17 @@ def test_rows_that_all_cost_nothing_weigh_1():
 
 def test_rows_of_a_class_are_taken_as_one_unless_they_aim_elsewhere():
     loss, y = CostExponentialLoss("cgada"), np.array([0, 1, 1])
-    terms, by_class = loss.of_rows(Rows(y, table=np.array([[0.0, 0.5], [1.0, 0.0]])))
-    assert by_class
+    terms = loss.bind(Rows(y, table=np.array([[0.0, 0.5], [1.0, 0.0]])))
+    assert terms.by_class
     assert (terms.a.tolist(), terms.w0.tolist()) == ([-1.0, 1.0], [0.5, 1.0])
-    terms, by_class = loss.of_rows(Rows(y, table=np.array([[0.0, 0.5], [1.0, 3.0]])))
-    assert not by_class  # class 1 is cheaper to answer 0
+    rows = Rows(y, table=np.array([[0.0, 0.5], [1.0, 3.0]]))  # class 1 is cheaper to answer 0
+    terms = loss.bind(rows)
+    assert loss.of_classes(rows) is None
+    assert not terms.by_class
     assert (terms.a.tolist(), terms.labels.tolist()) == ([-1.0] * 3, [0, 0, 0])
     own = (np.array([1.0, -2.0, 0.5]), np.zeros(3), np.ones(3))
-    terms, by_class = loss.of_rows(Rows(y, objective=own))
-    assert not by_class
+    terms = loss.bind(Rows(y, objective=own))
+    assert not terms.by_class
     assert terms.labels.tolist() == [1, 0, 1]
 
 

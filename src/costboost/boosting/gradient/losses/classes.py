@@ -120,8 +120,9 @@ class ClassTerms:
         """
         if not np.any(self.b):
             return steps
-        a, b = (self.a[self.labels], self.b[self.labels]) if self.by_class else (self.a, self.b)
-        extra = np.divide(b, a, out=np.zeros_like(a), where=a != 0.0)
+        extra = np.divide(self.b, self.a, out=np.zeros_like(self.a), where=self.a != 0.0)
+        if self.by_class:
+            extra = extra[self.labels]
         if steps.shape[1] == 1:
             return np.asarray(steps + extra[:, None])
         rows = np.arange(len(self.labels))

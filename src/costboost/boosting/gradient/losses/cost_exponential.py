@@ -105,14 +105,6 @@ class CostExponentialLoss(BuiltIn):
             a, b, w0 = self.evaluate(cost, np.ones_like(cost), cost.shape[1])
         return ExponentialTerms(aim, a, b, w0, self.total)
 
-    def _terms_of_rows(self, rows: Rows) -> ExponentialTerms:
-        """Return the same, some rows at a time: only the objective sees all of them at once."""
-        shape = (len(rows.y),) if rows.n_outputs == 1 else (len(rows.y), rows.n_outputs)
-        aim, cost = np.empty(len(rows.y), dtype=np.uint8), np.empty(shape)
-        for block, part in rows.blocks():
-            aim[block], cost[block] = _aims(part.targets, part.paid, rows.n_outputs)
-        return self._terms_at(aim, cost)
-
     def _at(self, y: Array, raw: Floats, prices: Floats) -> ExponentialTerms:
         return self.terms(y, prices, 1 if raw.ndim == 1 else raw.shape[1])
 
@@ -141,32 +133,36 @@ class CostExponentialLoss(BuiltIn):
         """Return the loss that scales the largest cost to 1."""
         return replace(self, scale=1.0 / largest) if largest > 0.0 else self
 
-    def of_rows(self, rows: Rows) -> tuple[ExponentialTerms, bool]:
-        """Return a, b, w0 by class, or by row where rows of a class differ."""
+    def of_classes(self, rows: Rows) -> ExponentialTerms | None:
+        """Return a, b, w0 by class, or None where rows of a class differ."""
+        if rows.table is None:
+            return None
+        classes = np.arange(len(rows.table))
+        terms = self.terms(classes, rows.table, rows.n_outputs)
+        return terms if np.array_equal(terms.labels, classes) else None
+
+    def _of_rows(self, rows: Rows) -> ExponentialTerms:
+        """Return a, b, w0 by row."""
         if rows.objective is not None:
             a, b, w0 = (np.ascontiguousarray(part, dtype=float) for part in rows.objective)
-            return ExponentialTerms((a > 0).astype(np.int64), a, b, w0), False
-        if rows.table is not None:
-            classes = np.arange(len(rows.table))
-            terms = self.terms(classes, rows.table, rows.n_outputs)
-            if np.array_equal(terms.labels, classes):
-                return terms, True
-        return self._terms_of_rows(rows), False
+            return ExponentialTerms((a > 0).astype(np.int64), a, b, w0)
+        shape = (len(rows.y),) if rows.n_outputs == 1 else (len(rows.y), rows.n_outputs)
+        aim, cost = np.empty(len(rows.y), dtype=np.uint8), np.empty(shape)
+        for block, part in rows.blocks():  # only the objective sees all of them at once
+            aim[block], cost[block] = _aims(part.targets, part.paid, rows.n_outputs)
+        return self._terms_at(aim, cost)
 
     def bind(self, rows: Rows) -> ClassTerms:
         """Return the loss at some rows."""
-        terms, by_class = self.of_rows(rows)
-        labels = rows.y if by_class else terms.labels
+        by_class = self.of_classes(rows)
+        terms = self._of_rows(rows) if by_class is None else by_class
+        labels = terms.labels if by_class is None else rows.y
         numbers = (terms.a, terms.b, terms.w0)
-        return ClassTerms.of(EXPONENTIAL, rows, labels, numbers, by_class)
-
-    def _of_every_row(self, rows: Rows) -> ExponentialTerms:
-        terms, by_class = self.of_rows(rows)
-        return self.terms(rows.y, rows.paid, rows.n_outputs) if by_class else terms
+        return ClassTerms.of(EXPONENTIAL, rows, labels, numbers, by_class=by_class is not None)
 
     def derivatives(self, rows: Rows, margins: Floats) -> tuple[Floats, Floats]:
         """Return weighted gradients and hessians of rows, (n, J)."""
-        terms, weights = self._of_every_row(rows), rows.unit_or_weights[:, None]
+        terms, weights = self._of_rows(rows), rows.unit_or_weights[:, None]
         parts = (terms.gradient(flat(margins)), terms.hessian(flat(margins)))
         gradients, hessians = (part.reshape(margins.shape) * weights for part in parts)
         return gradients, hessians
@@ -194,7 +190,7 @@ class CostExponentialLoss(BuiltIn):
 
     def mean_value(self, rows: Rows, margins: Floats, total: float = 0.0) -> float:
         """Return the weighted mean of the loss; `total` is the sum of the steps so far."""
-        terms = replace(self._of_every_row(rows), total=total)
+        terms = replace(self._of_rows(rows), total=total)
         return float(np.average(terms.value(flat(margins)), weights=rows.weights))
 
 
