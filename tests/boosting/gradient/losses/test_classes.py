@@ -45,7 +45,8 @@ def test_rows_read_the_numbers_of_their_class():
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("by_class", [False, True])
-def test_what_multiplies_gradients_along_a_line_is_the_derivative(n_classes, by_class):
+@pytest.mark.parametrize("alike", [False, True])
+def test_what_multiplies_gradients_along_a_line_is_the_derivative(n_classes, by_class, alike):
     """Of sum w0 exp(-(a (F + l f) + b (A + l))) in l, by differences."""
     rng = np.random.default_rng(0)
     n, m = (n_classes if by_class else 6), 6
@@ -55,7 +56,11 @@ def test_what_multiplies_gradients_along_a_line_is_the_derivative(n_classes, by_
     a, b, w0 = rng.uniform(0.5, 2, shape), rng.normal(size=shape), rng.uniform(0.5, 2, shape)
     if n_classes == 2:
         a *= np.where(np.arange(n) % 2, 1.0, -1.0)
-    terms = ClassTerms(EXPONENTIAL, labels.astype(np.uint8), by_class, a, b, w0, np.zeros(0))
+    if alike:
+        b[:], w0[:] = b.flat[0], w0.flat[0]
+    rows = Rows(labels, n_outputs=1 if n_classes == 2 else 3)
+    terms = ClassTerms.of(EXPONENTIAL, rows, labels, (a, b, w0), by_class)
+    assert terms.b.size == (1 if alike and n_classes == 2 else b.size)
     F, f = rng.normal(size=(2, m, 1 if n_classes == 2 else 3))
     total = 0.4
     at = (a[labels], b[labels], w0[labels]) if by_class else (a, b, w0)
