@@ -1,5 +1,6 @@
 """One session of Spark for all tests of a process: three slots, each with a process of Python."""
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,13 @@ def pytest_collection_modifyitems(items):
         item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
         if missing:
             item.add_marker(pytest.mark.skip(reason=missing))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_socket_outlives_its_tests():
+    """Collect what Spark leaves where it is forgiven, not in the middle of another's tests."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture(scope="session")

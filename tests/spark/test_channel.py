@@ -1,5 +1,6 @@
 """Sockets: who knows the token is let in, and nobody else's bytes are unpickled."""
 
+import contextlib
 import pickle
 import socket
 import struct
@@ -92,6 +93,13 @@ def test_a_silent_caller_delays_nobody(listener):
         assert driver is not None
         driver.close()
         task.close()
+
+
+def test_who_was_let_in_but_not_waited_for_is_hung_up_on():
+    with Listener("127.0.0.1", 0, TOKEN) as listener:
+        early = connect("127.0.0.1", listener.port, TOKEN)
+    with contextlib.closing(early), pytest.raises(ConnectionError):
+        early.receive(5.0)
 
 
 def test_who_waits_is_told_when_the_other_has_gone(pair):

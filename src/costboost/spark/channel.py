@@ -174,15 +174,15 @@ class Listener:
             threading.Thread(target=self._ask, args=(link,), daemon=True).start()
 
     def _ask(self, link: socket.socket) -> None:
-        channel = Channel(link)
         try:
+            channel = Channel(link)
             _admit(channel, self._token)
         except OSError:
-            channel.close()
+            link.close()
             return
-        if self._closed:
-            channel.close()
         self._arrived.put(channel)
+        if self._closed:
+            self._hang_up()
 
     def wait(self, timeout: float) -> Channel | None:
         """Return the next task that has been let in; None if there is none in so many seconds."""
@@ -192,11 +192,17 @@ class Listener:
             return None
 
     def close(self) -> None:
-        """Stop listening."""
+        """Stop listening, and hang up on tasks that nobody has waited for."""
         self._closed = True
         with contextlib.suppress(OSError):
             self._server.shutdown(socket.SHUT_RDWR)  # wakes the thread in accept
         self._server.close()
+        self._hang_up()
+
+    def _hang_up(self) -> None:
+        with contextlib.suppress(queue.Empty):
+            while True:
+                self._arrived.get_nowait().close()
 
     def __enter__(self) -> Self:
         return self
