@@ -24,22 +24,19 @@ def problem(seed, n=200, share=0.3, ties=False):
 
 
 def best_profit(y, score, weight, benefit, cost):
-    """max over all thresholds, each tried: the definition."""
-    weight = weight / weight.sum()
-    best, share = 0.0, 0.0
-    for t in np.unique(score):
-        acted = score >= t
-        earned = weight[acted] @ np.where(y[acted] == 1, benefit, -cost)
-        if earned > best:
-            best, share = earned, weight[acted].sum()
-    return best, share
+    """max over all thresholds, each tried: the definition, at one benefit or several."""
+    acted = np.vstack([np.zeros(len(y)), score >= np.unique(score)[:, None]])
+    acted *= weight / weight.sum()
+    earned = np.multiply.outer(benefit, acted @ y) - cost * (acted @ (1 - y))
+    best = np.argmax(earned, axis=-1)  # the first: of nobody, where nothing is earned
+    return np.array([np.max(earned, axis=-1), acted.sum(axis=1)[best]])
 
 
 def integral(y, score, weight, law, cost, low, high):
     """EMP and the mean share by the trapezoid rule over the unknown price."""
     b = np.linspace(low, high, 4001)
-    found = np.array([best_profit(y, score, weight, value, cost) for value in b])
-    return [integrate.trapezoid(found[:, j] * law(b), b) for j in range(2)]
+    found = best_profit(y, score, weight, b, cost)
+    return [integrate.trapezoid(found[j] * law(b), b) for j in range(2)]
 
 
 @pytest.mark.parametrize("ties", [False, True])
@@ -67,7 +64,7 @@ def test_churn_against_integration(alpha, beta, clv, incentive, contact):
     )
     draws = stats.beta(alpha, beta).ppf((np.arange(20000) + 0.5) / 20000)
     benefits = np.linspace(-contact, clv - incentive - contact, 2001)
-    table = [best_profit(y, score, np.ones(60), b, incentive + contact)[0] for b in benefits]
+    table = best_profit(y, score, np.ones(60), benefits, incentive + contact)[0]
     by_hand = np.mean(np.interp(draws * (clv - incentive) - contact, benefits, table))
     assert ours.profit == pytest.approx(by_hand, rel=1e-3)
 
