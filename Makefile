@@ -26,8 +26,10 @@ $(VENV)/.made: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) --no-compile -e ".[plot]" "pandas>=2.1"
 	touch $@
+# The tests start hundreds of processes: bytecode is made here, also where Python may write none.
 $(VENV)/.built: $(VENV)/.made
 	$(PIP) -e ".[test]"
+	-$(BIN)/python -m compileall -q -j 0 $(VENV)/lib src
 	touch $@
 
 # What takes long on clusters: workers that are killed, many parts.
