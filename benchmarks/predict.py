@@ -69,7 +69,7 @@ def of_estimators(report: Report, train: tuple[Any, Any], X: Any) -> None:
     for kind, make in (("DataFrame", as_frame), ("array", lambda X: X)):
         table, given = make(X), (make(train[0]), train[1])
         models = {peer: default().fit(*given) for peer, default in DEFAULTS.items()}
-        for n_rows in (*ASKED, len(X)):
+        for n_rows in sorted({min(n, len(X)) for n in (*ASKED, len(X))}):
             rows = table[:n_rows]
             work = {peer: partial(model.predict_proba, rows) for peer, model in models.items()}
             times = alternate(work, ASKED.get(n_rows, 2))
