@@ -200,6 +200,17 @@ def test_a_forbidden_import_is_found(folder, path, line):
     assert not upward(folder, {path: allowed})
 
 
+PAGE = TESTS.parent / "CONTRIBUTING.md"
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="the package is installed without pages")
+def test_the_picture_of_the_house_is_this_line():
+    picture = PAGE.read_text(encoding="utf-8").split("\n    table, costs, prices")[1]
+    lines = re.findall(r"^ {6}([a-z]+(?:, [a-z]+)*)(?=  |$)", picture.split("\n\n")[0], flags=re.M)
+    public = [{name for name in names if not name.startswith("_")} for names in LINE]
+    assert [set(line.split(", ")) for line in lines] == [names for names in public if names]
+
+
 def modules():
     """Return for every module which others of the package it imports."""
     paths = {}
