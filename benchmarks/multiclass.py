@@ -7,8 +7,9 @@ decisions; a round of LightGBM is K trees of as many leaves. A round's time is t
 between a long and a short run, so that binning and start-up are outside.
 
 The costs are those of the class-frequency model, drawn anew for every split of the rows. What the
-paper leaves open was chosen on other sets, never on its eight: `--only cost --sets development`
-shows them, with `--leaf` for other trees. Costs are kept in `results/multiclass_cost.jsonl`, and an
+paper leaves open was chosen on other sets (`--only cost --sets development`, with `--leaf` for
+other trees); only the size of leaves was settled with a look at the eight themselves, at Segment
+above all (docs/papers/lozano-abe.md). Costs are kept in `results/multiclass_cost.jsonl`, and an
 interrupted run continues there. Sets that are not in the folder named by COSTBOOST_DATA, or in
 ../shared/data beside the checkout, are fetched from OpenML.
 """

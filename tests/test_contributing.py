@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md shows works as it stands: a new rule, a new loss."""
+"""What CONTRIBUTING.md shows works as it stands: the walk, a new rule, a new loss."""
 
 import re
 import subprocess
@@ -38,6 +38,61 @@ def run(heading):
     names = {"__name__": "contributed"}
     exec(code(heading), names)
     return names
+
+
+# A file, and the functions of it that are named right after it.
+NAMED = re.compile(r"`([\w/]+\.py)`((?:(?:,|\s+and)\s+`\w+`)*)")
+
+
+def walk():
+    """Return the text of the walk."""
+    page = PAGE.read_text(encoding="utf-8")
+    return page.split("A **fit** and")[1].split("What is always so")[0]
+
+
+def stops():
+    """Return for every stop of the walk the (file, function) that it names."""
+    found = []
+    for text in re.split(r"^\d+\. ", walk(), flags=re.M)[1:]:
+        named = [(file, re.findall(r"\w+(?=`)", names)) for file, names in NAMED.findall(text)]
+        found.append([(file, name) for file, names in named for name in names])
+    return found
+
+
+def calls(run):
+    """Return the order in which `run` first calls each (file, function) of the package."""
+    home, order = Path(costboost.__file__).parent, {}
+
+    def note(frame, event, _):
+        place = Path(frame.f_code.co_filename)
+        if event == "call" and place.is_relative_to(home):
+            key = (place.relative_to(home).as_posix(), frame.f_code.co_name)
+            order.setdefault(key, len(order))
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        run()
+    finally:
+        sys.setprofile(before)
+    return order
+
+
+def test_a_fit_and_a_predict_walk_as_they_are_told(table):
+    X, y = table
+    model = CostBoostClassifier("cgada", 2, n_jobs=1, random_state=0)
+    order = calls(lambda: model.fit(X, y, costs={"fp": 1, "fn": 5}).predict(X))
+    told = stops()
+    assert len(told) <= 15
+    assert all(told)
+    pairs = [pair for stop in told for pair in stop]
+    assert [pair for pair in pairs if pair not in order] == []
+    assert pairs == sorted(pairs, key=order.get)
+
+
+def test_files_of_the_walk_exist():
+    for file, _ in NAMED.findall(walk()):
+        assert (Path(costboost.__file__).parent / file).exists(), file
 
 
 @pytest.fixture

@@ -16,18 +16,39 @@ from pathlib import Path
 import matplotlib as mpl
 import pytest
 
+from costboost import metrics, plots
+
 mpl.use("Agg")
-PAGES = sorted((Path(__file__).parents[1] / "docs").glob("*.md"))
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
 PAGES = [page for page in PAGES if page.name != "spark.md"]  # by tests/spark/test_spark_page.py
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 NEEDED = {
     "onnx.md": ["onnx", "onnxruntime"],
     "persistence.md": ["skops"],
     "c.md": [],
+    "metrics.md": [],
     "clusters.md": ["dask", "distributed"],
     "scale.md": ["pyarrow"],
     "command-line.md": ["typer", "rich", "polars"],
 }
+NAMED = re.compile(r"[Ii]nvariants?[ _](\d+(?:, \d+)*)")
+
+
+def test_invariants_are_listed_as_tests_number_them():
+    page = (DOCS / "algorithms.md").read_text(encoding="utf-8")
+    part = page.split("\n## Invariants\n")[1].split("\n## ")[0]
+    listed = [int(number) for number in re.findall(r"^(\d+)\. ", part, flags=re.M)]
+    assert listed == list(range(1, len(listed) + 1))
+    texts = [path.read_text(encoding="utf-8") for path in Path(__file__).parent.rglob("*.py")]
+    named = [found.split(", ") for text in texts for found in NAMED.findall(text)]
+    assert {int(number) for numbers in named for number in numbers} == set(listed)
+
+
+def test_every_measure_and_picture_has_a_line():
+    lines = [line for line in (DOCS / "metrics.md").read_text().splitlines() if line[:3] == "| `"]
+    told = [name for line in lines for name in re.findall(r"`(\w+)`", line)]
+    assert {*metrics.__all__, *plots.__all__} <= set(told)
 
 
 def run_python(code, names):

@@ -1,4 +1,4 @@
-"""Invariants 1 to 34 of the algorithms' specification, on the library, by number.
+"""Invariants 1 to 34 of docs/algorithms.md, on the library, by number.
 
 `test_boosting_invariants_naive.py` checks the same numbers on the plain twins; here the library
 fits its own trees. The round's weights are not public: where an invariant speaks of them, they are

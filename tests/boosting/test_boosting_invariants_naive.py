@@ -1,4 +1,4 @@
-"""Invariants 1 to 34 of the algorithms' specification, checked on the naive twins themselves.
+"""Invariants 1 to 34 of docs/algorithms.md, checked on the naive twins themselves.
 
 The twins referee the library, so they are refereed here first: one test per number, on random
 problems with every stump as a candidate learner. Non-reductions are asserted as well.
@@ -184,7 +184,7 @@ def test_invariant_08_adacost_identity(seed):
 def test_invariant_09_adacost_lemma_and_its_failure_at_negative_alphas(seed):
     y, _, r = adacost(seed)
     assert (y * r.margins > 0)[r.exponents > 0].all()
-    # The specification's witness: c = .5, alpha = (-1, -.9), m = (+, -).
+    # A witness: c = .5, alpha = (-1, -.9), m = (+, -).
     alpha, m = np.array([-1.0, -0.9]), np.array([1.0, -1.0])
     beta = rules.fan_beta(np.sign(m), 0.5)
     assert_allclose([alpha @ (m * beta), alpha @ m], [0.425, -0.1])

@@ -1,7 +1,6 @@
 """Classifiers hand a report to whoever makes it, with all that was asked."""
 
 import numpy as np
-import pytest
 
 import costboost
 from costboost import CostBoostClassifier, Costs
@@ -17,7 +16,6 @@ def test_what_is_asked_of_a_report_reaches_its_maker(monkeypatch):
 
 
 def test_a_report_of_a_model_is_that_of_the_function():
-    pytest.importorskip("jinja2")
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     y = (X[:, 0] + rng.normal(size=60) > 0).astype(int)

@@ -2,7 +2,7 @@
 
 ``C`` (n, K) is what each answer costs over the cheapest, ``label`` (n,) the cheapest answer, ``H``
 (n, K) the mixture, ``h`` (n, K) a hypothesis, ``s`` (n,) the weights of rows. Relational examples
-are a list of (row, class, l, w). Section numbers are those of the specification of the algorithms.
+are a list of (row, class, l, w). Section numbers are those of docs/algorithms.md.
 """
 
 import math

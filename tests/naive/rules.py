@@ -6,13 +6,13 @@ Binary twins go through `boost`: ``y`` in {-1, +1}, ``c`` (n,) the cost of getti
     D_{t+1}  =  D_t * factor * exp(-exponent) / Z_t,      Z_t = sum D_t * factor * exp(-exponent)
 
 and each method is one function `_step_*` that says what alpha, factor and exponent are. Section
-numbers in the comments are those of the specification of the algorithms (sections 1 and 2).
+numbers in the comments are those of docs/algorithms.md.
 
 Conventions that the literature leaves open, fixed here:
 
 - D_t are the normalised weights of round t and eps_t = sum D_t [m < 0] is always the error under
   D_t, also where the learner is handed something else (CSAda: c*D, Gradient-CSB: |a|*D).
-- alpha is half-log (section 0) except: AdaCost (exact minimiser, twice AdaBoost's at c = 0),
+- alpha is half-log (1.1) except: AdaCost (exact minimiser, twice AdaBoost's at c = 0),
   CSAda (alpha_Ada / k at c = k), RareBoost (a pair), `samme`, `samme_c2`, `adaboost_m2` (full log).
 - A round with alpha <= 0 is not taken and ends training (`stop == "alpha"`); Gradient-CSB keeps
   negative steps and ends at alpha == 0 only. RareBoost ends if either side that occurs is <= 0.
@@ -78,7 +78,7 @@ class _Options:
     max_alpha: float = MAX_ALPHA
     learning_rate: float = 1.0
     init: str | None = None  # "uniform", "cost", "balanced"; None is the method's own
-    cost_scale: Any = None  # None: as given; a number: the largest cost; "auto": section 2 default
+    cost_scale: Any = None  # None: as given; a number: the largest cost; "auto": 2.1, 2.3
     auto_largest: float = 0.1  # AdaCost's largest cost under "auto", or
     auto_fraction: float = 0.5  # of the supremum, where that is less
     beta: Any = None  # AdaCost: beta(sign, c)

@@ -29,6 +29,15 @@ def test_rows_of_a_table_may_lack_columns(tmp_path, capsys):
     assert capsys.readouterr().out.split()[-5:] == ["a", "b", "1", "2", "0.50"]
 
 
+def test_a_bar_in_a_cell_does_not_end_it(tmp_path, capsys):
+    report = Report("A title", Options(tmp_path))
+    report.table("t", [{"loss": "|y - F|", "least |r|": 1}])
+    report.close()
+    assert "|y - F|  1" in capsys.readouterr().out
+    lines = (tmp_path / "results.md").read_text().splitlines()
+    assert lines[2:] == ["| loss | least \\|r\\| |", "| --- | --- |", "| \\|y - F\\| | 1 |"]
+
+
 def test_what_is_said_is_written_in_the_same_order(tmp_path, capsys):
     report = Report("A title", Options(tmp_path / "new" / "folder"))
     report.say("First.")

@@ -11,7 +11,7 @@ from costboost.runtime import compiled
 def test_interpreted_kernels_warn_once(monkeypatch):
     monkeypatch.setattr(compiled, "_warned", False)
     monkeypatch.setattr(compiled, "compiled_kernels", lambda: {"costboost.trees._a": False})
-    with pytest.warns(RuntimeWarning, match="C compiler"):
+    with pytest.warns(RuntimeWarning, match=r"C compiler.*--force-reinstall --no-deps \."):
         compiled.warn_if_interpreted()
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -20,7 +20,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 def all_at_once(fit: F) -> F:
     """Make a ``fit`` set its attributes at the end, all at once.
 
-    The outermost decorator of ``fit``: whatever the inner ones set is part of the draft.
+    Whatever decorators inside this one set is part of the draft; those outside (`fits_tables`) see
+    the estimator itself.
 
     Examples
     --------

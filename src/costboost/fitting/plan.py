@@ -97,7 +97,7 @@ class TrainingPlan:
 
     @property
     def n_outputs(self) -> int:
-        """How many numbers gradient boosting adds up: 1, or K for K > 2 classes."""
+        """How many numbers boosting by a loss adds up: 1, or K for K > 2 classes."""
         return self.n_classes if self.n_classes > 2 else 1
 
 

@@ -39,28 +39,29 @@ class Followed(Protocol):
 
 
 class Table(Protocol):
-    """What trainers ask of a table."""
+    """What trainers ask of a table; one that is elsewhere also has `said`, a `RowData`."""
 
     binner: Binner | None
 
     def fit_binner(self, weights: Floats | None, max_bins: int, categorical: Any) -> None:
         """Learn how to bin the columns."""
 
-    def open(
-        self, loader: Loader, rows: Int64 | None = None, width: int = 1
-    ) -> AbstractContextManager[Any]:
+    def open(self, loader: Loader, rows: Any = None, width: int = 1) -> AbstractContextManager[Any]:
         """Return the shards of a model that trains on all rows, or on some.
 
         `width` says how many columns' work a column is.
         """
 
+    def table_of(self, rows: Any) -> Any:
+        """Return some rows of the table as it is, None: all; refused where nobody holds it."""
+
     def codes_of(self, rows: Any) -> Codes:
         """Return the codes of some rows."""
 
-    def apply(self, function: Callable[[Codes], Floats], rows: Int64) -> Floats:
+    def apply(self, function: Callable[[Codes], Floats], rows: Any) -> Floats:
         """Apply a picklable function to the codes of some rows; it says something of every row."""
 
-    def follow(self, rows: Int64, start: Floats) -> Followed:
+    def follow(self, rows: Any, start: Floats) -> Followed:
         """Follow some rows from margins (J,) on."""
 
     def copies(self, weights: Floats | None) -> Int64 | None:

@@ -32,7 +32,7 @@ from costboost.costs import Costs
 from costboost.fitting.apart import set_apart
 from costboost.fitting.judging import Follower, HeldOut, Judge
 from costboost.fitting.plan import TrainingPlan
-from costboost.fitting.tables import LocalTable
+from costboost.fitting.tables import LocalTable, Table
 from costboost.inputs.checks import (
     check_weighted_classes,
     is_spread,
@@ -97,7 +97,7 @@ class TableTrainer:
         self._beaten: list[bool] = []  # of each model: whether a constant costs no more
         self._max_rounds = int(plan.setting.n_rounds)
         self._held_out = None
-        self.table: Any = X if is_spread(X) else LocalTable(X, len(y), plan.n_threads)
+        self.table: Table = X if is_spread(X) else LocalTable(X, len(y), plan.n_threads)
 
     # --- before the first model
 
@@ -176,8 +176,7 @@ class TableTrainer:
     @property
     def binner(self) -> Binner | None:
         """How columns are cut; None with an outside learner, which gets the table as it is."""
-        binner: Binner | None = self.table.binner
-        return binner
+        return self.table.binner
 
     @property
     def share_held_out(self) -> float:
@@ -192,7 +191,7 @@ class TableTrainer:
         """What was said of all rows: held here, or asked for where they are."""
         if self._said is not None:
             return self._said
-        found: RowData = self.table.said()
+        found: RowData = self.X.said()
         return found if found.costs is not None else replace(found, costs=self._fixed_costs)
 
     def _let_go(self) -> None:
@@ -223,8 +222,7 @@ class TableTrainer:
 
     def codes_of(self, rows: Any) -> Codes:
         """Return the codes of some rows."""
-        codes: Codes = self.table.codes_of(rows)
-        return codes
+        return self.table.codes_of(rows)
 
     # --- rows
 
@@ -235,8 +233,7 @@ class TableTrainer:
     @cached_property
     def copies(self) -> Int64 | None:
         """The number of each row's set of copies; None where no row has any."""
-        found: Int64 | None = self.table.copies(self.weights)
-        return found
+        return self.table.copies(self.weights)
 
     def copies_for(self, cv: Any, groups: Any) -> Int64 | None:
         """Return the copies if they decide how rows are cut into folds."""

@@ -96,7 +96,8 @@ def _text(value: Any, digits: int) -> str:
 
 
 def _markdown(names: list[str], cells: list[list[str]]) -> str:
-    lines = [names, ["---"] * len(names), *cells]
+    escaped = [[text.replace("|", "\\|") for text in line] for line in (names, *cells)]
+    lines = [escaped[0], ["---"] * len(names), *escaped[1:]]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 

@@ -31,8 +31,8 @@ def warn_if_interpreted() -> None:
     if slow:
         warnings.warn(
             f"costboost runs {len(slow)} of its kernels interpreted ({', '.join(slow)}), hundreds "
-            "of times slower than compiled. Install a C compiler and reinstall: "
-            "pip install --force-reinstall --no-binary costboost costboost",
+            "of times slower than compiled. Install a C compiler and reinstall, in a checkout: "
+            "pip install --force-reinstall --no-deps .",
             RuntimeWarning,
             stacklevel=3,
         )

@@ -55,7 +55,7 @@ class BoundRule:
     ) -> RuleInput:
         """Return the rule's view of costs, for labels of the same first dimension.
 
-        `objective` gives Gradient-CSB's (a, b, w0) at an `RuleInput`.
+        `objective` gives Gradient-CSB's (a, b, w0) at a `RuleInput`.
         """
         sign = np.where(labels == 1, 1.0, -1.0) if self.n_classes == 2 else np.ones(len(labels))
         at = RuleInput(

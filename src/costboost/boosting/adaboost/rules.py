@@ -10,7 +10,7 @@ weights handed to the learner, `exponent` and `factor` as functions of the cost 
 whether there was one, how alpha is chosen, and how votes become a decision. Section numbers are
 those of the literature survey, docs/algorithms.md; half-log convention throughout.
 
-A rule's functions get an `RuleInput`: the costs and the setting, as arrays over any set of rows.
+A rule's functions get a `RuleInput`: the costs and the setting, as arrays over any set of rows.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ class GradientBoosting:
     learner : GradientLearner
     setting : GradientSetting
     start : float64 array of shape (J,)
-        f_0, the same for all rows; see `costboost.boosting.gradient.messages.put_margins`.
+        f_0, the same for all rows; see `costboost.boosting.gradient.starting.put_margins`.
     tally : callable, or None
         Says what the margins amount to on the training rows, given the sum of the steps.
     """

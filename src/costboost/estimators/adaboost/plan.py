@@ -324,7 +324,7 @@ class NamedObjective:
 
 @dataclass(frozen=True)
 class _UserObjective:
-    """A user's function of an `RuleInput`, checked."""
+    """A user's function of a `RuleInput`, checked."""
 
     function: Any
 
