@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.adaboost.effective import Setting
+from costboost.boosting.adaboost.learner import LEAF_VALUES
 from costboost.boosting.adaboost.rules import RULES, Rule
 from costboost.boosting.objectives import OBJECTIVES, RuleInput
 from costboost.calibration import CALIBRATORS
@@ -23,7 +25,6 @@ from costboost.inputs.outside import read_finite, read_objective
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
-CALIBRATED_BY_DEFAULT = ("adamec", "cgada", "asymada")
 VOTES = ("discrete", "confidence", "real", "gentle")
 # What "auto" stands for, in a named method and in the recipe of method="auto".
 NAMED = {
@@ -126,8 +127,7 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
     seed = fit_seed(params)
     params = _without_auto(params, len(y), n_classes)
     _check_parameters(params)
-    name = "adamec" if params.method == "auto" else params.method
-    rule = RULES[name]
+    rule = RULES["adamec" if params.method == "auto" else params.method]
     _check_combination(params, rule, costs, n_classes)
     calibration = _calibration(params, rule, n_classes)
     in_step = is_recipe(params) and calibration is not None
@@ -140,8 +140,8 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
         alpha=params.alpha,
         learning_rate=float(params.learning_rate),
         cost_scale=params.cost_scale,
-        beta=_checked_beta(params.beta) if name == "adacost" else None,
-        objective=_objective(params.objective, len(y)) if name == "gradient-csb" else None,
+        beta=_checked_beta(params.beta) if rule.takes_beta else None,
+        objective=_objective(params.objective, len(y)) if rule.takes_objective else None,
     )
     return Plan.read(
         params,
@@ -221,57 +221,60 @@ def _check_parameters(params: Any) -> None:
 
 
 def _check_combination(params: Any, rule: Rule, costs: Costs, n_classes: int) -> None:
+    method = f"method={params.method!r}"
     if n_classes > 2 and not rule.many_classes:
-        able = ", ".join(sorted(name for name, other in RULES.items() if other.many_classes))
         raise ValueError(
             "Only binary classification is supported. The type of the target is multiclass: "
-            f"method={rule.name!r} is defined for two classes, y has {n_classes}. Use "
-            f"PNormBoostClassifier, or one of {able}."
+            f"{method} is defined for two classes, y has {n_classes}. Use PNormBoostClassifier, "
+            f"or one of {_able(lambda other: other.many_classes)}."
         )
-    if n_classes > 2 and params.votes != "discrete":
-        raise ValueError(f"votes={params.votes!r} needs two classes, y has {n_classes}.")
     if rule.trains_on_costs and not costs.is_square:
         raise ValueError(
-            f"method={rule.name!r} trains on the cost of wrong classes, but the costs have other "
-            f"actions, {_names(costs.actions)}. Use method='adamec' or MinimumCostClassifier."
+            f"{method} trains on the cost of wrong classes, but the costs have other actions, "
+            f"{_names(costs.actions)}. Use method='adamec' or MinimumCostClassifier."
         )
-    method = f"method={rule.name!r}"
     check_unbiased(params.calibration, method, on_costs=rule.trains_on_costs)
-    if params.votes in ("real", "gentle") and rule.name not in (
-        "adaboost",
-        "adamec",
-        "cgada",
-        "asymada",
-    ):
+    _check_votes(params, rule, method, n_classes)
+    if params.alpha == "estimate" and not rule.estimates_step:
         raise ValueError(
-            f"votes={params.votes!r} fits leaf values to the plain exponential loss, which "
-            f"method={params.method!r} does not have. Use adaboost, adamec, cgada or asymada."
+            f"alpha='estimate' is AdaCost's first guess at a step that it then refines; {method} "
+            "has none. Use alpha='published' or method='adacost'."
         )
-    if params.alpha == "estimate" and rule.name != "adacost":
+    if rule.negative_steps and params.monotonic_cst is not None:
         raise ValueError(
-            f"alpha='estimate' is AdaCost's first guess at a step that it then refines; "
-            f"method={params.method!r} has none. Use alpha='published' or method='adacost'."
+            f"{method} takes negative steps, which would turn monotonic_cst around. Use another "
+            "method, or monotonic_cst=None."
         )
+    if rule.needs_n_rounds and (params.n_iter_no_change is not None or params.warm_start):
+        raise ValueError(
+            f"{method} spreads costs over a number of rounds fixed in advance: it can neither "
+            "stop early nor be continued. Set n_iter_no_change=None and warm_start=False."
+        )
+
+
+def _check_votes(params: Any, rule: Rule, method: str, n_classes: int) -> None:
+    votes = f"votes={params.votes!r}"
+    if n_classes > 2 and params.votes != "discrete":
+        raise ValueError(f"{votes} needs two classes, y has {n_classes}.")
+    if params.votes in LEAF_VALUES and not rule.plain_loss:
+        raise ValueError(
+            f"{votes} fits leaf values to the plain exponential loss, which {method} does not "
+            f"have. Use one of {_able(lambda other: other.plain_loss)}."
+        )
+    if params.votes == "confidence" and rule.discrete_only:
+        raise ValueError(f"{method} is defined for discrete votes only.")
     if params.laplace and (params.estimator is not None or params.votes == "discrete"):
-        given = f"votes={params.votes!r}" if params.estimator is None else "estimator"
+        given = votes if params.estimator is None else "estimator"
         raise ValueError(
             f"laplace=True estimates the leaf probabilities of the built-in tree, and {given} has "
             'no use for them. Leave it out, or set estimator=None and votes="confidence" (or '
             '"real", "gentle").'
         )
-    if params.votes == "confidence" and rule.name in ("gradient-csb", "rareboost"):
-        raise ValueError(f"method={rule.name!r} is defined for discrete votes only.")
-    if rule.negative_steps and params.monotonic_cst is not None:
-        raise ValueError(
-            f"method={rule.name!r} takes negative steps, which would turn monotonic_cst around. "
-            "Use another method, or monotonic_cst=None."
-        )
-    if rule.needs_n_rounds and (params.n_iter_no_change is not None or params.warm_start):
-        raise ValueError(
-            f"method={rule.name!r} spreads costs over a number of rounds fixed in advance: it "
-            "can neither stop early nor be continued. Set n_iter_no_change=None and "
-            "warm_start=False."
-        )
+
+
+def _able(test: Callable[[Rule], bool]) -> str:
+    """Return the names of the methods that pass a test."""
+    return ", ".join(sorted(name for name, rule in RULES.items() if test(rule)))
 
 
 def _names(actions: NDArray[Any] | None) -> list[Any]:
@@ -283,7 +286,7 @@ def _calibration(params: Any, rule: Rule, n_classes: int) -> str | None:
         return None if params.calibration is None else str(params.calibration)
     if is_recipe(params):
         return "bias-corrected"
-    return "sigmoid" if rule.name in CALIBRATED_BY_DEFAULT else None
+    return "sigmoid" if rule.calibrated else None
 
 
 def _checked_beta(beta: Any) -> Any:

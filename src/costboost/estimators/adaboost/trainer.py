@@ -190,7 +190,7 @@ class Trainer(ClassTrainer):
         warn_caller(
             f"method={plan.method!r} could not take a single step: the first learner's votes "
             f"are no better than chance under its weights. The model answers "
-            f"{plain(self.classes[answer])!r} always. Try {self._remedy()}, or other costs."
+            f"{plain(self.classes[answer])!r} always. Try {plan.rule.remedy}, or other costs."
         )
         return constant_ensemble(
             answer, plan.n_classes, self.binner, discrete=plan.discrete, votes=plan.setting.votes
@@ -204,17 +204,9 @@ class Trainer(ClassTrainer):
         self._warned = True
         warn_caller(
             f"method={name!r} ended after {n_taken} of {n_rounds} rounds: under its weights the "
-            f"next learner's votes are no better than chance. Try {self._remedy()}, or "
+            f"next learner's votes are no better than chance. Try {self.plan.rule.remedy}, or "
             f"n_estimators={n_taken} if this is all you want."
         )
-
-    def _remedy(self) -> str:
-        name = self.plan.rule.name
-        if name == "adacost":
-            return 'a smaller cost_scale, votes="confidence" (its authors\' own), or deeper trees'
-        if name in ("adac1", "adac2", "adac3"):
-            return 'method="cgada", or deeper trees'
-        return "deeper trees"
 
     # --- for calibration and the report
 
