@@ -121,7 +121,7 @@ def test_what_was_chosen_is_kept_and_the_rule_runs():
         (100, 3, {"calibration": None}, (False, False)),
     ],
 )
-def test_when_the_recipe_goes_by_log_loss_and_mixes(n_rows, n_classes, options, expected):
+def test_when_the_recipe_goes_by_log_loss_and_blends(n_rows, n_classes, options, expected):
     found = settled(n_rows, n_classes, **options)
     assert (found.log_loss, found.additive) == expected
 

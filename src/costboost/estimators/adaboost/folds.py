@@ -28,7 +28,7 @@ from costboost.boosting.gradient.model import add_round
 from costboost.boosting.gradient.vectors import VectorTree
 from costboost.boosting.paying import ExpectedPrice
 from costboost.calibration import ClassCalibration
-from costboost.estimators.adaboost.mixing import Blend, BlendedPrice
+from costboost.estimators.adaboost.blending import AdditivePart, BlendedPrice
 from costboost.estimators.adaboost.trainer import Trainer
 from costboost.shards.grid import rounded
 from costboost.shards.loading import RowData
@@ -99,10 +99,10 @@ class Fold(ABC):
     def model(self, n_rounds: int) -> Ensemble:
         """Return the ensemble of the first rounds."""
 
-    def blended(self, n_rounds: int, blend: Blend | None) -> Ensemble:
-        """Return the ensemble of the first rounds, mixed with another model if there is one."""
+    def blended(self, n_rounds: int, part: AdditivePart | None) -> Ensemble:
+        """Return the ensemble of the first rounds, blended with an additive one if there is any."""
         model = self.model(n_rounds)
-        return model if blend is None else blend.ensemble(model)
+        return model if part is None else part.ensemble(model)
 
     def scores(self, n_rounds: int) -> Floats:
         """Return the scores of the rows left out, after so many rounds; never fewer than before."""
@@ -140,15 +140,15 @@ class Fold(ABC):
         self,
         n_rounds: int,
         calibration: ClassCalibration,
-        blend: Blend | None = None,
+        part: AdditivePart | None = None,
         *,
         walk: bool = False,
     ) -> float:
         """Return what the calibrated decisions on the rows trained on cost altogether."""
         if walk:
-            return self._walked_cost(self.blended(n_rounds, blend), calibration)
+            return self._walked_cost(self.blended(n_rounds, part), calibration)
         asked = (CalibratedProba(calibration, self.shares), self.total(n_rounds))
-        question = ExpectedPrice(*asked) if blend is None else BlendedPrice(*asked, blend)
+        question = ExpectedPrice(*asked) if part is None else BlendedPrice(*asked, part)
         (exact,) = self.boosting.shards.call([question])
         return rounded(exact)
 

@@ -99,7 +99,7 @@ class Plan(TrainingPlan):
     log_loss : bool
         Whether they are trained by log loss, in place of AdaBoost's votes.
     additive : bool
-        Whether an additive model is mixed with them (`mixing.py`).
+        Whether an additive model is blended with them (`blending.py`).
     """
 
     method: str

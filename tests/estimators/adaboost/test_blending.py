@@ -1,4 +1,4 @@
-"""The additive model beside the boosted trees: its share of the mix, and one forest of both."""
+"""The additive model beside the boosted trees: its share of the blend, and one forest of both."""
 
 import numpy as np
 import pandas as pd
@@ -9,8 +9,8 @@ from scipy.special import expit, log_softmax
 from sklearn.datasets import make_classification
 
 from costboost import CostBoostClassifier, Costs
-from costboost.estimators.adaboost import mixing, plan
-from costboost.estimators.adaboost.mixing import EVEN, best_share
+from costboost.estimators.adaboost import blending, plan
+from costboost.estimators.adaboost.blending import EVEN, best_share
 
 
 def auto(n_estimators=20, **options):
@@ -69,7 +69,7 @@ def share_of(monkeypatch, X, y):
         seen.append(best_share(*args))
         return seen[-1]
 
-    monkeypatch.setattr(mixing, "best_share", spy)
+    monkeypatch.setattr(blending, "best_share", spy)
     auto(100).fit(X, y)
     return seen[-1]
 
@@ -81,12 +81,12 @@ def test_the_rows_left_out_choose(monkeypatch):
 
 def test_it_helps_where_the_world_is_smooth(monkeypatch):
     X, y = smooth(1200)
-    mixed = auto(100).fit(X[:300], y[:300]).predict_proba(X[300:])
-    monkeypatch.setattr(mixing, "fit_additive", lambda *args: None)
+    blended = auto(100).fit(X[:300], y[:300]).predict_proba(X[300:])
+    monkeypatch.setattr(blending, "fit_additive", lambda *args: None)
     monkeypatch.setattr("costboost.estimators.adaboost.recipe.fit_additive", lambda *args: None)
     alone = auto(100).fit(X[:300], y[:300]).predict_proba(X[300:])
     own = np.arange(900), y[300:]
-    assert -np.mean(np.log(mixed[own])) < -np.mean(np.log(alone[own])) - 0.005
+    assert -np.mean(np.log(blended[own])) < -np.mean(np.log(alone[own])) - 0.005
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -115,16 +115,16 @@ def test_where_there_is_no_additive_model(options):
 
 def test_large_and_wide_tables_have_none(monkeypatch):
     X, y = smooth()
-    monkeypatch.setattr(mixing, "WIDEST", 11)  # four cubics are 12 columns
+    monkeypatch.setattr(blending, "WIDEST", 11)  # four cubics are 12 columns
     assert auto().fit(X, y)._ensembles[0].n_first == 0
-    monkeypatch.setattr(mixing, "WIDEST", 12)
+    monkeypatch.setattr(blending, "WIDEST", 12)
     assert auto().fit(X, y)._ensembles[0].n_first == 4
     monkeypatch.setattr(plan, "LARGER", 300)
     assert auto().fit(X, y)._ensembles[0].n_first == 0
 
 
 @pytest.mark.parametrize("calibration", ["sigmoid", "isotonic", "beta", "temperature"])
-def test_any_calibration_maps_the_mix(calibration):
+def test_any_calibration_maps_the_blend(calibration):
     X, y = smooth()
     model = auto(calibration=calibration).fit(X, y)
     assert model._ensembles[0].n_first == 4
