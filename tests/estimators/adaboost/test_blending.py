@@ -31,6 +31,16 @@ def jagged(n=900, seed=0):
     return X, (np.floor(4 * X).sum(axis=1) % 2).astype(int)
 
 
+def least_loss(one, other, y, w):
+    """The share of least loss; log odds of two classes have a column of zeros for the first."""
+
+    def loss(share):
+        logs = log_softmax((1 - share) * one + share * other, axis=1)
+        return -w @ logs[np.arange(len(y)), y] + 0.5 * EVEN * (share - 0.5) ** 2
+
+    return minimize_scalar(loss, bounds=(0, 1), method="bounded", options={"xatol": 1e-9}).x
+
+
 @pytest.mark.parametrize("n_outputs", [1, 3])
 @pytest.mark.parametrize("truth", [0.1, 0.7])
 def test_the_share_has_the_least_loss(n_outputs, truth):
@@ -42,14 +52,23 @@ def test_the_share_has_the_least_loss(n_outputs, truth):
         one, other, drawn = (np.hstack([np.zeros((500, 1)), z]) for z in (one, other, drawn))
     p = np.exp(log_softmax(drawn, axis=1))
     y = (rng.random((500, 1)) > p.cumsum(axis=1)).sum(axis=1).clip(max=p.shape[1] - 1)
-
-    def loss(share):
-        logs = log_softmax((1 - share) * one + share * other, axis=1)
-        return -w @ logs[np.arange(500), y] + 0.5 * EVEN * (share - 0.5) ** 2
-
-    expected = minimize_scalar(loss, bounds=(0, 1), method="bounded", options={"xatol": 1e-9}).x
     given = (one[:, 1:], other[:, 1:]) if n_outputs == 1 else (one, other)
-    assert_allclose(best_share(*given, y, w), expected, atol=1e-5)
+    assert_allclose(best_share(*given, y, w), least_loss(one, other, y, w), atol=1e-5)
+
+
+def test_the_share_is_found_where_newton_would_cycle():
+    """Where few rows are all but sure, a step from the flat of the loss leads far too far."""
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        one, other = 30 * rng.normal(size=(2, 5, 3))
+        y = rng.integers(0, 3, 5)
+        expected = least_loss(one, other, y, np.ones(5))
+        assert_allclose(best_share(one, other, y, None), expected, atol=1e-5)
+
+
+def test_two_models_alike_share_evenly():
+    log_odds, y = np.zeros((9, 1)), np.arange(9) % 2
+    assert best_share(log_odds, log_odds, y, None) == 0.5
 
 
 def test_the_share_stays_between_nothing_and_all():

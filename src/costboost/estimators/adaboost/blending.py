@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.additive import Basis, fit_coefficients, make_basis
+from costboost.boosting.bracket import Bracket, Tolerance
 from costboost.boosting.paying import ExpectedPrice
 from costboost.calibration import ClassCalibration
 from costboost.estimators.adaboost.trainer import Trainer
@@ -32,6 +33,7 @@ Rows = NDArray[np.integer[Any]]
 RIDGES = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003)  # from much to little
 WIDEST = 2_000  # columns of the regression; it is left out where it had more
 EVEN = 20.0  # rows by which the share of the additive model is drawn to one half
+_SHORT = Tolerance(0.0, 1e-6)  # a step of the share that is as good as none
 
 
 @dataclass(frozen=True)
@@ -73,19 +75,17 @@ class Blend:
 def best_share(one: Floats, other: Floats, y: Rows, weights: Floats | None) -> float:
     """Return the share of the other log odds (n, J) at which the mean of both has least log loss.
 
-    Newton's method: the loss is convex. A penalty of `EVEN` rows draws the share to one half.
+    The loss is convex. A penalty of `EVEN` rows draws the share to one half.
     """
     w = np.ones(len(y)) if weights is None else weights
     way = other - one
-    share = 0.5
-    for _ in range(30):
+
+    def derivatives(share: float) -> tuple[float, float]:
         slope, bend = _along(one + share * way, way, y, w)
-        moved = share - (slope + EVEN * (share - 0.5)) / (bend + EVEN)
-        moved = min(max(moved, 0.0), 1.0)
-        if abs(moved - share) < 1e-6:
-            break
-        share = moved
-    return moved
+        return slope + EVEN * (share - 0.5), bend + EVEN
+
+    bracket = Bracket(0.5, 0.0, 1.0, close=_SHORT, still=_SHORT, wary=True)
+    return float(bracket.minimise(derivatives))
 
 
 def _along(at: Floats, way: Floats, y: Rows, w: Floats) -> tuple[float, float]:
