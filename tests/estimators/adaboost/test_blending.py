@@ -9,7 +9,7 @@ from scipy.special import expit, log_softmax
 from sklearn.datasets import make_classification
 
 from costboost import CostBoostClassifier, Costs
-from costboost.estimators.adaboost import blending, plan
+from costboost.estimators.adaboost import blending
 from costboost.estimators.adaboost.blending import EVEN, best_share
 
 
@@ -138,7 +138,7 @@ def test_large_and_wide_tables_have_none(monkeypatch):
     assert auto().fit(X, y)._ensembles[0].n_first == 0
     monkeypatch.setattr(blending, "WIDEST", 12)
     assert auto().fit(X, y)._ensembles[0].n_first == 4
-    monkeypatch.setattr(plan, "LARGER", 300)
+    monkeypatch.setattr("costboost.estimators.adaboost.auto.LARGER", 300)
     assert auto().fit(X, y)._ensembles[0].n_first == 0
 
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import CostBoostClassifier, Costs
-from costboost.estimators.adaboost import plan, recipe
+from costboost.estimators.adaboost import recipe
 from costboost.estimators.adaboost.folds import scores_of
 from costboost.estimators.adaboost.recipe import Look
 from costboost.fitting.tables import FollowedRows
@@ -73,8 +73,8 @@ def test_scores_of_discrete_votes_are_shares_and_others_are_margins():
 
 @pytest.mark.parametrize("way", ["votes", "log loss", "many classes"])
 def test_rows_left_out_teach_a_fold_nothing(monkeypatch, way):
-    if way != "votes":
-        monkeypatch.setattr(plan, "LARGER", 10)  # log loss, and no additive model
+    if way != "votes":  # log loss, and no additive model
+        monkeypatch.setattr("costboost.estimators.adaboost.auto.LARGER", 10)
     ways = {"monotonic_cst": [1, 0, 0, 0, 0]} if way == "votes" else {}
     X, y = problem()
     if way == "many classes":
