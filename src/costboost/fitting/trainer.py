@@ -297,7 +297,9 @@ class TableTrainer:
     ) -> Taken:
         """Take the rounds of one model; what the user ended limits the models still to come."""
         n_rounds, observer = self.plan.setting.n_rounds, self._teller(previous)
-        judged: dict[str, Any] = {} if judge is None else {"judge": judge, "idle": judge.idle}
+        judged: dict[str, Any] = {}
+        if judge is not None:
+            judged = {"judge": judge, "idle": judge.decisions.idle}
         taken = take_rounds(
             rounds,
             self.plan,

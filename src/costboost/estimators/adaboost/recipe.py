@@ -99,12 +99,11 @@ class Race:
         self.weights = None if trainer.weights is None else trainer.weights[rows]
         self.costs = trainer.costs[rows]
         self._decisions = Decisions()
-        self._constant: float | None = None
         plan = trainer.plan
         # Whether the user said what mistakes cost: else that is nobody's bill.
         self.priced = plan.metric == "cost" or trainer.costs != as_costs(None, trainer.classes)
         self.watch = EarlyStopping(
-            self, plan.patience, plan.tolerance, STEP, plan.setting.n_rounds, self._idle
+            self, plan.patience, plan.tolerance, STEP, plan.setting.n_rounds, self._decisions.idle
         )
         judged = plan.metric == "log_loss" and plan.patience is not None
         self._solved = SOLVED * _entropy(self.y, self.weights) if judged else -np.inf
@@ -174,13 +173,10 @@ class Race:
     def _answers(self, proba: Floats) -> Answers:
         """Return what all folds say of the rows that they left out, and decide."""
         trainer = self.trainer
-        decided = self._decide(proba)
-        if trainer.plan.metric == "cost":
-            self._decisions.note(decided)
-        given = (decided, self.costs, self.weights)
+        given = (self._decide(proba), self.costs, self.weights)
         answers = Answers(trainer.classes, self.y, lambda: proba, *given)
-        if self.priced and self._constant is None:
-            self._constant = answers.constant_cost()
+        if self.priced:
+            self._decisions.note(answers, by_cost=trainer.plan.metric == "cost")
         return answers
 
     def _decide(self, proba: Floats) -> Rows:
@@ -191,10 +187,6 @@ class Race:
         for rows in blocks_of(len(proba)):
             decided[rows] = self.costs[rows].decide(proba[rows], encoded=True)
         return decided
-
-    def _idle(self) -> bool:
-        """Whether the last look decided nothing differently, where that is what counts."""
-        return self.trainer.plan.metric == "cost" and self._decisions.unchanged()
 
     def _watch(self, step: Step) -> bool:
         """Look if it is time to; True when the loss has not fallen for long enough, or is gone."""
@@ -227,7 +219,7 @@ class Race:
         self._choose()
         assert self._chosen is not None
         least = watch.best if plan.metric == "cost" else self._chosen.cost
-        self.trainer.settle_beaten(self._constant is not None and least >= self._constant)
+        self.trainer.settle_beaten(self._decisions.beat_no_constant(least))
         return self._chosen
 
     def _say(self, step: Step) -> str:
