@@ -35,13 +35,17 @@ class HeldOut(NamedTuple):
 
 
 class Watched(NamedTuple):
-    """Held-out rows: a table for outside learners, or codes; labels, bound costs, weights."""
+    """Held-out rows: a table for outside learners, or codes; what is said of them.
+
+    `costs` are bound, None for regression; `prices` are pinball loss's, (n, 2).
+    """
 
     X: Any
     codes: NDArray[np.uint8] | None
-    y: Codes
-    costs: Costs
+    y: NDArray[Any]
+    costs: Any
     weights: Floats | None
+    prices: Floats | None = None
 
 
 class Said(Protocol):

@@ -28,11 +28,12 @@ from costboost.calibration import (
     keeps_copies,
     numbered,
 )
-from costboost.costs import Costs
+from costboost.costs import Costs, as_costs
 from costboost.fitting.apart import set_apart
-from costboost.fitting.judging import Follower, HeldOut, Judge
+from costboost.fitting.judging import Follower, HeldOut, Judge, Watched
 from costboost.fitting.plan import TrainingPlan
 from costboost.fitting.tables import LocalTable
+from costboost.inputs.arrays import encode
 from costboost.inputs.checks import (
     check_weighted_classes,
     is_spread,
@@ -74,7 +75,7 @@ class TableTrainer:
     plan: TrainingPlan
     scores_are_margins: bool
     histories: list[Any]
-    _held_out: Any  # the rows of eval sets with their names, or None
+    _held_out: list[tuple[str, Watched]] | None  # the rows of eval sets, by name
 
     def __init__(
         self,
@@ -145,23 +146,37 @@ class TableTrainer:
         """Return the model."""
         raise NotImplementedError
 
-    def _judge(self, watched: Any) -> Judge | None:
+    def _judge(self, watched: list[tuple[str, Watched]] | None) -> Judge | None:
         """Return who judges the rounds by held-out rows, if there are any."""
         if watched is None:
             return None
         return Judge(self.plan.metric, [(name, self._follower(part)) for name, part in watched])
 
-    def _follower(self, watched: Any) -> Follower:
+    def _follower(self, watched: Watched) -> Follower:
         """Return what follows the rounds on held-out rows."""
         raise NotImplementedError
 
-    def _watch_table(self, part: HeldOut) -> Any:
+    def _watch_table(self, part: HeldOut) -> Watched:
         """Return the rows of an eval set."""
-        raise NotImplementedError
+        given, classes = part.costs, self.costs.classes
+        y = encode(classes, part.y, "y of eval_set")  # refuses labels that are not known
+        costs = self.costs if given is None else as_costs(given, classes, len(y))
+        return Watched(part.X, self._encode(part.X), y, costs, part.weights)
 
-    def _watch_rows(self, rows: Int64) -> Any:
+    def _watch_rows(self, rows: Int64) -> Watched:
         """Return rows of the table that are held out."""
-        raise NotImplementedError
+        X = self.table_of(rows) if self._follows_table else None
+        codes, said = None if self.binner is None else self.codes_of(rows), self.said.take(rows)
+        return Watched(X, codes, said.y, said.costs, said.weights)
+
+    def _encode(self, X: Any) -> Codes | None:
+        """Return the codes of another table, for the built-in tree."""
+        return None if self.binner is None else self.binner.encode(X)
+
+    @property
+    def _follows_table(self) -> bool:
+        """Whether rounds are followed on rows of the table, beside their codes or without."""
+        return self.binner is None
 
     def score(self, model: Any, rows: Any) -> Floats:
         """Return the scores of some rows, to calibrate on."""

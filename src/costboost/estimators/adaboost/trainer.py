@@ -28,6 +28,7 @@ from costboost.boosting.adaboost.rows import Given
 from costboost.boosting.adaboost.rules import Rule
 from costboost.boosting.objectives import RuleInput
 from costboost.calibration import CalibratedScores
+from costboost.costs import Costs
 from costboost.estimators.adaboost.plan import NamedObjective, Plan, RowObjective
 from costboost.fitting.class_trainer import ClassTrainer
 from costboost.fitting.constraints import check_order
@@ -274,7 +275,7 @@ class _Follower:
         builder.build(self.trainer.binner).add_trees(part.codes, self.margins, 0, 1)
 
     def _decide(self) -> Int64:
-        costs = self.watched.costs
+        costs: Costs = self.watched.costs
         if self.trainer.plan.rule.decision == "cheapest":
             shares = self.trainer.plan.setting.votes not in LEAF_VALUES
             proba = voted_proba(self.margins, self.total, shares=shares)
