@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting.adaboost.links import vote_shares
+from costboost.boosting.adaboost.links import scores_of
 from costboost.boosting.adaboost.loop import Boosting
 from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.gradient.learner import GradientTree
@@ -40,14 +40,6 @@ Train = Callable[[], Rows]
 
 L2 = 0.02  # added to the curvature of a leaf
 MAX_STEP = 4.0  # of a leaf on the log-odds scale, as in `GradientBoostClassifier`
-
-
-def scores_of(margins: Floats, total: float, *, shares: bool) -> Floats:
-    """Return what is calibrated: shares of discrete votes, else margins; (n,) for two classes."""
-    if shares:
-        voted = vote_shares(margins, total)
-        return voted[:, 1] if margins.shape[1] == 1 else voted
-    return margins[:, 0] if margins.shape[1] == 1 else margins
 
 
 @dataclass(frozen=True)
@@ -87,9 +79,9 @@ class Fold(ABC):
     shares = False  # whether margins over the sum of steps are shares of votes
     boosting: Boosting | GradientBoosting
 
-    @abstractmethod
     def source(self) -> Iterator[Any]:
         """Yield the rounds."""
+        return self.boosting.rounds()
 
     @abstractmethod
     def add(self, builder: ForestBuilder, done: Any) -> None:
@@ -169,10 +161,6 @@ class GentleFold(Fold):
         super().__init__(trainer, train, test, np.zeros(boosting.n_outputs))
         self.boosting, self.shares = boosting, trainer.plan.discrete
 
-    def source(self) -> Iterator[Any]:
-        """Yield the rounds."""
-        return self.boosting.rounds()
-
     def add(self, builder: ForestBuilder, done: Any) -> None:
         """Add a round's tree to a forest."""
         builder.add(done.lesson.tree, done.values)
@@ -195,10 +183,6 @@ class LogFold(Fold):
     ) -> None:
         super().__init__(trainer, train, test, start)
         self.boosting = boosting
-
-    def source(self) -> Iterator[Any]:
-        """Yield the rounds."""
-        return self.boosting.rounds()
 
     def add(self, builder: ForestBuilder, done: Any) -> None:
         """Add a round's tree to a forest."""
