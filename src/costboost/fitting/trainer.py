@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
@@ -127,8 +127,8 @@ class TableTrainer:
                 self._let_go()
             done = [] if previous is None else previous.rounds
             loop.replay(done)
-            judge = self._judge(watched)
-            taken = self._take(loop.rounds, judge, done)
+            judge = self._judge(loop, watched)
+            taken = self._take(loop, judge, done)
             evals = {} if judge is None else judge.results
             history = self._history(loop, taken.rounds, evals)
         self.note(history)
@@ -146,14 +146,15 @@ class TableTrainer:
         """Return the model."""
         raise NotImplementedError
 
-    def _judge(self, watched: list[tuple[str, Watched]] | None) -> Judge | None:
+    def _judge(self, loop: Any, watched: list[tuple[str, Watched]] | None) -> Judge | None:
         """Return who judges the rounds by held-out rows, if there are any."""
         if watched is None:
             return None
-        return Judge(self.plan.metric, [(name, self._follower(part)) for name, part in watched])
+        followers = [(name, self._follower(loop, part)) for name, part in watched]
+        return Judge(self.plan.metric, followers)
 
-    def _follower(self, watched: Watched) -> Follower:
-        """Return what follows the rounds on held-out rows."""
+    def _follower(self, loop: Any, watched: Watched) -> Follower:
+        """Return what follows the rounds of a loop on held-out rows."""
         raise NotImplementedError
 
     def _watch_table(self, part: HeldOut) -> Watched:
@@ -304,19 +305,14 @@ class TableTrainer:
 
     # --- rounds
 
-    def _take(
-        self,
-        rounds: Callable[[int], Iterable[Any]],
-        judge: Judge | None,
-        previous: list[Any],
-    ) -> Taken:
+    def _take(self, loop: Loop[Any], judge: Judge | None, previous: list[Any]) -> Taken:
         """Take the rounds of one model; what the user ended limits the models still to come."""
-        n_rounds, observer = self.plan.setting.n_rounds, self._teller(previous)
+        n_rounds, observer = self.plan.setting.n_rounds, self._teller(loop, previous)
         judged: dict[str, Any] = {}
         if judge is not None:
             judged = {"judge": judge, "idle": judge.decisions.idle}
         taken = take_rounds(
-            rounds,
+            loop.rounds,
             self.plan,
             n_rounds,
             previous=previous,
@@ -331,7 +327,7 @@ class TableTrainer:
         self.interrupted = taken.interrupted
         return taken
 
-    def _teller(self, previous: list[Any]) -> Callable[[Any], bool] | None:
+    def _teller(self, loop: Any, previous: list[Any]) -> Callable[[Any], bool] | None:
         """Return what tells the observer of a round, and of the model that it completes."""
         if self.observer is None:
             return None
@@ -339,16 +335,16 @@ class TableTrainer:
 
         def tell(done: Any) -> bool:
             rounds.append(done)
-            return bool(observer(done, lambda: self.fitted(rounds)))
+            return bool(observer(done, lambda: self.fitted(loop, rounds)))
 
         return tell
 
-    def fitted(self, rounds: list[Any]) -> dict[str, Any] | None:
-        """Return the attributes of an estimator that had stopped after these rounds.
+    def fitted(self, loop: Any, rounds: list[Any]) -> dict[str, Any] | None:
+        """Return the attributes of an estimator that had stopped after these rounds of a loop.
 
         It is calibrated on the rows that this model is not trained on; None where it is on all.
         """
-        model, plan = self.model_of(rounds), self.plan
+        model, plan = self.model_of(loop, rounds), self.plan
         if plan.calibration is None:
             return self.attributes((model,), None)
         if self._trained_on is None:
@@ -361,8 +357,8 @@ class TableTrainer:
         fitted = blank.fit(self.score(model, left), self.y[left], weights)
         return self.attributes((model,), CalibratedScores((model,), (fitted,), 1))
 
-    def model_of(self, rounds: list[Any]) -> Any:
-        """Return the model of these rounds."""
+    def model_of(self, loop: Any, rounds: list[Any]) -> Any:
+        """Return the model of these rounds of a loop."""
         raise NotImplementedError
 
     def attributes(

@@ -98,11 +98,7 @@ class Fold(ABC):
 
     def scores(self, n_rounds: int) -> Floats:
         """Return the scores of the rows left out, after so many rounds; never fewer than before."""
-        rounds = self.rounds[:n_rounds]
-        return self.to_scores(self._margins(rounds), n_rounds)
-
-    def to_scores(self, margins: Floats, n_rounds: int) -> Floats:
-        """Return what is calibrated of margins after so many rounds."""
+        margins = self._margins(self.rounds[:n_rounds])
         return scores_of(margins, self.total(n_rounds), shares=self.shares)
 
     def total(self, n_rounds: int) -> float:

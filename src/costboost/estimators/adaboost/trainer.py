@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -109,10 +109,7 @@ class Trainer(ClassTrainer):
             learner = self._learner(given, part)
             boosting = Boosting(shards, plan.rule, learner, given, setting)
             del y, costs, weights, labels, given  # rows elsewhere leave nothing here
-            self.link_slope = boosting.terms.link_slope
             yield boosting
-            slope = self.link_slope()
-            self.link_slope = lambda: slope  # and no longer what asks the rows
 
     def assemble(self, rounds: list[Round], slope: float = 2.0) -> Ensemble:
         """Put rounds together; `slope` is that of the link."""
@@ -120,9 +117,9 @@ class Trainer(ClassTrainer):
         kind = (plan.n_classes, plan.setting.votes)
         return assemble(rounds, self.binner, *kind, discrete=plan.discrete, slope=slope)
 
-    def model_of(self, rounds: list[Round]) -> Ensemble:
-        """Return the ensemble of these rounds, with the link of the training under way."""
-        return self.assemble(rounds, self.link_slope())
+    def model_of(self, loop: Boosting, rounds: list[Round]) -> Ensemble:
+        """Return the ensemble of these rounds, with the link of their loop."""
+        return self.assemble(rounds, loop.terms.link_slope())
 
     def attributes(
         self, models: tuple[Ensemble, ...], scores: CalibratedScores | None
@@ -145,8 +142,8 @@ class Trainer(ClassTrainer):
             self._warn_if_early(len(history.rounds))
         return self.assemble(history.rounds, history.slope)
 
-    def _follower(self, watched: Watched) -> Follower:
-        return _Follower(self, watched)
+    def _follower(self, loop: Boosting, watched: Watched) -> Follower:
+        return _Follower(self, loop.terms.link_slope, watched)
 
     def _learner(self, given: Given, rows: Int64 | None) -> Learner:
         plan, weights = self.plan, given.weights
@@ -244,8 +241,8 @@ class Trainer(ClassTrainer):
 class _Follower:
     """Adds rounds to the margins of held-out rows, and decides by them as the rule does."""
 
-    def __init__(self, trainer: Trainer, watched: Watched) -> None:
-        self.trainer, self.watched = trainer, watched
+    def __init__(self, trainer: Trainer, link_slope: Callable[[], float], watched: Watched) -> None:
+        self.trainer, self.link_slope, self.watched = trainer, link_slope, watched
         n_classes = trainer.plan.n_classes
         self.margins = np.zeros((len(watched.y), 1 if n_classes == 2 else n_classes))
         self.total = 0.0
@@ -258,7 +255,7 @@ class _Follower:
         return Answers(classes, part.y, self._proba, decided, part.costs, part.weights)
 
     def _proba(self) -> Floats:
-        return link(self.margins, self.trainer.link_slope())
+        return link(self.margins, self.link_slope())
 
     def _add(self, done: Round) -> None:
         plan, part = self.trainer.plan, self.watched

@@ -204,7 +204,7 @@ class GradientTrainer(TableTrainer):
         unit = float(np.max(own)) / heaviest
         return tally if unit == 1.0 else lambda shards, total: unit * tally(shards, total)
 
-    def _follower(self, watched: Watched) -> GradientFollower:
+    def _follower(self, loop: GradientBoosting, watched: Watched) -> GradientFollower:
         return GradientFollower(self.plan, self.binner, watched, *self._first)
 
     def _history(
@@ -213,9 +213,9 @@ class GradientTrainer(TableTrainer):
         return GradientHistory(rounds, evals, loop.stop)
 
     def _finish(self, loop: Any, history: GradientHistory, rows: Int64 | None) -> GradientEnsemble:
-        return self.model_of(history.rounds)
+        return self.model_of(loop, history.rounds)
 
-    def model_of(self, rounds: list[GradientRound]) -> GradientEnsemble:
+    def model_of(self, loop: GradientBoosting, rounds: list[GradientRound]) -> GradientEnsemble:
         """Return the model of these rounds, which starts as the one in training does."""
         return assemble_gradient(rounds, self.binner, *self._first)
 
