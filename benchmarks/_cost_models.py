@@ -26,7 +26,6 @@ import costboost
 from _cost_tables import Table
 from costboost import CostBoostClassifier, Costs
 from costboost.boosting.adaboost.rules import RULES
-from costboost.estimators.adaboost.plan import CALIBRATED_BY_DEFAULT
 
 OURS = "costboost"
 NOT_MODELS = frozenset({"cli", "datasets", "metrics", "papers", "plots", "pnorm_classifier"})
@@ -222,7 +221,7 @@ def _fit_ours(model: Any, train: Table, costs: Costs | None) -> Any:
 
 
 def _decide_ours(model: Any, test: Table, costs: Costs) -> dict[str, Any]:
-    calibrated = model.method in CALIBRATED_BY_DEFAULT
+    calibrated = RULES[model.method].calibrated
     return {"": model.predict(test.X, **({"costs": costs} if calibrated else {})) == 1}
 
 
@@ -231,7 +230,7 @@ def _named(name: str) -> Contender:
     style = "trained" if RULES[name].trains_on_costs else "fixed"
     style = "probability" if name == "adamec" else style
     build = partial(_ours, name)
-    folds = 5 if name in CALIBRATED_BY_DEFAULT else 1
+    folds = 5 if RULES[name].calibrated else 1
     return Contender(
         name, build, (OURS,), style, _fit_ours, _decide_ours, (0.07 * folds, 3.0 * folds)
     )

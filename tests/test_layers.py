@@ -123,9 +123,10 @@ FITTING = [
 ESTIMATORS = [{"faces"}, {"adaboost", "gradient", "pnorm", "wrappers"}]
 FACES = {
     "adaboost": [
+        {"auto"},
         {"plan"},
         {"trainer"},
-        {"mixing"},
+        {"blending"},
         {"folds"},
         {"recipe"},
         {"classifier"},

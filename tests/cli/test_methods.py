@@ -53,6 +53,9 @@ def test_settings_arrive_and_rounds_are_left_alone_unless_given():
     [
         ("auto", "auto"),
         ("adamec", "auto"),
+        ("cgada", "auto"),
+        ("asymada", "auto"),
+        ("adaboost", "sigmoid"),
         ("csb2", "sigmoid"),
         ("lp-csb", "sigmoid"),
         ("gradient:log", None),  # its probabilities hold no prices

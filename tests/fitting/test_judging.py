@@ -17,7 +17,7 @@ from costboost import (
     PNormBoostClassifier,
 )
 from costboost.boosting.rounds import EarlyStopping, consume
-from costboost.fitting.judging import Answers, Judge, Predictions
+from costboost.fitting.judging import Answers, Decisions, Judge, Predictions
 
 
 @pytest.fixture(scope="module")
@@ -282,7 +282,26 @@ def test_one_judge_watches_all_sets_and_knows_when_nothing_was_decided_anew():
 
     first = Decider([[0, 0, 0], [0, 1, 1], [0, 1, 1]])
     judge = Judge("cost", [("first", first), ("other", Decider([[0, 0, 1]] * 3))])
-    seen = [(judge(None), judge.idle(), judge.beats_no_constant()) for _ in range(3)]
+    seen = [(judge(None), judge.decisions.idle(), judge.beats_no_constant()) for _ in range(3)]
     # Deciding 0 everywhere costs 5 / 3, deciding 1 everywhere 2 / 3.
     assert seen == [(5 / 3, False, True), (1 / 3, False, False), (1 / 3, True, False)]
     assert judge.results == {"first": [5 / 3, 1 / 3, 1 / 3], "other": [0.0, 0.0, 0.0]}
+
+
+def test_decisions_that_do_not_stop_training_are_only_compared_with_a_constant():
+    y, costs = np.array([0, 0, 1]), Costs(fp=1, fn=5).bind(np.array([0, 1]))
+    answers = Answers(np.array([0, 1]), y, lambda: None, np.array([0, 1, 1]), costs, None)
+    noted, nothing = Decisions(), Decisions()
+    for _ in range(2):
+        noted.note(answers, by_cost=False)
+    assert not noted.idle()
+    assert noted.beat_no_constant(2 / 3)
+    assert not noted.beat_no_constant(0.66)
+    assert not nothing.idle()
+    assert not nothing.beat_no_constant(np.inf)
+
+
+def test_a_judge_by_another_metric_notes_no_decisions():
+    judge = Judge("log_loss", [("first", None)])
+    assert not judge.beats_no_constant()  # before the first round
+    assert not judge.decisions.idle()

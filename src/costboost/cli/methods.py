@@ -23,8 +23,6 @@ from costboost.estimators.pnorm import PNormBoostClassifier
 
 __all__ = ["Maker", "method_names", "telling"]
 
-_CALIBRATED = ("auto", "adamec", "cgada", "asymada")  # by their own default
-
 
 def method_names() -> list[str]:
     """Return the names of all methods."""
@@ -66,7 +64,7 @@ def _calibration(method: str, given: str) -> str | None:
         return None
     if given != "auto":
         return given
-    if method in _CALIBRATED:
+    if method == "auto" or (method in RULES and RULES[method].calibrated):
         return "auto"
     loss = CLASSIFICATION_LOSSES.get(method.partition(":")[2])
     return "sigmoid" if loss is None or loss.uses_costs else None

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.costs import Costs, as_costs
-from costboost.fitting.judging import HeldOut, Watched
+from costboost.costs import Costs
 from costboost.fitting.plan import TrainingPlan
 from costboost.fitting.trainer import TableTrainer
-from costboost.inputs.arrays import encode
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -57,19 +55,6 @@ class ClassTrainer(TableTrainer):
         said = self.said if rows is None else self.said.take(rows)
         assert said.costs is not None
         return said.y, said.costs, said.weights
-
-    def _watch_table(self, part: HeldOut) -> Watched:
-        y = encode(self.classes, part.y, "y of eval_set")  # refuses labels that are not known
-        given = part.costs
-        costs = self.costs if given is None else as_costs(given, self.classes, len(y))
-        codes = None if self.binner is None else self.binner.encode(part.X)
-        return Watched(part.X, codes, y, costs, part.weights)
-
-    def _watch_rows(self, rows: Int64) -> Watched:
-        outside = self.binner is None
-        X, codes = (self.table_of(rows), None) if outside else (None, self.codes_of(rows))
-        weights = None if self.weights is None else self.weights[rows]
-        return Watched(X, codes, self.y[rows], self.costs[rows], weights)
 
     def _cheapest_constant(self, rows: Int64 | None) -> int:
         """Return the class number that is cheapest to answer on some rows, whatever they are."""

@@ -35,13 +35,17 @@ class HeldOut(NamedTuple):
 
 
 class Watched(NamedTuple):
-    """Held-out rows: a table for outside learners, or codes; labels, bound costs, weights."""
+    """Held-out rows: a table for outside learners, or codes; what is said of them.
+
+    `costs` are bound, None for regression; `prices` are pinball loss's, (n, 2).
+    """
 
     X: Any
     codes: NDArray[np.uint8] | None
-    y: Codes
-    costs: Costs
+    y: NDArray[Any]
+    costs: Any
     weights: Floats | None
+    prices: Floats | None = None
 
 
 class Said(Protocol):
@@ -159,19 +163,27 @@ def class_actions(costs: Costs, answers: Codes) -> Codes:
 
 
 class Decisions:
-    """The decisions at the last two looks: where they are the same, cost cannot have moved."""
+    """The decisions at looks at held-out rows: whether they change, and beat a constant."""
 
     def __init__(self) -> None:
-        nothing: Codes = np.empty(0, dtype=np.intp)
-        self._last_two = (nothing, nothing)
+        self._last_two: tuple[Codes | None, Codes | None] = (None, None)
+        self._constant: float | None = None
 
-    def note(self, decided: Codes) -> None:
-        """Keep the decisions of a look."""
-        self._last_two = (self._last_two[1], decided)
+    def note(self, answers: Answers, *, by_cost: bool = True) -> None:
+        """Keep the decisions of a look; `by_cost` says whether training stops by what they cost."""
+        if by_cost:
+            self._last_two = (self._last_two[1], answers.decided)
+        if self._constant is None:
+            self._constant = answers.constant_cost()
 
-    def unchanged(self) -> bool:
-        """Whether the last look decided nothing differently."""
-        return np.array_equal(*self._last_two)
+    def idle(self) -> bool:
+        """Whether the last look decided nothing differently: the cost cannot have moved."""
+        before, last = self._last_two
+        return before is not None and last is not None and np.array_equal(before, last)
+
+    def beat_no_constant(self, least: float) -> bool:
+        """Whether one answer for all rows would have cost no more than the cheapest look."""
+        return self._constant is not None and least >= self._constant
 
 
 class Judge:
@@ -181,13 +193,14 @@ class Judge:
     ----------
     results : dict
         For each set, by name, the metric after each round.
+    decisions : Decisions
+        On the first set; none are noted where cost is not what counts.
     """
 
     def __init__(self, metric: Any, followers: Sequence[tuple[str, Follower]]) -> None:
         self.metric, self.followers = metric, followers
         self.results: dict[str, list[float]] = {name: [] for name, _ in followers}
-        self._decisions = Decisions()
-        self._constant: float | None = None
+        self.decisions = Decisions()
 
     def __call__(self, done: Any) -> float:
         """Follow all sets; return the metric on the first."""
@@ -196,19 +209,10 @@ class Judge:
             self.results[name].append(said.measure(self.metric))
             if i == 0 and self.metric == "cost":
                 assert isinstance(said, Answers)
-                self._note(said)
+                self.decisions.note(said)
         return self.results[self.followers[0][0]][-1]
-
-    def _note(self, answers: Answers) -> None:
-        self._decisions.note(answers.decided)
-        if self._constant is None:
-            self._constant = answers.constant_cost()
-
-    def idle(self) -> bool:
-        """Whether the last round decided nothing differently, where cost is what counts."""
-        return self.metric == "cost" and self._decisions.unchanged()
 
     def beats_no_constant(self) -> bool:
         """Whether one answer for all rows would have cost no more than the best round."""
         found = self.results[self.followers[0][0]]
-        return self._constant is not None and min(found) >= self._constant
+        return self.decisions.beat_no_constant(min(found, default=np.inf))

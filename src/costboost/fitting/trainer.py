@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
@@ -28,11 +28,12 @@ from costboost.calibration import (
     keeps_copies,
     numbered,
 )
-from costboost.costs import Costs
+from costboost.costs import Costs, as_costs
 from costboost.fitting.apart import set_apart
-from costboost.fitting.judging import Follower, HeldOut, Judge
+from costboost.fitting.judging import Follower, HeldOut, Judge, Watched
 from costboost.fitting.plan import TrainingPlan
 from costboost.fitting.tables import LocalTable, Table
+from costboost.inputs.arrays import encode
 from costboost.inputs.checks import (
     check_weighted_classes,
     is_spread,
@@ -74,7 +75,7 @@ class TableTrainer:
     plan: TrainingPlan
     scores_are_margins: bool
     histories: list[Any]
-    _held_out: Any  # the rows of eval sets with their names, or None
+    _held_out: list[tuple[str, Watched]] | None  # the rows of eval sets, by name
 
     def __init__(
         self,
@@ -126,8 +127,8 @@ class TableTrainer:
                 self._let_go()
             done = [] if previous is None else previous.rounds
             loop.replay(done)
-            judge = self._judge(watched)
-            taken = self._take(loop.rounds, judge, done)
+            judge = self._judge(loop, watched)
+            taken = self._take(loop, judge, done)
             evals = {} if judge is None else judge.results
             history = self._history(loop, taken.rounds, evals)
         self.note(history)
@@ -145,23 +146,38 @@ class TableTrainer:
         """Return the model."""
         raise NotImplementedError
 
-    def _judge(self, watched: Any) -> Judge | None:
+    def _judge(self, loop: Any, watched: list[tuple[str, Watched]] | None) -> Judge | None:
         """Return who judges the rounds by held-out rows, if there are any."""
         if watched is None:
             return None
-        return Judge(self.plan.metric, [(name, self._follower(part)) for name, part in watched])
+        followers = [(name, self._follower(loop, part)) for name, part in watched]
+        return Judge(self.plan.metric, followers)
 
-    def _follower(self, watched: Any) -> Follower:
-        """Return what follows the rounds on held-out rows."""
+    def _follower(self, loop: Any, watched: Watched) -> Follower:
+        """Return what follows the rounds of a loop on held-out rows."""
         raise NotImplementedError
 
-    def _watch_table(self, part: HeldOut) -> Any:
+    def _watch_table(self, part: HeldOut) -> Watched:
         """Return the rows of an eval set."""
-        raise NotImplementedError
+        given, classes = part.costs, self.costs.classes
+        y = encode(classes, part.y, "y of eval_set")  # refuses labels that are not known
+        costs = self.costs if given is None else as_costs(given, classes, len(y))
+        return Watched(part.X, self._encode(part.X), y, costs, part.weights)
 
-    def _watch_rows(self, rows: Int64) -> Any:
+    def _watch_rows(self, rows: Int64) -> Watched:
         """Return rows of the table that are held out."""
-        raise NotImplementedError
+        X = self.table_of(rows) if self._follows_table else None
+        codes, said = None if self.binner is None else self.codes_of(rows), self.said.take(rows)
+        return Watched(X, codes, said.y, said.costs, said.weights)
+
+    def _encode(self, X: Any) -> Codes | None:
+        """Return the codes of another table, for the built-in tree."""
+        return None if self.binner is None else self.binner.encode(X)
+
+    @property
+    def _follows_table(self) -> bool:
+        """Whether rounds are followed on rows of the table, beside their codes or without."""
+        return self.binner is None
 
     def score(self, model: Any, rows: Any) -> Floats:
         """Return the scores of some rows, to calibrate on."""
@@ -286,17 +302,14 @@ class TableTrainer:
 
     # --- rounds
 
-    def _take(
-        self,
-        rounds: Callable[[int], Iterable[Any]],
-        judge: Judge | None,
-        previous: list[Any],
-    ) -> Taken:
+    def _take(self, loop: Loop[Any], judge: Judge | None, previous: list[Any]) -> Taken:
         """Take the rounds of one model; what the user ended limits the models still to come."""
-        n_rounds, observer = self.plan.setting.n_rounds, self._teller(previous)
-        judged: dict[str, Any] = {} if judge is None else {"judge": judge, "idle": judge.idle}
+        n_rounds, observer = self.plan.setting.n_rounds, self._teller(loop, previous)
+        judged: dict[str, Any] = {}
+        if judge is not None:
+            judged = {"judge": judge, "idle": judge.decisions.idle}
         taken = take_rounds(
-            rounds,
+            loop.rounds,
             self.plan,
             n_rounds,
             previous=previous,
@@ -311,7 +324,7 @@ class TableTrainer:
         self.interrupted = taken.interrupted
         return taken
 
-    def _teller(self, previous: list[Any]) -> Callable[[Any], bool] | None:
+    def _teller(self, loop: Any, previous: list[Any]) -> Callable[[Any], bool] | None:
         """Return what tells the observer of a round, and of the model that it completes."""
         if self.observer is None:
             return None
@@ -319,16 +332,16 @@ class TableTrainer:
 
         def tell(done: Any) -> bool:
             rounds.append(done)
-            return bool(observer(done, lambda: self.fitted(rounds)))
+            return bool(observer(done, lambda: self.fitted(loop, rounds)))
 
         return tell
 
-    def fitted(self, rounds: list[Any]) -> dict[str, Any] | None:
-        """Return the attributes of an estimator that had stopped after these rounds.
+    def fitted(self, loop: Any, rounds: list[Any]) -> dict[str, Any] | None:
+        """Return the attributes of an estimator that had stopped after these rounds of a loop.
 
         It is calibrated on the rows that this model is not trained on; None where it is on all.
         """
-        model, plan = self.model_of(rounds), self.plan
+        model, plan = self.model_of(loop, rounds), self.plan
         if plan.calibration is None:
             return self.attributes((model,), None)
         if self._trained_on is None:
@@ -341,8 +354,8 @@ class TableTrainer:
         fitted = blank.fit(self.score(model, left), self.y[left], weights)
         return self.attributes((model,), CalibratedScores((model,), (fitted,), 1))
 
-    def model_of(self, rounds: list[Any]) -> Any:
-        """Return the model of these rounds."""
+    def model_of(self, loop: Any, rounds: list[Any]) -> Any:
+        """Return the model of these rounds of a loop."""
         raise NotImplementedError
 
     def attributes(

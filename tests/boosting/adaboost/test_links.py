@@ -7,7 +7,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
 from costboost import CostBoostClassifier, Costs
-from costboost.boosting.adaboost.links import link, vote_shares, voted_proba
+from costboost.boosting.adaboost.links import link, scores_of, vote_shares, voted_proba
 
 C_PLUS, C_MINUS = 1.0, 0.25
 
@@ -106,3 +106,13 @@ def test_shares_and_links():
     assert_allclose(vote_shares(margins, 4.0)[:, 1], [0.375, 0.5, 0.875])
     assert_allclose(voted_proba(margins, 4.0, shares=True), vote_shares(margins, 4.0))
     assert_allclose(voted_proba(margins, 4.0, shares=False)[:, 1], expit(2 * margins[:, 0]))
+
+
+def test_scores_of_discrete_votes_are_shares_and_others_are_margins():
+    two, many = np.array([[-1.0], [0.5], [2.0]]), np.array([[3.0, 0.0, 1.0], [0.0, 4.0, 0.0]])
+    assert_array_equal(scores_of(two, 2.0, shares=True), [0.25, 0.625, 1.0])
+    assert_array_equal(scores_of(two, 2.0, shares=False), [-1.0, 0.5, 2.0])
+    assert_array_equal(scores_of(many, 4.0, shares=False), many)
+    shares = scores_of(many, 4.0, shares=True)
+    assert shares.shape == (2, 3)
+    assert_allclose(shares.sum(axis=1), 1.0)

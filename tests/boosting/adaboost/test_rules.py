@@ -565,3 +565,39 @@ def test_adacost_keeps_boosting_by_default(ratio, depth):
     model = fitted("adacost", X, y, Costs(fp=ratio, fn=1), n_estimators=100, max_depth=depth)
     assert model.n_iter_ > 10
     assert np.all(model.train_cost_ <= model.cost_bound_)
+
+
+# ---------------------------------------------------------------- what others ask of a rule
+
+
+@pytest.mark.parametrize(
+    ("question", "able"),
+    [
+        ("plain_rounds", {"adaboost", "adamec", "cgada", "asymada", "rareboost"}),
+        ("plain_loss", {"adaboost", "adamec", "cgada", "asymada"}),
+        ("fixed_z", {"csb0", "csb1"}),
+        ("discrete_only", {"gradient-csb", "rareboost"}),
+        ("takes_beta", {"adacost"}),
+        ("takes_objective", {"gradient-csb"}),
+        ("estimates_step", {"adacost"}),
+        ("calibrated", {"adamec", "cgada", "asymada"}),
+    ],
+)
+def test_which_methods_are_able(question, able):
+    assert {name for name in METHODS if getattr(rules.RULES[name], question)} == able
+
+
+def test_what_a_rule_can_do_follows_from_its_terms():
+    plain = rules.ADABOOST
+    assert not replace(plain, handed=rules.cost).plain_loss
+    assert not replace(plain, update="one").plain_loss
+    assert not replace(plain, wrong=rules.zero).fixed_z  # alpha still moves the rows voted right
+    assert replace(plain, right=rules.zero, wrong=rules.zero).fixed_z
+
+
+def test_remedies_are_the_methods_own():
+    others = {name: rules.RULES[name].remedy for name in METHODS}
+    assert "cost_scale" in others.pop("adacost")
+    for name in ("adac1", "adac2", "adac3"):
+        assert others.pop(name) == 'method="cgada", or deeper trees'
+    assert set(others.values()) == {"deeper trees"}

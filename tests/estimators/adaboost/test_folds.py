@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 
 from costboost import CostBoostClassifier, Costs
-from costboost.estimators.adaboost import plan, recipe
-from costboost.estimators.adaboost.folds import scores_of
+from costboost.estimators.adaboost import recipe
 from costboost.estimators.adaboost.recipe import Look
 from costboost.fitting.tables import FollowedRows
 from family import problem
@@ -61,20 +60,10 @@ def test_train_cost_of_one_model_of_all_rows():
     assert len(model.train_cost_) == np.sum(model.validation_rounds_ <= model.n_iter_)
 
 
-def test_scores_of_discrete_votes_are_shares_and_others_are_margins():
-    two, many = np.array([[-1.0], [0.5], [2.0]]), np.array([[3.0, 0.0, 1.0], [0.0, 4.0, 0.0]])
-    assert_array_equal(scores_of(two, 2.0, shares=True), [0.25, 0.625, 1.0])
-    assert_array_equal(scores_of(two, 2.0, shares=False), [-1.0, 0.5, 2.0])
-    assert_array_equal(scores_of(many, 4.0, shares=False), many)
-    shares = scores_of(many, 4.0, shares=True)
-    assert shares.shape == (2, 3)
-    assert_allclose(shares.sum(axis=1), 1.0)
-
-
 @pytest.mark.parametrize("way", ["votes", "log loss", "many classes"])
 def test_rows_left_out_teach_a_fold_nothing(monkeypatch, way):
-    if way != "votes":
-        monkeypatch.setattr(plan, "LARGER", 10)  # log loss, and no additive model
+    if way != "votes":  # log loss, and no additive model
+        monkeypatch.setattr("costboost.estimators.adaboost.auto.LARGER", 10)
     ways = {"monotonic_cst": [1, 0, 0, 0, 0]} if way == "votes" else {}
     X, y = problem()
     if way == "many classes":

@@ -1,4 +1,4 @@
-"""Plans of the AdaBoost family: what "auto" stands for, and what is refused."""
+"""Plans of the AdaBoost family: what runs for what was asked, and what is refused."""
 
 import numpy as np
 import pytest
@@ -68,30 +68,6 @@ def test_the_default_calibrates_the_posters_three(method):
     assert (model._scores is not None) == (method in ("adamec", "cgada", "asymada"))
 
 
-@pytest.mark.parametrize(
-    ("n_classes", "n_rows", "rounds", "rate", "patience", "tol"),
-    [
-        (2, 999, 400, 0.1, 40, 0.002),
-        (2, 1000, 400, 0.1, 80, 0.002),
-        (2, 10_000, 400, 0.05, 100, 0.0),
-        (2, 50_000, 100, 0.2, 30, 0.0),
-        (3, 999, 400, 0.1, 30, 0.002),
-        (3, 10_000, 400, 0.1, 80, 0.002),
-        (3, 50_000, 100, 0.2, 30, 0.002),
-    ],
-)
-def test_what_auto_stands_for_depends_on_rows_and_classes(
-    n_classes, n_rows, rounds, rate, patience, tol
-):
-    y = np.arange(n_rows) % n_classes
-    costs = costboost.costs.as_costs(None, np.arange(n_classes)).bind(np.arange(n_classes), n_rows)
-    settled = plan.settle(CostBoostClassifier(), np.zeros((n_rows, 4)), y, costs, n_classes)
-    assert settled.setting.n_rounds == rounds
-    assert settled.setting.learning_rate == rate
-    assert settled.patience == patience
-    assert settled.tolerance == tol
-
-
 def settled(n_rows=100, n_classes=2, costs=None, **options):
     classes = np.arange(n_classes)
     bound = costboost.costs.as_costs(costs, classes).bind(classes, n_rows)
@@ -121,15 +97,9 @@ def test_what_was_chosen_is_kept_and_the_rule_runs():
         (100, 3, {"calibration": None}, (False, False)),
     ],
 )
-def test_when_the_recipe_goes_by_log_loss_and_mixes(n_rows, n_classes, options, expected):
+def test_when_the_recipe_goes_by_log_loss_and_blends(n_rows, n_classes, options, expected):
     found = settled(n_rows, n_classes, **options)
     assert (found.log_loss, found.additive) == expected
-
-
-def test_leaves_that_are_named_leave_the_depth_open():
-    assert settled(max_leaf_nodes=7).limits.max_depth is None
-    assert settled(max_leaf_nodes=7, max_depth=2).limits.max_depth == 2
-    assert settled(10_000).limits.max_leaf_nodes == plan.LOG_LEAVES
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from costboost import CostBoostClassifier, Costs
 from costboost.boosting.gradient import loop as gradient_loop
 from costboost.boosting.rounds import EarlyStopping, Printer, consume, take_rounds
 from costboost.calibration import BiasCorrected, ClassCalibration
-from costboost.estimators.adaboost import plan, recipe
+from costboost.estimators.adaboost import recipe
 from costboost.estimators.adaboost.recipe import DOUBT, STEP, Look
 from family import has_callbacks, plain, problem
 from recipe_models import auto, interrupt_loop
@@ -156,7 +156,7 @@ def test_many_classes_are_the_same_with_any_threads_and_keep_their_training_cost
 def test_large_tables_of_two_classes_are_boosted_by_log_loss(monkeypatch):
     X, y = problem()
     small = auto(20).fit(X, y)
-    monkeypatch.setattr(plan, "LARGER", 300)
+    monkeypatch.setattr("costboost.estimators.adaboost.auto.LARGER", 300)
     large = auto(20).fit(X, y)
     assert small._ensembles[0].votes == large._ensembles[0].votes == "gentle"
     assert small._ensembles[0].n_first == X.shape[1]
@@ -214,7 +214,7 @@ def test_what_is_told_of_the_last_fit_is_forgotten():
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_models_of_log_loss_are_explained_kept_and_staged(monkeypatch, tmp_path, n_classes):
-    monkeypatch.setattr(plan, "LARGER", 300)
+    monkeypatch.setattr("costboost.estimators.adaboost.auto.LARGER", 300)
     X, y = problem() if n_classes == 2 else many_classes()
     model = auto(20).fit(X, y)
     assert_allclose(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
+from sklearn.metrics import log_loss
+from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeRegressor
 
 from costboost import GradientBoostRegressor
@@ -107,3 +109,23 @@ def test_a_loss_that_contains_costs_decides_by_its_sign(cancer):
     for t, stage in enumerate(model.staged_predict(X[400:])):
         paid = np.mean((stage > late) * 1.0 + (stage < late) * 6.0)
         assert model.validation_cost_[t] == pytest.approx(paid)
+
+
+def test_an_init_is_followed_on_rows_held_out_of_the_table(cancer):
+    X, y = cancer
+    seen = []
+
+    def metric(truth, proba):
+        seen.append((truth, proba[:, 1]))
+        return log_loss(truth, proba)
+
+    GradientBoostClassifier(
+        n_estimators=1,
+        learning_rate=1e-9,
+        init=GaussianNB(),
+        n_iter_no_change=1,
+        early_stopping_metric=metric,
+        random_state=0,
+    ).fit(X, y)
+    ((truth, proba),) = seen
+    assert np.mean((proba > 0.5) == truth) > 0.85  # a constant is right for 63 in 100

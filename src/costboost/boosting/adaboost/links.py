@@ -36,6 +36,15 @@ def vote_shares(margins: Floats, total_alpha: float) -> Floats:
     return np.asarray(np.divide(margins, total, out=uniform, where=total > 0.0))
 
 
+def scores_of(margins: Floats, total_alpha: float, *, shares: bool) -> Floats:
+    """Return what is calibrated: shares of discrete votes, else margins.
+
+    Two classes: (n,), for the second one; more: (n, K).
+    """
+    scores = vote_shares(margins, total_alpha) if shares else margins
+    return scores[:, -1] if margins.shape[1] == 1 else scores
+
+
 def voted_proba(margins: Floats, total_alpha: float, *, shares: bool) -> Floats:
     """Return what AdaMEC prices: shares of votes, or the link where votes are leaf values.
 

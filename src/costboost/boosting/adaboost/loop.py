@@ -182,7 +182,7 @@ class Boosting:
         is minimised. For K > 2 a wrong vote counts -1/(K - 1), and the result is brought to the
         half-log convention; AdaCost's exponents contain that code already.
         """
-        fixed = self.rule.update == "one" or self.rule.name == "csb0"
+        fixed = self.rule.fixed_z
         if self.n_classes == 2 or self.rule.step == "search":
             sums = self._sums(lesson, exponent=not fixed, factor=not fixed)
             return steps.minimiser(sums)

@@ -17,7 +17,7 @@ from costboost.boosting.adaboost.learner import (
     class_votes,
     probability_votes,
 )
-from costboost.boosting.adaboost.links import link, vote_shares, voted_proba
+from costboost.boosting.adaboost.links import link, scores_of, voted_proba
 from costboost.boosting.adaboost.loop import Round
 from costboost.inputs.outside import count_rows
 from costboost.trees.forest import Forest, ForestBuilder
@@ -116,14 +116,8 @@ class Ensemble:
         return voted_proba(margins, total_alpha, shares=self.votes not in LEAF_VALUES)
 
     def scores(self, margins: Floats, total_alpha: float) -> Floats:
-        """Return what is calibrated: vote shares of discrete votes, else margins.
-
-        Two classes: (n,), for the second one; more: (n, K).
-        """
-        if self.discrete:
-            shares = vote_shares(margins, total_alpha)
-            return shares[:, 1] if self.n_classes == 2 else shares
-        return margins[:, 0] if self.n_classes == 2 else margins
+        """Return what is calibrated: (n,), or (n, K) of more than two classes."""
+        return scores_of(margins, total_alpha, shares=self.discrete)
 
 
 def outside_votes(estimator: Any, X: Any, alpha: Any, votes: Votes, n_classes: int) -> Floats:

@@ -82,6 +82,16 @@ class Rule:
         Whether costs enter training: the scores then contain them.
     bounded : bool
         Whether sum c * prod Z bounds the training cost.
+    takes_beta : bool
+        Whether a user's beta may take the place of its own (AdaCost).
+    takes_objective : bool
+        Whether it descends on an objective that the user chooses (Gradient-CSB).
+    estimates_step : bool
+        Whether its paper has a first guess at the step, in closed form (AdaCost).
+    calibrated : bool
+        Whether its scores are calibrated unless the user says otherwise.
+    remedy : str
+        What to try where it ends early.
     """
 
     name: str
@@ -107,12 +117,36 @@ class Rule:
     needs_n_rounds: bool = False
     trains_on_costs: bool = True
     bounded: bool = False
+    takes_beta: bool = False
+    takes_objective: bool = False
+    estimates_step: bool = False
+    calibrated: bool = False
+    remedy: str = "deeper trees"
 
     @property
     def plain_rounds(self) -> bool:
         """Whether exponents and factors are the same for all rows, whatever they cost."""
-        terms = (self.right, self.wrong, self.right_factor, self.wrong_factor)
-        return all(term in (one, zero) for term in terms)
+        return all(term in (one, zero) for term in self._terms)
+
+    @property
+    def plain_loss(self) -> bool:
+        """Whether a round descends on sum D exp(-y F), to which leaf values can be fitted."""
+        plain = all(term is one for term in self._terms) and self.handed is None
+        return plain and self.update == "alpha" and not self.partition
+
+    @property
+    def fixed_z(self) -> bool:
+        """Whether Z does not depend on alpha: no exponent, or a fixed one."""
+        return self.update == "one" or (self.right is zero and self.wrong is zero)
+
+    @property
+    def discrete_only(self) -> bool:
+        """Whether votes have one size: two alphas, or an objective's b, know of no other."""
+        return self.partition or self.takes_objective
+
+    @property
+    def _terms(self) -> tuple[Function, ...]:
+        return self.right, self.wrong, self.right_factor, self.wrong_factor
 
 
 # --- AdaCost (2.1): beta_+ = 1/2 - c/2 when right, beta_- = 1/2 + c/2 when wrong (Fan et al. 1999)
@@ -204,6 +238,7 @@ register(
         name="adamec",
         source="Ting 2000; Nikolaou et al. 2016",
         decision="cheapest",
+        calibrated=True,
     )
 )
 # 2.7: AdaBoost from weights c / sum c
@@ -214,9 +249,18 @@ register(
         first=cost_or_one,
         many_classes=True,
         bounded=True,
+        calibrated=True,
     )
 )
-register(Rule("asymada", "Viola and Jones 2001", round_factor=_root_of_cost, needs_n_rounds=True))
+register(
+    Rule(
+        "asymada",
+        "Viola and Jones 2001",
+        round_factor=_root_of_cost,
+        needs_n_rounds=True,
+        calibrated=True,
+    )
+)
 register(
     Rule(
         "adacost",
@@ -230,6 +274,9 @@ register(
         scale="first-step",
         many_classes=True,
         bounded=True,
+        takes_beta=True,
+        estimates_step=True,
+        remedy='a smaller cost_scale, votes="confidence" (its authors\' own), or deeper trees',
     )
 )
 # 2.2: beta_+ = beta_- = c; alpha with costs (beta1) or without (beta2)
@@ -260,7 +307,8 @@ register(replace(CSB2, name="csb1", source="Ting and Zheng 1998", update="one"))
 register(replace(CSB2, name="csb0", source="Ting and Zheng 1998", right=zero, wrong=zero))
 # 2.4: the cost inside the exponent, outside it, both
 SUN = "Sun, Kamel, Wong and Wang 2007"
-register(replace(BETA1, name="adac1", source=SUN))
+CGADA_INSTEAD = 'method="cgada", or deeper trees'
+register(replace(BETA1, name="adac1", source=SUN, remedy=CGADA_INSTEAD))
 register(
     Rule(
         "adac2",
@@ -269,6 +317,7 @@ register(
         wrong_factor=row_cost,
         step_factor=True,
         many_classes=True,
+        remedy=CGADA_INSTEAD,
     )
 )
 register(
@@ -283,6 +332,7 @@ register(
         step_factor=True,
         step_margin="exponent",
         scale="largest",
+        remedy=CGADA_INSTEAD,
     )
 )
 # 2.5, 2.6: sum exp(-c y F), stump and alpha chosen together
@@ -340,5 +390,6 @@ register(
         step_margin="exponent",
         scale="largest",
         negative_steps=True,
+        takes_objective=True,
     )
 )

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting.adaboost.links import vote_shares
+from costboost.boosting.adaboost.links import scores_of
 from costboost.boosting.adaboost.loop import Boosting
 from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.gradient.learner import GradientTree
@@ -28,7 +28,7 @@ from costboost.boosting.gradient.model import add_round
 from costboost.boosting.gradient.vectors import VectorTree
 from costboost.boosting.paying import ExpectedPrice
 from costboost.calibration import ClassCalibration
-from costboost.estimators.adaboost.mixing import Blend, BlendedPrice
+from costboost.estimators.adaboost.blending import AdditivePart, BlendedPrice
 from costboost.estimators.adaboost.trainer import Trainer
 from costboost.shards.grid import rounded
 from costboost.shards.loading import RowData
@@ -40,14 +40,6 @@ Train = Callable[[], Rows]
 
 L2 = 0.02  # added to the curvature of a leaf
 MAX_STEP = 4.0  # of a leaf on the log-odds scale, as in `GradientBoostClassifier`
-
-
-def scores_of(margins: Floats, total: float, *, shares: bool) -> Floats:
-    """Return what is calibrated: shares of discrete votes, else margins; (n,) for two classes."""
-    if shares:
-        voted = vote_shares(margins, total)
-        return voted[:, 1] if margins.shape[1] == 1 else voted
-    return margins[:, 0] if margins.shape[1] == 1 else margins
 
 
 @dataclass(frozen=True)
@@ -87,9 +79,9 @@ class Fold(ABC):
     shares = False  # whether margins over the sum of steps are shares of votes
     boosting: Boosting | GradientBoosting
 
-    @abstractmethod
     def source(self) -> Iterator[Any]:
         """Yield the rounds."""
+        return self.boosting.rounds()
 
     @abstractmethod
     def add(self, builder: ForestBuilder, done: Any) -> None:
@@ -99,18 +91,14 @@ class Fold(ABC):
     def model(self, n_rounds: int) -> Ensemble:
         """Return the ensemble of the first rounds."""
 
-    def blended(self, n_rounds: int, blend: Blend | None) -> Ensemble:
-        """Return the ensemble of the first rounds, mixed with another model if there is one."""
+    def blended(self, n_rounds: int, part: AdditivePart | None) -> Ensemble:
+        """Return the ensemble of the first rounds, blended with an additive one if there is any."""
         model = self.model(n_rounds)
-        return model if blend is None else blend.ensemble(model)
+        return model if part is None else part.ensemble(model)
 
     def scores(self, n_rounds: int) -> Floats:
         """Return the scores of the rows left out, after so many rounds; never fewer than before."""
-        rounds = self.rounds[:n_rounds]
-        return self.to_scores(self._margins(rounds), n_rounds)
-
-    def to_scores(self, margins: Floats, n_rounds: int) -> Floats:
-        """Return what is calibrated of margins after so many rounds."""
+        margins = self._margins(self.rounds[:n_rounds])
         return scores_of(margins, self.total(n_rounds), shares=self.shares)
 
     def total(self, n_rounds: int) -> float:
@@ -140,15 +128,15 @@ class Fold(ABC):
         self,
         n_rounds: int,
         calibration: ClassCalibration,
-        blend: Blend | None = None,
+        part: AdditivePart | None = None,
         *,
         walk: bool = False,
     ) -> float:
         """Return what the calibrated decisions on the rows trained on cost altogether."""
         if walk:
-            return self._walked_cost(self.blended(n_rounds, blend), calibration)
+            return self._walked_cost(self.blended(n_rounds, part), calibration)
         asked = (CalibratedProba(calibration, self.shares), self.total(n_rounds))
-        question = ExpectedPrice(*asked) if blend is None else BlendedPrice(*asked, blend)
+        question = ExpectedPrice(*asked) if part is None else BlendedPrice(*asked, part)
         (exact,) = self.boosting.shards.call([question])
         return rounded(exact)
 
@@ -168,10 +156,6 @@ class GentleFold(Fold):
     def __init__(self, trainer: Trainer, boosting: Boosting, train: Train, test: Rows) -> None:
         super().__init__(trainer, train, test, np.zeros(boosting.n_outputs))
         self.boosting, self.shares = boosting, trainer.plan.discrete
-
-    def source(self) -> Iterator[Any]:
-        """Yield the rounds."""
-        return self.boosting.rounds()
 
     def add(self, builder: ForestBuilder, done: Any) -> None:
         """Add a round's tree to a forest."""
@@ -195,10 +179,6 @@ class LogFold(Fold):
     ) -> None:
         super().__init__(trainer, train, test, start)
         self.boosting = boosting
-
-    def source(self) -> Iterator[Any]:
-        """Yield the rounds."""
-        return self.boosting.rounds()
 
     def add(self, builder: ForestBuilder, done: Any) -> None:
         """Add a round's tree to a forest."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.adaboost.effective import Setting
+from costboost.boosting.adaboost.learner import LEAF_VALUES
 from costboost.boosting.adaboost.rules import RULES, Rule
 from costboost.boosting.objectives import OBJECTIVES, RuleInput
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
+from costboost.estimators.adaboost.auto import is_recipe, takes_additive, without_auto
 from costboost.fitting.constraints import read_monotone
 from costboost.fitting.parameters import check_training, check_unbiased
 from costboost.fitting.plan import TrainingPlan
@@ -23,60 +25,7 @@ from costboost.inputs.outside import read_finite, read_objective
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
-CALIBRATED_BY_DEFAULT = ("adamec", "cgada", "asymada")
 VOTES = ("discrete", "confidence", "real", "gentle")
-# What "auto" stands for, in a named method and in the recipe of method="auto".
-NAMED = {
-    "n_estimators": 100,
-    "max_depth": 3,
-    "learning_rate": 1.0,
-    "subsample": 1.0,
-    "max_features": None,
-    "min_samples_leaf": 1,
-    "votes": "discrete",
-    "n_iter_no_change": None,
-    "tol": 0.0,
-}
-RECIPE = {
-    "n_estimators": 400,
-    "max_depth": 3,
-    "learning_rate": 0.1,
-    "subsample": 0.7,
-    "max_features": "sqrt",
-    "min_samples_leaf": 5,
-    "votes": "gentle",
-    "n_iter_no_change": 40,
-    "tol": 0.002,
-}
-LARGE, LARGER, LARGEST = 1_000, 10_000, 50_000  # rows, from which on:
-RECIPE_LARGE = {**RECIPE, "max_depth": 6, "n_iter_no_change": 80}
-RECIPE_LARGER = {
-    **RECIPE_LARGE,
-    "max_depth": None,
-    "learning_rate": 0.05,
-    "min_samples_leaf": 20,
-    "n_iter_no_change": 100,
-    "tol": 0.0,
-}
-LOG_LEAVES = 31  # of the trees in tables that are larger still
-# So many rows stand longer steps: as good as many short ones, in a third of the time.
-LONG_STEPS = {"n_estimators": 100, "learning_rate": 0.2, "n_iter_no_change": 30}
-RECIPE_LARGEST = {**RECIPE_LARGER, **LONG_STEPS, "max_features": 0.3}
-# More than two classes: log loss too, one tree with vector leaves a round.
-RECIPE_MANY = {**RECIPE_LARGE, "votes": "discrete"}
-RECIPE_MANY_SMALL = {**RECIPE_MANY, "n_iter_no_change": 30}
-RECIPE_MANY_LARGEST = {**RECIPE_MANY, **LONG_STEPS}
-# From so many rows on.
-Recipes = tuple[tuple[int, dict[str, Any]], ...]
-TWO: Recipes = (
-    (0, RECIPE),
-    (LARGE, RECIPE_LARGE),
-    (LARGER, RECIPE_LARGER),
-    (LARGEST, RECIPE_LARGEST),
-)
-MANY: Recipes = ((0, RECIPE_MANY_SMALL), (LARGE, RECIPE_MANY), (LARGEST, RECIPE_MANY_LARGEST))
-# The same by SAMME, where votes are asked for, or no calibration.
-RECIPE_VOTES = {**RECIPE_MANY, "max_depth": 8, "learning_rate": 0.5}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +47,7 @@ class Plan(TrainingPlan):
     log_loss : bool
         Whether they are trained by log loss, in place of AdaBoost's votes.
     additive : bool
-        Whether an additive model is mixed with them (`mixing.py`).
+        Whether an additive model is blended with them (`blending.py`).
     """
 
     method: str
@@ -124,10 +73,9 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
     """Check the parameters of an estimator against each other and the data."""
     check_choice("method", params.method, ("auto", *RULES))
     seed = fit_seed(params)
-    params = _without_auto(params, len(y), n_classes)
+    params = without_auto(params, len(y), n_classes)
     _check_parameters(params)
-    name = "adamec" if params.method == "auto" else params.method
-    rule = RULES[name]
+    rule = RULES["adamec" if params.method == "auto" else params.method]
     _check_combination(params, rule, costs, n_classes)
     calibration = _calibration(params, rule, n_classes)
     in_step = is_recipe(params) and calibration is not None
@@ -140,8 +88,8 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
         alpha=params.alpha,
         learning_rate=float(params.learning_rate),
         cost_scale=params.cost_scale,
-        beta=_checked_beta(params.beta) if name == "adacost" else None,
-        objective=_objective(params.objective, len(y)) if name == "gradient-csb" else None,
+        beta=_checked_beta(params.beta) if rule.takes_beta else None,
+        objective=_objective(params.objective, len(y)) if rule.takes_objective else None,
     )
     return Plan.read(
         params,
@@ -161,50 +109,9 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
         discrete=discrete,
         in_step=in_step,
         log_loss=params.log_loss,
-        # Many rows teach trees what it knows; shares of votes are no log odds, and its curves
-        # obey no constraints.
-        additive=in_step and len(y) < LARGER and not discrete and monotone is None,
+        # Shares of votes are no log odds, and its curves obey no constraints.
+        additive=in_step and takes_additive(len(y)) and not discrete and monotone is None,
     )
-
-
-def is_recipe(params: Any) -> bool:
-    """Whether the parameters ask for the recipe: method="auto" on the built-in tree."""
-    return bool(params.method == "auto" and params.estimator is None)
-
-
-def _without_auto(params: Any, n_samples: int, n_classes: int) -> SimpleNamespace:
-    """Return the parameters with every "auto" that stands for a number settled."""
-    given = params.get_params(deep=False)
-    log_loss = _by_log_loss(params, n_samples, n_classes)
-    choices = _choices(params, n_samples, n_classes, log_loss=log_loss)
-    if given["max_depth"] == "auto" and given["max_leaf_nodes"] is not None:
-        given["max_depth"] = None
-    elif given["max_depth"] == "auto" and log_loss and n_classes == 2:
-        given["max_leaf_nodes"] = LOG_LEAVES
-    for name, choice in choices.items():
-        if isinstance(given[name], str) and given[name] == "auto":
-            given[name] = choice
-    return SimpleNamespace(**given, log_loss=log_loss)
-
-
-def _choices(params: Any, n_samples: int, n_classes: int, *, log_loss: bool) -> dict[str, Any]:
-    """Return what "auto" stands for."""
-    if not is_recipe(params):
-        return NAMED
-    if n_classes > 2:
-        return _by_size(n_samples, MANY) if log_loss else RECIPE_VOTES
-    return _by_size(n_samples if log_loss else min(n_samples, LARGER - 1), TWO)
-
-
-def _by_size(n_samples: int, recipes: Recipes) -> dict[str, Any]:
-    return next(recipe for least, recipe in reversed(recipes) if n_samples >= least)
-
-
-def _by_log_loss(params: Any, n_samples: int, n_classes: int) -> bool:
-    """Whether the recipe boosts by log loss; whoever names votes, or no calibration, gets votes."""
-    if not is_recipe(params) or params.calibration is None or params.votes != "auto":
-        return False
-    return n_classes > 2 or n_samples >= LARGER
 
 
 def _check_parameters(params: Any) -> None:
@@ -221,57 +128,60 @@ def _check_parameters(params: Any) -> None:
 
 
 def _check_combination(params: Any, rule: Rule, costs: Costs, n_classes: int) -> None:
+    method = f"method={params.method!r}"
     if n_classes > 2 and not rule.many_classes:
-        able = ", ".join(sorted(name for name, other in RULES.items() if other.many_classes))
         raise ValueError(
             "Only binary classification is supported. The type of the target is multiclass: "
-            f"method={rule.name!r} is defined for two classes, y has {n_classes}. Use "
-            f"PNormBoostClassifier, or one of {able}."
+            f"{method} is defined for two classes, y has {n_classes}. Use PNormBoostClassifier, "
+            f"or one of {_able(lambda other: other.many_classes)}."
         )
-    if n_classes > 2 and params.votes != "discrete":
-        raise ValueError(f"votes={params.votes!r} needs two classes, y has {n_classes}.")
     if rule.trains_on_costs and not costs.is_square:
         raise ValueError(
-            f"method={rule.name!r} trains on the cost of wrong classes, but the costs have other "
-            f"actions, {_names(costs.actions)}. Use method='adamec' or MinimumCostClassifier."
+            f"{method} trains on the cost of wrong classes, but the costs have other actions, "
+            f"{_names(costs.actions)}. Use method='adamec' or MinimumCostClassifier."
         )
-    method = f"method={rule.name!r}"
     check_unbiased(params.calibration, method, on_costs=rule.trains_on_costs)
-    if params.votes in ("real", "gentle") and rule.name not in (
-        "adaboost",
-        "adamec",
-        "cgada",
-        "asymada",
-    ):
+    _check_votes(params, rule, method, n_classes)
+    if params.alpha == "estimate" and not rule.estimates_step:
         raise ValueError(
-            f"votes={params.votes!r} fits leaf values to the plain exponential loss, which "
-            f"method={params.method!r} does not have. Use adaboost, adamec, cgada or asymada."
+            f"alpha='estimate' is AdaCost's first guess at a step that it then refines; {method} "
+            "has none. Use alpha='published' or method='adacost'."
         )
-    if params.alpha == "estimate" and rule.name != "adacost":
+    if rule.negative_steps and params.monotonic_cst is not None:
         raise ValueError(
-            f"alpha='estimate' is AdaCost's first guess at a step that it then refines; "
-            f"method={params.method!r} has none. Use alpha='published' or method='adacost'."
+            f"{method} takes negative steps, which would turn monotonic_cst around. Use another "
+            "method, or monotonic_cst=None."
         )
+    if rule.needs_n_rounds and (params.n_iter_no_change is not None or params.warm_start):
+        raise ValueError(
+            f"{method} spreads costs over a number of rounds fixed in advance: it can neither "
+            "stop early nor be continued. Set n_iter_no_change=None and warm_start=False."
+        )
+
+
+def _check_votes(params: Any, rule: Rule, method: str, n_classes: int) -> None:
+    votes = f"votes={params.votes!r}"
+    if n_classes > 2 and params.votes != "discrete":
+        raise ValueError(f"{votes} needs two classes, y has {n_classes}.")
+    if params.votes in LEAF_VALUES and not rule.plain_loss:
+        raise ValueError(
+            f"{votes} fits leaf values to the plain exponential loss, which {method} does not "
+            f"have. Use one of {_able(lambda other: other.plain_loss)}."
+        )
+    if params.votes == "confidence" and rule.discrete_only:
+        raise ValueError(f"{method} is defined for discrete votes only.")
     if params.laplace and (params.estimator is not None or params.votes == "discrete"):
-        given = f"votes={params.votes!r}" if params.estimator is None else "estimator"
+        given = votes if params.estimator is None else "estimator"
         raise ValueError(
             f"laplace=True estimates the leaf probabilities of the built-in tree, and {given} has "
             'no use for them. Leave it out, or set estimator=None and votes="confidence" (or '
             '"real", "gentle").'
         )
-    if params.votes == "confidence" and rule.name in ("gradient-csb", "rareboost"):
-        raise ValueError(f"method={rule.name!r} is defined for discrete votes only.")
-    if rule.negative_steps and params.monotonic_cst is not None:
-        raise ValueError(
-            f"method={rule.name!r} takes negative steps, which would turn monotonic_cst around. "
-            "Use another method, or monotonic_cst=None."
-        )
-    if rule.needs_n_rounds and (params.n_iter_no_change is not None or params.warm_start):
-        raise ValueError(
-            f"method={rule.name!r} spreads costs over a number of rounds fixed in advance: it "
-            "can neither stop early nor be continued. Set n_iter_no_change=None and "
-            "warm_start=False."
-        )
+
+
+def _able(test: Callable[[Rule], bool]) -> str:
+    """Return the names of the methods that pass a test."""
+    return ", ".join(sorted(name for name, rule in RULES.items() if test(rule)))
 
 
 def _names(actions: NDArray[Any] | None) -> list[Any]:
@@ -283,7 +193,7 @@ def _calibration(params: Any, rule: Rule, n_classes: int) -> str | None:
         return None if params.calibration is None else str(params.calibration)
     if is_recipe(params):
         return "bias-corrected"
-    return "sigmoid" if rule.name in CALIBRATED_BY_DEFAULT else None
+    return "sigmoid" if rule.calibrated else None
 
 
 def _checked_beta(beta: Any) -> Any:

@@ -1,8 +1,8 @@
 """`method="auto"`: the recommended recipe, the same on every table.
 
 Gentle AdaBoost on small trees, shrunk and sampled, is trained on k folds in step, its log odds
-mixed with those of a smooth additive model of the same folds (`mixing.py`), until the rows that the
-folds left out have their least calibrated log loss. One map from scores to probabilities (a
+blended with those of a smooth additive model of the same folds (`blending.py`), until the rows that
+the folds left out have their least calibrated log loss. One map from scores to probabilities (a
 temperature, and a bias drawn to 0) is fitted to all left-out scores, the k models' probabilities
 are averaged, and the cheapest expected cost decides.
 
@@ -34,8 +34,13 @@ from costboost.boosting.rounds import (
 )
 from costboost.calibration import CalibratedScores, ClassCalibration, calibration_folds
 from costboost.costs import as_costs
+from costboost.estimators.adaboost.blending import (
+    AdditiveFolds,
+    AdditivePart,
+    Blend,
+    fit_additive,
+)
 from costboost.estimators.adaboost.folds import Fold, Opener
-from costboost.estimators.adaboost.mixing import AdditiveFolds, Blend, Mix, fit_additive
 from costboost.estimators.adaboost.trainer import History, OutOfFold, Trainer
 from costboost.fitting.judging import Answers, Decisions
 from costboost.shards.layout import blocks_of
@@ -58,7 +63,7 @@ class Look:
     losses: Floats  # of a user's metric, which has none for rows: the one number
     weights: Floats | None
     cost: float = np.nan  # the mean of what the decisions cost
-    mix: Mix | None = None  # of the scores that were calibrated, if there are two models
+    blend: Blend | None = None  # of the scores that were calibrated, if there are two models
 
     @property
     def loss(self) -> float:
@@ -94,12 +99,11 @@ class Race:
         self.weights = None if trainer.weights is None else trainer.weights[rows]
         self.costs = trainer.costs[rows]
         self._decisions = Decisions()
-        self._constant: float | None = None
         plan = trainer.plan
         # Whether the user said what mistakes cost: else that is nobody's bill.
         self.priced = plan.metric == "cost" or trainer.costs != as_costs(None, trainer.classes)
         self.watch = EarlyStopping(
-            self, plan.patience, plan.tolerance, STEP, plan.setting.n_rounds, self._idle
+            self, plan.patience, plan.tolerance, STEP, plan.setting.n_rounds, self._decisions.idle
         )
         judged = plan.metric == "log_loss" and plan.patience is not None
         self._solved = SOLVED * _entropy(self.y, self.weights) if judged else -np.inf
@@ -126,13 +130,13 @@ class Race:
         blank = ClassCalibration(
             plan.calibration, plan.n_classes, margins=self.trainer.scores_are_margins
         )
-        mix = None
+        blend = None
         if self.additive is not None:
             margins = scores.reshape(len(scores), -1)
-            mix = self.additive.mix(margins, self.y, self.weights)
-            scores = mix(margins, self.additive.margins).reshape(scores.shape)
+            blend = self.additive.blend(margins, self.y, self.weights)
+            scores = blend(margins, self.additive.margins).reshape(scores.shape)
         fitted = blank.fit(scores, self.y, self.weights)
-        self._price_training_rows(n_rounds, fitted, mix)
+        self._price_training_rows(n_rounds, fitted, blend)
         proba = np.empty((len(scores), plan.n_classes))
         for rows in blocks_of(len(scores)):
             proba[rows] = fitted.predict(scores[rows])
@@ -142,40 +146,37 @@ class Race:
             losses, weights = np.array([answers.measure(plan.metric)]), None
         else:
             losses, weights = answers.row_losses(plan.metric), self.weights
-        self._last = Look(n_rounds, fitted, losses, weights, answers.measure("cost"), mix)
+        self._last = Look(n_rounds, fitted, losses, weights, answers.measure("cost"), blend)
         return self._last.loss
 
     def _price_training_rows(
-        self, n_rounds: int, fitted: ClassCalibration, mix: Mix | None
+        self, n_rounds: int, fitted: ClassCalibration, blend: Blend | None
     ) -> None:
         """Note what the decisions cost on the rows that each fold trains on."""
         # An interrupted round may be in the margins of the loop, but not in the model.
         self.train_costs[n_rounds] = [
-            fold.training_cost(n_rounds, fitted, blend, walk=self.interrupted)
-            for fold, blend in zip(self.folds, self._blends(mix), strict=True)
+            fold.training_cost(n_rounds, fitted, part, walk=self.interrupted)
+            for fold, part in zip(self.folds, self._additive_parts(blend), strict=True)
         ]
 
-    def _blends(self, mix: Mix | None) -> list[Blend | None]:
-        """Return what every fold's model is mixed with."""
-        if mix is None or self.additive is None:
+    def _additive_parts(self, blend: Blend | None) -> list[AdditivePart | None]:
+        """Return what every fold's model is blended with."""
+        if blend is None or self.additive is None:
             return [None] * len(self.folds)
-        return [Blend(mix, forest) for forest in self.additive.forests]
+        return [AdditivePart(blend, forest) for forest in self.additive.forests]
 
-    def models(self, n_rounds: int, mix: Mix | None) -> tuple[Ensemble, ...]:
+    def models(self, n_rounds: int, blend: Blend | None) -> tuple[Ensemble, ...]:
         """Return the models of all folds after so many rounds."""
-        pairs = zip(self.folds, self._blends(mix), strict=True)
-        return tuple(fold.blended(n_rounds, blend) for fold, blend in pairs)
+        pairs = zip(self.folds, self._additive_parts(blend), strict=True)
+        return tuple(fold.blended(n_rounds, part) for fold, part in pairs)
 
     def _answers(self, proba: Floats) -> Answers:
         """Return what all folds say of the rows that they left out, and decide."""
         trainer = self.trainer
-        decided = self._decide(proba)
-        if trainer.plan.metric == "cost":
-            self._decisions.note(decided)
-        given = (decided, self.costs, self.weights)
+        given = (self._decide(proba), self.costs, self.weights)
         answers = Answers(trainer.classes, self.y, lambda: proba, *given)
-        if self.priced and self._constant is None:
-            self._constant = answers.constant_cost()
+        if self.priced:
+            self._decisions.note(answers, by_cost=trainer.plan.metric == "cost")
         return answers
 
     def _decide(self, proba: Floats) -> Rows:
@@ -186,10 +187,6 @@ class Race:
         for rows in blocks_of(len(proba)):
             decided[rows] = self.costs[rows].decide(proba[rows], encoded=True)
         return decided
-
-    def _idle(self) -> bool:
-        """Whether the last look decided nothing differently, where that is what counts."""
-        return self.trainer.plan.metric == "cost" and self._decisions.unchanged()
 
     def _watch(self, step: Step) -> bool:
         """Look if it is time to; True when the loss has not fallen for long enough, or is gone."""
@@ -222,7 +219,7 @@ class Race:
         self._choose()
         assert self._chosen is not None
         least = watch.best if plan.metric == "cost" else self._chosen.cost
-        self.trainer.settle_beaten(self._constant is not None and least >= self._constant)
+        self.trainer.settle_beaten(self._decisions.beat_no_constant(least))
         return self._chosen
 
     def _say(self, step: Step) -> str:
@@ -253,7 +250,7 @@ class Race:
         """
         if self._last_look is None:
             return None
-        models = self.models(n_rounds, self._last_look.mix)
+        models = self.models(n_rounds, self._last_look.blend)
         maps = (self._last_look.calibration,) * len(models)
         return self.trainer.attributes(models, CalibratedScores(models, maps, len(models)))
 
@@ -290,13 +287,13 @@ def train_in_step(
         train_costs = [list(costs) for costs in zip(*by_look, strict=True)]
         for fold in folds:
             trainer.note(History(fold.rounds[:n_rounds], {}))
-        models = race.models(n_rounds, chosen.mix)
+        models = race.models(n_rounds, chosen.blend)
     else:
         rows = cut.used(trainer.n_rows)
-        blend = None
-        if additive is not None and chosen.mix is not None:
-            blend = Blend(chosen.mix, additive.of_all_rows())
-        model, costs = _train_alike(trainer, rows, n_rounds, chosen.calibration, blend)
+        part = None
+        if additive is not None and chosen.blend is not None:
+            part = AdditivePart(chosen.blend, additive.of_all_rows())
+        model, costs = _train_alike(trainer, rows, n_rounds, chosen.calibration, part)
         models, train_costs = (model,), [costs]
     scores = CalibratedScores(models, (chosen.calibration,) * len(models), len(cut))
     return scores, OutOfFold(race.watch.looks, race.watch.costs, train_costs)
@@ -314,7 +311,7 @@ def _train_alike(
     rows: Rows,
     n_rounds: int,
     calibration: ClassCalibration,
-    blend: Blend | None,
+    part: AdditivePart | None,
 ) -> tuple[Ensemble, list[float]]:
     """Train one model on all rows, for as many rounds as the folds took.
 
@@ -331,11 +328,11 @@ def _train_alike(
                 trainer.observer(done, None)
             n_taken = len(fold.rounds)
             if n_taken % STEP == 0 or n_taken == n_rounds:
-                costs.append(fold.training_cost(n_taken, calibration, blend))
+                costs.append(fold.training_cost(n_taken, calibration, part))
             return False
 
         rounds = islice(fold.source(), n_rounds)
         taken = consume(rounds, [tell], on_interrupt=trainer.plan.on_interrupt).rounds
-        model = fold.blended(len(taken), blend)
+        model = fold.blended(len(taken), part)
     trainer.note(History(taken, {}))
     return model, costs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -28,6 +28,7 @@ from costboost.boosting.adaboost.rows import Given
 from costboost.boosting.adaboost.rules import Rule
 from costboost.boosting.objectives import RuleInput
 from costboost.calibration import CalibratedScores
+from costboost.costs import Costs
 from costboost.estimators.adaboost.plan import NamedObjective, Plan, RowObjective
 from costboost.fitting.class_trainer import ClassTrainer
 from costboost.fitting.constraints import check_order
@@ -108,10 +109,7 @@ class Trainer(ClassTrainer):
             learner = self._learner(given, part)
             boosting = Boosting(shards, plan.rule, learner, given, setting)
             del y, costs, weights, labels, given  # rows elsewhere leave nothing here
-            self.link_slope = boosting.terms.link_slope
             yield boosting
-            slope = self.link_slope()
-            self.link_slope = lambda: slope  # and no longer what asks the rows
 
     def assemble(self, rounds: list[Round], slope: float = 2.0) -> Ensemble:
         """Put rounds together; `slope` is that of the link."""
@@ -119,9 +117,9 @@ class Trainer(ClassTrainer):
         kind = (plan.n_classes, plan.setting.votes)
         return assemble(rounds, self.binner, *kind, discrete=plan.discrete, slope=slope)
 
-    def model_of(self, rounds: list[Round]) -> Ensemble:
-        """Return the ensemble of these rounds, with the link of the training under way."""
-        return self.assemble(rounds, self.link_slope())
+    def model_of(self, loop: Boosting, rounds: list[Round]) -> Ensemble:
+        """Return the ensemble of these rounds, with the link of their loop."""
+        return self.assemble(rounds, loop.terms.link_slope())
 
     def attributes(
         self, models: tuple[Ensemble, ...], scores: CalibratedScores | None
@@ -144,8 +142,8 @@ class Trainer(ClassTrainer):
             self._warn_if_early(len(history.rounds))
         return self.assemble(history.rounds, history.slope)
 
-    def _follower(self, watched: Watched) -> Follower:
-        return _Follower(self, watched)
+    def _follower(self, loop: Boosting, watched: Watched) -> Follower:
+        return _Follower(self, loop.terms.link_slope, watched)
 
     def _learner(self, given: Given, rows: Int64 | None) -> Learner:
         plan, weights = self.plan, given.weights
@@ -190,7 +188,7 @@ class Trainer(ClassTrainer):
         warn_caller(
             f"method={plan.method!r} could not take a single step: the first learner's votes "
             f"are no better than chance under its weights. The model answers "
-            f"{plain(self.classes[answer])!r} always. Try {self._remedy()}, or other costs."
+            f"{plain(self.classes[answer])!r} always. Try {plan.rule.remedy}, or other costs."
         )
         return constant_ensemble(
             answer, plan.n_classes, self.binner, discrete=plan.discrete, votes=plan.setting.votes
@@ -204,17 +202,9 @@ class Trainer(ClassTrainer):
         self._warned = True
         warn_caller(
             f"method={name!r} ended after {n_taken} of {n_rounds} rounds: under its weights the "
-            f"next learner's votes are no better than chance. Try {self._remedy()}, or "
+            f"next learner's votes are no better than chance. Try {self.plan.rule.remedy}, or "
             f"n_estimators={n_taken} if this is all you want."
         )
-
-    def _remedy(self) -> str:
-        name = self.plan.rule.name
-        if name == "adacost":
-            return 'a smaller cost_scale, votes="confidence" (its authors\' own), or deeper trees'
-        if name in ("adac1", "adac2", "adac3"):
-            return 'method="cgada", or deeper trees'
-        return "deeper trees"
 
     # --- for calibration and the report
 
@@ -251,8 +241,8 @@ class Trainer(ClassTrainer):
 class _Follower:
     """Adds rounds to the margins of held-out rows, and decides by them as the rule does."""
 
-    def __init__(self, trainer: Trainer, watched: Watched) -> None:
-        self.trainer, self.watched = trainer, watched
+    def __init__(self, trainer: Trainer, link_slope: Callable[[], float], watched: Watched) -> None:
+        self.trainer, self.link_slope, self.watched = trainer, link_slope, watched
         n_classes = trainer.plan.n_classes
         self.margins = np.zeros((len(watched.y), 1 if n_classes == 2 else n_classes))
         self.total = 0.0
@@ -265,7 +255,7 @@ class _Follower:
         return Answers(classes, part.y, self._proba, decided, part.costs, part.weights)
 
     def _proba(self) -> Floats:
-        return link(self.margins, self.trainer.link_slope())
+        return link(self.margins, self.link_slope())
 
     def _add(self, done: Round) -> None:
         plan, part = self.trainer.plan, self.watched
@@ -282,7 +272,7 @@ class _Follower:
         builder.build(self.trainer.binner).add_trees(part.codes, self.margins, 0, 1)
 
     def _decide(self) -> Int64:
-        costs = self.watched.costs
+        costs: Costs = self.watched.costs
         if self.trainer.plan.rule.decision == "cheapest":
             shares = self.trainer.plan.setting.votes not in LEAF_VALUES
             proba = voted_proba(self.margins, self.total, shares=shares)

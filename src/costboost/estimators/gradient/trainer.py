@@ -26,14 +26,14 @@ from costboost.boosting.gradient.rows import Rows
 from costboost.boosting.gradient.starting import LargestCost, put_margins
 from costboost.boosting.gradient.tallies import CostTally, loss_tally
 from costboost.calibration import CalibratedScores
-from costboost.costs import Costs, as_costs
+from costboost.costs import Costs
 from costboost.estimators.gradient.plan import GradientPlan
-from costboost.estimators.gradient.watching import GradientFollower, HeldOutRows
+from costboost.estimators.gradient.watching import GradientFollower
 from costboost.fitting.constraints import check_order
-from costboost.fitting.judging import HeldOut
+from costboost.fitting.judging import HeldOut, Watched
 from costboost.fitting.trainer import TableTrainer
 from costboost.fitting.warm import Progress
-from costboost.inputs.arrays import encode, read_numbers
+from costboost.inputs.arrays import read_numbers
 from costboost.inputs.checks import read_numeric_targets
 from costboost.shards.local import Shards
 
@@ -204,7 +204,7 @@ class GradientTrainer(TableTrainer):
         unit = float(np.max(own)) / heaviest
         return tally if unit == 1.0 else lambda shards, total: unit * tally(shards, total)
 
-    def _follower(self, watched: HeldOutRows) -> GradientFollower:
+    def _follower(self, loop: GradientBoosting, watched: Watched) -> GradientFollower:
         return GradientFollower(self.plan, self.binner, watched, *self._first)
 
     def _history(
@@ -213,9 +213,9 @@ class GradientTrainer(TableTrainer):
         return GradientHistory(rounds, evals, loop.stop)
 
     def _finish(self, loop: Any, history: GradientHistory, rows: Int64 | None) -> GradientEnsemble:
-        return self.model_of(history.rounds)
+        return self.model_of(loop, history.rounds)
 
-    def model_of(self, rounds: list[GradientRound]) -> GradientEnsemble:
+    def model_of(self, loop: GradientBoosting, rounds: list[GradientRound]) -> GradientEnsemble:
         """Return the model of these rounds, which starts as the one in training does."""
         return assemble_gradient(rounds, self.binner, *self._first)
 
@@ -231,37 +231,27 @@ class GradientTrainer(TableTrainer):
 
     # --- held-out rows
 
-    def _watch_rows(self, rows: Int64) -> HeldOutRows:
-        needs_table = self.binner is None or not (
-            self.plan.init is None or isinstance(self.plan.init, str)
-        )
-        y = self.y[rows]
-        return HeldOutRows(
-            self.table_of(rows) if needs_table else None,
-            None if self.binner is None else self.codes_of(rows),
-            y,
-            None if self.costs is None else self.costs[rows],
-            None if self.prices is None else self.prices[rows],
-            None if self.weights is None else self.weights[rows],
-        )
+    @property
+    def _follows_table(self) -> bool:
+        given = self.plan.init
+        return self.binner is None or not (given is None or isinstance(given, str))
 
-    def _watch_table(self, part: HeldOut) -> HeldOutRows:
+    def _watch_rows(self, rows: Int64) -> Watched:
+        prices = None if self.prices is None else self.prices[rows]
+        return super()._watch_rows(rows)._replace(prices=prices)
+
+    def _watch_table(self, part: HeldOut) -> Watched:
+        if self.costs is not None:
+            return super()._watch_table(part)
         n_rows, given = len(part.y), part.costs
-        codes = None if self.binner is None else self.binner.encode(part.X)
-        if self.costs is None:
-            prices = None if given is None else read_numbers(given, "the prices of eval_set")
-            if prices is not None and prices.shape != (n_rows, 2):
-                raise ValueError(
-                    f"eval_set has prices of shape {prices.shape} for {n_rows} rows: give (n, 2), "
-                    "over and under of every row."
-                )
-            target = read_numeric_targets(part.X, part.y)
-            return HeldOutRows(part.X, codes, target, None, prices, part.weights)
-        classes = self.costs.classes
-        assert classes is not None
-        y = encode(classes, part.y, "y of eval_set")
-        costs = self.costs if given is None else as_costs(given, classes, n_rows)
-        return HeldOutRows(part.X, codes, y, costs, None, part.weights)
+        prices = None if given is None else read_numbers(given, "the prices of eval_set")
+        if prices is not None and prices.shape != (n_rows, 2):
+            raise ValueError(
+                f"eval_set has prices of shape {prices.shape} for {n_rows} rows: give (n, 2), "
+                "over and under of every row."
+            )
+        target = read_numeric_targets(part.X, part.y)
+        return Watched(part.X, self._encode(part.X), target, None, part.weights, prices)
 
     # --- for calibration
 

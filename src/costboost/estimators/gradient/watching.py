@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,12 +12,11 @@ from costboost.boosting.gradient.model import GradientEnsemble, Init, add_round
 from costboost.boosting.gradient.rows import Rows
 from costboost.costs import Costs
 from costboost.estimators.gradient.plan import GradientPlan
-from costboost.fitting.judging import Answers, Predictions, Said, class_actions
+from costboost.fitting.judging import Answers, Predictions, Said, Watched, class_actions
 from costboost.trees.forest import ForestBuilder
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
-Codes = NDArray[np.uint8]
 
 
 def choices_of(margins: Floats) -> Int64:
@@ -29,17 +26,6 @@ def choices_of(margins: Floats) -> Int64:
     return np.asarray(np.argmax(margins, axis=1), dtype=np.int64)
 
 
-class HeldOutRows(NamedTuple):
-    """Held-out rows; `prices` are pinball loss's, costs are None for regression."""
-
-    X: Any
-    codes: Codes | None
-    y: NDArray[Any]
-    costs: Costs | None
-    prices: Floats | None
-    weights: Floats | None
-
-
 class GradientFollower:
     """Adds rounds to the margins of held-out rows, and decides by them as the model does."""
 
@@ -47,7 +33,7 @@ class GradientFollower:
         self,
         plan: GradientPlan,
         binner: Binner | None,
-        part: HeldOutRows,
+        part: Watched,
         start: Floats,
         init: Init | None,
     ) -> None:

@@ -85,7 +85,9 @@ class PNormTrainer(ClassTrainer):
         return MixingHistory(rounds, evals, loop.largest_cost)
 
     def _finish(self, loop: Mixing, history: MixingHistory, rows: Int64 | None) -> Mixture:
-        return self.model_of(history.rounds) if history.rounds else self._constant(loop, rows)
+        if not history.rounds:
+            return self._constant(loop, rows)
+        return self.model_of(loop, history.rounds)
 
     def _relational_learner(self, rows: Int64 | None, y: Int64) -> RelationalLearner:
         plan = self.plan
@@ -104,7 +106,7 @@ class PNormTrainer(ClassTrainer):
             seed=plan.seed,
         )
 
-    def model_of(self, rounds: list[MixingRound]) -> Mixture:
+    def model_of(self, loop: Mixing, rounds: list[MixingRound]) -> Mixture:
         """Return the mixture of these rounds."""
         return assemble_mixture(rounds, self.plan.method, self.binner, self.plan.n_classes)
 
@@ -115,7 +117,7 @@ class PNormTrainer(ClassTrainer):
         n_rounds = max(len(model) for model in models)
         return {"_mixtures": models, "_scores": scores, "n_iter_": n_rounds}
 
-    def _follower(self, watched: Watched) -> Follower:
+    def _follower(self, loop: Mixing, watched: Watched) -> Follower:
         return _Follower(self, watched)
 
     def _constant(self, loop: Mixing, rows: Int64 | None) -> Mixture:

@@ -1,4 +1,4 @@
-"""The additive model beside the boosted trees: its share of the mix, and one forest of both."""
+"""The additive model beside the boosted trees: its share of the blend, and one forest of both."""
 
 import numpy as np
 import pandas as pd
@@ -9,8 +9,8 @@ from scipy.special import expit, log_softmax
 from sklearn.datasets import make_classification
 
 from costboost import CostBoostClassifier, Costs
-from costboost.estimators.adaboost import mixing, plan
-from costboost.estimators.adaboost.mixing import EVEN, best_share
+from costboost.estimators.adaboost import blending
+from costboost.estimators.adaboost.blending import EVEN, best_share
 
 
 def auto(n_estimators=20, **options):
@@ -31,6 +31,16 @@ def jagged(n=900, seed=0):
     return X, (np.floor(4 * X).sum(axis=1) % 2).astype(int)
 
 
+def least_loss(one, other, y, w):
+    """The share of least loss; log odds of two classes have a column of zeros for the first."""
+
+    def loss(share):
+        logs = log_softmax((1 - share) * one + share * other, axis=1)
+        return -w @ logs[np.arange(len(y)), y] + 0.5 * EVEN * (share - 0.5) ** 2
+
+    return minimize_scalar(loss, bounds=(0, 1), method="bounded", options={"xatol": 1e-9}).x
+
+
 @pytest.mark.parametrize("n_outputs", [1, 3])
 @pytest.mark.parametrize("truth", [0.1, 0.7])
 def test_the_share_has_the_least_loss(n_outputs, truth):
@@ -42,14 +52,23 @@ def test_the_share_has_the_least_loss(n_outputs, truth):
         one, other, drawn = (np.hstack([np.zeros((500, 1)), z]) for z in (one, other, drawn))
     p = np.exp(log_softmax(drawn, axis=1))
     y = (rng.random((500, 1)) > p.cumsum(axis=1)).sum(axis=1).clip(max=p.shape[1] - 1)
-
-    def loss(share):
-        logs = log_softmax((1 - share) * one + share * other, axis=1)
-        return -w @ logs[np.arange(500), y] + 0.5 * EVEN * (share - 0.5) ** 2
-
-    expected = minimize_scalar(loss, bounds=(0, 1), method="bounded", options={"xatol": 1e-9}).x
     given = (one[:, 1:], other[:, 1:]) if n_outputs == 1 else (one, other)
-    assert_allclose(best_share(*given, y, w), expected, atol=1e-5)
+    assert_allclose(best_share(*given, y, w), least_loss(one, other, y, w), atol=1e-5)
+
+
+def test_the_share_is_found_where_newton_would_cycle():
+    """Where few rows are all but sure, a step from the flat of the loss leads far too far."""
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        one, other = 30 * rng.normal(size=(2, 5, 3))
+        y = rng.integers(0, 3, 5)
+        expected = least_loss(one, other, y, np.ones(5))
+        assert_allclose(best_share(one, other, y, None), expected, atol=1e-5)
+
+
+def test_two_models_alike_share_evenly():
+    log_odds, y = np.zeros((9, 1)), np.arange(9) % 2
+    assert best_share(log_odds, log_odds, y, None) == 0.5
 
 
 def test_the_share_stays_between_nothing_and_all():
@@ -69,7 +88,7 @@ def share_of(monkeypatch, X, y):
         seen.append(best_share(*args))
         return seen[-1]
 
-    monkeypatch.setattr(mixing, "best_share", spy)
+    monkeypatch.setattr(blending, "best_share", spy)
     auto(100).fit(X, y)
     return seen[-1]
 
@@ -81,12 +100,12 @@ def test_the_rows_left_out_choose(monkeypatch):
 
 def test_it_helps_where_the_world_is_smooth(monkeypatch):
     X, y = smooth(1200)
-    mixed = auto(100).fit(X[:300], y[:300]).predict_proba(X[300:])
-    monkeypatch.setattr(mixing, "fit_additive", lambda *args: None)
+    blended = auto(100).fit(X[:300], y[:300]).predict_proba(X[300:])
+    monkeypatch.setattr(blending, "fit_additive", lambda *args: None)
     monkeypatch.setattr("costboost.estimators.adaboost.recipe.fit_additive", lambda *args: None)
     alone = auto(100).fit(X[:300], y[:300]).predict_proba(X[300:])
     own = np.arange(900), y[300:]
-    assert -np.mean(np.log(mixed[own])) < -np.mean(np.log(alone[own])) - 0.005
+    assert -np.mean(np.log(blended[own])) < -np.mean(np.log(alone[own])) - 0.005
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -115,16 +134,16 @@ def test_where_there_is_no_additive_model(options):
 
 def test_large_and_wide_tables_have_none(monkeypatch):
     X, y = smooth()
-    monkeypatch.setattr(mixing, "WIDEST", 11)  # four cubics are 12 columns
+    monkeypatch.setattr(blending, "WIDEST", 11)  # four cubics are 12 columns
     assert auto().fit(X, y)._ensembles[0].n_first == 0
-    monkeypatch.setattr(mixing, "WIDEST", 12)
+    monkeypatch.setattr(blending, "WIDEST", 12)
     assert auto().fit(X, y)._ensembles[0].n_first == 4
-    monkeypatch.setattr(plan, "LARGER", 300)
+    monkeypatch.setattr("costboost.estimators.adaboost.auto.LARGER", 300)
     assert auto().fit(X, y)._ensembles[0].n_first == 0
 
 
 @pytest.mark.parametrize("calibration", ["sigmoid", "isotonic", "beta", "temperature"])
-def test_any_calibration_maps_the_mix(calibration):
+def test_any_calibration_maps_the_blend(calibration):
     X, y = smooth()
     model = auto(calibration=calibration).fit(X, y)
     assert model._ensembles[0].n_first == 4

@@ -1,9 +1,9 @@
-"""The recipe's second model, and how its log odds are mixed with those of the boosted trees.
+"""The recipe's second model, and how its log odds are blended with those of the boosted trees.
 
 On small tables every fold also fits the additive model of `boosting/additive.py`: smooth where
 trees are rough, it errs elsewhere. Both models' margins become log odds by a calibration to the
-rows left out; their mix is a weighted mean, whose one weight has the least log loss there, drawn
-to one half. The mix is affine in both margins, so that it is one forest again.
+rows left out; their blend is a weighted mean, whose one weight has the least log loss there, drawn
+to one half. It is affine in both margins, so that it is one forest again.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.additive import Basis, fit_coefficients, make_basis
+from costboost.boosting.bracket import Bracket, Tolerance
 from costboost.boosting.paying import ExpectedPrice
 from costboost.calibration import ClassCalibration
 from costboost.estimators.adaboost.trainer import Trainer
@@ -32,6 +33,7 @@ Rows = NDArray[np.integer[Any]]
 RIDGES = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003)  # from much to little
 WIDEST = 2_000  # columns of the regression; it is left out where it had more
 EVEN = 20.0  # rows by which the share of the additive model is drawn to one half
+_SHORT = Tolerance(0.0, 1e-6)  # a step of the share that is as good as none
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ def fit_log_odds(margins: Floats, y: Rows, weights: Floats | None) -> LogOdds:
 
 
 @dataclass(frozen=True)
-class Mix:
+class Blend:
     """Two models' margins -> one margin, on the scale of log odds."""
 
     share: float  # of the additive model
@@ -64,7 +66,7 @@ class Mix:
     additive: LogOdds
 
     def __call__(self, boosted: Floats, additive: Floats) -> Floats:
-        """Return the mixed margins, (n, J)."""
+        """Return the blended margins, (n, J)."""
         return np.asarray(
             (1.0 - self.share) * self.boosted(boosted) + self.share * self.additive(additive)
         )
@@ -73,19 +75,17 @@ class Mix:
 def best_share(one: Floats, other: Floats, y: Rows, weights: Floats | None) -> float:
     """Return the share of the other log odds (n, J) at which the mean of both has least log loss.
 
-    Newton's method: the loss is convex. A penalty of `EVEN` rows draws the share to one half.
+    The loss is convex. A penalty of `EVEN` rows draws the share to one half.
     """
     w = np.ones(len(y)) if weights is None else weights
     way = other - one
-    share = 0.5
-    for _ in range(30):
+
+    def derivatives(share: float) -> tuple[float, float]:
         slope, bend = _along(one + share * way, way, y, w)
-        moved = share - (slope + EVEN * (share - 0.5)) / (bend + EVEN)
-        moved = min(max(moved, 0.0), 1.0)
-        if abs(moved - share) < 1e-6:
-            break
-        share = moved
-    return moved
+        return slope + EVEN * (share - 0.5), bend + EVEN
+
+    bracket = Bracket(0.5, 0.0, 1.0, close=_SHORT, still=_SHORT, wary=True)
+    return float(bracket.minimise(derivatives))
 
 
 def _along(at: Floats, way: Floats, y: Rows, w: Floats) -> tuple[float, float]:
@@ -100,22 +100,22 @@ def _along(at: Floats, way: Floats, y: Rows, w: Floats) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class Blend:
-    """The additive model of one fold, and its part in the mix."""
+class AdditivePart:
+    """The additive model of one fold, and its part in the blend."""
 
-    mix: Mix
+    blend: Blend
     forest: Forest
 
     def ensemble(self, model: Ensemble) -> Ensemble:
         """Return both models as one; the additive trees are there before the first round."""
-        mix, boosted = self.mix, model.forest
+        blend, boosted = self.blend, model.forest
         assert boosted is not None
-        factors = [mix.share * mix.additive.beta, (1.0 - mix.share) * mix.boosted.beta]
-        base = mix(boosted.base[None, :], self.forest.base[None, :])[0]
-        # What splits gain has no unit in common: each model's are shares, by its part in the mix.
+        factors = [blend.share * blend.additive.beta, (1.0 - blend.share) * blend.boosted.beta]
+        base = blend(boosted.base[None, :], self.forest.base[None, :])[0]
+        # What splits gain has no unit in common: each model's are shares, by its part in the blend.
         parts = [
-            _with_shares(self.forest, np.ones(len(self.forest)), mix.share),
-            _with_shares(boosted, model.tree_weights, 1.0 - mix.share),
+            _with_shares(self.forest, np.ones(len(self.forest)), blend.share),
+            _with_shares(boosted, model.tree_weights, 1.0 - blend.share),
         ]
         forest = join_forests(parts, factors, base)
         return replace(model, forest=forest, slope=1.0, n_first=len(self.forest))
@@ -136,15 +136,15 @@ def _with_shares(forest: Forest, weights: Floats, share: float) -> Forest:
 class BlendedPrice(ExpectedPrice):
     """The prices of the decisions of two models: rows keep the margins of the boosted one."""
 
-    blend: Blend
+    part: AdditivePart
 
     def margins(self, shard: Shard) -> Floats:
-        """Return the mixed margins of all rows."""
+        """Return the blended margins of all rows."""
         boosted = shard.state.margins
         additive = np.empty_like(boosted)
         for codes, rows in shard.stretches():
-            additive[rows] = self.blend.forest.margins_of_codes(codes)
-        return self.blend.mix(boosted, additive)
+            additive[rows] = self.part.forest.margins_of_codes(codes)
+        return self.part.blend(boosted, additive)
 
 
 class AdditiveFolds:
@@ -212,11 +212,11 @@ class AdditiveFolds:
         with threadpool_limits(1, "blas"):
             return self.basis.forest(self._fit(np.arange(len(self.used)), self.ridge, None))
 
-    def mix(self, boosted: Floats, y: Rows, weights: Floats | None) -> Mix:
-        """Return the mix with margins (n, J) of the same rows, by another model."""
+    def blend(self, boosted: Floats, y: Rows, weights: Floats | None) -> Blend:
+        """Return the blend with margins (n, J) of the same rows, by another model."""
         log_odds = fit_log_odds(boosted, y, weights)
         share = best_share(log_odds(boosted), self.log_odds(self.margins), y, weights)
-        return Mix(share, log_odds, self.log_odds)
+        return Blend(share, log_odds, self.log_odds)
 
     def _fit(self, places: Rows, ridge: float, start: Floats | None) -> Floats:
         rows = self.used[places]
