@@ -48,7 +48,7 @@ from costboost.estimators.pnorm import PNormBoostClassifier
 from costboost.estimators.pnorm.plan import leaf_rows
 from costboost.shards.layout import plan_layout
 from costboost.shards.loading import RowData
-from costboost.trees.grower import Limits
+from costboost.trees.tree import Limits
 
 MB = 1e6
 PARTS = ("speed", "memory", "cost")

@@ -13,7 +13,7 @@ from costboost.boosting.pnorm.methods import (
 from costboost.boosting.pnorm.rows import PNormLoader
 from costboost.shards.layout import plan_layout
 from costboost.shards.loading import RowData
-from costboost.trees.grower import Limits
+from costboost.trees.tree import Limits
 
 NAMES = list(METHODS)
 seeds = st.integers(0, 10_000)

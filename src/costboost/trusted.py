@@ -51,7 +51,7 @@ TRUSTED_TYPES: list[str] = [
     "costboost.boosting.gradient.loop.GradientRound",
     "costboost.boosting.pnorm.learner.Relation",
     "costboost.boosting.pnorm.loop.MixingRound",
-    "costboost.trees.grower.Tree",
+    "costboost.trees.tree.Tree",
     # calibration
     "costboost.calibration.calibrators.Beta",
     "costboost.calibration.calibrators.BiasCorrected",

@@ -22,7 +22,7 @@ from costboost.boosting.gradient.losses import LogLoss, SquaredLoss
 from costboost.boosting.gradient.rows import Rows
 from costboost.boosting.gradient.starting import Bind
 from costboost.shards.sampling import RowSample
-from costboost.trees.grower import Limits
+from costboost.trees.tree import Limits
 from gradient_shards import cut_rows
 from odd import OddRegressor
 

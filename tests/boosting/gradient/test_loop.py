@@ -20,7 +20,7 @@ from costboost.boosting.gradient.losses import (
 )
 from costboost.boosting.gradient.rows import Rows
 from costboost.shards import layout as layout_module
-from costboost.trees.grower import Limits
+from costboost.trees.tree import Limits
 from gradient_shards import best_constant, cut_rows
 from naive import gradient as naive
 

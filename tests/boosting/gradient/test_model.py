@@ -11,7 +11,7 @@ from costboost.boosting.gradient.loop import GradientBoosting, GradientRound, Gr
 from costboost.boosting.gradient.losses import LogLoss, SquaredLoss
 from costboost.boosting.gradient.model import GradientEnsemble, Init, assemble_gradient
 from costboost.boosting.gradient.rows import Rows
-from costboost.trees.grower import Limits
+from costboost.trees.tree import Limits
 from gradient_shards import cut_rows
 
 RNG = np.random.default_rng(0)

@@ -20,7 +20,7 @@ from costboost.boosting.pnorm.learner import (
     outside_answers,
 )
 from costboost.shards.layout import plan_layout
-from costboost.trees.grower import Limits
+from costboost.trees.tree import Limits
 from naive import pnorm as naive
 from odd import OddClassifier
 from pnorm_problems import problem, row_costs, run

@@ -26,8 +26,9 @@ from costboost.shards.modes import ClassWeights
 from costboost.shards.rows import Shard
 from costboost.shards.sampling import ColumnDraw, RowSample, column_draw
 from costboost.trees.forest import Recall
-from costboost.trees.grower import Grower, Limits, Tree
+from costboost.trees.grower import Grower
 from costboost.trees.splits import ROUNDING, SplitFinder
+from costboost.trees.tree import Limits, Tree
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]

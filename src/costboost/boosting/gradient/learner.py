@@ -31,8 +31,9 @@ from costboost.shards.modes import PackedPairs, Pairs
 from costboost.shards.rows import Mode, Shard
 from costboost.shards.sampling import ColumnDraw, RowSample, column_draw
 from costboost.trees.forest import Recall
-from costboost.trees.grower import Grower, Limits, Tree
+from costboost.trees.grower import Grower
 from costboost.trees.splits import SplitFinder
+from costboost.trees.tree import Limits, Tree
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]

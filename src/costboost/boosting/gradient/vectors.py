@@ -26,8 +26,9 @@ from costboost.shards.local import Shards
 from costboost.shards.modes import Vectors
 from costboost.shards.sampling import RowSample, column_draw
 from costboost.trees.forest import Recall
-from costboost.trees.grower import Grower, Limits, Tree
+from costboost.trees.grower import Grower
 from costboost.trees.splits import SplitFinder
+from costboost.trees.tree import Limits, Tree
 
 Floats = NDArray[np.float64]
 
