@@ -108,13 +108,13 @@ class Grower:
         few = draw is not None and 2 * draw.width < shards.n_features
         self._apart = few and not finder.whole_table
         # Rows are counted in advance, or only where a split may leave too few of them.
-        self._lazily = limits.min_samples_leaf > 1 and getattr(finder, "heaviest", None) is not None
+        self._lazily = limits.min_samples_leaf > 1 and finder.heaviest is not None
         counting = limits.min_samples_leaf > 1 and not self._lazily
         self._modes: tuple[Mode, ...] = (mode, RowCounts()) if counting else (mode,)
-        self._constrained = getattr(finder, "monotone", None) is not None
-        if finder.limits[2] != limits.min_samples_leaf:
+        self._constrained = finder.monotone is not None
+        if finder.min_count != limits.min_samples_leaf:
             raise ValueError(
-                f"The split finder has min_count={finder.limits[2]}, the limits have "
+                f"The split finder has min_count={finder.min_count}, the limits have "
                 f"min_samples_leaf={limits.min_samples_leaf}: give both the same number."
             )
 
@@ -335,7 +335,7 @@ class Grower:
 
     def _mixed(self, node: Node) -> bool:
         """Whether a node may hold rows of several classes."""
-        return self.finder.criterion > 2 or int(np.count_nonzero(node.sums)) > 1
+        return not self.finder.channels_are_classes or int(np.count_nonzero(node.sums)) > 1
 
 
 def _to_arrays(nodes: list[Node]) -> Tree:

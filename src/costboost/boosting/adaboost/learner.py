@@ -93,6 +93,10 @@ class LearnerWeights:
 class Learner(Protocol):
     """What a round asks of a learner."""
 
+    @property
+    def chooses_step(self) -> bool:
+        """Whether votes and alpha are searched together."""
+
     def learn(self, shards: Shards, number: int, handed: LearnerWeights) -> Lesson:
         """Train on the weights handed over."""
 
@@ -202,6 +206,11 @@ class TreeLearner:
     finder: Callable[[Binner], SplitFinder] | None = None
     monotone: NDArray[np.int8] | None = None
 
+    @property
+    def chooses_step(self) -> bool:
+        """Whether another search than the tree's own finds alpha too."""
+        return self.finder is not None
+
     def learn(self, shards: Shards, number: int, handed: LearnerWeights) -> Lesson:
         """Grow a tree on the weights handed over."""
         scales: Any = grid_scale(handed.largest, shards.n_rows)
@@ -215,13 +224,12 @@ class TreeLearner:
         sample = RowSample(self.subsample, self.seed, number) if self.subsample < 1.0 else None
         tree = grower.grow(sample)
         weight, leaf_sums = float(tree.sums[0].sum()), tree.leaf_sums
-        if self.finder is None:  # gains as shares of the weight; a joint search's are already
+        if not self.chooses_step:  # gains as shares of the weight; a joint search's are already
             np.divide(tree.gain, max(weight, 1.0), out=tree.gain)
         unit = self.laplace * weight / (self.n_copies or shards.n_rows)
         hypothesis = leaf_votes(leaf_sums, self.votes, laplace=unit, bounds=tree.leaf_bounds)
-        oriented = getattr(finder, "orientation", None)
-        if oriented is not None and len(tree.leaves) == 2:
-            hypothesis = Hypothesis(oriented, hypothesis.sizes)
+        if finder.orientation is not None and len(tree.leaves) == 2:
+            hypothesis = Hypothesis(finder.orientation, hypothesis.sizes)
         if not handed.by_row and sample is None:
             return Lesson(hypothesis, leaf_sums / scales, tree)
         return Lesson(hypothesis, handed.weigh(hypothesis), tree)
@@ -283,6 +291,7 @@ class OutsideLearner:
     votes: Votes = "discrete"
     random_state: np.random.RandomState = field(default_factory=np.random.RandomState)
     seeds: list[list[int]] = field(default_factory=list)
+    chooses_step: bool = field(default=False, init=False)
 
     def learn(self, shards: Shards, number: int, handed: LearnerWeights) -> Lesson:
         """Fit a clone on the weights handed over."""

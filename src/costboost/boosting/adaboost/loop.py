@@ -106,7 +106,6 @@ class Boosting:
             shares=setting.votes not in LEAF_VALUES,
             own_labels=given.aims_at_truth,
         )
-        self._joint = getattr(learner, "finder", None) is not None
 
     def cost_bound(self, rounds: Sequence[Round]) -> Floats:
         """Return sum c * prod Z after each round, in the user's units.
@@ -124,7 +123,7 @@ class Boosting:
         if self.stop == "perfect":  # so said the rounds that were replayed
             return
         for number in range(first, self.setting.n_rounds):
-            handed = self.weights.handed(joint=self._joint)
+            handed = self.weights.handed(joint=self.learner.chooses_step)
             lesson = self.learner.learn(self.shards, number, handed)
             if number == 0 and self._wants_first_step_scale():
                 self._choose_scale(lesson)
