@@ -44,12 +44,13 @@ TRUSTED_TYPES: list[str] = [
     "costboost.trees.forest.Forest",
     # what a warm start continues from
     "costboost.fitting.warm.Progress",
-    "costboost.boosting.adaboost.learner.Lesson",
+    "costboost.boosting.adaboost.learner.OutsideLesson",
+    "costboost.boosting.adaboost.learner.TreeLesson",
     "costboost.boosting.adaboost.loop.Round",
     "costboost.boosting.adaboost.hypothesis.Hypothesis",
-    "costboost.boosting.gradient.learner.Lesson",
     "costboost.boosting.gradient.loop.GradientRound",
-    "costboost.boosting.pnorm.learner.Relation",
+    "costboost.boosting.pnorm.learner.OutsideRelation",
+    "costboost.boosting.pnorm.learner.TreeRelation",
     "costboost.boosting.pnorm.loop.MixingRound",
     "costboost.trees.tree.Tree",
     # calibration

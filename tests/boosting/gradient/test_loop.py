@@ -281,5 +281,5 @@ def test_counting_late_changes_nothing(packed, monkeypatch):
     assert counted
     np.testing.assert_array_equal(late[1], early[1])
     for done in late[0]:
-        leaves = done.lessons[0].tree.leaves
+        leaves = done.lessons[0].leaves
         assert len(leaves) > 1

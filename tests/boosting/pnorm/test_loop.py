@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
 from costboost.boosting.pnorm import rows as priced_rows
-from costboost.boosting.pnorm.learner import Relation
+from costboost.boosting.pnorm.learner import OutsideRelation
 from costboost.boosting.pnorm.loop import Mixing, MixingSetting
 from costboost.boosting.pnorm.methods import (
     METHODS,
@@ -142,7 +142,7 @@ class Pool:
         best = self.pool[np.argmax(np.sum(self.pool * w, axis=(1, 2)))]
         for shard in shards.shards:
             shard.state.answers = best[shard.rows].astype(np.uint8)
-        return Relation(None)
+        return OutsideRelation(None)
 
 
 @pytest.mark.parametrize("p", [2.0, 3.0, 4.0])

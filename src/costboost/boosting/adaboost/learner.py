@@ -41,21 +41,17 @@ _CLIP = 2.0**-52  # of probabilities inside logarithms, as SAMME.R does
 
 @dataclass(frozen=True)
 class Lesson:
-    """What a learner learnt in one round.
+    """What a learner learnt in one round, as far as steps and weights depend on it.
 
     Attributes
     ----------
     hypothesis : Hypothesis
     cells : float64 array of shape (L, K)
         The weight of the rows of every class in every leaf, as the shards hold it.
-    tree : Tree or None
-    estimator : fitted classifier or None
     """
 
     hypothesis: Hypothesis
     cells: Floats
-    tree: Tree | None = None
-    estimator: Any = None
 
     @cached_property
     def total(self) -> float:
@@ -66,6 +62,20 @@ class Lesson:
     def shares(self) -> Floats:
         """The share of the weight in every cell, (L, K)."""
         return np.asarray(self.cells / self.total)
+
+
+@dataclass(frozen=True)
+class TreeLesson(Lesson):
+    """A tree that was grown."""
+
+    tree: Tree
+
+
+@dataclass(frozen=True)
+class OutsideLesson(Lesson):
+    """A classifier that was fitted."""
+
+    estimator: Any
 
 
 @dataclass(frozen=True)
@@ -100,8 +110,8 @@ class Learner(Protocol):
     def learn(self, shards: Shards, number: int, handed: LearnerWeights) -> Lesson:
         """Train on the weights handed over."""
 
-    def recall(self, shards: Shards, lesson: Lesson) -> None:
-        """Write to `shard.leaves` what an earlier lesson says of each row."""
+    def recall(self, shards: Shards, lesson: Any) -> None:
+        """Write to `shard.leaves` what an earlier lesson of its own says of each row."""
 
 
 def leaf_votes(
@@ -211,7 +221,7 @@ class TreeLearner:
         """Whether another search than the tree's own finds alpha too."""
         return self.finder is not None
 
-    def learn(self, shards: Shards, number: int, handed: LearnerWeights) -> Lesson:
+    def learn(self, shards: Shards, number: int, handed: LearnerWeights) -> TreeLesson:
         """Grow a tree on the weights handed over."""
         scales: Any = grid_scale(handed.largest, shards.n_rows)
         by_class = (scales,) * self.n_classes
@@ -231,14 +241,12 @@ class TreeLearner:
         if finder.orientation is not None and len(tree.leaves) == 2:
             hypothesis = Hypothesis(finder.orientation, hypothesis.sizes)
         if not handed.by_row and sample is None:
-            return Lesson(hypothesis, leaf_sums / scales, tree)
-        return Lesson(hypothesis, handed.weigh(hypothesis), tree)
+            return TreeLesson(hypothesis, leaf_sums / scales, tree)
+        return TreeLesson(hypothesis, handed.weigh(hypothesis), tree)
 
-    def recall(self, shards: Shards, lesson: Lesson) -> None:
+    def recall(self, shards: Shards, lesson: TreeLesson) -> None:
         """Send every row down the tree of an earlier lesson."""
-        assert lesson.tree is not None
-        tree = lesson.tree
-        shards.call([Recall(tree)])
+        shards.call([Recall(lesson.tree)])
 
     def _finder(self, shards: Shards, mode: ClassWeights) -> SplitFinder:
         if self.finder is not None:
@@ -293,7 +301,7 @@ class OutsideLearner:
     seeds: list[list[int]] = field(default_factory=list)
     chooses_step: bool = field(default=False, init=False)
 
-    def learn(self, shards: Shards, number: int, handed: LearnerWeights) -> Lesson:
+    def learn(self, shards: Shards, number: int, handed: LearnerWeights) -> OutsideLesson:
         """Fit a clone on the weights handed over."""
         weights = shards.fetch(lambda shard: shard.state.weights)
         if handed.by_class is not None:
@@ -306,7 +314,7 @@ class OutsideLearner:
         self._answer(shards, estimator)
         by_row = self.votes != "discrete"
         hypothesis = Hypothesis(np.arange(self.n_classes), np.ones(self.n_classes), by_row)
-        return Lesson(hypothesis, handed.weigh(hypothesis), estimator=estimator)
+        return OutsideLesson(hypothesis, handed.weigh(hypothesis), estimator)
 
     def _sow(self, estimator: Any, number: int) -> None:
         """Set every random state, nested ones too; a continued fit draws as one long fit does."""
@@ -315,7 +323,7 @@ class OutsideLearner:
             self.seeds.append([int(self.random_state.randint(2**31 - 1)) for _ in names])
         estimator.set_params(**dict(zip(sorted(names), self.seeds[number], strict=True)))
 
-    def recall(self, shards: Shards, lesson: Lesson) -> None:
+    def recall(self, shards: Shards, lesson: OutsideLesson) -> None:
         """Ask the classifier of an earlier lesson again."""
         self._answer(shards, lesson.estimator)
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from costboost.boosting.links import MAX_ALPHA
@@ -37,14 +36,13 @@ from costboost.boosting.pnorm.messages import (
     Sum,
     WeightFacts,
 )
-from costboost.boosting.pnorm.methods import Method, lipschitz
+from costboost.boosting.pnorm.methods import Method, lipschitz, make_stochastic
 from costboost.boosting.pnorm.rows import price_unit
 from costboost.costs import Costs
 from costboost.shards.grid import FloatGrid, grid_scale, rounded
 from costboost.shards.local import Shards
+from costboost.trees.forest import ForestBuilder
 
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 Stop = Literal["rounds", "alpha", "perfect"]
 Step = Literal["harmonic", "average", "bound", "search"]
 
@@ -69,7 +67,7 @@ class MixingRound:
         The p-norm functional of the mixture after this round, the mean over rows (Eq. 2).
     train_cost : float
         What the decisions after this round cost on the training rows.
-    relation : Relation
+    relation : TreeRelation or OutsideRelation
         The hypothesis of this round.
     """
 
@@ -78,7 +76,13 @@ class MixingRound:
     error: float
     objective: float
     train_cost: float
-    relation: Relation
+    relation: Any
+
+    def add_to(self, builder: ForestBuilder, *, stochastic: bool) -> None:
+        """Add the tree of the round to a forest, its answers as leaf values."""
+        answers = self.relation.answers
+        values = make_stochastic(answers) if stochastic else answers.astype(np.float64)
+        builder.add(self.relation.tree, values)
 
 
 @dataclass(frozen=True)
@@ -174,7 +178,8 @@ class Mixing:
             if totals[1] == 0:
                 self.stop = "perfect"
                 return
-            relation = self._in_units(self.learner.learn(self.shards, number), totals[1])
+            learnt = self.learner.learn(self.shards, number)
+            relation = learnt.in_units(totals[1], self._weight_unit)
             error = (totals[0] - self._reward(relation)) / totals[1]
             alpha = self._step(number, relation, error)
             if alpha <= 0.0:
@@ -276,14 +281,6 @@ class Mixing:
     def _reweigh(self, relation: Relation, beta: float) -> None:
         (largest,) = self.shards.call([Reweigh(relation.answers, beta)])
         self.shards.call([Rescale(int(np.frexp(largest)[1]))])
-
-    def _in_units(self, relation: Relation, total: int) -> Relation:
-        """Return what was learnt, gains as shares of all pairs' weight, covers as weights given."""
-        tree = relation.tree
-        if tree is None:
-            return relation
-        tree = replace(tree, gain=tree.gain / total, cover=tree.cover * self._weight_unit)
-        return replace(relation, tree=tree)
 
     def _account(self) -> tuple[float, float]:
         """Return the objective, the mean over rows, and the cost of all decisions."""

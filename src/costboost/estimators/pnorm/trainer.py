@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from costboost.boosting.pnorm.learner import (
-    OutsideRelation,
+    RelationalClassifier,
     RelationalLearner,
     RelationalTree,
     outside_answers,
@@ -93,7 +93,7 @@ class PNormTrainer(ClassTrainer):
             X = self.table_of(rows)
             X = X.tocsr() if sp.issparse(X) else X
             kind = outside_kind(plan.method)
-            return OutsideRelation(plan.estimator, X, plan.n_classes, kind, plan.seed)
+            return RelationalClassifier(plan.estimator, X, plan.n_classes, kind, plan.seed)
         least = leaf_rows(plan.min_samples_leaf, np.bincount(y))
         return RelationalTree(
             self.binner,
