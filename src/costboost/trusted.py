@@ -51,7 +51,7 @@ TRUSTED_TYPES: list[str] = [
     "costboost.boosting.gradient.loop.GradientRound",
     "costboost.boosting.pnorm.learner.OutsideRelation",
     "costboost.boosting.pnorm.learner.TreeRelation",
-    "costboost.boosting.pnorm.loop.MixingRound",
+    "costboost.boosting.pnorm.loop.PNormRound",
     "costboost.trees.tree.Tree",
     # calibration
     "costboost.calibration.calibrators.Beta",

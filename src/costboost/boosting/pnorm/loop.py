@@ -51,7 +51,7 @@ _COPIES = 1 << 6  # weights up to here that are whole numbers stand for copies o
 
 
 @dataclass(frozen=True)
-class MixingRound:
+class PNormRound:
     """One round that was taken.
 
     Attributes
@@ -86,7 +86,7 @@ class MixingRound:
 
 
 @dataclass(frozen=True)
-class MixingSetting:
+class PNormSetting:
     """What the user chose, beside the method and the learner."""
 
     n_rounds: int
@@ -95,7 +95,7 @@ class MixingSetting:
     seed: int = 0
 
 
-class Mixing:
+class PNormBoosting:
     """The state of one fit: the mixture at every row, round after round.
 
     Parameters
@@ -107,7 +107,7 @@ class Mixing:
     costs : Costs
         Bound, in the user's units.
     n_classes : int
-    setting : MixingSetting
+    setting : PNormSetting
     weighted : bool
         Whether rows have weights.
     """
@@ -119,7 +119,7 @@ class Mixing:
         learner: RelationalLearner,
         costs: Costs,
         n_classes: int,
-        setting: MixingSetting,
+        setting: PNormSetting,
         *,
         weighted: bool = False,
     ) -> None:
@@ -171,7 +171,7 @@ class Mixing:
 
     # --- the rounds
 
-    def rounds(self, first: int = 0) -> Iterator[MixingRound]:
+    def rounds(self, first: int = 0) -> Iterator[PNormRound]:
         """Yield rounds until one cannot be taken; `stop` then says why."""
         for number in range(first, self.setting.n_rounds):
             totals = self._set_vectors(number)
@@ -191,20 +191,20 @@ class Mixing:
                 return
         self.stop = "rounds"
 
-    def replay(self, rounds: Sequence[MixingRound]) -> None:
+    def replay(self, rounds: Sequence[PNormRound]) -> None:
         """Bring the mixture to where it was after the given rounds."""
         for done in rounds:
             self.learner.recall(self.shards, done.relation)
             self._take(done.number, done.alpha, done.error, done.relation)
 
-    def _take(self, number: int, alpha: float, error: float, relation: Relation) -> MixingRound:
+    def _take(self, number: int, alpha: float, error: float, relation: Relation) -> PNormRound:
         self.total_alpha += alpha
         keep = 1.0 if self.method.adaptive else 1.0 - alpha
         self.shards.call([Mix(**self._said(relation), keep=keep, alpha=alpha)])
         if self.method.adaptive:
             self._reweigh(relation, math.exp(-alpha))
         objective, cost = self._account()
-        return MixingRound(number, alpha, error, objective, cost, relation)
+        return PNormRound(number, alpha, error, objective, cost, relation)
 
     # --- signed weights
 

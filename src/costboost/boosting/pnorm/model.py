@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
 from costboost.boosting.pnorm.learner import outside_answers
-from costboost.boosting.pnorm.loop import MixingRound
+from costboost.boosting.pnorm.loop import PNormRound
 from costboost.boosting.pnorm.methods import Method, make_stochastic
 from costboost.trees.forest import Forest, ForestBuilder
 
@@ -148,12 +148,12 @@ def normalised(scores: Floats) -> Floats:
     return np.asarray(np.divide(scores, total, out=uniform, where=total > 0.0))
 
 
-def one_tree(binner: Binner, done: MixingRound, *, stochastic: bool) -> Forest:
+def one_tree(binner: Binner, done: PNormRound, *, stochastic: bool) -> Forest:
     """Return the tree of one round, its answers as leaf values."""
     return _grow([done], binner, stochastic)
 
 
-def _grow(rounds: Sequence[MixingRound], binner: Binner, stochastic: bool) -> Forest:
+def _grow(rounds: Sequence[PNormRound], binner: Binner, stochastic: bool) -> Forest:
     builder = ForestBuilder(rounds[0].relation.answers.shape[1])
     for done in rounds:
         done.add_to(builder, stochastic=stochastic)
@@ -161,7 +161,7 @@ def _grow(rounds: Sequence[MixingRound], binner: Binner, stochastic: bool) -> Fo
 
 
 def assemble_mixture(
-    rounds: Sequence[MixingRound], method: Method, binner: Binner | None, n_classes: int
+    rounds: Sequence[PNormRound], method: Method, binner: Binner | None, n_classes: int
 ) -> Mixture:
     """Put rounds together; there must be one at least."""
     stochastic = method.answers == "stochastic"
