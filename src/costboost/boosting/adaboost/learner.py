@@ -299,7 +299,7 @@ class OutsideLearner:
     votes: Votes = "discrete"
     random_state: np.random.RandomState = field(default_factory=np.random.RandomState)
     seeds: list[list[int]] = field(default_factory=list)
-    chooses_step: bool = field(default=False, init=False)
+    chooses_step = False
 
     def learn(self, shards: Shards, number: int, handed: LearnerWeights) -> OutsideLesson:
         """Fit a clone on the weights handed over."""
