@@ -38,8 +38,9 @@ from costboost.shards.messages import Largest
 from costboost.shards.modes import ClassWeights
 from costboost.shards.rows import Shard
 from costboost.trees.forest import Forest, ForestBuilder
-from costboost.trees.grower import Grower, Limits, Tree
+from costboost.trees.grower import Grower
 from costboost.trees.splits import SplitFinder
+from costboost.trees.tree import Limits, Tree
 
 PINNED = {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "PASSIVE"}
 THREADS = int(os.environ.get("OMP_NUM_THREADS", PINNED["OMP_NUM_THREADS"]))

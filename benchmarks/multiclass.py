@@ -42,14 +42,14 @@ from _multiclass_sets import DEVELOPMENT, PAPER
 from costboost import datasets
 from costboost.binning.binner import fit_binner
 from costboost.boosting.pnorm.learner import RelationalTree
-from costboost.boosting.pnorm.loop import Mixing, MixingSetting
+from costboost.boosting.pnorm.loop import PNormBoosting, PNormSetting
 from costboost.boosting.pnorm.methods import METHODS
 from costboost.boosting.pnorm.rows import PNormLoader
 from costboost.estimators.pnorm import PNormBoostClassifier
 from costboost.estimators.pnorm.plan import leaf_rows
 from costboost.shards.layout import plan_layout
 from costboost.shards.loading import RowData
-from costboost.trees.grower import Limits
+from costboost.trees.tree import Limits
 
 MB = 1e6
 PARTS = ("speed", "memory", "cost")
@@ -94,9 +94,9 @@ class Mixtures:
         loader = PNormLoader(RowData(self.y, None, self.costs), self.n_classes)
         with self.layout.cut(self.codes, loader.load) as shards:
             learner = RelationalTree(self.binner, self.n_classes, self.limits, kind.one_label)
-            setting = MixingSetting(rounds, 2.0, step)
+            setting = PNormSetting(rounds, 2.0, step)
             choices = (kind, learner, self.costs, self.n_classes, setting)
-            for _ in Mixing(shards, *choices).rounds():
+            for _ in PNormBoosting(shards, *choices).rounds():
                 pass
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from costboost.binning.binner import fit_binner
 from costboost.trees.forest import ForestBuilder
-from costboost.trees.grower import Tree, add_up_leaves
+from costboost.trees.tree import Tree, add_up_leaves
 from naive import trees as naive
 
 seeds = st.integers(0, 2**32)

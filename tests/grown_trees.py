@@ -13,8 +13,9 @@ from costboost.shards.grid import grid_scale
 from costboost.shards.local import Shards
 from costboost.shards.modes import ClassWeights, PackedPairs, Pairs, Vectors
 from costboost.shards.rows import Shard
-from costboost.trees.grower import Grower, Limits
+from costboost.trees.grower import Grower
 from costboost.trees.splits import SplitFinder
+from costboost.trees.tree import Limits
 from naive import trees as naive
 
 

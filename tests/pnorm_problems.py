@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 from costboost import Costs
 from costboost.binning.binner import fit_binner
 from costboost.boosting.pnorm.learner import RelationalTree
-from costboost.boosting.pnorm.loop import Mixing, MixingSetting
+from costboost.boosting.pnorm.loop import PNormBoosting, PNormSetting
 from costboost.boosting.pnorm.methods import (
     METHODS,
 )
 from costboost.boosting.pnorm.rows import PNormLoader
 from costboost.shards.layout import plan_layout
 from costboost.shards.loading import RowData
-from costboost.trees.grower import Limits
+from costboost.trees.tree import Limits
 
 NAMES = list(METHODS)
 seeds = st.integers(0, 10_000)
@@ -73,6 +73,6 @@ def run(X, y, C, method="lp-csb", *, p=2.0, step="harmonic", T=5, n_shards=1, we
     codes = binner.encode(X, positions=layout.positions)
     with layout.cut(codes, loader(y, costs, weights, K)) as shards:
         learner = RelationalTree(binner, K, limits, METHODS[method].one_label)
-        choices = (METHODS[method], learner, costs, K, MixingSetting(T, p, step))
-        loop = Mixing(shards, *choices, weighted=weights is not None)
+        choices = (METHODS[method], learner, costs, K, PNormSetting(T, p, step))
+        loop = PNormBoosting(shards, *choices, weighted=weights is not None)
         return list(loop.rounds()), loop

@@ -7,7 +7,7 @@ import pandas as pd
 
 from costboost.binning.binner import fit_binner
 from costboost.trees.forest import ForestBuilder
-from costboost.trees.grower import Tree, add_up_leaves
+from costboost.trees.tree import Tree, add_up_leaves
 
 
 def mixed_table(rng, n=40):

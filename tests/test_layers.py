@@ -108,7 +108,7 @@ TREES = [
     {"_room_kernels", "_score_kernels", "checking", "walking"},
     {"_pair_kernels", "_shard_kernels"},
     {"_split_kernels"},
-    {"_grow_kernels", "splits"},
+    {"_grow_kernels", "splits", "tree"},
     {"at_once"},
     {"grower"},
     {"forest"},

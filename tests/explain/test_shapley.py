@@ -10,7 +10,7 @@ from costboost.binning.binner import fit_binner
 from costboost.explain import shapley
 from costboost.explain.shapley import Explainer, beta_table, gauss_points
 from costboost.trees.forest import ForestBuilder
-from costboost.trees.grower import Tree, add_up_leaves
+from costboost.trees.tree import Tree, add_up_leaves
 from naive import shapley as naive
 from shapley_cases import random_case
 

@@ -37,7 +37,7 @@ FAMILIES = {
         lambda **p: PNormBoostClassifier(
             n_estimators=6, cv=3, calibration="sigmoid", random_state=0, **p
         ),
-        ("costboost.boosting.pnorm.loop", "Mixing"),
+        ("costboost.boosting.pnorm.loop", "PNormBoosting"),
     ),
 }
 

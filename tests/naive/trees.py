@@ -314,7 +314,7 @@ def grow(table, rules, rows=None, features: Callable[[], Sequence[int]] | None =
 
 
 def walk(tree, row):
-    """Return the node that a row of codes reaches in a `costboost.trees.grower.Tree`."""
+    """Return the node that a row of codes reaches in a `costboost.trees.tree.Tree`."""
     node = 0
     while tree.left[node] >= 0:
         code = int(row[tree.feature[node]])

@@ -16,7 +16,7 @@ from costboost.boosting.gradient.vectors import VectorTree
 from costboost.shards.bench import Bench, Desk
 from costboost.shards.layout import plan_layout
 from costboost.shards.rows import Shard
-from costboost.trees.grower import Limits
+from costboost.trees.tree import Limits
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(400, 5))

@@ -17,8 +17,9 @@ from costboost.shards.rows import Pieces, Shard
 from costboost.shards.sampling import ColumnDraw, RowSample
 from costboost.trees import at_once
 from costboost.trees.at_once import GrowTree, plan_size
-from costboost.trees.grower import Grower, Limits
+from costboost.trees.grower import Grower
 from costboost.trees.splits import SplitFinder
+from costboost.trees.tree import Limits
 from grown_trees import Asked
 
 

@@ -20,8 +20,9 @@ from costboost.shards.layout import plan_layout
 from costboost.shards.modes import Pairs
 from costboost.trees import walking
 from costboost.trees.forest import ForestBuilder, encode_once
-from costboost.trees.grower import Grower, Limits, Tree
+from costboost.trees.grower import Grower
 from costboost.trees.splits import SplitFinder
+from costboost.trees.tree import Limits, Tree
 from forest_cases import Case, mixed_frame, seeds
 from naive import trees as naive
 

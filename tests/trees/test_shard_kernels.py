@@ -9,8 +9,9 @@ from costboost.shards.local import Shards
 from costboost.shards.modes import Pairs
 from costboost.shards.rows import Pieces, Shard
 from costboost.trees.at_once import Size
-from costboost.trees.grower import Grower, Limits
+from costboost.trees.grower import Grower
 from costboost.trees.splits import SplitFinder
+from costboost.trees.tree import Limits
 from interpreted import tree_kernels
 from naive import trees as naive
 from tree_searches import using

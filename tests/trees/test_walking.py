@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from costboost.binning.binner import fit_binner
 from costboost.trees import walking
 from costboost.trees.forest import ForestBuilder
-from costboost.trees.grower import Tree
+from costboost.trees.tree import Tree
 from forest_cases import Case, seeds
 from interpreted import tree_kernels
 from naive import trees as naive

@@ -24,7 +24,7 @@ from scipy.special import expit, log_expit
 from costboost.binning.binner import Binner
 from costboost.binning.codes import MISSING
 from costboost.trees.forest import Forest, ForestBuilder
-from costboost.trees.grower import Tree
+from costboost.trees.tree import Tree
 
 __all__ = ["Basis", "fit_coefficients", "make_basis"]
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 
 from costboost.fitting.constraints import read_interactions
 from costboost.inputs.checks import check_choice, count_features, count_threads
-from costboost.trees.grower import Limits
+from costboost.trees.tree import Limits
 
 
 @dataclass(frozen=True, kw_only=True)

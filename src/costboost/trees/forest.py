@@ -21,7 +21,7 @@ from costboost.runtime.compiled import warn_if_interpreted
 from costboost.shards.messages import Command
 from costboost.shards.rows import Shard
 from costboost.trees.checking import check_forest
-from costboost.trees.grower import Tree
+from costboost.trees.tree import Tree
 from costboost.trees.walking import (
     Nodes,
     Tables,

@@ -35,51 +35,15 @@ from costboost.shards.modes import RowCounts
 from costboost.shards.rows import ROOT, Mode, TreeShape
 from costboost.shards.sampling import ColumnDraw, RowSample
 from costboost.trees.at_once import DRAWS, GrowTree, Size, plan_size
-from costboost.trees.interactions import Interactions
 from costboost.trees.splits import FREE, Bounds, Split, SplitFinder
+from costboost.trees.tree import Limits, Tree, add_up_leaves
 
 Int64 = NDArray[np.int64]
 
 # Rows of a node that is larger than so many of the smallest leaves are counted only where the best
 # split may leave too few of them on one side.
 _FEW = 64
-MAX_LEAVES = 1 << 16  # `shard.leaves` holds two bytes a row
 _UNCOUNTED = np.empty((0, 256), dtype=np.int64)
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How far a tree may grow.
-
-    Attributes
-    ----------
-    max_depth : int or None
-        1 is a stump.
-    max_leaf_nodes : int or None
-        Nodes are split in the order of their gain until this many leaves are there;
-        never more than 65,536.
-    min_samples_leaf : int
-    max_features : int or None
-        Columns drawn at random for each node; None is all of them.
-    interactions : Interactions or None
-        Which columns may meet on a path; None is all of them.
-    """
-
-    max_depth: int | None = None
-    max_leaf_nodes: int | None = None
-    min_samples_leaf: int = 1
-    max_features: int | None = None
-    interactions: Interactions | None = None
-
-    @property
-    def most_leaves(self) -> int:
-        """How many leaves a tree may have."""
-        return MAX_LEAVES if self.max_leaf_nodes is None else min(self.max_leaf_nodes, MAX_LEAVES)
-
-    def allows(self, depth: int, n_leaves: int) -> bool:
-        """Whether a node at this depth may be split when the tree has so many leaves."""
-        below = self.max_depth is None or depth < self.max_depth
-        return below and n_leaves < self.most_leaves
 
 
 @dataclass
@@ -96,52 +60,6 @@ class Node:
     bounds: Bounds = FREE
     path: frozenset[int] = frozenset()
     counted: Int64 | None = None  # rows by column and code, if they were counted ahead
-
-
-@dataclass(frozen=True)
-class Tree:
-    """A grown tree as arrays over its nodes; node 0 is the root.
-
-    Attributes
-    ----------
-    feature : ndarray of shape (n_nodes,)
-        -1 at leaves.
-    threshold : ndarray of shape (n_nodes,)
-        Codes <= threshold go left; -1 at leaves and at subsets of categories.
-    missing_left : ndarray of shape (n_nodes,), bool
-    left : ndarray of shape (n_nodes,)
-        The left child, -1 at leaves. The right child is the next node.
-    gain : ndarray of shape (n_nodes,)
-    sums : ndarray of shape (n_nodes, C)
-        Sums on the grid.
-    subsets : dict of node -> ndarray of shape (256,)
-        Which codes go left, at subsets of categories.
-    leaves : ndarray of shape (n_leaves,)
-        The nodes that are leaves; a leaf's number is its place here.
-    depth : int
-    cover : ndarray of shape (n_nodes,)
-        The training rows that reach each node, counted by their sample weights: all of them, also
-        those that the tree did not learn from.
-    leaf_bounds : ndarray of shape (n_leaves, 2) or None
-        Where the values of the leaves may lie, if columns are constrained; see `splits`.
-    """
-
-    feature: NDArray[np.int32]
-    threshold: NDArray[np.int16]
-    missing_left: NDArray[np.bool_]
-    left: NDArray[np.int32]
-    gain: NDArray[np.float64]
-    sums: Int64
-    subsets: dict[int, NDArray[np.uint8]] = field(repr=False)
-    leaves: NDArray[np.int32]
-    depth: int
-    cover: NDArray[np.float64]
-    leaf_bounds: NDArray[np.float64] | None = None
-
-    @property
-    def leaf_sums(self) -> Int64:
-        """The sums of the leaves, (n_leaves, C)."""
-        return self.sums[self.leaves]
 
 
 class Grower:
@@ -190,13 +108,13 @@ class Grower:
         few = draw is not None and 2 * draw.width < shards.n_features
         self._apart = few and not finder.whole_table
         # Rows are counted in advance, or only where a split may leave too few of them.
-        self._lazily = limits.min_samples_leaf > 1 and getattr(finder, "heaviest", None) is not None
+        self._lazily = limits.min_samples_leaf > 1 and finder.heaviest is not None
         counting = limits.min_samples_leaf > 1 and not self._lazily
         self._modes: tuple[Mode, ...] = (mode, RowCounts()) if counting else (mode,)
-        self._constrained = getattr(finder, "monotone", None) is not None
-        if finder.limits[2] != limits.min_samples_leaf:
+        self._constrained = finder.monotone is not None
+        if finder.min_count != limits.min_samples_leaf:
             raise ValueError(
-                f"The split finder has min_count={finder.limits[2]}, the limits have "
+                f"The split finder has min_count={finder.min_count}, the limits have "
                 f"min_samples_leaf={limits.min_samples_leaf}: give both the same number."
             )
 
@@ -417,7 +335,7 @@ class Grower:
 
     def _mixed(self, node: Node) -> bool:
         """Whether a node may hold rows of several classes."""
-        return self.finder.criterion > 2 or int(np.count_nonzero(node.sums)) > 1
+        return not self.finder.channels_are_classes or int(np.count_nonzero(node.sums)) > 1
 
 
 def _to_arrays(nodes: list[Node]) -> Tree:
@@ -435,24 +353,6 @@ def _to_arrays(nodes: list[Node]) -> Tree:
         depth=max(node.depth for node in nodes),
         cover=np.zeros(len(nodes)),
     )
-
-
-def add_up_leaves(
-    left: NDArray[np.integer[Any]], leaves: NDArray[np.integer[Any]], values: NDArray[Any]
-) -> NDArray[np.float64]:
-    """Return what the leaves below each node have together, (n_nodes, ...).
-
-    Examples
-    --------
-    >>> add_up_leaves(np.array([1, -1, -1]), np.array([1, 2]), np.array([3, 4])).tolist()
-    [7.0, 3.0, 4.0]
-    """
-    sums = np.zeros((len(left), *values.shape[1:]))
-    sums[leaves] = values
-    for node in np.flatnonzero(left >= 0)[::-1].tolist():  # children stand after their parents
-        below = int(left[node])
-        sums[node] = sums[below] + sums[below + 1]
-    return sums
 
 
 def _shape(nodes: list[Node], tree: Tree) -> TreeShape:

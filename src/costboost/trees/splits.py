@@ -70,6 +70,7 @@ class SplitFinder:
 
     whole_table: ClassVar[bool] = False  # whether histograms must be those of all columns
     own_search: ClassVar[bool] = False  # whether splits are looked for in another way than here
+    orientation: Int64 | None = None  # the votes of both sides, where a search chooses them too
 
     def __init__(
         self,
@@ -88,7 +89,8 @@ class SplitFinder:
         self.is_categorical = np.ascontiguousarray(is_categorical)
         self.has_categories = bool(self.is_categorical.any())
         self.criterion = CRITERIA[criterion]
-        self.limits = (float(l2), float(min_weight), int(min_count))
+        self.channels_are_classes = criterion in ("gini", "entropy", "error")
+        self.l2, self.min_weight, self.min_count = float(l2), float(min_weight), int(min_count)
         self.monotone = None if monotone is None else np.ascontiguousarray(monotone, dtype=np.int8)
         # What a single row weighs at most: then a heavy node is known to have many rows.
         self.heaviest = heaviest
@@ -103,7 +105,8 @@ class SplitFinder:
         """What the kernels must know of the columns and the limits."""
         monotone = _UNCONSTRAINED if self.monotone is None else self.monotone
         categorical = self.is_categorical.view(np.uint8)
-        return searches.Rules(self.n_bins, categorical, monotone, self.criterion, *self.limits)
+        limits = (self.l2, self.min_weight, self.min_count)
+        return searches.Rules(self.n_bins, categorical, monotone, self.criterion, *limits)
 
     @cached_property
     def _search(self) -> tuple[Any, Int64, NDArray[np.uint8]]:
@@ -119,7 +122,7 @@ class SplitFinder:
 
     def score(self, sums: Int64) -> float:
         """Score the sums of a node."""
-        return float(scores.score(sums, self.criterion, self.limits[0]))
+        return float(scores.score(sums, self.criterion, self.l2))
 
     def weight(self, sums: Int64) -> float:
         """Weigh the sums of a node, in units of the grid."""
@@ -128,8 +131,8 @@ class SplitFinder:
     def surely_counts(self, split: Split, sums: Int64) -> bool:
         """Whether both children have `min_count` rows for certain, by their weight alone."""
         if self.heaviest is None:
-            return self.limits[2] <= 1
-        least = self.limits[2] * self.heaviest
+            return self.min_count <= 1
+        least = self.min_count * self.heaviest
         return min(self.weight(split.left_sums), self.weight(sums - split.left_sums)) >= least
 
     def child_bounds(self, split: Split, sums: Int64, bounds: Bounds) -> tuple[Bounds, Bounds]:
@@ -141,7 +144,7 @@ class SplitFinder:
         way = 0 if self.monotone is None else int(self.monotone[split.feature])
         if way == 0:
             return bounds, bounds
-        how = (self.criterion, self.limits[0], *bounds)
+        how = (self.criterion, self.l2, *bounds)
         parts = (split.left_sums, sums - split.left_sums)
         sides = [scores.value_within(part, *how) for part in parts]
         middle = 0.5 * sides[0] + 0.5 * sides[1]

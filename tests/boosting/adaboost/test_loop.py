@@ -12,7 +12,7 @@ from costboost.boosting.adaboost.loop import LARGEST, Boosting
 from costboost.boosting.adaboost.rows import Given
 from costboost.boosting.adaboost.rules import RULES
 from costboost.shards.layout import plan_layout
-from costboost.trees.grower import Limits
+from costboost.trees.tree import Limits
 from naive import rules as naive
 
 RNG = np.random.default_rng(0)

@@ -22,7 +22,7 @@ from costboost.boosting.adaboost.model import (
 from costboost.boosting.adaboost.rows import Given
 from costboost.boosting.adaboost.rules import RULES
 from costboost.shards.layout import plan_layout
-from costboost.trees.grower import Limits
+from costboost.trees.tree import Limits
 
 RNG = np.random.default_rng(0)
 N = 80

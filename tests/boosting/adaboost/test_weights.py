@@ -1,6 +1,7 @@
 """The weights of rows, round after round, against a plain computation."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -148,6 +149,19 @@ def test_weights_are_added_up_by_leaf_and_class(fn):
             _, f = held.terms()
             priced = held.weights.of_priced_cells(lesson)
             assert_allclose(priced, by_cell(held.now() * f), rtol=1e-9)
+
+
+def test_priced_cells_are_those_of_the_hypothesis_asked_about():
+    held, other = Held("csb2", FN, SAMPLE), Held("csb2", FN, SAMPLE)
+    turned = replace(HYPOTHESIS, votes=1 - HYPOTHESIS.votes)
+    with held.shards, other.shards:
+        lesson = held.lesson()
+        first = held.weights.of_priced_cells(lesson)
+        assert held.weights.of_priced_cells(lesson) is first
+        lesson = replace(lesson, hypothesis=turned)
+        found = held.weights.of_priced_cells(lesson)
+        assert_array_equal(found, other.weights.of_priced_cells(lesson))
+        assert not np.array_equal(found, first)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -22,7 +22,7 @@ from costboost.boosting.gradient.losses import LogLoss, SquaredLoss
 from costboost.boosting.gradient.rows import Rows
 from costboost.boosting.gradient.starting import Bind
 from costboost.shards.sampling import RowSample
-from costboost.trees.grower import Limits
+from costboost.trees.tree import Limits
 from gradient_shards import cut_rows
 from odd import OddRegressor
 
@@ -45,7 +45,7 @@ def test_a_stump_is_the_best_of_all_thresholds():
     loss, rows = LogLoss(), Rows((Y > 0.5).astype(np.int64), 1, WEIGHTS)
     shards, largest = bound(rows, loss)
     tree = GradientTree(BINNER, Limits(max_depth=1), heaviest=WEIGHTS.max())
-    stump = tree.learn(shards, 0, 0, largest[0], None).tree
+    stump = tree.learn(shards, 0, 0, largest[0], None)
     g, h = (part[:, 0] for part in loss.derivatives(rows, np.zeros((N, 1))))
 
     def gained(j, cut):
@@ -67,21 +67,21 @@ def test_gains_do_not_depend_on_the_grid(monkeypatch):
             GradientTree(BINNER, Limits(max_depth=2)).learn(shards, 0, 0, largest[0], None)
         )
     for name in ("feature", "threshold", "left"):
-        np.testing.assert_array_equal(*(getattr(lesson.tree, name) for lesson in found))
-    np.testing.assert_allclose(*(lesson.tree.gain for lesson in found), rtol=1e-3)
+        np.testing.assert_array_equal(*(getattr(lesson, name) for lesson in found))
+    np.testing.assert_allclose(*(lesson.gain for lesson in found), rtol=1e-3)
 
 
 def test_leaves_need_a_share_of_the_first_rounds_hessian():
     rows = Rows((Y > 0.5).astype(np.int64))
     fresh = GradientTree(BINNER, Limits())
     shards, largest = bound(rows, LogLoss(), start=30.0)  # nothing is left to learn
-    late = fresh.learn(shards, 0, 5, largest[0], None).tree
+    late = fresh.learn(shards, 0, 5, largest[0], None)
     assert len(late.leaves) > 1  # it takes this round for the first
     anchored = GradientTree(BINNER, Limits())
     shards, first = bound(rows, LogLoss())
     anchored.anchor(shards, 0, first[0])
     shards, largest = bound(rows, LogLoss(), start=30.0)
-    assert len(anchored.learn(shards, 0, 5, largest[0], None).tree.leaves) == 1
+    assert len(anchored.learn(shards, 0, 5, largest[0], None).leaves) == 1
 
 
 def test_a_tree_is_random_only_if_columns_are_drawn():
@@ -171,9 +171,9 @@ def test_regressors_are_fitted_to_steps(weighted, least_squares):
     own = np.ones(N) if weights is None else weights
     target, counts = (-g, own) if least_squares else (-g / h, own * h)
     expected = LinearRegression().fit(X, target, counts)
-    np.testing.assert_allclose(lesson.estimator.coef_, expected.coef_, rtol=1e-9)
+    np.testing.assert_allclose(lesson.coef_, expected.coef_, rtol=1e-9)
     answers = shards.fetch(lambda shard: shard.state.answers)
-    np.testing.assert_array_equal(answers, lesson.estimator.predict(X))
+    np.testing.assert_array_equal(answers, lesson.predict(X))
     shards.put(lambda shard, part: setattr(shard.state, "answers", part), np.zeros(N))
     learner.recall(shards, lesson)
     np.testing.assert_array_equal(shards.fetch(lambda shard: shard.state.answers), answers)
@@ -184,9 +184,9 @@ def test_regressors_learn_from_the_rows_of_a_sample():
     sample = RowSample(0.3, seed=2, number=1)
     learner = GradientRegressor(LinearRegression(), X)
     kept = sample.keeps(np.arange(N))
-    found = learner.learn(shards, 0, 1, largest[0], sample).estimator
+    found = learner.learn(shards, 0, 1, largest[0], sample)
     np.testing.assert_allclose(found.coef_, LinearRegression().fit(X[kept], Y[kept]).coef_)
-    none = learner.learn(shards, 0, 1, largest[0], RowSample(0.0, 0, 0)).estimator
+    none = learner.learn(shards, 0, 1, largest[0], RowSample(0.0, 0, 0))
     np.testing.assert_allclose(none.coef_, LinearRegression().fit(X, Y).coef_)
 
 
@@ -195,8 +195,7 @@ def test_regressors_are_seeded_by_round_and_output():
     given = DecisionTreeRegressor(max_features=1)
     learner = GradientRegressor(given, X, seed=3)
     seeds = [
-        learner.learn(shards, 0, number, largest[0], None).estimator.random_state
-        for number in (0, 1, 0)
+        learner.learn(shards, 0, number, largest[0], None).random_state for number in (0, 1, 0)
     ]
     assert seeds[0] == seeds[2] != seeds[1]
     assert given.random_state is None

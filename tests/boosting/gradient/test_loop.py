@@ -20,7 +20,7 @@ from costboost.boosting.gradient.losses import (
 )
 from costboost.boosting.gradient.rows import Rows
 from costboost.shards import layout as layout_module
-from costboost.trees.grower import Limits
+from costboost.trees.tree import Limits
 from gradient_shards import best_constant, cut_rows
 from naive import gradient as naive
 
@@ -281,5 +281,5 @@ def test_counting_late_changes_nothing(packed, monkeypatch):
     assert counted
     np.testing.assert_array_equal(late[1], early[1])
     for done in late[0]:
-        leaves = done.lessons[0].tree.leaves
+        leaves = done.lessons[0].leaves
         assert len(leaves) > 1

@@ -6,12 +6,12 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from costboost.binning.binner import fit_binner
-from costboost.boosting.gradient.learner import GradientRegressor, GradientTree, Lesson
+from costboost.boosting.gradient.learner import GradientRegressor, GradientTree
 from costboost.boosting.gradient.loop import GradientBoosting, GradientRound, GradientSetting
 from costboost.boosting.gradient.losses import LogLoss, SquaredLoss
 from costboost.boosting.gradient.model import GradientEnsemble, Init, assemble_gradient
 from costboost.boosting.gradient.rows import Rows
-from costboost.trees.grower import Limits
+from costboost.trees.tree import Limits
 from gradient_shards import cut_rows
 
 RNG = np.random.default_rng(0)
@@ -63,7 +63,7 @@ def test_regressors_are_added_times_their_steps():
     models = [
         LinearRegression().fit(table, y) for y in np.random.default_rng(1).normal(size=(4, 90))
     ]
-    lessons = [tuple(Lesson(estimator=m) for m in pair) for pair in (models[:2], models[2:])]
+    lessons = [tuple(models[:2]), tuple(models[2:])]
     rounds = [
         GradientRound(t, step, 0.0, lessons[t], (np.array([step]),) * 2)
         for t, step in enumerate((0.5, -2.0))

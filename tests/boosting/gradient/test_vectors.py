@@ -12,7 +12,7 @@ from costboost.boosting.gradient.losses import LogLoss
 from costboost.boosting.gradient.model import assemble_gradient
 from costboost.boosting.gradient.rows import Rows
 from costboost.boosting.gradient.vectors import VectorTree
-from costboost.trees.grower import Limits
+from costboost.trees.tree import Limits
 from gradient_shards import cut_rows
 
 

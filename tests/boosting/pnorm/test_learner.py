@@ -13,14 +13,14 @@ from sklearn.tree import DecisionTreeClassifier
 from costboost.binning.binner import fit_binner
 from costboost.boosting.pnorm import learner as relational
 from costboost.boosting.pnorm.learner import (
-    OutsideRelation,
+    RelationalClassifier,
     RelationalTree,
     expand,
     leaf_answers,
     outside_answers,
 )
 from costboost.shards.layout import plan_layout
-from costboost.trees.grower import Limits
+from costboost.trees.tree import Limits
 from naive import pnorm as naive
 from odd import OddClassifier
 from pnorm_problems import problem, row_costs, run
@@ -93,7 +93,7 @@ def test_leaves_without_weight_answer_nothing_or_the_first():
 
 def test_pairs_are_learnt_by_their_weights():
     with shards_of(2) as shards:
-        learner = OutsideRelation(DecisionTreeClassifier(max_depth=4), X, K, seed=1)
+        learner = RelationalClassifier(DecisionTreeClassifier(max_depth=4), X, K, seed=1)
         found = learner.learn(shards, 3)
         held = shards.fetch(lambda shard: shard.state.answers)
     rows, classes = np.nonzero(VECTORS)
@@ -107,7 +107,7 @@ def test_pairs_are_learnt_by_their_weights():
 
 def test_classes_are_learnt_by_what_they_are_better_than_the_worst():
     with shards_of() as shards:
-        learner = OutsideRelation(LogisticRegression(), X, K, kind="classes")
+        learner = RelationalClassifier(LogisticRegression(), X, K, kind="classes")
         found = learner.learn(shards, 0)
         held = shards.fetch(lambda shard: shard.state.answers)
     better = VECTORS - VECTORS.min(axis=1, keepdims=True)
@@ -119,7 +119,7 @@ def test_classes_are_learnt_by_what_they_are_better_than_the_worst():
 
 
 def test_a_classifier_without_weights_learns_from_a_sample_in_proportion():
-    learner = OutsideRelation(KNeighborsClassifier(1), X, K)
+    learner = RelationalClassifier(KNeighborsClassifier(1), X, K)
     assert not learner.weighted
     vectors = np.tile([0, 10, -100], (20_000, 1)).astype(np.int64)
     rows, classes = learner._sample(vectors, np.random.RandomState(0))
@@ -132,7 +132,7 @@ def test_a_classifier_without_weights_learns_from_a_sample_in_proportion():
 
 def test_a_single_label_is_learnt_as_a_constant():
     with shards_of(vectors=np.abs(VECTORS) + 1) as shards:
-        found = OutsideRelation(LogisticRegression(), X, K).learn(shards, 0)
+        found = RelationalClassifier(LogisticRegression(), X, K).learn(shards, 0)
         held = shards.fetch(lambda shard: shard.state.answers)
     assert isinstance(found.estimator, DummyClassifier)
     assert np.all(held == 1)
@@ -140,7 +140,7 @@ def test_a_single_label_is_learnt_as_a_constant():
 
 def test_rounds_draw_seeds_of_their_own():
     with shards_of() as shards:
-        learner = OutsideRelation(DecisionTreeClassifier(max_features=1), X, K, seed=5)
+        learner = RelationalClassifier(DecisionTreeClassifier(max_features=1), X, K, seed=5)
         seeds = [learner.learn(shards, t).estimator.random_state for t in (0, 1, 0)]
     assert seeds[0] == seeds[2] != seeds[1]
 

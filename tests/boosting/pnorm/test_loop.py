@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
 from costboost.boosting.pnorm import rows as priced_rows
-from costboost.boosting.pnorm.learner import Relation
-from costboost.boosting.pnorm.loop import Mixing, MixingSetting
+from costboost.boosting.pnorm.learner import OutsideRelation
+from costboost.boosting.pnorm.loop import PNormBoosting, PNormSetting
 from costboost.boosting.pnorm.methods import (
     METHODS,
     rate_bound,
@@ -142,7 +142,7 @@ class Pool:
         best = self.pool[np.argmax(np.sum(self.pool * w, axis=(1, 2)))]
         for shard in shards.shards:
             shard.state.answers = best[shard.rows].astype(np.uint8)
-        return Relation(None)
+        return OutsideRelation(None)
 
 
 @pytest.mark.parametrize("p", [2.0, 3.0, 4.0])
@@ -156,9 +156,9 @@ def test_theorem_42_holds_for_the_mean(p, step):  # invariant 39
     layout = plan_layout(None, n, 1, 1)
     costs = Costs.of_rows(C).bind(np.arange(K))
     with layout.cut(np.zeros((n, 0), dtype=np.uint8), loader(y, costs, None, K)) as shards:
-        setting = MixingSetting(60, p, step)
+        setting = PNormSetting(60, p, step)
         choices = (METHODS["lp-csb-a"], Pool(pool, C), costs, K, setting)
-        rounds = list(Mixing(shards, *choices).rounds())
+        rounds = list(PNormBoosting(shards, *choices).rounds())
     L = np.array([r.objective for r in rounds])
     H, least = np.full((n, K), 1 / K), 0.0
     for _ in range(400):  # Frank and Wolfe's lower bound of the infimum

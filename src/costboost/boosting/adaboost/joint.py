@@ -53,7 +53,6 @@ class JointFinder(SplitFinder):
         )
         self.costs = costs
         self.search = search
-        self.orientation: Int64 | None = None
 
     def find(
         self,
@@ -136,7 +135,7 @@ class _Stumps:
         # Missing values go right, left; the last threshold parts them from all others.
         right = seen & (codes < last + some_absent)
         both = np.stack([right, seen & (codes < last) & some_absent], axis=2)
-        if self.finder.limits[2] > 1 and len(self.counts):
+        if self.finder.min_count > 1 and len(self.counts):
             size = np.cumsum(self.counts[features], axis=1)
             missing = self.counts[features, MISSING][:, None]
             both &= self._allowed(np.stack([size, size + missing], axis=2))
@@ -148,14 +147,14 @@ class _Stumps:
         """Return the cuts of a categorical column between its ordered categories."""
         order = self._order(feature)
         key = np.arange(max(len(order) - 1, 0))
-        if self.finder.limits[2] > 1 and len(self.counts):
+        if self.finder.min_count > 1 and len(self.counts):
             key = key[self._allowed(np.cumsum(self.counts[feature, order]))[key]]
         left = np.cumsum(self.hist[feature, order], axis=0)[key]
         return np.column_stack([np.full(len(key), feature), key, np.zeros_like(key)]), left
 
     def _allowed(self, sizes: Int64) -> NDArray[np.bool_]:
         """Whether both sides have enough rows, for so many on the left."""
-        least = self.finder.limits[2]
+        least = self.finder.min_count
         return np.asarray((sizes >= least) & (self.n_rows - sizes >= least))
 
     def _order(self, feature: int) -> Int64:

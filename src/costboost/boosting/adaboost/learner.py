@@ -26,8 +26,9 @@ from costboost.shards.modes import ClassWeights
 from costboost.shards.rows import Shard
 from costboost.shards.sampling import ColumnDraw, RowSample, column_draw
 from costboost.trees.forest import Recall
-from costboost.trees.grower import Grower, Limits, Tree
+from costboost.trees.grower import Grower
 from costboost.trees.splits import ROUNDING, SplitFinder
+from costboost.trees.tree import Limits, Tree
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -40,21 +41,17 @@ _CLIP = 2.0**-52  # of probabilities inside logarithms, as SAMME.R does
 
 @dataclass(frozen=True)
 class Lesson:
-    """What a learner learnt in one round.
+    """What a learner learnt in one round, as far as steps and weights depend on it.
 
     Attributes
     ----------
     hypothesis : Hypothesis
     cells : float64 array of shape (L, K)
         The weight of the rows of every class in every leaf, as the shards hold it.
-    tree : Tree or None
-    estimator : fitted classifier or None
     """
 
     hypothesis: Hypothesis
     cells: Floats
-    tree: Tree | None = None
-    estimator: Any = None
 
     @cached_property
     def total(self) -> float:
@@ -65,6 +62,20 @@ class Lesson:
     def shares(self) -> Floats:
         """The share of the weight in every cell, (L, K)."""
         return np.asarray(self.cells / self.total)
+
+
+@dataclass(frozen=True)
+class TreeLesson(Lesson):
+    """A tree that was grown."""
+
+    tree: Tree
+
+
+@dataclass(frozen=True)
+class OutsideLesson(Lesson):
+    """A classifier that was fitted."""
+
+    estimator: Any
 
 
 @dataclass(frozen=True)
@@ -92,11 +103,15 @@ class LearnerWeights:
 class Learner(Protocol):
     """What a round asks of a learner."""
 
+    @property
+    def chooses_step(self) -> bool:
+        """Whether votes and alpha are searched together."""
+
     def learn(self, shards: Shards, number: int, handed: LearnerWeights) -> Lesson:
         """Train on the weights handed over."""
 
-    def recall(self, shards: Shards, lesson: Lesson) -> None:
-        """Write to `shard.leaves` what an earlier lesson says of each row."""
+    def recall(self, shards: Shards, lesson: Any) -> None:
+        """Write to `shard.leaves` what an earlier lesson of its own says of each row."""
 
 
 def leaf_votes(
@@ -201,7 +216,12 @@ class TreeLearner:
     finder: Callable[[Binner], SplitFinder] | None = None
     monotone: NDArray[np.int8] | None = None
 
-    def learn(self, shards: Shards, number: int, handed: LearnerWeights) -> Lesson:
+    @property
+    def chooses_step(self) -> bool:
+        """Whether another search than the tree's own finds alpha too."""
+        return self.finder is not None
+
+    def learn(self, shards: Shards, number: int, handed: LearnerWeights) -> TreeLesson:
         """Grow a tree on the weights handed over."""
         scales: Any = grid_scale(handed.largest, shards.n_rows)
         by_class = (scales,) * self.n_classes
@@ -214,22 +234,19 @@ class TreeLearner:
         sample = RowSample(self.subsample, self.seed, number) if self.subsample < 1.0 else None
         tree = grower.grow(sample)
         weight, leaf_sums = float(tree.sums[0].sum()), tree.leaf_sums
-        if self.finder is None:  # gains as shares of the weight; a joint search's are already
+        if not self.chooses_step:  # gains as shares of the weight; a joint search's are already
             np.divide(tree.gain, max(weight, 1.0), out=tree.gain)
         unit = self.laplace * weight / (self.n_copies or shards.n_rows)
         hypothesis = leaf_votes(leaf_sums, self.votes, laplace=unit, bounds=tree.leaf_bounds)
-        oriented = getattr(finder, "orientation", None)
-        if oriented is not None and len(tree.leaves) == 2:
-            hypothesis = Hypothesis(oriented, hypothesis.sizes)
+        if finder.orientation is not None and len(tree.leaves) == 2:
+            hypothesis = Hypothesis(finder.orientation, hypothesis.sizes)
         if not handed.by_row and sample is None:
-            return Lesson(hypothesis, leaf_sums / scales, tree)
-        return Lesson(hypothesis, handed.weigh(hypothesis), tree)
+            return TreeLesson(hypothesis, leaf_sums / scales, tree)
+        return TreeLesson(hypothesis, handed.weigh(hypothesis), tree)
 
-    def recall(self, shards: Shards, lesson: Lesson) -> None:
+    def recall(self, shards: Shards, lesson: TreeLesson) -> None:
         """Send every row down the tree of an earlier lesson."""
-        assert lesson.tree is not None
-        tree = lesson.tree
-        shards.call([Recall(tree)])
+        shards.call([Recall(lesson.tree)])
 
     def _finder(self, shards: Shards, mode: ClassWeights) -> SplitFinder:
         if self.finder is not None:
@@ -282,8 +299,9 @@ class OutsideLearner:
     votes: Votes = "discrete"
     random_state: np.random.RandomState = field(default_factory=np.random.RandomState)
     seeds: list[list[int]] = field(default_factory=list)
+    chooses_step = False
 
-    def learn(self, shards: Shards, number: int, handed: LearnerWeights) -> Lesson:
+    def learn(self, shards: Shards, number: int, handed: LearnerWeights) -> OutsideLesson:
         """Fit a clone on the weights handed over."""
         weights = shards.fetch(lambda shard: shard.state.weights)
         if handed.by_class is not None:
@@ -296,7 +314,7 @@ class OutsideLearner:
         self._answer(shards, estimator)
         by_row = self.votes != "discrete"
         hypothesis = Hypothesis(np.arange(self.n_classes), np.ones(self.n_classes), by_row)
-        return Lesson(hypothesis, handed.weigh(hypothesis), estimator=estimator)
+        return OutsideLesson(hypothesis, handed.weigh(hypothesis), estimator)
 
     def _sow(self, estimator: Any, number: int) -> None:
         """Set every random state, nested ones too; a continued fit draws as one long fit does."""
@@ -305,7 +323,7 @@ class OutsideLearner:
             self.seeds.append([int(self.random_state.randint(2**31 - 1)) for _ in names])
         estimator.set_params(**dict(zip(sorted(names), self.seeds[number], strict=True)))
 
-    def recall(self, shards: Shards, lesson: Lesson) -> None:
+    def recall(self, shards: Shards, lesson: OutsideLesson) -> None:
         """Ask the classifier of an earlier lesson again."""
         self._answer(shards, lesson.estimator)
 

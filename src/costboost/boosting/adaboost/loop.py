@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from costboost.boosting.adaboost.rules import Rule
 from costboost.boosting.adaboost.weights import Weights
 from costboost.shards.grid import rounded
 from costboost.shards.local import Shards
+from costboost.trees.forest import ForestBuilder
 
 Floats = NDArray[np.float64]
 Stop = Literal["rounds", "alpha", "perfect"]
@@ -54,8 +55,8 @@ class Round:
         Z_t.
     train_cost : float
         What the decisions after this round cost on the training rows.
-    lesson : Lesson
-        The learner of this round.
+    lesson : TreeLesson or OutsideLesson
+        What the learner learnt.
     values : float64 array of shape (L, n_outputs)
         What each leaf adds to the margins.
     last : bool
@@ -67,9 +68,13 @@ class Round:
     error: float
     normalizer: float
     train_cost: float
-    lesson: Lesson
+    lesson: Any
     values: Floats
     last: bool = False
+
+    def add_to(self, builder: ForestBuilder) -> None:
+        """Add the tree of the round to a forest."""
+        builder.add(self.lesson.tree, self.values)
 
 
 class Boosting:
@@ -106,7 +111,6 @@ class Boosting:
             shares=setting.votes not in LEAF_VALUES,
             own_labels=given.aims_at_truth,
         )
-        self._joint = getattr(learner, "finder", None) is not None
 
     def cost_bound(self, rounds: Sequence[Round]) -> Floats:
         """Return sum c * prod Z after each round, in the user's units.
@@ -124,7 +128,7 @@ class Boosting:
         if self.stop == "perfect":  # so said the rounds that were replayed
             return
         for number in range(first, self.setting.n_rounds):
-            handed = self.weights.handed(joint=self._joint)
+            handed = self.weights.handed(joint=self.learner.chooses_step)
             lesson = self.learner.learn(self.shards, number, handed)
             if number == 0 and self._wants_first_step_scale():
                 self._choose_scale(lesson)

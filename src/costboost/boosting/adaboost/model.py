@@ -149,8 +149,7 @@ def assemble(
         return Ensemble(n_classes, alphas, None, estimators, votes, discrete, slope=slope)
     builder = ForestBuilder(1 if n_classes == 2 else n_classes)
     for done in rounds:
-        assert done.lesson.tree is not None
-        builder.add(done.lesson.tree, done.values)
+        done.add_to(builder)
     return Ensemble(n_classes, alphas, builder.build(binner), (), votes, discrete, slope=slope)
 
 

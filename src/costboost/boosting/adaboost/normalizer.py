@@ -216,14 +216,14 @@ class ZMoments:
         p = q + x * (q1 + x / 2 * (q2 + x / 3 * q3))
         p1 = width * (q1 + x * (q2 + x / 2 * q3))  # sum q (u - c) exp(x d)
         p2 = width**2 * (q2 + x * q3)
-        slope, bend = c * p + p1, c * (c * p + 2.0 * p1) + p2
-        return float(np.sum(p)), -float(np.sum(slope)), float(np.sum(bend))
+        slope, curvature = c * p + p1, c * (c * p + 2.0 * p1) + p2
+        return float(np.sum(p)), -float(np.sum(slope)), float(np.sum(curvature))
 
-    def error(self, alpha: float, z: float, slope: float, bend: float) -> float:
+    def error(self, alpha: float, z: float, slope: float, curvature: float) -> float:
         """Bound by how much the minimiser may be wrong, given the sums at alpha."""
         half = 0.5 * self.width
         lost = half * (abs(alpha) * half) ** 3 / 6.0 * z  # of Z'
-        return lost / bend if bend > 0.0 else np.inf
+        return lost / curvature if curvature > 0.0 else np.inf
 
 
 def halvings(steepest: float) -> int:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from costboost.boosting.adaboost.effective import FAR, Terms
 from costboost.boosting.adaboost.evaluation import in_range
-from costboost.boosting.adaboost.hypothesis import Hypothesis
+from costboost.boosting.adaboost.hypothesis import Hypothesis, Latest
 from costboost.boosting.adaboost.learner import LearnerWeights, Lesson
 from costboost.boosting.adaboost.messages.logs import RowLogs, SettleLogs, StepLogs
 from costboost.boosting.adaboost.messages.summing import SumCells, SumPricedCells, View
@@ -62,8 +62,7 @@ class Weights:
         self.shards, self.terms = shards, terms
         self.largest = self._first(weighted)
         self._in_logs = False
-        self._priced: Floats | None = None
-        self._sums: tuple[Hypothesis, RowSums] | None = None
+        self._priced, self._sums = Latest(), Latest()
         self._by_class = terms.handed_by_class()
         if self._by_class is not None and not _near(self._by_class):
             self._by_class = None
@@ -99,7 +98,12 @@ class Weights:
     def rescale(self, scale: float) -> None:
         """Evaluate the rule at prices times `scale` from now on."""
         self.terms.evaluate(scale)
-        self._priced = self._sums = self._row_factors = None
+        self._forget()
+        self._row_factors = None
+
+    def _forget(self) -> None:
+        self._priced.forget()
+        self._sums.forget()
 
     def handed(self, *, joint: bool = False) -> LearnerWeights:
         """Put the learner's weights in place; one that picks alpha too gets the weights as is."""
@@ -129,11 +133,11 @@ class Weights:
 
         `cells` are its weights by leaf and class, if they are known.
         """
-        if self._sums is None or self._sums[0] is not hypothesis:
-            bounds = (self.terms.largest(hypothesis, self.largest), self.terms.reach(hypothesis))
-            own = RowSums(self.shards, View(hypothesis), cells, *bounds)
-            self._sums = (hypothesis, own)
-        return self._sums[1]
+        return self._sums.of(hypothesis, lambda said: self._sum_rows(said, cells))
+
+    def _sum_rows(self, hypothesis: Hypothesis, cells: Floats | None) -> RowSums:
+        bounds = (self.terms.largest(hypothesis, self.largest), self.terms.reach(hypothesis))
+        return RowSums(self.shards, View(hypothesis), cells, *bounds)
 
     def of_cells(self, hypothesis: Hypothesis) -> Floats:
         """Return the weight of the rows of every class in every leaf, (L, K)."""
@@ -151,11 +155,12 @@ class Weights:
             return lesson.cells * terms.cell_factors(hypothesis) if factored else lesson.cells
         if not terms.has_factors:
             return lesson.cells
-        if self._priced is None:
-            scale = grid_scale(terms.largest(hypothesis, self.largest), self.shards.n_rows)
-            (sums,) = self.shards.call([SumPricedCells(hypothesis, scale)])
-            self._priced = to_floats(sums, scale)
-        return self._priced
+        return self._priced.of(hypothesis, self._price_cells)
+
+    def _price_cells(self, hypothesis: Hypothesis) -> Floats:
+        scale = grid_scale(self.terms.largest(hypothesis, self.largest), self.shards.n_rows)
+        (sums,) = self.shards.call([SumPricedCells(hypothesis, scale)])
+        return to_floats(sums, scale)
 
     def change(self, lesson: Lesson, alpha: float, normalizer: float) -> Message:
         """Return what makes the weights of the next round; the answer goes to `settle`.
@@ -163,7 +168,7 @@ class Weights:
         They are multiplied by factor * exp(-alpha u), and by the rule's own factors.
         """
         hypothesis, terms = lesson.hypothesis, self.terms
-        self._priced = self._sums = None
+        self._forget()
         if self._in_logs or self.is_long(hypothesis, alpha):
             return self._step_in_logs(lesson, alpha)
         # Where costs are constant, the factors of the cells contain those before a round.

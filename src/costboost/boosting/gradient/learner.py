@@ -31,11 +31,11 @@ from costboost.shards.modes import PackedPairs, Pairs
 from costboost.shards.rows import Mode, Shard
 from costboost.shards.sampling import ColumnDraw, RowSample, column_draw
 from costboost.trees.forest import Recall
-from costboost.trees.grower import Grower, Limits, Tree
+from costboost.trees.grower import Grower
 from costboost.trees.splits import SplitFinder
+from costboost.trees.tree import Limits, Tree
 
 Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 PACKED_ROWS = 1 << 15
 FAR = 1e150  # answers beyond are refused: their squares are summed
@@ -46,18 +46,11 @@ _TYPICAL_HESSIAN = 1 << (PackedPairs.HESSIAN_BITS - 8)
 _LEAST_HESSIAN = 4e-3
 
 
-@dataclass(frozen=True)
-class Lesson:
-    """What was learnt for one output in one round: a tree, or a fitted regressor."""
-
-    tree: Tree | None = None
-    estimator: Any = None
-
-
 class GradientLearner(Protocol):
     """What a round asks of a learner.
 
-    `shared` says that one lesson serves all outputs.
+    Its lessons are trees, which give rows leaves, or fitted regressors; `shared` says that one of
+    them serves all outputs.
     """
 
     has_leaves: bool
@@ -69,22 +62,39 @@ class GradientLearner(Protocol):
 
     def learn(
         self, shards: Shards, output: int, number: int, largest: Floats, sample: RowSample | None
-    ) -> Lesson:
+    ) -> Any:
         """Fit the gradients of an output; rows find their leaves, or get answers."""
 
     def anchor(self, shards: Shards, output: int, largest: Floats) -> None:
         """Take notice of the gradients before the first round, when earlier rounds are replayed."""
 
-    def recall(self, shards: Shards, lesson: Lesson) -> None:
-        """Write what an earlier lesson says of each row."""
+    def recall(self, shards: Shards, lesson: Any) -> None:
+        """Write what an earlier lesson of its own says of each row."""
 
     def in_order(self, tree: Tree, values: Floats) -> Floats:
         """Return leaf values that keep the order that constraints ask for."""
 
 
+class BuiltInTree:
+    """What the built-in trees have in common."""
+
+    binner: Binner
+    limits: Limits
+    has_leaves = True
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the same gradients give the same tree."""
+        return column_draw(self.limits.max_features, self.binner.n_features, 0, 0) is None
+
+    def recall(self, shards: Shards, lesson: Tree) -> None:
+        """Send every row down an earlier tree."""
+        shards.call([Recall(lesson)])
+
+
 @dataclass
-class GradientTree:
-    """The built-in tree.
+class GradientTree(BuiltInTree):
+    """The built-in tree of one output.
 
     Attributes
     ----------
@@ -110,19 +120,12 @@ class GradientTree:
     monotone: NDArray[np.int8] | None = None
     seed: int = 0
     heaviest: float = 1.0
-    has_leaves: bool = field(default=True, init=False)
-    shared: bool = field(default=False, init=False)
+    shared = False
     _least: dict[int, float] = field(default_factory=dict, init=False)
-
-    @property
-    def deterministic(self) -> bool:
-        """Whether the same gradients give the same tree."""
-        width = self.limits.max_features
-        return width is None or width >= self.binner.n_features
 
     def learn(
         self, shards: Shards, output: int, number: int, largest: Floats, sample: RowSample | None
-    ) -> Lesson:
+    ) -> Tree:
         """Grow a tree on the gradients of one output."""
         top = self._top(largest)
         mode, scales, total = self._put_on_grid(shards, output, top)
@@ -131,7 +134,7 @@ class GradientTree:
         tree = Grower(shards, mode, finder, self.limits, draw).grow(sample)
         # From gradient^2 / hessian on the grid to units of the loss.
         gain = tree.gain / scales[0] * (scales[1] / scales[0])
-        return Lesson(replace(tree, gain=gain))
+        return replace(tree, gain=gain)
 
     def anchor(self, shards: Shards, output: int, largest: Floats) -> None:
         """Remember the least hessian of a leaf, which is a share of the first round's."""
@@ -140,12 +143,6 @@ class GradientTree:
 
     def _top(self, largest: Floats) -> tuple[float, float]:
         return float(largest[0]), self.heaviest if self.least_squares else float(largest[1])
-
-    def recall(self, shards: Shards, lesson: Lesson) -> None:
-        """Send every row down the tree of an earlier lesson."""
-        tree = lesson.tree
-        assert tree is not None
-        shards.call([Recall(tree)])
 
     def in_order(self, tree: Tree, values: Floats) -> Floats:
         """Return leaf values that rise and fall as `monotone` says."""
@@ -247,13 +244,13 @@ class GradientRegressor:
     least_squares: bool = True
     weights: Floats | None = None
     seed: int = 0
-    has_leaves: bool = field(default=False, init=False)
-    shared: bool = field(default=False, init=False)
-    deterministic: bool = field(default=False, init=False)
+    has_leaves = False
+    shared = False
+    deterministic = False
 
     def learn(
         self, shards: Shards, output: int, number: int, largest: Floats, sample: RowSample | None
-    ) -> Lesson:
+    ) -> Any:
         """Fit a clone to the gradients of one output."""
         gradients, hessians = shards.fetch(lambda shard: shard.state.derivatives(output).T).T
         target, weights = regression_target(gradients, hessians, self.weights, self.least_squares)
@@ -271,14 +268,14 @@ class GradientRegressor:
         extra = {} if weights is None else {"sample_weight": weights}
         estimator.fit(X, target, **extra)
         self._answer(shards, estimator)
-        return Lesson(estimator=estimator)
+        return estimator
 
     def anchor(self, shards: Shards, output: int, largest: Floats) -> None:
         """Regressors remember nothing."""
 
-    def recall(self, shards: Shards, lesson: Lesson) -> None:
-        """Ask the regressor of an earlier lesson again."""
-        self._answer(shards, lesson.estimator)
+    def recall(self, shards: Shards, lesson: Any) -> None:
+        """Ask an earlier regressor again."""
+        self._answer(shards, lesson)
 
     def in_order(self, tree: Tree, values: Floats) -> Floats:
         """Constraints are the regressor's own business."""

@@ -23,7 +23,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting.gradient.learner import GradientLearner, Lesson
+from costboost.boosting.gradient.learner import GradientLearner
 from costboost.boosting.gradient.messages import (
     LeafSides,
     LeafSizes,
@@ -42,6 +42,8 @@ from costboost.inputs.outside import check_some_weight
 from costboost.shards.grid import grid_scale, to_floats
 from costboost.shards.local import Shards
 from costboost.shards.sampling import RowSample
+from costboost.trees.forest import ForestBuilder
+from costboost.trees.tree import Tree
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -94,8 +96,8 @@ class GradientRound:
         lambda * learning_rate; without a line search lambda is 1.
     train_cost : float
         What the decisions, or the loss, amount to on the training rows after this round.
-    lessons : tuple of Lesson
-        One learner for each output, or one for all of them.
+    lessons : tuple of Tree, or of fitted regressors
+        One for each output, or one for all of them.
     values : tuple of float64 arrays of shape (L,)
         What each leaf adds to its output; for a regressor, its factor (1,).
     """
@@ -103,8 +105,18 @@ class GradientRound:
     number: int
     step: float
     train_cost: float
-    lessons: tuple[Lesson, ...]
+    lessons: tuple[Any, ...]
     values: tuple[Floats, ...]
+
+    def add_to(self, builder: ForestBuilder) -> None:
+        """Add the round's trees to a forest: one for each output, or the one of all outputs."""
+        if len(self.lessons) < len(self.values):
+            builder.add(self.lessons[0], np.column_stack(self.values))
+            return
+        for k, (tree, values) in enumerate(zip(self.lessons, self.values, strict=True)):
+            wide = np.zeros((len(values), builder.n_outputs))
+            wide[:, k] = values
+            builder.add(tree, wide)
 
 
 class GradientBoosting:
@@ -167,7 +179,7 @@ class GradientBoosting:
                 return
             size = 1.0
             if self._searching and self._bounds_leaves:
-                size, values = self._search_by_leaf(lessons, values, largest)
+                size, values = self._search_by_leaf(lessons[0], values[0])
             elif self._searching:
                 size = self._line_search()
             if not size > 0.0:
@@ -186,17 +198,17 @@ class GradientBoosting:
         for done in rounds:
             if self.learner.shared:
                 self.learner.recall(self.shards, done.lessons[0])
-                self._write_step(done.lessons[0], 0, np.column_stack(done.values) / done.step)
+                self._write_step(0, np.column_stack(done.values) / done.step)
                 self._move(done.step, done.values)
                 continue
             for k, (lesson, values) in enumerate(zip(done.lessons, done.values, strict=True)):
                 self.learner.recall(self.shards, lesson)
-                self._write_step(lesson, k, values / done.step)
+                self._write_step(k, values / done.step)
             self._move(done.step, done.values)
 
-    def _stands_still(self, lessons: list[Lesson], values: list[Floats], largest: Floats) -> bool:
+    def _stands_still(self, lessons: list[Any], values: list[Floats], largest: Floats) -> bool:
         """Whether no tree found a split, and none would with one more constant added."""
-        if not (self.learner.deterministic and _is_bare(lessons)):
+        if not self.learner.deterministic or any(len(tree.leaves) > 1 for tree in lessons):
             return False
         for k, value in enumerate(values):
             gradient = abs(float(self._leaf_sums(k, 1, largest[k])[0][0]))
@@ -208,20 +220,20 @@ class GradientBoosting:
 
     def _learn(
         self, number: int, largest: Floats, sample: RowSample | None
-    ) -> tuple[list[Lesson], list[Floats]]:
+    ) -> tuple[list[Any], list[Floats]]:
         """Return the round's lessons, and what their leaves add to every output."""
         if self.learner.shared:
             top = largest.max(axis=0)
             lesson = self.learner.learn(self.shards, 0, number, top, sample)
             values = [self._leaf_values(lesson, k, largest[k]) for k in range(self.n_outputs)]
-            self._write_step(lesson, 0, np.column_stack(values))
+            self._write_step(0, np.column_stack(values))
             return [lesson], values
         lessons, values = [], []
         for k in range(self.n_outputs):
             lesson = self.learner.learn(self.shards, k, number, largest[k], sample)
             lessons.append(lesson)
             values.append(self._leaf_values(lesson, k, largest[k]))
-            self._write_step(lesson, k, values[-1])
+            self._write_step(k, values[-1])
         return lessons, values
 
     def _sample(self, number: int) -> RowSample | None:
@@ -234,11 +246,11 @@ class GradientBoosting:
             self.shards.call([Sample(None)])
         return sample
 
-    def _leaf_values(self, lesson: Lesson, k: int, largest: Floats) -> Floats:
+    def _leaf_values(self, lesson: Any, k: int, largest: Floats) -> Floats:
         """Return what each leaf adds to output k, before the learning rate."""
-        if lesson.tree is None:
+        if not self.learner.has_leaves:
             return np.ones(1)
-        setting, n_leaves = self.setting, len(lesson.tree.leaves)
+        setting, n_leaves = self.setting, len(lesson.leaves)
         if setting.step == "exact":
             values = self._exact_values(k, n_leaves)
         else:
@@ -247,7 +259,7 @@ class GradientBoosting:
         units = self._units(n_leaves)
         values = np.clip(values, -setting.max_step / units, setting.max_step / units)
         self._farthest = max(self._farthest, float(np.max(units * np.abs(values))))
-        return self.learner.in_order(lesson.tree, values)
+        return self.learner.in_order(lesson, values)
 
     def _units(self, n_leaves: int) -> Any:
         """Return the mean |a| of the rows in every leaf: a step of 1 / |a| is 1 to their loss.
@@ -288,13 +300,13 @@ class GradientBoosting:
         self.loss.measure(self.shards, self.sum_of_steps)
         return values
 
-    def _write_step(self, lesson: Lesson, k: int, values: Floats) -> None:
-        """Let rows note what the lesson adds to their output k, unless its leaves say it."""
+    def _write_step(self, k: int, values: Floats) -> None:
+        """Let rows note what the round adds to their output k, unless its leaves say it."""
         if self._moves_by != "leaf":
-            self.shards.call([WriteSteps(k, None if lesson.tree is None else values)])
+            self.shards.call([WriteSteps(k, values if self.learner.has_leaves else None)])
 
     def _take(
-        self, number: int, step: float, lessons: tuple[Lesson, ...], values: tuple[Floats, ...]
+        self, number: int, step: float, lessons: tuple[Any, ...], values: tuple[Floats, ...]
     ) -> GradientRound:
         self._move(step, values)
         cost = np.nan
@@ -344,18 +356,15 @@ class GradientBoosting:
         own = self.n_outputs == 1 and self._drift == 0.0
         return self.loss.has_prices and self.learner.has_leaves and own
 
-    def _search_by_leaf(
-        self, lessons: list[Lesson], values: list[Floats], largest: Floats
-    ) -> tuple[float, list[Floats]]:
+    def _search_by_leaf(self, tree: Tree, steps: Floats) -> tuple[float, list[Floats]]:
         """Return lambda, and the values with leaves that would move without end held back.
 
         Only a leaf whose rows all aim one way would; others are held by the rows that lose.
         """
-        tree, steps, n_leaves = lessons[0].tree, values[0], len(values[0])
-        assert tree is not None
+        n_leaves = len(steps)
         moves = self._units(n_leaves) * np.abs(steps)
         if not np.any(moves > 0.0):
-            return 0.0, values
+            return 0.0, [steps]
         within = np.full(n_leaves, np.inf)
         np.divide(self.setting.max_step, moves, out=within, where=moves > 0.0)
         limits = np.where(self._aims_one_way(n_leaves), within, np.inf)
@@ -370,9 +379,9 @@ class GradientBoosting:
 
         size = minimise_along(at, steps, limits, reach)
         if not size > 0.0:
-            return size, values
+            return size, [steps]
         held = self.learner.in_order(tree, steps * np.minimum(1.0, limits / size))
-        self._write_step(lessons[0], 0, held)
+        self._write_step(0, held)
         return size, [held]
 
     def _aims_one_way(self, n_leaves: int) -> NDArray[np.bool_]:
@@ -403,8 +412,3 @@ def newton_values(gradients: Floats, hessians: Floats, l2: float) -> Floats:
     """Return -gradient / (hessian + l2); 0 for a leaf without curvature."""
     whole = hessians + l2
     return np.divide(-gradients, whole, out=np.zeros_like(gradients), where=whole > 0.0)
-
-
-def _is_bare(lessons: Sequence[Lesson]) -> bool:
-    """Whether no tree of the round found a split."""
-    return all(lesson.tree is not None and len(lesson.tree.leaves) == 1 for lesson in lessons)

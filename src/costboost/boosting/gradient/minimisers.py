@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from costboost.boosting.bracket import Bracket, Tolerance
 
 Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 # The half log of odds of one ulp: where a constant that ought to be infinite ends.
 FARTHEST = 0.5 * math.log((1 - 2.0**-52) / 2.0**-52)

@@ -107,15 +107,14 @@ class GradientEnsemble:
     ) -> Iterator[Floats]:
         """Yield F after each round; a new array every time."""
         margins = self.first_margins(X)
-        if self.forest is not None and codes is None:
-            codes = self.forest.encode(X, n_threads)
-        for t in range(len(self)):
-            if self.forest is None:
+        if self.forest is None:
+            for t in range(len(self)):
                 margins += self._answers(t, X)
-            else:
-                assert codes is not None
-                at = t * self.n_outputs
-                self.forest.add_trees(codes, margins, at, at + self.n_outputs, n_threads)
+                yield margins.copy()
+            return
+        codes = self.forest.encode(X, n_threads) if codes is None else codes
+        for at in range(0, len(self.forest), self.n_outputs):
+            self.forest.add_trees(codes, margins, at, at + self.n_outputs, n_threads)
             yield margins.copy()
 
     def _answers(self, t: int, X: Any) -> Floats:
@@ -129,23 +128,9 @@ def assemble_gradient(
     """Put rounds together."""
     steps = np.array([done.step for done in rounds])
     if binner is None:
-        estimators = tuple(tuple(lesson.estimator for lesson in r.lessons) for r in rounds)
+        estimators = tuple(done.lessons for done in rounds)
         return GradientEnsemble(start, steps, None, estimators, init)
     builder = ForestBuilder(len(start))
     for done in rounds:
-        add_round(builder, done)
+        done.add_to(builder)
     return GradientEnsemble(start, steps, builder.build(binner, start), (), init)
-
-
-def add_round(builder: ForestBuilder, done: GradientRound) -> None:
-    """Add a round's trees, one for each output, or the one of all outputs."""
-    if len(done.lessons) < len(done.values):
-        (shared,) = done.lessons
-        assert shared.tree is not None
-        builder.add(shared.tree, np.column_stack(done.values))
-        return
-    for k, (lesson, values) in enumerate(zip(done.lessons, done.values, strict=True)):
-        assert lesson.tree is not None
-        wide = np.zeros((len(values), builder.n_outputs))
-        wide[:, k] = values
-        builder.add(lesson.tree, wide)

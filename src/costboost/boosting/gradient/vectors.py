@@ -13,21 +13,21 @@ Rows hold (K + 1) integers, `vectors`: the gradients on a grid, and the weight.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
-from costboost.boosting.gradient.learner import Lesson
+from costboost.boosting.gradient.learner import BuiltInTree
 from costboost.boosting.gradient.messages import PutVectors
 from costboost.shards.grid import grid_scale
 from costboost.shards.local import Shards
 from costboost.shards.modes import Vectors
 from costboost.shards.sampling import RowSample, column_draw
-from costboost.trees.forest import Recall
-from costboost.trees.grower import Grower, Limits, Tree
+from costboost.trees.grower import Grower
 from costboost.trees.splits import SplitFinder
+from costboost.trees.tree import Limits, Tree
 
 Floats = NDArray[np.float64]
 
@@ -35,7 +35,7 @@ _BITS = 31  # of the integers, sign included
 
 
 @dataclass
-class VectorTree:
+class VectorTree(BuiltInTree):
     """The built-in tree with vector leaves.
 
     Attributes
@@ -57,18 +57,11 @@ class VectorTree:
     l2: float = 0.0
     seed: int = 0
     heaviest: float | None = None
-    has_leaves: bool = field(default=True, init=False)
-    shared: bool = field(default=True, init=False)
-
-    @property
-    def deterministic(self) -> bool:
-        """Whether the same gradients give the same tree."""
-        width = self.limits.max_features
-        return width is None or width >= self.binner.n_features
+    shared = True
 
     def learn(
         self, shards: Shards, output: int, number: int, largest: Floats, sample: RowSample | None
-    ) -> Lesson:
+    ) -> Tree:
         """Grow a tree on the gradients of all outputs."""
         gradient = grid_scale(float(largest[0]), 1, _BITS)
         weight = 1.0 if self.heaviest is None else grid_scale(self.heaviest, 1, _BITS)
@@ -78,7 +71,7 @@ class VectorTree:
         mode = Vectors(self.n_outputs + 1)
         tree = Grower(shards, mode, finder, limits, draw).grow(sample)
         # From gradient^2 / weight on the grid to units of the loss.
-        return Lesson(replace(tree, gain=tree.gain / gradient * (weight / gradient)))
+        return replace(tree, gain=tree.gain / gradient * (weight / gradient))
 
     def _finder(self, weight: float) -> tuple[SplitFinder, Limits]:
         """Return the search; where rows weigh 1 each, their weight counts them."""
@@ -99,11 +92,6 @@ class VectorTree:
 
     def anchor(self, shards: Shards, output: int, largest: Floats) -> None:
         """Do nothing: a leaf is limited by its rows alone."""
-
-    def recall(self, shards: Shards, lesson: Lesson) -> None:
-        """Send every row down the tree of an earlier lesson."""
-        assert lesson.tree is not None
-        shards.call([Recall(lesson.tree)])
 
     def in_order(self, tree: Tree, values: Floats) -> Floats:
         """Constraints are about two classes: K outputs have none."""

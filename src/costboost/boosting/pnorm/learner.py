@@ -15,7 +15,7 @@ of largest sum, and splits are chosen accordingly.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -34,8 +34,9 @@ from costboost.shards.modes import Vectors
 from costboost.shards.rows import Shard
 from costboost.shards.sampling import RowSample, column_draw
 from costboost.trees.forest import Recall
-from costboost.trees.grower import Grower, Limits, Tree
+from costboost.trees.grower import Grower
 from costboost.trees.splits import Split, SplitFinder
+from costboost.trees.tree import Limits, Tree
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -46,23 +47,43 @@ _PAIRS = 1 << 18  # pairs (row, class) that an outside learner is asked about at
 
 
 @dataclass(frozen=True)
-class Relation:
-    """A hypothesis h(x, y) in {0, 1}.
+class TreeRelation:
+    """A hypothesis h(x, y) in {0, 1} that is a tree.
 
     Attributes
     ----------
-    answers : uint8 array of shape (L, K), or None
-        What each leaf says of each class; None: row by row, where the rows are.
-    tree : Tree or None
-    estimator : fitted classifier or None
+    tree : Tree
+    answers : uint8 array of shape (L, K)
+        What each leaf says of each class.
     reward : int or None
-        sum v h over all rows, on the grid, where the learner knows it.
+        sum v h over all rows, on the grid; None where the tree learnt from a sample of them.
     """
 
-    answers: Bits | None
-    tree: Tree | None = None
-    estimator: Any = None
-    reward: int | None = None
+    tree: Tree
+    answers: Bits
+    reward: int | None
+
+    def in_units(self, total: int, weight_unit: float) -> TreeRelation:
+        """Return it with gains as shares of all pairs' weight, covers as weights given."""
+        tree = self.tree
+        tree = replace(tree, gain=tree.gain / total, cover=tree.cover * weight_unit)
+        return replace(self, tree=tree)
+
+
+@dataclass(frozen=True)
+class OutsideRelation:
+    """A hypothesis that is a fitted classifier; rows hold its answers."""
+
+    estimator: Any
+    answers = None
+    reward = None
+
+    def in_units(self, total: int, weight_unit: float) -> OutsideRelation:
+        """Return it as it is."""
+        return self
+
+
+Relation = TreeRelation | OutsideRelation
 
 
 class RelationalLearner(Protocol):
@@ -71,8 +92,8 @@ class RelationalLearner(Protocol):
     def learn(self, shards: Shards, number: int) -> Relation:
         """Learn from the signed weights; rows find their leaves, or get answers."""
 
-    def recall(self, shards: Shards, relation: Relation) -> None:
-        """Write again what an earlier hypothesis says of every row."""
+    def recall(self, shards: Shards, relation: Any) -> None:
+        """Write again what an earlier hypothesis of its own says of every row."""
 
 
 class NarrowFinder(SplitFinder):
@@ -112,7 +133,7 @@ class RelationalTree:
     subsample: float = 1.0
     seed: int = 0
 
-    def learn(self, shards: Shards, number: int) -> Relation:
+    def learn(self, shards: Shards, number: int) -> TreeRelation:
         """Grow a tree on the signed weights."""
         n_codes = int(np.max(self.binner.n_bins))
         narrow = n_codes <= _NARROW
@@ -130,13 +151,11 @@ class RelationalTree:
         tree = Grower(shards, mode, finder, self.limits, draw).grow(sample)
         answers = leaf_answers(tree.leaf_sums, one_label=self.one_label)
         reward = int(np.sum(tree.leaf_sums * answers)) if sample is None else None
-        return Relation(answers, tree, reward=reward)
+        return TreeRelation(tree, answers, reward)
 
-    def recall(self, shards: Shards, relation: Relation) -> None:
+    def recall(self, shards: Shards, relation: TreeRelation) -> None:
         """Send every row down the tree of an earlier round."""
-        tree = relation.tree
-        assert tree is not None
-        shards.call([Recall(tree)])
+        shards.call([Recall(relation.tree)])
 
 
 def leaf_answers(sums: Int64, *, one_label: bool) -> Bits:
@@ -156,7 +175,7 @@ def leaf_answers(sums: Int64, *, one_label: bool) -> Bits:
 
 
 @dataclass
-class OutsideRelation:
+class RelationalClassifier:
     """Any scikit-learn classifier.
 
     Attributes
@@ -182,7 +201,7 @@ class OutsideRelation:
     def __post_init__(self) -> None:
         self.weighted = has_fit_parameter(self.estimator, "sample_weight")
 
-    def learn(self, shards: Shards, number: int) -> Relation:
+    def learn(self, shards: Shards, number: int) -> OutsideRelation:
         """Fit a clone on the relational examples."""
         vectors = shards.fetch(lambda shard: shard.state.vectors).astype(np.int64)
         if self.kind == "classes":
@@ -194,7 +213,7 @@ class OutsideRelation:
         labels = (vectors[rows, classes] > 0).astype(np.int64) if pairs else classes
         table = expand(self.X, rows, classes if pairs else None, self.n_classes)
         estimator = self._fit(table, labels, weights / weights.mean(), rng)
-        relation = Relation(None, estimator=estimator)
+        relation = OutsideRelation(estimator)
         self.recall(shards, relation)
         return relation
 
@@ -216,7 +235,7 @@ class OutsideRelation:
         extra = {"sample_weight": weights} if self.weighted else {}
         return estimator.fit(table, labels, **extra)
 
-    def recall(self, shards: Shards, relation: Relation) -> None:
+    def recall(self, shards: Shards, relation: OutsideRelation) -> None:
         """Ask the classifier of an earlier round again."""
         answers = outside_answers(relation.estimator, self.X, self.n_classes, self.kind)
         shards.put(_put_answers, answers)

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from costboost.boosting.links import MAX_ALPHA
@@ -37,14 +36,13 @@ from costboost.boosting.pnorm.messages import (
     Sum,
     WeightFacts,
 )
-from costboost.boosting.pnorm.methods import Method, lipschitz
+from costboost.boosting.pnorm.methods import Method, lipschitz, make_stochastic
 from costboost.boosting.pnorm.rows import price_unit
 from costboost.costs import Costs
 from costboost.shards.grid import FloatGrid, grid_scale, rounded
 from costboost.shards.local import Shards
+from costboost.trees.forest import ForestBuilder
 
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 Stop = Literal["rounds", "alpha", "perfect"]
 Step = Literal["harmonic", "average", "bound", "search"]
 
@@ -53,7 +51,7 @@ _COPIES = 1 << 6  # weights up to here that are whole numbers stand for copies o
 
 
 @dataclass(frozen=True)
-class MixingRound:
+class PNormRound:
     """One round that was taken.
 
     Attributes
@@ -69,7 +67,7 @@ class MixingRound:
         The p-norm functional of the mixture after this round, the mean over rows (Eq. 2).
     train_cost : float
         What the decisions after this round cost on the training rows.
-    relation : Relation
+    relation : TreeRelation or OutsideRelation
         The hypothesis of this round.
     """
 
@@ -78,11 +76,17 @@ class MixingRound:
     error: float
     objective: float
     train_cost: float
-    relation: Relation
+    relation: Any
+
+    def add_to(self, builder: ForestBuilder, *, stochastic: bool) -> None:
+        """Add the tree of the round to a forest, its answers as leaf values."""
+        answers = self.relation.answers
+        values = make_stochastic(answers) if stochastic else answers.astype(np.float64)
+        builder.add(self.relation.tree, values)
 
 
 @dataclass(frozen=True)
-class MixingSetting:
+class PNormSetting:
     """What the user chose, beside the method and the learner."""
 
     n_rounds: int
@@ -91,7 +95,7 @@ class MixingSetting:
     seed: int = 0
 
 
-class Mixing:
+class PNormBoosting:
     """The state of one fit: the mixture at every row, round after round.
 
     Parameters
@@ -103,7 +107,7 @@ class Mixing:
     costs : Costs
         Bound, in the user's units.
     n_classes : int
-    setting : MixingSetting
+    setting : PNormSetting
     weighted : bool
         Whether rows have weights.
     """
@@ -115,7 +119,7 @@ class Mixing:
         learner: RelationalLearner,
         costs: Costs,
         n_classes: int,
-        setting: MixingSetting,
+        setting: PNormSetting,
         *,
         weighted: bool = False,
     ) -> None:
@@ -167,14 +171,15 @@ class Mixing:
 
     # --- the rounds
 
-    def rounds(self, first: int = 0) -> Iterator[MixingRound]:
+    def rounds(self, first: int = 0) -> Iterator[PNormRound]:
         """Yield rounds until one cannot be taken; `stop` then says why."""
         for number in range(first, self.setting.n_rounds):
             totals = self._set_vectors(number)
             if totals[1] == 0:
                 self.stop = "perfect"
                 return
-            relation = self._in_units(self.learner.learn(self.shards, number), totals[1])
+            learnt = self.learner.learn(self.shards, number)
+            relation = learnt.in_units(totals[1], self._weight_unit)
             error = (totals[0] - self._reward(relation)) / totals[1]
             alpha = self._step(number, relation, error)
             if alpha <= 0.0:
@@ -186,20 +191,20 @@ class Mixing:
                 return
         self.stop = "rounds"
 
-    def replay(self, rounds: Sequence[MixingRound]) -> None:
+    def replay(self, rounds: Sequence[PNormRound]) -> None:
         """Bring the mixture to where it was after the given rounds."""
         for done in rounds:
             self.learner.recall(self.shards, done.relation)
             self._take(done.number, done.alpha, done.error, done.relation)
 
-    def _take(self, number: int, alpha: float, error: float, relation: Relation) -> MixingRound:
+    def _take(self, number: int, alpha: float, error: float, relation: Relation) -> PNormRound:
         self.total_alpha += alpha
         keep = 1.0 if self.method.adaptive else 1.0 - alpha
         self.shards.call([Mix(**self._said(relation), keep=keep, alpha=alpha)])
         if self.method.adaptive:
             self._reweigh(relation, math.exp(-alpha))
         objective, cost = self._account()
-        return MixingRound(number, alpha, error, objective, cost, relation)
+        return PNormRound(number, alpha, error, objective, cost, relation)
 
     # --- signed weights
 
@@ -276,14 +281,6 @@ class Mixing:
     def _reweigh(self, relation: Relation, beta: float) -> None:
         (largest,) = self.shards.call([Reweigh(relation.answers, beta)])
         self.shards.call([Rescale(int(np.frexp(largest)[1]))])
-
-    def _in_units(self, relation: Relation, total: int) -> Relation:
-        """Return what was learnt, gains as shares of all pairs' weight, covers as weights given."""
-        tree = relation.tree
-        if tree is None:
-            return relation
-        tree = replace(tree, gain=tree.gain / total, cover=tree.cover * self._weight_unit)
-        return replace(relation, tree=tree)
 
     def _account(self) -> tuple[float, float]:
         """Return the objective, the mean over rows, and the cost of all decisions."""

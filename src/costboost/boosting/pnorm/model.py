@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
 from costboost.boosting.pnorm.learner import outside_answers
-from costboost.boosting.pnorm.loop import MixingRound
+from costboost.boosting.pnorm.loop import PNormRound
 from costboost.boosting.pnorm.methods import Method, make_stochastic
 from costboost.trees.forest import Forest, ForestBuilder
 
@@ -107,19 +107,22 @@ class Mixture:
         self, X: Any, n_threads: int = 1, codes: Codes | None = None
     ) -> Iterator[Floats]:
         """Yield H_t after each round; a new array every time."""
-        if self.answers is not None and codes is None:
-            codes = self.answers.encode(X, n_threads)
-        n_rows = X.shape[0] if codes is None else len(codes)
-        scores = np.repeat(self.start[None, :], n_rows, axis=0)
-        for t, alpha in enumerate(self.alphas):
-            said = np.zeros_like(scores)
-            if codes is None:
-                said += self._said(self.estimators[t], X)
-            else:
-                assert self.answers is not None
-                self.answers.add_trees(codes, said, t, t + 1, n_threads)
+        scores = self.start
+        answers = self._staged_answers(X, n_threads, codes)
+        for alpha, said in zip(self.alphas, answers, strict=True):
             scores = mix(scores, said, alpha, adaptive=self.adaptive)
             yield scores
+
+    def _staged_answers(self, X: Any, n_threads: int, codes: Codes | None) -> Iterator[Floats]:
+        """Yield f_t of every row, round after round."""
+        if self.answers is None:
+            yield from (self._said(estimator, X) for estimator in self.estimators)
+            return
+        codes = self.answers.encode(X, n_threads) if codes is None else codes
+        for t in range(len(self)):
+            said = np.zeros((len(codes), self.n_classes))
+            self.answers.add_trees(codes, said, t, t + 1, n_threads)
+            yield said
 
     def _said(self, estimator: Any, X: Any) -> Floats:
         answers = outside_answers(estimator, X, self.n_classes, self.kind)
@@ -145,26 +148,20 @@ def normalised(scores: Floats) -> Floats:
     return np.asarray(np.divide(scores, total, out=uniform, where=total > 0.0))
 
 
-def one_tree(binner: Binner, done: MixingRound, *, stochastic: bool) -> Forest:
+def one_tree(binner: Binner, done: PNormRound, *, stochastic: bool) -> Forest:
     """Return the tree of one round, its answers as leaf values."""
     return _grow([done], binner, stochastic)
 
 
-def _grow(rounds: Sequence[MixingRound], binner: Binner, stochastic: bool) -> Forest:
-    first = rounds[0].relation.answers
-    assert first is not None
-    builder = ForestBuilder(first.shape[1])
+def _grow(rounds: Sequence[PNormRound], binner: Binner, stochastic: bool) -> Forest:
+    builder = ForestBuilder(rounds[0].relation.answers.shape[1])
     for done in rounds:
-        assert done.relation.tree is not None
-        assert done.relation.answers is not None
-        answers = done.relation.answers
-        values = make_stochastic(answers) if stochastic else answers.astype(np.float64)
-        builder.add(done.relation.tree, values)
+        done.add_to(builder, stochastic=stochastic)
     return builder.build(binner)
 
 
 def assemble_mixture(
-    rounds: Sequence[MixingRound], method: Method, binner: Binner | None, n_classes: int
+    rounds: Sequence[PNormRound], method: Method, binner: Binner | None, n_classes: int
 ) -> Mixture:
     """Put rounds together; there must be one at least."""
     stochastic = method.answers == "stochastic"

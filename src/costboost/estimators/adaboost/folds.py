@@ -1,8 +1,8 @@
 """The models that the recipe trains in step: one for each fold, round after round.
 
-A fold knows three things of its booster: its rounds, how a round's tree is added to a forest, and
-the margins of the rows that it trains on. `GentleFold` is AdaBoost's loop as every named method
-runs it; `LogFold` is gradient boosting by log loss, for K classes with one tree of vector leaves a
+A fold knows two things of its booster: its rounds, which add their trees to forests, and the
+margins of the rows that it trains on. `GentleFold` is AdaBoost's loop as every named method runs
+it; `LogFold` is gradient boosting by log loss, for K classes with one tree of vector leaves a
 round. Both become an `Ensemble`, which needs to know of neither.
 """
 
@@ -24,7 +24,6 @@ from costboost.boosting.gradient.learner import GradientTree
 from costboost.boosting.gradient.loading import GradientLoader
 from costboost.boosting.gradient.loop import GradientBoosting, GradientSetting
 from costboost.boosting.gradient.losses import LogLoss
-from costboost.boosting.gradient.model import add_round
 from costboost.boosting.gradient.vectors import VectorTree
 from costboost.boosting.paying import ExpectedPrice
 from costboost.calibration import ClassCalibration
@@ -84,10 +83,6 @@ class Fold(ABC):
         return self.boosting.rounds()
 
     @abstractmethod
-    def add(self, builder: ForestBuilder, done: Any) -> None:
-        """Add a round's tree to a forest."""
-
-    @abstractmethod
     def model(self, n_rounds: int) -> Ensemble:
         """Return the ensemble of the first rounds."""
 
@@ -109,7 +104,7 @@ class Fold(ABC):
         n_seen, margins = self._seen
         builder = ForestBuilder(len(self.start))
         for done in rounds[n_seen:]:
-            self.add(builder, done)
+            done.add_to(builder)
         if len(builder):
             assert self.trainer.binner is not None
             margins = self._followed.add(builder.build(self.trainer.binner))
@@ -120,7 +115,7 @@ class Fold(ABC):
         """Return the trees of the first rounds."""
         builder = ForestBuilder(len(self.start))
         for done in self.rounds[:n_rounds]:
-            self.add(builder, done)
+            done.add_to(builder)
         assert self.trainer.binner is not None
         return builder.build(self.trainer.binner, self.start)
 
@@ -157,10 +152,6 @@ class GentleFold(Fold):
         super().__init__(trainer, train, test, np.zeros(boosting.n_outputs))
         self.boosting, self.shares = boosting, trainer.plan.discrete
 
-    def add(self, builder: ForestBuilder, done: Any) -> None:
-        """Add a round's tree to a forest."""
-        builder.add(done.lesson.tree, done.values)
-
     def model(self, n_rounds: int) -> Ensemble:
         """Return the ensemble of the first rounds."""
         return self.trainer.assemble(self.rounds[:n_rounds])
@@ -179,10 +170,6 @@ class LogFold(Fold):
     ) -> None:
         super().__init__(trainer, train, test, start)
         self.boosting = boosting
-
-    def add(self, builder: ForestBuilder, done: Any) -> None:
-        """Add a round's tree to a forest."""
-        add_round(builder, done)
 
     def model(self, n_rounds: int) -> Ensemble:
         """Return the ensemble of the first rounds."""

@@ -258,18 +258,17 @@ class _Follower:
         return link(self.margins, self.link_slope())
 
     def _add(self, done: Round) -> None:
-        plan, part = self.trainer.plan, self.watched
+        plan, part, binner = self.trainer.plan, self.watched, self.trainer.binner
         self.total += float(np.sum(done.alpha))
-        if done.lesson.tree is None:
+        if binner is None:
             self.margins += outside_votes(
                 done.lesson.estimator, part.X, done.alpha, plan.setting.votes, plan.n_classes
             )
             return
         assert part.codes is not None
-        assert self.trainer.binner is not None
         builder = ForestBuilder(self.margins.shape[1])
-        builder.add(done.lesson.tree, done.values)
-        builder.build(self.trainer.binner).add_trees(part.codes, self.margins, 0, 1)
+        done.add_to(builder)
+        builder.build(binner).add_trees(part.codes, self.margins, 0, 1)
 
     def _decide(self) -> Int64:
         costs: Costs = self.watched.costs

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from costboost.binning.binner import Binner
 from costboost.boosting.gradient.loop import GradientRound
 from costboost.boosting.gradient.losses import flat
-from costboost.boosting.gradient.model import GradientEnsemble, Init, add_round
+from costboost.boosting.gradient.model import GradientEnsemble, Init
 from costboost.boosting.gradient.rows import Rows
 from costboost.costs import Costs
 from costboost.estimators.gradient.plan import GradientPlan
@@ -49,12 +49,12 @@ class GradientFollower:
                 np.zeros(self.margins.shape[1]),
                 np.array([done.step]),
                 None,
-                (tuple(lesson.estimator for lesson in done.lessons),),
+                (done.lessons,),
             )
             self.margins += model.margins(self.part.X)
             return
         builder = ForestBuilder(self.margins.shape[1])
-        add_round(builder, done)
+        done.add_to(builder)
         forest = builder.build(self.binner)
         assert self.part.codes is not None
         n_threads = self.plan.n_threads

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost.boosting.pnorm.loop import MixingSetting
+from costboost.boosting.pnorm.loop import PNormSetting
 from costboost.boosting.pnorm.methods import METHODS, Method
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
@@ -31,12 +31,12 @@ class PNormPlan(TrainingPlan):
     Attributes
     ----------
     method : Method
-    setting : MixingSetting
+    setting : PNormSetting
     min_samples_leaf : int or "auto"
     """
 
     method: Method
-    setting: MixingSetting
+    setting: PNormSetting
     min_samples_leaf: int | str
     subsample: float
 
@@ -53,7 +53,7 @@ def settle(params: Any, X: Any, costs: Costs, n_classes: int) -> PNormPlan:
         n_classes=n_classes,
         calibration=params.calibration,
         seed=seed,
-        setting=MixingSetting(params.n_estimators, float(params.p), params.step, seed),
+        setting=PNormSetting(params.n_estimators, float(params.p), params.step, seed),
         method=method,
         min_samples_leaf=params.min_samples_leaf,
         subsample=float(params.subsample),

@@ -13,12 +13,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from costboost.boosting.pnorm.learner import (
-    OutsideRelation,
+    RelationalClassifier,
     RelationalLearner,
     RelationalTree,
     outside_answers,
 )
-from costboost.boosting.pnorm.loop import Mixing, MixingRound
+from costboost.boosting.pnorm.loop import PNormBoosting, PNormRound
 from costboost.boosting.pnorm.methods import make_stochastic, rate_bound
 from costboost.boosting.pnorm.model import (
     Mixture,
@@ -43,10 +43,10 @@ Int64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class MixingHistory:
+class PNormHistory:
     """What is known of the rounds of one model; `largest_cost` is max C, in units of cost."""
 
-    rounds: list[MixingRound]
+    rounds: list[PNormRound]
     evals: dict[str, list[float]]
     largest_cost: float
 
@@ -55,11 +55,11 @@ class PNormTrainer(ClassTrainer):
     """Trains mixtures on any rows of its table."""
 
     plan: PNormPlan
-    histories: list[MixingHistory]
+    histories: list[PNormHistory]
     scores_are_margins = False
 
     @contextmanager
-    def open(self, rows: Int64 | None, previous: Any = None) -> Iterator[Mixing]:
+    def open(self, rows: Int64 | None, previous: Any = None) -> Iterator[PNormBoosting]:
         """Set up the rounds on some rows, or on all; their threads end with the block."""
         plan, part = self.plan, self._some(rows)
         y, costs, weights = self._of(part)
@@ -67,7 +67,7 @@ class PNormTrainer(ClassTrainer):
         with self.table.open(loader, part, width=plan.n_classes) as shards:
             learner = self._relational_learner(part, y)
             setting = replace(plan.setting, n_rounds=self.n_rounds)
-            mixing = Mixing(
+            loop = PNormBoosting(
                 shards,
                 plan.method,
                 learner,
@@ -77,14 +77,14 @@ class PNormTrainer(ClassTrainer):
                 weighted=weights is not None,
             )
             del y, costs, weights, loader  # rows elsewhere leave nothing here
-            yield mixing
+            yield loop
 
     def _history(
-        self, loop: Mixing, rounds: list[MixingRound], evals: dict[str, list[float]]
-    ) -> MixingHistory:
-        return MixingHistory(rounds, evals, loop.largest_cost)
+        self, loop: PNormBoosting, rounds: list[PNormRound], evals: dict[str, list[float]]
+    ) -> PNormHistory:
+        return PNormHistory(rounds, evals, loop.largest_cost)
 
-    def _finish(self, loop: Mixing, history: MixingHistory, rows: Int64 | None) -> Mixture:
+    def _finish(self, loop: PNormBoosting, history: PNormHistory, rows: Int64 | None) -> Mixture:
         if not history.rounds:
             return self._constant(loop, rows)
         return self.model_of(loop, history.rounds)
@@ -95,7 +95,7 @@ class PNormTrainer(ClassTrainer):
             X = self.table_of(rows)
             X = X.tocsr() if sp.issparse(X) else X
             kind = outside_kind(plan.method)
-            return OutsideRelation(plan.estimator, X, plan.n_classes, kind, plan.seed)
+            return RelationalClassifier(plan.estimator, X, plan.n_classes, kind, plan.seed)
         least = leaf_rows(plan.min_samples_leaf, np.bincount(y))
         return RelationalTree(
             self.binner,
@@ -106,7 +106,7 @@ class PNormTrainer(ClassTrainer):
             seed=plan.seed,
         )
 
-    def model_of(self, loop: Mixing, rounds: list[MixingRound]) -> Mixture:
+    def model_of(self, loop: PNormBoosting, rounds: list[PNormRound]) -> Mixture:
         """Return the mixture of these rounds."""
         return assemble_mixture(rounds, self.plan.method, self.binner, self.plan.n_classes)
 
@@ -117,10 +117,10 @@ class PNormTrainer(ClassTrainer):
         n_rounds = max(len(model) for model in models)
         return {"_mixtures": models, "_scores": scores, "n_iter_": n_rounds}
 
-    def _follower(self, loop: Mixing, watched: Watched) -> Follower:
+    def _follower(self, loop: PNormBoosting, watched: Watched) -> Follower:
         return _Follower(self, watched)
 
-    def _constant(self, loop: Mixing, rows: Int64 | None) -> Mixture:
+    def _constant(self, loop: PNormBoosting, rows: Int64 | None) -> Mixture:
         """Say that no round could be taken, and answer the cheapest constant."""
         plan, answer = self.plan, self._cheapest_constant(rows)
         why, remedy = "no answer costs more than another", "other costs"
@@ -159,7 +159,7 @@ class PNormTrainer(ClassTrainer):
         set_history(estimator, series)
         estimator.n_iter_ = max(len(model) for model in models)
 
-    def _objective_bound(self, history: MixingHistory) -> Floats:
+    def _objective_bound(self, history: PNormHistory) -> Floats:
         """Return the least objective found plus 9 M / (t + 2) (Theorem 4.2)."""
         found = np.array([done.objective for done in history.rounds])
         rate = rate_bound(history.largest_cost, self.plan.setting.p, len(found))
@@ -175,14 +175,14 @@ class _Follower:
         start = 0.0 if self.plan.method.adaptive else 1.0 / self.plan.n_classes
         self.scores = np.full((len(watched.y), self.plan.n_classes), start)
 
-    def follow(self, done: MixingRound) -> Answers:
+    def follow(self, done: PNormRound) -> Answers:
         """Mix a round in; return what the mixture says now."""
         self._mix(done)
         part, decided = self.watched, np.argmax(self.scores, axis=1)
         proba = lambda: normalised(self.scores)  # noqa: E731
         return Answers(self.classes, part.y, proba, decided, part.costs, part.weights)
 
-    def _mix(self, done: MixingRound) -> None:
+    def _mix(self, done: PNormRound) -> None:
         method = self.plan.method
         stochastic = method.answers == "stochastic"
         said = np.zeros_like(self.scores)
