@@ -194,4 +194,4 @@ class CostTally:
     def __call__(self, shards: Shards, total: float) -> float:
         """Return what the decisions by the shards' margins cost in all."""
         answers = [None] if self.payer.slowly else shards.call(self._ask)
-        return self.payer.amount(answers[-1], total)
+        return self.payer.pay(answers[-1], total)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from costboost.boosting.links import MAX_ALPHA
-from costboost.boosting.paying import Payer, PayForFirst
+from costboost.boosting.paying import Payer
 from costboost.boosting.pnorm.learner import Relation, RelationalLearner
 from costboost.boosting.pnorm.messages import (
     Bind,
@@ -129,9 +129,8 @@ class Mixing:
         start = 0.0 if method.adaptive else 1.0 / n_classes
         (total,) = shards.call([Bind(self._unit, exponent, copies, start, method.adaptive)])
         self._total_weight = rounded(total)
-        self._payer = payer = Payer(shards, costs, n_classes, cheapest=False)
-        if payer.priced:
-            (self._paid,) = shards.call([PayForFirst(payer.unit, payer.scale)])
+        self._payer = Payer(shards, costs, n_classes, cheapest=False)
+        self._payer.pay_for_first()
 
     # --- before the first round
 
@@ -294,8 +293,5 @@ class Mixing:
     def _pay(self) -> float:
         """Return the cost of all decisions, at the weights that rows hold."""
         payer = self._payer
-        scale = payer.scale if payer.priced else payer.weight_scale
-        (sums,) = self.shards.call([Decide(scale, payer.priced)])
-        if payer.priced:  # decisions that changed were priced
-            sums = self._paid = self._paid + sums
-        return payer.amount(sums, self.total_alpha)
+        (sums,) = self.shards.call([Decide(payer.sum_scale, payer.priced)])
+        return payer.pay(sums, self.total_alpha)
