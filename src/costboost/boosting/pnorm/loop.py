@@ -22,7 +22,7 @@ from costboost.boosting.links import MAX_ALPHA
 from costboost.boosting.paying import Payer
 from costboost.boosting.pnorm.learner import Relation, RelationalLearner
 from costboost.boosting.pnorm.messages import (
-    Bind,
+    BindMethod,
     Decide,
     DistanceSum,
     LargestSigned,
@@ -127,7 +127,8 @@ class Mixing:
         self._unit = price_unit(self.largest_cost)
         exponent, copies = self._weigh() if weighted else (0, 1)
         start = 0.0 if method.adaptive else 1.0 / n_classes
-        (total,) = shards.call([Bind(self._unit, exponent, copies, start, method.adaptive)])
+        bind = BindMethod(self._unit, exponent, copies, start, method.adaptive)
+        (total,) = shards.call([bind])
         self._total_weight = rounded(total)
         self._payer = Payer(shards, costs, n_classes, cheapest=False)
         self._payer.pay_for_first()
