@@ -343,6 +343,11 @@ class Payer:
         return not (self.by_table or self.slowly)
 
     @property
+    def class_prices(self) -> Floats:
+        """What each decision costs each class, if the cheapest is so found; else no entries."""
+        return self.table if self.cheapest and self.table is not None else np.zeros((0, 0))
+
+    @property
     def sum_scale(self) -> float:
         """Of the grid of what `pay` takes."""
         return self.scale if self.priced else self.weight_scale

@@ -67,9 +67,6 @@ class Ledger:
             proba=VotedProba(shares),
             own_labels=own_labels,
         )
-        self._rewards = np.zeros((0, 0))
-        if cheapest and n_classes > 2 and self.payer.table is not None:
-            self._rewards = -self.payer.table
         self._total_alpha = 0.0
         if n_classes > 2:
             self.payer.set_prices()
@@ -96,6 +93,6 @@ class Ledger:
     def _vote_classes(self, hypothesis: Hypothesis, values: Floats) -> list[Message]:
         payer = self.payer
         own = np.ascontiguousarray(values[np.arange(len(values)), hypothesis.votes])
-        how = (self._rewards, payer.weight_scale, payer.priced)
+        how = (payer.class_prices, payer.weight_scale, payer.priced)
         vote = VoteClasses(hypothesis.votes, own, *how)
         return [vote, PriceDecisions(payer.scale)] if payer.priced else [vote]
