@@ -28,23 +28,12 @@ try:
 except ImportError:
     from costboost.runtime import interpreted as cython
 if cython.compiled:
+    from cython.cimports.costboost.boosting.exact import add
     from cython.cimports.libc.math import exp
 else:
     from math import exp
 
-REMAINDER = cython.declare(cython.double, 1099511627776.0)  # 2**40
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _add(out: cython.longlong[:, ::1], term: cython.double, sign: cython.int) -> cython.int:
-    """Add or take away a term, in grid units, of the exact sum out[0] = (units, remainders)."""
-    units: cython.longlong = cython.cast(cython.longlong, term)
-    out[0, 0] += sign * units
-    out[0, 1] += sign * cython.cast(cython.longlong, (term - units) * REMAINDER)
-    return 0
+    from costboost.boosting.exact import add
 
 
 @cython.cfunc
@@ -194,6 +183,7 @@ def vote_at_prices(
     old: cython.double
     new: cython.double
     unit: cython.double
+    term: cython.double
     with cython.nogil:
         while begin < n_rows:
             end = begin + turned.shape[0] - 1
@@ -211,7 +201,8 @@ def vote_at_prices(
             for j in range(found):
                 i = begin + turned[j]
                 unit = weights[i] * scale if weighted else scale
-                _add(out, extra[i] * unit, 1 if margins[i, 0] > limits[i * step] * total else -1)
+                term = extra[i] * unit
+                add(out, 0, 0, term if margins[i, 0] > limits[i * step] * total else -term)
             begin = end
 
 
@@ -305,7 +296,7 @@ def price_binary(
                 price = true_first[i] if labels[i] else false_first[i]
             if weighted:
                 weight = weights[i]
-            _add(out, price / unit * (weight * scale), 1)
+            add(out, 0, 0, price / unit * (weight * scale))
 
 
 def count_classes(
@@ -361,4 +352,4 @@ def price_decisions(
         for i in range(decisions.shape[0]):
             if weights.shape[0] > 0:
                 weight = weights[i]
-            _add(out, prices[i, decisions[i]] * (weight * scale), 1)
+            add(out, 0, 0, prices[i, decisions[i]] * (weight * scale))

@@ -29,9 +29,12 @@ except ImportError:
     from costboost.runtime import interpreted as cython
 
 if cython.compiled:
+    from cython.cimports.costboost.boosting.exact import add
     from cython.cimports.libc.math import exp, fabs, rint
 else:
     from math import exp, fabs
+
+    from costboost.boosting.exact import add
 
     rint = round  # to even, as libm's
 
@@ -44,22 +47,7 @@ EXPECTED = cython.declare(cython.int, 5)
 SOFTMAX = cython.declare(cython.int, 6)
 HELD = cython.declare(cython.int, 7)
 
-REMAINDER = cython.declare(cython.double, 1099511627776.0)  # 2**40
 STEEP = cython.declare(cython.double, 500.0)  # exponents are cut here, far from overflow
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _add(
-    out: cython.longlong[:, ::1], row: cython.Py_ssize_t, at: cython.Py_ssize_t, term: cython.double
-) -> cython.int:
-    """Add a term, in grid units, to the exact sum out[row, at] + out[row, at + 1] / 2**40."""
-    units: cython.longlong = cython.cast(cython.longlong, term)
-    out[row, at] += units
-    out[row, at + 1] += cython.cast(cython.longlong, (term - units) * REMAINDER)
-    return 0
 
 
 # --- cores
@@ -150,7 +138,7 @@ def sum_values(
     i: cython.Py_ssize_t
     with cython.nogil:
         for i in range(values.shape[0]):
-            _add(out, 0, 0, values[i] * scale)
+            add(out, 0, 0, values[i] * scale)
 
 
 def binary_cores(
@@ -624,8 +612,8 @@ def sum_by_leaf(
             for j in range(count):
                 i = begin + j
                 leaf = leaves[i * step]
-                _add(out, leaf, 0, block[0, j] * gradient_scale)
-                _add(out, leaf, 2, block[1, j] * hessian_scale)
+                add(out, leaf, 0, block[0, j] * gradient_scale)
+                add(out, leaf, 2, block[1, j] * hessian_scale)
             begin += count
 
 
@@ -663,8 +651,8 @@ def sum_along(
             for j in range(count):
                 i = begin + j
                 step = steps[i, column]
-                _add(out, 0, 0, block[0, j] * step * gradient_scale)
-                _add(out, 0, 2, block[1, j] * step * step * hessian_scale)
+                add(out, 0, 0, block[0, j] * step * gradient_scale)
+                add(out, 0, 2, block[1, j] * step * step * hessian_scale)
             begin += count
 
 
