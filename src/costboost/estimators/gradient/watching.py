@@ -12,7 +12,7 @@ from costboost.boosting.gradient.loop import GradientRound
 from costboost.boosting.gradient.losses import flat
 from costboost.boosting.gradient.model import GradientEnsemble, Init, add_round
 from costboost.boosting.gradient.rows import Rows
-from costboost.boosting.links import choices_of
+from costboost.boosting.links import choices_of as choices_of  # the classifier reads it here
 from costboost.costs import Costs
 from costboost.estimators.gradient.plan import GradientPlan
 from costboost.fitting.judging import Answers, Predictions, Said, class_actions
