@@ -69,6 +69,7 @@ FAMILIES = {
     ],
     "gradient": [
         {"_gradient_kernels", "minimisers"},
+        {"_leaf_kernels"},
         {"rows"},
         {"messages", "starting", "loading"},
         {"losses"},

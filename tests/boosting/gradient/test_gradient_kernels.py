@@ -2,17 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from costboost.boosting.gradient import _gradient_kernels
 from costboost.boosting.gradient import rows as rows_module
 from costboost.boosting.gradient.losses import classes, errors
-from costboost.boosting.gradient.rows import Rows, read_both
+from costboost.boosting.gradient.rows import Rows
 from gradient_losses import derive, each_loss, example
 
-few = settings(max_examples=25, deadline=None)
-NONE, EVERY = np.zeros(0), np.zeros(0, dtype=np.uint8)
+NONE = np.zeros(0)
 
 
 @each_loss
@@ -45,24 +41,6 @@ def test_certain_rows_have_finite_gradients(kernels):
         assert np.all(np.isfinite(parts))
 
 
-@given(st.integers(0, 2**32), st.integers(1, 50))
-@few
-def test_packed_pairs_come_apart_again(seed, n):
-    rng = np.random.default_rng(seed)
-    g, h = rng.normal(size=n), rng.uniform(size=n)
-    packed, totals = np.zeros(n, dtype=np.int64), np.zeros(4, dtype=np.int64)
-    rows = (*read_both(g, h, np.zeros(0)), False, np.empty((2, 16)))
-    _gradient_kernels.pack_pairs(*rows, 2.0**10, 2.0**12, 29, packed, totals)
-    wide = np.zeros((n, 2), dtype=np.int64)
-    total = _gradient_kernels.widen_pairs(*rows, 2.0**10, 2.0**12, wide)
-    np.testing.assert_array_equal(packed >> 29, wide[:, 0])
-    np.testing.assert_array_equal(packed & (2**29 - 1), wide[:, 1])
-    np.testing.assert_array_equal(wide[:, 0], np.trunc(g * 2.0**10 + np.copysign(0.5, g)))
-    gradients = wide[:, 0]
-    assert totals.tolist() == [np.abs(gradients).sum(), gradients.sum(), wide[:, 1].sum(), n]
-    assert total == wide[:, 1].sum()
-
-
 def test_margins_move_by_leaf_and_by_steps(kernels):
     rng = np.random.default_rng(2)
     margins, steps = rng.normal(size=(30, 3)), rng.normal(size=(30, 3))
@@ -85,15 +63,3 @@ def test_sums_of_values_keep_what_is_below_a_unit(kernels):
     none = np.zeros((1, 2), dtype=np.int64)
     kernels.sum_values(NONE, 2.0, none)
     assert not none.any()
-
-
-def test_a_single_leaf_is_that_of_all_rows(kernels):
-    gradients, hessians = np.arange(5.0), np.ones(5)
-    block = np.empty((2, 3))
-    rows = (*read_both(gradients, hessians, NONE), False, block)
-    found = []
-    for leaves in (np.ones(1, dtype=np.uint16), np.ones(5, dtype=np.uint16)):
-        out = np.zeros((2, 4), dtype=np.int64)
-        kernels.sum_by_leaf(*rows, leaves, EVERY, 4.0, 2.0, out)
-        found.append(out.tolist())
-    assert found[0] == found[1] == [[0, 0, 0, 0], [40, 0, 10, 0]]
