@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from costboost.boosting import _vote_kernels
 from costboost.shards.grid import to_floats
-from interpreted import load_interpreted
+from interpreted import WAYS, load_interpreted
 
 SCALE = 2.0**40
 
@@ -34,11 +34,14 @@ STARTS = np.array([0, 25, 25, 60])  # a class without rows
 LABELS = np.repeat([0, 2], [25, 35])
 
 
-@pytest.fixture(scope="module", params=["installed", "interpreted"])
+@pytest.fixture(scope="module", params=WAYS)
 def kernels(request):
     if request.param == "installed":
         return _vote_kernels
-    return load_interpreted("boosting._vote_kernels")[0]
+    if request.param == "interpreted":
+        pytest.importorskip("cython")
+    hide = request.param == "without-cython"
+    return load_interpreted("boosting._vote_kernels", hide_cython=hide)[0]
 
 
 @pytest.mark.parametrize("personal", [False, True])

@@ -3,12 +3,12 @@
 import pytest
 
 from costboost.boosting.gradient import _gradient_kernels, _leaf_kernels
-from interpreted import load_interpreted
+from interpreted import WAYS, load_interpreted
 
 NAMES = ("boosting.gradient._gradient_kernels", "boosting.gradient._leaf_kernels")
 
 
-@pytest.fixture(scope="module", params=["installed", "interpreted", "without-cython"])
+@pytest.fixture(scope="module", params=WAYS)
 def both_kernels(request):
     if request.param == "installed":
         return _gradient_kernels, _leaf_kernels
