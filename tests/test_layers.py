@@ -42,7 +42,8 @@ STRAY = {"__init__", "__pycache__"}
 
 # Inside boosting: what all families use, then the families, none of which knows another.
 BOOSTING = [
-    {"_link_kernels", "_vote_kernels", "bracket", "limits", "objectives"},
+    {"_link_kernels", "bracket", "exact", "limits", "objectives"},
+    {"_vote_kernels"},
     {"links", "paying", "rounds", "additive"},
     {"adaboost", "gradient", "pnorm"},
 ]
@@ -68,6 +69,7 @@ FAMILIES = {
     ],
     "gradient": [
         {"_gradient_kernels", "minimisers"},
+        {"_leaf_kernels"},
         {"rows"},
         {"messages", "starting", "loading"},
         {"losses"},

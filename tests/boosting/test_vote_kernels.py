@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from costboost.boosting import _vote_kernels
-from interpreted import load_interpreted
+from costboost.shards.grid import to_floats
+from interpreted import WAYS, load_interpreted
 
 SCALE = 2.0**40
 
@@ -33,11 +34,14 @@ STARTS = np.array([0, 25, 25, 60])  # a class without rows
 LABELS = np.repeat([0, 2], [25, 35])
 
 
-@pytest.fixture(scope="module", params=["installed", "interpreted"])
+@pytest.fixture(scope="module", params=WAYS)
 def kernels(request):
     if request.param == "installed":
         return _vote_kernels
-    return load_interpreted("boosting._vote_kernels")[0]
+    if request.param == "interpreted":
+        pytest.importorskip("cython")
+    hide = request.param == "without-cython"
+    return load_interpreted("boosting._vote_kernels", hide_cython=hide)[0]
 
 
 @pytest.mark.parametrize("personal", [False, True])
@@ -83,22 +87,80 @@ def test_votes_of_many_classes_are_counted(kernels, n_actions, weighted):
     rng = np.random.default_rng(2)
     margins, leaves = rng.integers(0, 3, (60, 3)).astype(float), rng.integers(0, 4, 60)
     votes, values = np.array([2, 0, 1, 1]), np.array([1.0, 2.0, 0.5, 1.0])
-    rewards = -rng.integers(0, 4, (3, n_actions)).astype(float)
-    rewards = rewards if n_actions else np.zeros((0, 0))
+    prices = rng.integers(0, 4, (3, n_actions)).astype(float)
+    prices = prices if n_actions else np.zeros((0, 0))
     weights = rng.integers(0, 9, 60) / 4 if weighted else NONE
     moved = margins.copy()
     moved[np.arange(60), votes[leaves]] += values[leaves]
-    decided = np.argmax(moved @ rewards if n_actions else moved, axis=1)  # ties: the first
+    decided = np.argmin(moved @ prices if n_actions else -moved, axis=1)  # ties: the first
     expected = np.zeros((3, max(3, n_actions)), dtype=np.int64)
     np.add.at(expected, (LABELS, decided), (4 * weights).astype(int) if weighted else 1)
     for kept in (0, 60):
         own, confusion = margins.copy(), np.zeros_like(expected)
         decisions = np.full(kept, 9, np.uint8)
-        voted = (own, STARTS, leaves.astype(np.uint16), votes, values, rewards)
+        voted = (own, STARTS, leaves.astype(np.uint16), votes, values, prices)
         kernels.vote_classes(*voted, weights, 4.0, decisions, confusion)
         np.testing.assert_array_equal(own, moved)
         np.testing.assert_array_equal(confusion, expected)
         np.testing.assert_array_equal(decisions, decided[:kept])
+
+
+@pytest.mark.parametrize("own_limits", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_decisions_of_two_classes_are_counted(kernels, own_limits, weighted):
+    rng = np.random.default_rng(0)
+    margins, labels = rng.integers(-2, 3, (70, 1)) / 2, rng.integers(0, 2, 70).astype(np.uint8)
+    limits = rng.integers(-2, 3, 70 if own_limits else 1) / 2  # many are met, and not exceeded
+    weights = rng.integers(0, 9, 70) / 4 if weighted else NONE
+    confusion = np.zeros((2, 2), dtype=np.int64)
+    kernels.count_binary(margins, labels, limits, weights, 4.0, confusion)
+    answers = (margins[:, 0] > limits).astype(int)
+    expected = np.zeros((2, 2))
+    np.add.at(expected, (labels, answers), 4 * weights if weighted else 1)
+    np.testing.assert_array_equal(confusion, expected)
+
+
+@pytest.mark.parametrize("own_limits", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_decisions_of_two_classes_are_priced(kernels, own_limits, weighted):
+    rng = np.random.default_rng(3)
+    margins, labels = rng.integers(-2, 3, (70, 1)) / 2, rng.integers(0, 2, 70).astype(np.uint8)
+    limits = rng.integers(-2, 3, 70 if own_limits else 1) / 2
+    weights = rng.integers(0, 9, 70) / 4 if weighted else NONE
+    prices = rng.integers(0, 99, (70, 2, 2)) / 8  # of label, answer: sums are exact
+    prices[0] = np.broadcast_to(2.0**40, (2, 2))
+    out = np.zeros((1, 2), dtype=np.int64)
+    cells = (prices[:, label, answer] for label in range(2) for answer in range(2))
+    kernels.price_binary(margins, labels, limits, *cells, 16.0, weights, 2.0**20, out)
+    answers = (margins[:, 0] > limits).astype(int)
+    paid = prices[np.arange(70), labels, answers] @ (weights if weighted else np.ones(70))
+    assert to_floats(out, 2.0**20)[0] * 16.0 == paid
+
+
+@pytest.mark.parametrize("n_actions", [0, 3, 5])
+def test_decisions_of_many_classes_are_the_cheapest(kernels, n_actions):
+    rng = np.random.default_rng(1)
+    margins, labels = rng.integers(-3, 4, (70, 3)) / 2, rng.integers(0, 3, 70).astype(np.uint8)
+    margins[0] = [900.0, -900.0, 0.0]
+    prices = rng.uniform(0, 9, (3, n_actions)) if n_actions else np.zeros((0, 0))
+    decisions, confusion = np.zeros(70, np.uint8), np.zeros((3, max(3, n_actions)), dtype=np.int64)
+    given = (2.0, prices, NONE, 1.0, np.zeros((1, 3)), decisions, confusion)
+    kernels.count_classes(margins, labels, *given)
+    powers = np.exp(2.0 * (margins - margins.max(axis=1, keepdims=True)))
+    answers = np.argmin(powers @ prices, axis=1) if n_actions else np.argmax(margins, axis=1)
+    np.testing.assert_array_equal(decisions, answers)
+    expected = np.zeros_like(confusion)
+    np.add.at(expected, (labels, answers), 1)
+    np.testing.assert_array_equal(confusion, expected)
+
+
+def test_equal_prices_answer_the_first_class(kernels):
+    decisions, confusion = np.zeros(2, np.uint8), np.zeros((3, 3), dtype=np.int64)
+    given = (1.0, np.ones((3, 3)), np.ones(2), 8.0, np.zeros((1, 3)), decisions, confusion)
+    margins = np.array([[1.0, 5.0, 2.0], [0.0, 0.0, 0.0]])
+    kernels.count_classes(margins, np.array([2, 1], np.uint8), *given)
+    assert decisions.tolist() == [0, 0]
+    assert confusion.tolist() == [[0, 0, 0], [8, 0, 0], [8, 0, 0]]
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -1,12 +1,20 @@
-"""The compiled loops over margins: votes, and what the decisions by them cost. For `ledger`.
+"""The compiled loops over margins: votes, and what the decisions by them cost.
 
+For `paying`, and for the messages of AdaBoost and gradient boosting that it is paid by.
+
+    vote_binary, vote_at_prices, vote_classes     move margins, decide by them, count or pay
+    count_binary, price_binary, count_classes     decide by margins as they are, count or pay
+    price_decisions                               pays for decisions that were made
+
+    margins    (m, 1) or (m, K)    F of every row, or of its every class
+    labels     (m,) uint8          the class of each row
+    starts     (K + 1,) int64      or rows of class k are starts[k] <= i < starts[k + 1]
     leaves     (m,) uint16         the leaf of this round's tree that each row reached
-    starts     (K + 1,) int64      rows of class k are starts[k] <= i < starts[k + 1]
     values     (L,) float64        what each leaf adds to the margin, or to that of its class
     strengths  (0,) or (m,)        what multiplies it for each row; none: 1
     limits     (1,) or (m,)        a row is decided 1 where its margin exceeds limit * total
     weights    (0,) or (m,)        how much each row counts; none: 1
-    prices     (m, A) float64      what each decision costs the row
+    prices     (m, A) float64      what each decision costs the row; or (K, A) each class; or none
 
 Sums of real terms are exact and so independent of their order: a term is cut into a whole number
 of grid units and a remainder, and both are added as int64. Compiled by Cython in pure-Python
@@ -19,20 +27,53 @@ try:
     import cython
 except ImportError:
     from costboost.runtime import interpreted as cython
+if cython.compiled:
+    from cython.cimports.costboost.boosting.exact import add
+    from cython.cimports.libc.math import exp
+else:
+    from math import exp
 
-REMAINDER = cython.declare(cython.double, 1099511627776.0)  # 2**40
+    from costboost.boosting.exact import add
 
 
 @cython.cfunc
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _add(out: cython.longlong[:, ::1], term: cython.double, sign: cython.int) -> cython.int:
-    """Add or take away a term, in grid units, of the exact sum out[0] = (units, remainders)."""
-    units: cython.longlong = cython.cast(cython.longlong, term)
-    out[0, 0] += sign * units
-    out[0, 1] += sign * cython.cast(cython.longlong, (term - units) * REMAINDER)
-    return 0
+def _largest(
+    margins: cython.const[cython.double][:, ::1], i: cython.Py_ssize_t
+) -> cython.Py_ssize_t:
+    """Return the class of a row's largest margin, of equal ones the first."""
+    k: cython.Py_ssize_t
+    best: cython.Py_ssize_t = 0
+    for k in range(1, margins.shape[1]):
+        best = k if margins[i, k] > margins[i, best] else best
+    return best
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _cheapest(
+    shares: cython.const[cython.double][:, ::1],
+    i: cython.Py_ssize_t,
+    prices: cython.const[cython.double][:, ::1],
+) -> cython.Py_ssize_t:
+    """Return the action of least sum_k shares[i, k] prices[k, action], of equal ones the first."""
+    a: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    best: cython.Py_ssize_t = 0
+    cost: cython.double
+    least: cython.double = 0.0
+    for a in range(prices.shape[1]):
+        cost = 0.0
+        for k in range(prices.shape[0]):
+            cost += shares[i, k] * prices[k, a]
+        if a == 0 or cost < least:
+            best = a
+            least = cost
+    return best
 
 
 @cython.cfunc
@@ -142,6 +183,7 @@ def vote_at_prices(
     old: cython.double
     new: cython.double
     unit: cython.double
+    term: cython.double
     with cython.nogil:
         while begin < n_rows:
             end = begin + turned.shape[0] - 1
@@ -159,7 +201,8 @@ def vote_at_prices(
             for j in range(found):
                 i = begin + turned[j]
                 unit = weights[i] * scale if weighted else scale
-                _add(out, extra[i] * unit, 1 if margins[i, 0] > limits[i * step] * total else -1)
+                term = extra[i] * unit
+                add(out, 0, 0, term if margins[i, 0] > limits[i * step] * total else -term)
             begin = end
 
 
@@ -169,7 +212,7 @@ def vote_classes(
     leaves: cython.ushort[::1],
     votes: cython.longlong[::1],
     values: cython.double[::1],
-    rewards: cython.const_double[:, ::1],
+    prices: cython.const_double[:, ::1],
     weights: cython.double[::1],
     scale: cython.double,
     decisions: cython.uchar[::1],
@@ -177,18 +220,12 @@ def vote_classes(
 ):
     """Add each leaf's value to the margin of the class it votes for; decide by the largest.
 
-    With `rewards` (K, A) the action of largest sum_k margin_k reward[k, a] is taken instead.
+    With prices the action of least sum_k margin_k prices[k, action] is taken instead.
     """
-    a: cython.Py_ssize_t
     i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
     k: cython.Py_ssize_t
     best: cython.Py_ssize_t
-    most: cython.double
-    score: cython.double
-    n_classes: cython.Py_ssize_t = margins.shape[1]
-    n_actions: cython.Py_ssize_t = rewards.shape[1]
-    plain: cython.bint = rewards.shape[0] == 0
+    plain: cython.bint = prices.shape[0] == 0
     weighted: cython.bint = weights.shape[0] > 0
     keep: cython.bint = decisions.shape[0] > 0
     unit: cython.longlong = 1
@@ -196,23 +233,109 @@ def vote_classes(
         for k in range(starts.shape[0] - 1):
             for i in range(starts[k], starts[k + 1]):
                 margins[i, votes[leaves[i]]] += values[leaves[i]]
-                best = 0
-                most = 0.0
-                for a in range(n_classes if plain else n_actions):
-                    if plain:
-                        score = margins[i, a]
-                    else:
-                        score = 0.0
-                        for j in range(n_classes):
-                            score += margins[i, j] * rewards[j, a]
-                    if a == 0 or score > most:
-                        best = a
-                        most = score
+                best = _largest(margins, i) if plain else _cheapest(margins, i, prices)
                 if weighted:
                     unit = cython.cast(cython.longlong, weights[i] * scale + 0.5)
                 if keep:
                     decisions[i] = best
                 confusion[k, best] += unit
+
+
+def count_binary(
+    margins: cython.const[cython.double][:, ::1],
+    labels: cython.const[cython.uchar][::1],
+    limits: cython.const[cython.double][::1],
+    weights: cython.const[cython.double][::1],
+    scale: cython.double,
+    confusion: cython.longlong[:, ::1],
+):
+    """Decide 1 where the margin exceeds its limit, else 0; add to confusion[class, decision]."""
+    i: cython.Py_ssize_t
+    label: cython.Py_ssize_t
+    step: cython.Py_ssize_t = 1 if limits.shape[0] > 1 else 0
+    weighted: cython.bint = weights.shape[0] > 0
+    answer: cython.Py_ssize_t
+    unit: cython.longlong = 1
+    with cython.nogil:
+        for i in range(margins.shape[0]):
+            answer = 1 if margins[i, 0] > limits[i * step] else 0
+            label = cython.cast(cython.Py_ssize_t, labels[i])
+            if weighted:
+                unit = cython.cast(cython.longlong, weights[i] * scale + 0.5)
+            confusion[label, answer] += unit
+
+
+def price_binary(
+    margins: cython.const[cython.double][:, ::1],
+    labels: cython.const[cython.uchar][::1],
+    limits: cython.const[cython.double][::1],
+    false_first: cython.const[cython.double][:],
+    false_second: cython.const[cython.double][:],
+    true_first: cython.const[cython.double][:],
+    true_second: cython.const[cython.double][:],
+    unit: cython.double,
+    weights: cython.const[cython.double][::1],
+    scale: cython.double,
+    out: cython.longlong[:, ::1],
+):
+    """Decide as `count_binary` does; add up exactly what the decisions cost, over `unit`.
+
+    `false_first` and `false_second` are what both decisions cost rows of class 0, by row, and
+    `true_first` and `true_second` rows of class 1.
+    """
+    i: cython.Py_ssize_t
+    step: cython.Py_ssize_t = 1 if limits.shape[0] > 1 else 0
+    weighted: cython.bint = weights.shape[0] > 0
+    weight: cython.double = 1.0
+    price: cython.double
+    with cython.nogil:
+        for i in range(margins.shape[0]):
+            if margins[i, 0] > limits[i * step]:
+                price = true_second[i] if labels[i] else false_second[i]
+            else:
+                price = true_first[i] if labels[i] else false_first[i]
+            if weighted:
+                weight = weights[i]
+            add(out, 0, 0, price / unit * (weight * scale))
+
+
+def count_classes(
+    margins: cython.const[cython.double][:, ::1],
+    labels: cython.const[cython.uchar][::1],
+    odds: cython.double,
+    prices: cython.const[cython.double][:, ::1],
+    weights: cython.const[cython.double][::1],
+    scale: cython.double,
+    scratch: cython.double[:, ::1],
+    decisions: cython.uchar[::1],
+    confusion: cython.longlong[:, ::1],
+):
+    """Decide by the least of sum_k p_k prices[k, decision], p the softmax of odds * F.
+
+    Without prices, by the largest F. Adds to confusion[class, decision]. `scratch` is (1, K).
+    """
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    label: cython.Py_ssize_t
+    best: cython.Py_ssize_t
+    weighted: cython.bint = weights.shape[0] > 0
+    keep: cython.bint = decisions.shape[0] > 0
+    unit: cython.longlong = 1
+    top: cython.double
+    with cython.nogil:
+        for i in range(margins.shape[0]):
+            best = _largest(margins, i)
+            if prices.shape[0] > 0:
+                top = margins[i, best]
+                for k in range(margins.shape[1]):
+                    scratch[0, k] = exp(odds * (margins[i, k] - top))
+                best = _cheapest(scratch, 0, prices)
+            if weighted:
+                unit = cython.cast(cython.longlong, weights[i] * scale + 0.5)
+            if keep:
+                decisions[i] = best
+            label = cython.cast(cython.Py_ssize_t, labels[i])
+            confusion[label, best] += unit
 
 
 def price_decisions(
@@ -229,4 +352,4 @@ def price_decisions(
         for i in range(decisions.shape[0]):
             if weights.shape[0] > 0:
                 weight = weights[i]
-            _add(out, prices[i, decisions[i]] * (weight * scale), 1)
+            add(out, 0, 0, prices[i, decisions[i]] * (weight * scale))

@@ -1,4 +1,7 @@
-"""Links: margins -> probabilities, the same bit for bit on every machine; see `_link_kernels`."""
+"""Links: margins -> probabilities, the same bit for bit on every machine; see `_link_kernels`.
+
+And `choices_of`, where margins decide without any.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,30 @@ from scipy.special import expit
 
 from costboost.boosting import _link_kernels as kernels
 
-__all__ = ["MAX_ALPHA", "log_sides", "logistic", "softmax"]
+__all__ = ["MAX_ALPHA", "choices_of", "log_sides", "logistic", "softmax"]
 
 Floats = NDArray[np.float64]
+Int64 = NDArray[np.int64]
 
 # The half log of an error of one ulp: what a perfect learner's vote weighs at most.
 MAX_ALPHA = 0.5 * math.log((1 - 2.0**-52) / 2.0**-52)
+
+
+def choices_of(margins: Floats) -> Int64:
+    """Return the class of every row by its margins alone, (n, 1) or (n, K), without costs.
+
+    The sign of one margin (ties: the first class), or the largest of K (ties: the first).
+
+    Examples
+    --------
+    >>> choices_of(np.array([[0.0], [0.1]])).tolist()
+    [0, 1]
+    >>> choices_of(np.array([[2.0, 3.0, 3.0]])).tolist()
+    [1]
+    """
+    if margins.shape[1] == 1:
+        return (margins[:, 0] > 0.0).astype(np.int64)
+    return np.asarray(np.argmax(margins, axis=1), dtype=np.int64)
 
 
 def logistic(log_odds: Floats) -> Floats:

@@ -321,7 +321,8 @@ class Payer:
         if costs.is_constant and costs.is_square:
             self.table = costs.of_labels(np.arange(n_classes), encoded=True)
         self.by_table = self.table is not None and own_labels and not self.slowly
-        if not (self.by_table or self.slowly):
+        self._paid: Int64 | None = None  # so far, where only changes are told
+        if self.priced:
             (largest,) = shards.call([LargestPrice()])
             # A power of two, so that nothing is rounded.
             self.unit = math.ldexp(1.0, math.frexp(float(largest))[1])
@@ -331,10 +332,25 @@ class Payer:
         if self.priced:
             self.shards.call([SetPrices(self.unit)])
 
+    def pay_for_first(self) -> None:
+        """Decide for the first answer everywhere; rows with prices tell `pay` what changes."""
+        if self.priced:
+            (self._paid,) = self.shards.call([PayForFirst(self.unit, self.scale)])
+
     @property
     def priced(self) -> bool:
         """Whether every decision has the price of its row."""
         return not (self.by_table or self.slowly)
+
+    @property
+    def class_prices(self) -> Floats:
+        """What each decision costs each class, if the cheapest is so found; else no entries."""
+        return self.table if self.cheapest and self.table is not None else np.zeros((0, 0))
+
+    @property
+    def sum_scale(self) -> float:
+        """Of the grid of what `pay` takes."""
+        return self.scale if self.priced else self.weight_scale
 
     def _set_limits(self, costs: Costs) -> bool:
         """Put the limits of two classes in place; whether the cheapest answer cannot be so told."""
@@ -352,12 +368,18 @@ class Payer:
             self.limits = margin_limits(shares, self.odds)
         return shares is None
 
-    def amount(self, sums: Any, total: float) -> float:
-        """Return the cost, from a confusion matrix or an exact price, or on the slow road."""
+    def pay(self, sums: Any, total: float) -> float:
+        """Return the cost of all decisions; `total` is the sum of all steps so far.
+
+        `sums` is a confusion matrix, or an exact price, or by how much it changed; on the slow road
+        it is not read.
+        """
         if self.slowly:
             assert self.proba is not None
             (exact,) = self.shards.call([ExpectedPrice(self.proba, total)])
             return rounded(exact)
         if self.by_table:
             return float((sums / self.weight_scale * self.table).sum())
+        if self._paid is not None:
+            sums = self._paid = self._paid + sums
         return float(to_floats(sums, self.scale)[0]) * self.unit

@@ -44,10 +44,12 @@ from gradient_shards import cut_rows
 @each_loss
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("by_weight", [False, True])
-def test_sums_are_those_of_the_derivatives(kernels, name, weighted, by_weight, monkeypatch):
+def test_sums_are_those_of_the_derivatives(both_kernels, name, weighted, by_weight, monkeypatch):
     """Over several blocks of rows, for all that reads derivatives from cores."""
+    kernels, by_leaf = both_kernels
     for module in (classes, errors, rows_module, messages):
         monkeypatch.setattr(module, "kernels", kernels)
+    monkeypatch.setattr(messages, "by_leaf", by_leaf)
     monkeypatch.setattr(rows_module, "BLOCK", 16)
     loss, _, rows, raw = example(name, n=61)
     rng = np.random.default_rng(2)

@@ -24,13 +24,15 @@ try:
 except ImportError:
     from costboost.runtime import interpreted as cython
 if cython.compiled:
+    from cython.cimports.costboost.boosting.exact import add, rest
     from cython.cimports.libc.math import exp, log
 else:
     from math import exp, log
 
+    from costboost.boosting.exact import add, rest
+
 # Weights, at most 1 at first, are held above this: no denormals, and a way back.
 TINY = cython.declare(cython.double, 1e-280)
-REMAINDER = cython.declare(cython.double, 1099511627776.0)  # 2**40
 STEEP = cython.declare(cython.double, 500.0)  # exponents are cut here, far from overflow
 DEEP = cython.declare(cython.double, -700.0)  # exp of less is as good as 0
 # Of the series of exp.
@@ -39,18 +41,6 @@ C4 = cython.declare(cython.double, 1.0 / 24.0)
 C5 = cython.declare(cython.double, 1.0 / 120.0)
 C6 = cython.declare(cython.double, 1.0 / 720.0)
 C7 = cython.declare(cython.double, 1.0 / 5040.0)
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _add(out: cython.longlong[:, ::1], k: cython.Py_ssize_t, term: cython.double) -> cython.int:
-    """Add a term, in grid units, to the exact sum out[k] = (units, remainders)."""
-    units: cython.longlong = cython.cast(cython.longlong, term)
-    out[k, 0] += units
-    out[k, 1] += cython.cast(cython.longlong, (term - units) * REMAINDER)
-    return 0
 
 
 @cython.cfunc
@@ -227,7 +217,7 @@ def sum_terms_by_leaf(
                 term = weights[i] * scale * f[i, columns[leaf]]
                 units = cython.cast(cython.longlong, term)
                 out[leaf, k, 0] += units
-                out[leaf, k, 1] += cython.cast(cython.longlong, (term - units) * REMAINDER)
+                out[leaf, k, 1] += rest(term, units)
 
 
 def balance_rows(
@@ -256,8 +246,8 @@ def balance_rows(
                 if factored:
                     q *= f[i, column]
                 margin = sizes[leaves[i], k] * u[i, column]
-                _add(out, 0, q * (1.0 + margin))
-                _add(out, 1, q * (1.0 - margin))
+                add(out, 0, 0, q * (1.0 + margin))
+                add(out, 1, 0, q * (1.0 - margin))
 
 
 def outline_rows(
@@ -372,9 +362,9 @@ def normalizer_rows(
                     z = weights[i] * scale * block[j]
                     if factored:
                         z *= f[i, column]
-                    _add(out, 0, z)
-                    _add(out, 1, margin * z)
-                    _add(out, 2, margin * margin * z)
+                    add(out, 0, 0, z)
+                    add(out, 1, 0, margin * z)
+                    add(out, 2, 0, margin * margin * z)
                 begin += count
 
 
@@ -470,4 +460,4 @@ def sum_of_logs(
         for i in range(logs.shape[0]):
             term = logs[i] - alpha * u[i] - largest
             if term > DEEP:
-                _add(out, 0, exp(term) * scale)
+                add(out, 0, 0, exp(term) * scale)

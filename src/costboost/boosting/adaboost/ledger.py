@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from costboost.boosting.adaboost.hypothesis import Hypothesis
 from costboost.boosting.adaboost.links import voted_proba
 from costboost.boosting.adaboost.messages.voting import Vote, VoteClasses
-from costboost.boosting.paying import Payer, PayForFirst, PriceDecisions
+from costboost.boosting.paying import Payer, PriceDecisions
 from costboost.costs import Costs
 from costboost.shards.local import Shards
 from costboost.shards.messages import Message
@@ -67,14 +67,11 @@ class Ledger:
             proba=VotedProba(shares),
             own_labels=own_labels,
         )
-        self._rewards = np.zeros((0, 0))
-        if cheapest and n_classes > 2 and self.payer.table is not None:
-            self._rewards = -self.payer.table
         self._total_alpha = 0.0
         if n_classes > 2:
             self.payer.set_prices()
-        elif self.payer.priced:
-            (self._paid,) = shards.call([PayForFirst(self.payer.unit, self.payer.scale)])
+        else:
+            self.payer.pay_for_first()
 
     def votes(self, hypothesis: Hypothesis, values: Floats, total_alpha: float) -> list[Message]:
         """Return what adds a round's votes to the margins; the answers go to `pay`."""
@@ -86,21 +83,16 @@ class Ledger:
 
     def pay(self, answers: Sequence[Any]) -> float:
         """Return the total cost of the decisions."""
-        sums = answers[-1]
-        if self.payer.n_classes == 2 and self.payer.priced:  # decisions that changed were priced
-            sums = self._paid = self._paid + sums
-        return self.payer.amount(sums, self._total_alpha)
+        return self.payer.pay(answers[-1], self._total_alpha)
 
     def _vote(self, hypothesis: Hypothesis, values: Floats, before: float) -> Message:
-        payer = self.payer
-        scale = payer.scale if payer.priced else payer.weight_scale
-        own = np.ascontiguousarray(values[:, 0])
+        payer, own = self.payer, np.ascontiguousarray(values[:, 0])
         totals = (before, self._total_alpha)
-        return Vote(hypothesis, own, payer.limits, *totals, scale, payer.priced)
+        return Vote(hypothesis, own, payer.limits, *totals, payer.sum_scale, payer.priced)
 
     def _vote_classes(self, hypothesis: Hypothesis, values: Floats) -> list[Message]:
         payer = self.payer
         own = np.ascontiguousarray(values[np.arange(len(values)), hypothesis.votes])
-        how = (self._rewards, payer.weight_scale, payer.priced)
+        how = (payer.class_prices, payer.weight_scale, payer.priced)
         vote = VoteClasses(hypothesis.votes, own, *how)
         return [vote, PriceDecisions(payer.scale)] if payer.priced else [vote]

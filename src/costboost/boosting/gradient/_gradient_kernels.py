@@ -1,4 +1,4 @@
-"""The compiled loops of gradient boosting over rows: derivatives, grids, sums by leaf.
+"""The compiled loops of gradient boosting over rows: derivatives, and margins that move.
 
     margins     (m, J) float64   F of every row and output
     leaves      (m,) uint16      the leaf of the tree grown last that each row reached
@@ -8,8 +8,8 @@
                                  every class (then row i reads the entry of its label), or one
 
 Derivatives are those of the loss, times the row's weight: the gradient dL/dF, and the hessian, what
-stands for d2L/dF2. They are written a block of rows at a time (`_unfold`) and used there; no array
-of either lies beside the rows. What the core is:
+stands for d2L/dF2. They are written a block of rows at a time (`write_block`) and used there, by
+`_leaf_kernels`; no array of either lies beside the rows. What the core is:
 
     SQUARED, HUBER   F - y                        PINBALL, EXPECTED   the gradient
     LOG              the other class's share      SOFTMAX             the output's share
@@ -29,11 +29,12 @@ except ImportError:
     from costboost.runtime import interpreted as cython
 
 if cython.compiled:
-    from cython.cimports.libc.math import exp, fabs, rint
+    from cython.cimports.costboost.boosting.exact import add
+    from cython.cimports.libc.math import exp, fabs
 else:
     from math import exp, fabs
 
-    rint = round  # to even, as libm's
+    from costboost.boosting.exact import add
 
 SQUARED = cython.declare(cython.int, 0)
 PINBALL = cython.declare(cython.int, 1)
@@ -44,25 +45,38 @@ EXPECTED = cython.declare(cython.int, 5)
 SOFTMAX = cython.declare(cython.int, 6)
 HELD = cython.declare(cython.int, 7)
 
-REMAINDER = cython.declare(cython.double, 1099511627776.0)  # 2**40
 STEEP = cython.declare(cython.double, 500.0)  # exponents are cut here, far from overflow
+
+
+# --- cores
 
 
 @cython.cfunc
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _add(
-    out: cython.longlong[:, ::1], row: cython.Py_ssize_t, at: cython.Py_ssize_t, term: cython.double
-) -> cython.int:
-    """Add a term, in grid units, to the exact sum out[row, at] + out[row, at + 1] / 2**40."""
-    units: cython.longlong = cython.cast(cython.longlong, term)
-    out[row, at] += units
-    out[row, at + 1] += cython.cast(cython.longlong, (term - units) * REMAINDER)
-    return 0
+def _steep_exp(z: cython.double) -> cython.double:
+    """Return exp(z), of a z that is too large the largest."""
+    return exp(z if z < STEEP else STEEP)
 
 
-# --- cores
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _exponentials(
+    margins: cython.const[cython.double][:, ::1], i: cython.Py_ssize_t, out: cython.double[:, ::1]
+) -> cython.double:
+    """Write exp(F - largest F) of every class of a row in out[:, i]; return their sum."""
+    k: cython.Py_ssize_t
+    shift: cython.double = margins[i, 0]
+    total: cython.double = 0.0
+    for k in range(1, margins.shape[1]):
+        shift = margins[i, k] if margins[i, k] > shift else shift
+    for k in range(margins.shape[1]):
+        out[k, i] = exp(margins[i, k] - shift)
+        total += out[k, i]
+    return total
 
 
 def error_cores(
@@ -150,7 +164,7 @@ def sum_values(
     i: cython.Py_ssize_t
     with cython.nogil:
         for i in range(values.shape[0]):
-            _add(out, 0, 0, values[i] * scale)
+            add(out, 0, 0, values[i] * scale)
 
 
 def binary_cores(
@@ -193,17 +207,17 @@ def binary_cores(
             if kind == LOG:
                 # The probability of the other class: nothing cancels where rows are certain.
                 z = (2.0 * cython.cast(cython.double, labels[i]) - 1.0) * margins[i, 0]
-                core = 1.0 / (1.0 + exp(z if z < STEEP else STEEP))
+                core = 1.0 / (1.0 + _steep_exp(z))
                 gradient = core
                 hessian = core * (1.0 - core)
             elif kind == EXPONENTIAL:
                 z = -(a[at] * margins[i, 0] + b[at * b_step] * total)
-                core = w0[at * w0_step] * exp(z if z < STEEP else STEEP)
+                core = w0[at * w0_step] * _steep_exp(z)
                 gradient = fabs(a[at] * core)
                 hessian = a[at] * a[at] * core
             else:
                 z = fabs(margins[i, 0])
-                p = 1.0 / (1.0 + exp(z if z < STEEP else STEEP))
+                p = 1.0 / (1.0 + _steep_exp(z))
                 core = a[at] * p * (1.0 - p)
                 gradient = fabs(core)
                 hessian = gradient
@@ -230,7 +244,6 @@ def softmax_cores(
     n_classes: cython.Py_ssize_t = margins.shape[1]
     weighted: cython.bint = weights.shape[0] > 0
     weight: cython.double = 1.0
-    shift: cython.double
     p: cython.double
     total: cython.double
     gradient: cython.double
@@ -240,14 +253,7 @@ def softmax_cores(
             if weighted:
                 weight = weights[i]
             y = cython.cast(cython.Py_ssize_t, labels[i])
-            shift = margins[i, 0]
-            for k in range(1, n_classes):
-                shift = margins[i, k] if margins[i, k] > shift else shift
-            total = 0.0
-            for k in range(n_classes):
-                p = exp(margins[i, k] - shift)
-                cores[k, i] = p
-                total += p
+            total = _exponentials(margins, i, cores)
             for k in range(n_classes):
                 p = cores[k, i] / total
                 cores[k, i] = p
@@ -287,7 +293,6 @@ def class_gradients(
     n_classes: cython.Py_ssize_t = margins.shape[1]
     weighted: cython.bint = weights.shape[0] > 0
     weight: cython.double = 1.0
-    shift: cython.double
     p: cython.double
     z: cython.double
     mean: cython.double
@@ -307,7 +312,7 @@ def class_gradients(
                     if k == y:
                         continue
                     z = -(a[at, k] * (margins[i, y] - margins[i, k]) + b[at, k] * total)
-                    z = weight * w0[at, k] * exp(z if z < STEEP else STEEP)
+                    z = weight * w0[at, k] * _steep_exp(z)
                     gradients[k, i] = a[at, k] * z
                     hessians[k, i] = a[at, k] * a[at, k] * z
                     mean += gradients[k, i]
@@ -315,14 +320,7 @@ def class_gradients(
                 gradients[y, i] = -mean
                 hessians[y, i] = spread
             else:
-                shift = margins[i, 0]
-                for k in range(1, n_classes):
-                    shift = margins[i, k] if margins[i, k] > shift else shift
-                z = 0.0
-                for k in range(n_classes):
-                    p = exp(margins[i, k] - shift)
-                    gradients[k, i] = p
-                    z += p
+                z = _exponentials(margins, i, gradients)
                 mean = 0.0
                 for k in range(n_classes):
                     p = gradients[k, i] / z
@@ -348,27 +346,65 @@ def class_gradients(
 # --- derivatives of one output, from its cores
 
 
+@cython.final
+@cython.cclass
+class Derivatives:
+    """Both derivatives of one output, as they are read from its cores.
+
+    Attributes
+    ----------
+    kind : the loss's number
+    cores, labels, a, weights : of the rows; see the head of this module
+    output : SOFTMAX's class
+    by_class : whether the entries of `a` are those of classes
+    by_weight : whether weights are read in place of hessians
+    block : (2, B) room for the gradients (0) and hessians (1) of a block of rows
+    """
+
+    kind: cython.int
+    cores: cython.const[cython.double][::1]
+    output: cython.int
+    labels: cython.const[cython.uchar][::1]
+    by_class: cython.bint
+    a: cython.const[cython.double][::1]
+    weights: cython.const[cython.double][::1]
+    by_weight: cython.bint
+    block: cython.double[:, ::1]
+
+    def __init__(
+        self,
+        kind: cython.int,
+        cores: cython.const[cython.double][::1],
+        output: cython.int,
+        labels: cython.const[cython.uchar][::1],
+        by_class: cython.bint,
+        a: cython.const[cython.double][::1],
+        weights: cython.const[cython.double][::1],
+        by_weight: cython.bint,
+        block: cython.double[:, ::1],
+    ):
+        self.kind = kind
+        self.cores = cores
+        self.output = output
+        self.labels = labels
+        self.by_class = by_class
+        self.a = a
+        self.weights = weights
+        self.by_weight = by_weight
+        self.block = block
+
+
 @cython.cfunc
-@cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _unfold(
-    kind: cython.int,
-    cores: cython.const[cython.double][::1],
-    output: cython.int,
-    labels: cython.const[cython.uchar][::1],
-    by_class: cython.bint,
-    a: cython.const[cython.double][::1],
-    weights: cython.const[cython.double][::1],
-    by_weight: cython.bint,
-    begin: cython.Py_ssize_t,
-    count: cython.Py_ssize_t,
-    block: cython.double[:, ::1],
-) -> cython.int:
-    """Write gradients (0) and hessians (1) of a block of rows.
-
-    `output` is SOFTMAX's class; `by_weight` takes weights in place of hessians.
-    """
+def write_block(read: Derivatives, begin: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Write the derivatives of the next block of rows; return how many there are."""
+    kind: cython.int = read.kind
+    cores: cython.const[cython.double][::1] = read.cores
+    labels: cython.const[cython.uchar][::1] = read.labels
+    a: cython.const[cython.double][::1] = read.a
+    weights: cython.const[cython.double][::1] = read.weights
+    block: cython.double[:, ::1] = read.block
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     at: cython.Py_ssize_t
@@ -376,6 +412,8 @@ def _unfold(
     weighted: cython.bint = weights.shape[0] > 0
     weight: cython.double = 1.0
     core: cython.double
+    count: cython.Py_ssize_t = cores.shape[0] - begin
+    count = count if count < block.shape[1] else block.shape[1]
     if kind == HELD:
         for j in range(count):
             block[0, j] = cores[begin + j]
@@ -391,12 +429,12 @@ def _unfold(
             core = cores[i]
             if weighted:
                 weight = weights[i]
-            block[0, j] = weight * (core - 1.0 if labels[i] == output else core)
+            block[0, j] = weight * (core - 1.0 if labels[i] == read.output else core)
             block[1, j] = weight * core * (1.0 - core)
     elif kind == EXPONENTIAL:
         for j in range(count):
             i = begin + j
-            at = cython.cast(cython.Py_ssize_t, labels[i]) if by_class else i
+            at = cython.cast(cython.Py_ssize_t, labels[i]) if read.by_class else i
             block[0, j] = -a[at] * cores[i]
             block[1, j] = a[at] * a[at] * cores[i]
     elif kind == EXPECTED:
@@ -417,10 +455,10 @@ def _unfold(
         for j in range(count):
             block[0, j] *= weights[begin + j]
             block[1, j] *= weights[begin + j]
-    if by_weight:
+    if read.by_weight:
         for j in range(count):
             block[1, j] = weights[begin + j] if weighted else 1.0
-    return 0
+    return count
 
 
 def unfold(
@@ -435,354 +473,14 @@ def unfold(
     out: cython.double[:, ::1],
 ):
     """Write gradients and hessians of all rows, (2, m)."""
-    rows: cython.Py_ssize_t = cores.shape[0]
+    read: Derivatives = Derivatives(
+        kind, cores, output, labels, by_class, a, weights, by_weight, out
+    )
     with cython.nogil:
-        _unfold(kind, cores, output, labels, by_class, a, weights, by_weight, 0, rows, out)
+        write_block(read, 0)
 
 
-def pack_pairs(
-    kind: cython.int,
-    cores: cython.const[cython.double][::1],
-    output: cython.int,
-    labels: cython.const[cython.uchar][::1],
-    by_class: cython.bint,
-    a: cython.const[cython.double][::1],
-    weights: cython.const[cython.double][::1],
-    by_weight: cython.bint,
-    block: cython.double[:, ::1],
-    gradient_scale: cython.double,
-    hessian_scale: cython.double,
-    shift: cython.int,
-    packed: cython.longlong[::1],
-    totals: cython.longlong[::1],
-):
-    """Put every row's gradient * 2**shift + hessian on the grid, both in one word.
-
-    Adds to totals = (sum of |gradient|, sum of gradient, sum of hessian, number of rows with a
-    hessian), in grid units.
-    """
-    j: cython.Py_ssize_t
-    begin: cython.Py_ssize_t = 0
-    count: cython.Py_ssize_t
-    rows: cython.Py_ssize_t = cores.shape[0]
-    gradient: cython.longlong
-    hessian: cython.longlong
-    unit: cython.longlong = cython.cast(cython.longlong, 1) << shift
-    gradient_total: cython.longlong = 0
-    size_total: cython.longlong = 0
-    hessian_total: cython.longlong = 0
-    alive: cython.longlong = 0
-    with cython.nogil:
-        while begin < rows:
-            count = rows - begin if rows - begin < block.shape[1] else block.shape[1]
-            _unfold(
-                kind, cores, output, labels, by_class, a, weights, by_weight, begin, count, block
-            )
-            for j in range(count):
-                # A conversion cuts towards zero: half a unit rounds on either side of it.
-                gradient = cython.cast(
-                    cython.longlong,
-                    block[0, j] * gradient_scale + (0.5 if block[0, j] > 0.0 else -0.5),
-                )
-                hessian = cython.cast(cython.longlong, block[1, j] * hessian_scale + 0.5)
-                packed[begin + j] = gradient * unit + hessian
-                size_total += gradient if gradient > 0 else -gradient
-                gradient_total += gradient
-                hessian_total += hessian
-                alive += block[1, j] > 0.0
-            begin += count
-        totals[0] += size_total
-        totals[1] += gradient_total
-        totals[2] += hessian_total
-        totals[3] += alive
-
-
-def widen_pairs(
-    kind: cython.int,
-    cores: cython.const[cython.double][::1],
-    output: cython.int,
-    labels: cython.const[cython.uchar][::1],
-    by_class: cython.bint,
-    a: cython.const[cython.double][::1],
-    weights: cython.const[cython.double][::1],
-    by_weight: cython.bint,
-    block: cython.double[:, ::1],
-    gradient_scale: cython.double,
-    hessian_scale: cython.double,
-    pairs: cython.longlong[:, ::1],
-) -> int:
-    """Put both derivatives of every row on the grid, a word each; return the sum of hessians."""
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    begin: cython.Py_ssize_t = 0
-    count: cython.Py_ssize_t
-    rows: cython.Py_ssize_t = cores.shape[0]
-    total: cython.longlong = 0
-    with cython.nogil:
-        while begin < rows:
-            count = rows - begin if rows - begin < block.shape[1] else block.shape[1]
-            _unfold(
-                kind, cores, output, labels, by_class, a, weights, by_weight, begin, count, block
-            )
-            for j in range(count):
-                i = begin + j
-                pairs[i, 0] = cython.cast(
-                    cython.longlong,
-                    block[0, j] * gradient_scale + (0.5 if block[0, j] > 0.0 else -0.5),
-                )
-                pairs[i, 1] = cython.cast(cython.longlong, block[1, j] * hessian_scale + 0.5)
-                total += pairs[i, 1]
-            begin += count
-    return total
-
-
-def put_vectors(
-    kind: cython.int,
-    cores: cython.const[cython.double][::1],
-    output: cython.int,
-    labels: cython.const[cython.uchar][::1],
-    by_class: cython.bint,
-    a: cython.const[cython.double][::1],
-    weights: cython.const[cython.double][::1],
-    by_weight: cython.bint,
-    block: cython.double[:, ::1],
-    scale: cython.double,
-    column: cython.Py_ssize_t,
-    vectors: cython.int[:, ::1],
-):
-    """Put the gradient of every row on the grid, in a column of `vectors`."""
-    j: cython.Py_ssize_t
-    begin: cython.Py_ssize_t = 0
-    count: cython.Py_ssize_t
-    rows: cython.Py_ssize_t = cores.shape[0]
-    with cython.nogil:
-        while begin < rows:
-            count = rows - begin if rows - begin < block.shape[1] else block.shape[1]
-            _unfold(
-                kind, cores, output, labels, by_class, a, weights, by_weight, begin, count, block
-            )
-            for j in range(count):
-                vectors[begin + j, column] = cython.cast(cython.int, rint(block[0, j] * scale))
-            begin += count
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _leave_out(
-    keep: cython.const[cython.uchar][::1],
-    begin: cython.Py_ssize_t,
-    count: cython.Py_ssize_t,
-    block: cython.double[:, ::1],
-) -> cython.int:
-    """Write 0 for rows that are not kept, if some are not: a branch would be as good as random."""
-    j: cython.Py_ssize_t
-    kept: cython.double
-    if keep.shape[0] > 0:
-        for j in range(count):
-            kept = cython.cast(cython.double, keep[begin + j])
-            block[0, j] *= kept
-            block[1, j] *= kept
-    return 0
-
-
-def sum_by_leaf(
-    kind: cython.int,
-    cores: cython.const[cython.double][::1],
-    output: cython.int,
-    labels: cython.const[cython.uchar][::1],
-    by_class: cython.bint,
-    a: cython.const[cython.double][::1],
-    weights: cython.const[cython.double][::1],
-    by_weight: cython.bint,
-    block: cython.double[:, ::1],
-    leaves: cython.const[cython.ushort][::1],
-    keep: cython.const[cython.uchar][::1],
-    gradient_scale: cython.double,
-    hessian_scale: cython.double,
-    out: cython.longlong[:, ::1],
-):
-    """Add up both derivatives exactly by leaf, (L, 4); without a `keep` every row counts.
-
-    A single entry of `leaves` is that of all rows.
-    """
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    begin: cython.Py_ssize_t = 0
-    count: cython.Py_ssize_t
-    rows: cython.Py_ssize_t = cores.shape[0]
-    leaf: cython.Py_ssize_t
-    step: cython.Py_ssize_t = 1 if leaves.shape[0] > 1 else 0
-    with cython.nogil:
-        while begin < rows:
-            count = rows - begin if rows - begin < block.shape[1] else block.shape[1]
-            _unfold(
-                kind, cores, output, labels, by_class, a, weights, by_weight, begin, count, block
-            )
-            _leave_out(keep, begin, count, block)
-            for j in range(count):
-                i = begin + j
-                leaf = leaves[i * step]
-                _add(out, leaf, 0, block[0, j] * gradient_scale)
-                _add(out, leaf, 2, block[1, j] * hessian_scale)
-            begin += count
-
-
-def sum_along(
-    kind: cython.int,
-    cores: cython.const[cython.double][::1],
-    output: cython.int,
-    labels: cython.const[cython.uchar][::1],
-    by_class: cython.bint,
-    a: cython.const[cython.double][::1],
-    weights: cython.const[cython.double][::1],
-    by_weight: cython.bint,
-    block: cython.double[:, ::1],
-    steps: cython.const[cython.double][:, ::1],
-    column: cython.Py_ssize_t,
-    keep: cython.const[cython.uchar][::1],
-    gradient_scale: cython.double,
-    hessian_scale: cython.double,
-    out: cython.longlong[:, ::1],
-):
-    """Add up gradient * step and hessian * step^2 of a column of `steps` exactly, (1, 4)."""
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    begin: cython.Py_ssize_t = 0
-    count: cython.Py_ssize_t
-    rows: cython.Py_ssize_t = cores.shape[0]
-    step: cython.double
-    with cython.nogil:
-        while begin < rows:
-            count = rows - begin if rows - begin < block.shape[1] else block.shape[1]
-            _unfold(
-                kind, cores, output, labels, by_class, a, weights, by_weight, begin, count, block
-            )
-            _leave_out(keep, begin, count, block)
-            for j in range(count):
-                i = begin + j
-                step = steps[i, column]
-                _add(out, 0, 0, block[0, j] * step * gradient_scale)
-                _add(out, 0, 2, block[1, j] * step * step * hessian_scale)
-            begin += count
-
-
-# --- decisions and margins
-
-
-def count_decisions(
-    margins: cython.const[cython.double][:, ::1],
-    labels: cython.const[cython.uchar][::1],
-    limits: cython.const[cython.double][::1],
-    weights: cython.const[cython.double][::1],
-    scale: cython.double,
-    confusion: cython.longlong[:, ::1],
-):
-    """Answer 1 where F exceeds its limit, else 0; add to confusion[label, answer].
-
-    `limits` has one entry, or one per row; `weights` none (every row counts 1), or one per row.
-    """
-    i: cython.Py_ssize_t
-    label: cython.Py_ssize_t
-    step: cython.Py_ssize_t = 1 if limits.shape[0] > 1 else 0
-    weighted: cython.bint = weights.shape[0] > 0
-    unit: cython.longlong = 1
-    answer: cython.Py_ssize_t
-    with cython.nogil:
-        for i in range(margins.shape[0]):
-            answer = 1 if margins[i, 0] > limits[i * step] else 0
-            if weighted:
-                unit = cython.cast(cython.longlong, weights[i] * scale + 0.5)
-            label = cython.cast(cython.Py_ssize_t, labels[i])
-            confusion[label, answer] += unit
-
-
-def price_decisions(
-    margins: cython.const[cython.double][:, ::1],
-    labels: cython.const[cython.uchar][::1],
-    limits: cython.const[cython.double][::1],
-    false_first: cython.const[cython.double][:],
-    false_second: cython.const[cython.double][:],
-    true_first: cython.const[cython.double][:],
-    true_second: cython.const[cython.double][:],
-    unit: cython.double,
-    weights: cython.const[cython.double][::1],
-    scale: cython.double,
-    out: cython.longlong[:, ::1],
-):
-    """Answer as `count_decisions` does; add up exactly what the answers cost, over `unit`.
-
-    `false_first` and `false_second` are what both answers cost rows of label 0, by row, and
-    `true_first` and `true_second` rows of label 1.
-    """
-    i: cython.Py_ssize_t
-    step: cython.Py_ssize_t = 1 if limits.shape[0] > 1 else 0
-    weighted: cython.bint = weights.shape[0] > 0
-    weight: cython.double = 1.0
-    price: cython.double
-    with cython.nogil:
-        for i in range(margins.shape[0]):
-            if margins[i, 0] > limits[i * step]:
-                price = true_second[i] if labels[i] else false_second[i]
-            else:
-                price = true_first[i] if labels[i] else false_first[i]
-            if weighted:
-                weight = weights[i]
-            _add(out, 0, 0, price / unit * (weight * scale))
-
-
-def count_choices(
-    margins: cython.const[cython.double][:, ::1],
-    labels: cython.const[cython.uchar][::1],
-    odds: cython.double,
-    prices: cython.const[cython.double][:, ::1],
-    weights: cython.const[cython.double][::1],
-    scale: cython.double,
-    scratch: cython.double[::1],
-    decisions: cython.uchar[::1],
-    confusion: cython.longlong[:, ::1],
-):
-    """Answer by the cheapest of sum_k p_k prices[k, answer], p the softmax of odds * F.
-
-    Without prices, by the largest F. Ties go to the first. Adds to confusion[label, answer].
-    """
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    label: cython.Py_ssize_t
-    answer: cython.Py_ssize_t
-    n_classes: cython.Py_ssize_t = margins.shape[1]
-    weighted: cython.bint = weights.shape[0] > 0
-    keep: cython.bint = decisions.shape[0] > 0
-    unit: cython.longlong = 1
-    top: cython.double
-    cost: cython.double
-    least: cython.double
-    with cython.nogil:
-        for i in range(margins.shape[0]):
-            answer = 0
-            for k in range(1, n_classes):
-                answer = k if margins[i, k] > margins[i, answer] else answer
-            if prices.shape[0] > 0:
-                top = margins[i, answer]
-                for k in range(n_classes):
-                    scratch[k] = exp(odds * (margins[i, k] - top))
-                answer = 0
-                least = 0.0
-                for j in range(prices.shape[1]):
-                    cost = 0.0
-                    for k in range(n_classes):
-                        cost += scratch[k] * prices[k, j]
-                    if j == 0 or cost < least:
-                        answer = j
-                        least = cost
-            if weighted:
-                unit = cython.cast(cython.longlong, weights[i] * scale + 0.5)
-            if keep:
-                decisions[i] = answer
-            label = cython.cast(cython.Py_ssize_t, labels[i])
-            confusion[label, answer] += unit
+# --- margins
 
 
 def add_by_leaf(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.gradient import _gradient_kernels as kernels
+from costboost.boosting.gradient import _leaf_kernels as by_leaf
 from costboost.boosting.gradient.rows import EVERY, NONE, Unfolded, read_both, unfolded
 from costboost.shards.layout import blocks_of
 from costboost.shards.messages import Command, Largest, Message
@@ -54,6 +56,11 @@ def put_derivatives(shard: Shard, values: Floats) -> None:
     _room_to_derive(shard)[:] = values.T
 
 
+def _read(rows: Unfolded) -> Any:
+    """Return derivatives of rows as kernels read them."""
+    return kernels.Derivatives(*rows)
+
+
 # --- one round
 
 
@@ -89,8 +96,8 @@ class Widen(Message):
         state = shard.state
         state.packed = None
         state.pairs = shard.worktop("grid", np.int64, 2).reshape(-1, 2)
-        rows: Unfolded = state.read(self.output, by_weight=self.by_weight)
-        return int(kernels.widen_pairs(*rows, *self.scales, state.pairs))
+        rows = _read(state.read(self.output, by_weight=self.by_weight))
+        return int(by_leaf.widen_pairs(rows, *self.scales, state.pairs))
 
 
 @dataclass(frozen=True)
@@ -110,8 +117,8 @@ class Pack(Message):
         """Return the four sums."""
         state, sums = shard.state, np.zeros(4, dtype=np.int64)
         state.packed = shard.worktop("grid", np.int64)
-        rows: Unfolded = state.read(self.output, by_weight=self.by_weight)
-        kernels.pack_pairs(*rows, *self.scales, PackedPairs.SHIFT, state.packed, sums)
+        rows = _read(state.read(self.output, by_weight=self.by_weight))
+        by_leaf.pack_pairs(rows, *self.scales, PackedPairs.SHIFT, state.packed, sums)
         return sums
 
 
@@ -128,8 +135,8 @@ class PutVectors(Command):
         width = n_outputs + 1
         state.vectors = shard.worktop("vectors", np.int32, width).reshape(-1, width)
         for k in range(n_outputs):
-            read: Unfolded = state.read(k)
-            kernels.put_vectors(*read, self.gradient_scale, k, state.vectors)
+            read = _read(state.read(k))
+            by_leaf.put_vectors(read, self.gradient_scale, k, state.vectors)
         for rows in blocks_of(len(state.vectors)):
             weights = 1.0 if state.given.weights is None else state.given.weights[rows]
             state.vectors[rows, -1] = np.rint(weights * self.weight_scale)
@@ -147,8 +154,8 @@ class LeafSums(Message):
     def answer(self, shard: Shard) -> Int64:
         """Return the sums: units and remainders of gradients, then of hessians."""
         state, out = shard.state, np.zeros((self.n_leaves, 4), dtype=np.int64)
-        rows: Unfolded = state.read(self.output, by_weight=self.by_weight)
-        kernels.sum_by_leaf(*rows, _leaves(shard, self.n_leaves), state.keep, *self.scales, out)
+        rows = _read(state.read(self.output, by_weight=self.by_weight))
+        by_leaf.sum_by_leaf(rows, _leaves(shard, self.n_leaves), state.keep, *self.scales, out)
         return out
 
 
@@ -170,8 +177,9 @@ class LeafSizes(Message):
     def answer(self, shard: Shard) -> Int64:
         """Return the sums: units and remainders of sizes, then of weights."""
         state, out = shard.state, np.zeros((self.n_leaves, 4), dtype=np.int64)
-        rows = unfolded(read_both(state.sizes, state.sizes, state.weights), by_weight=True)
-        kernels.sum_by_leaf(*rows, _leaves(shard, self.n_leaves), state.keep, *self.scales, out)
+        sizes = read_both(state.sizes, state.sizes, state.weights)
+        rows = _read(unfolded(sizes, by_weight=True))
+        by_leaf.sum_by_leaf(rows, _leaves(shard, self.n_leaves), state.keep, *self.scales, out)
         return out
 
 
@@ -187,9 +195,9 @@ class LeafSides(Message):
         state, out = shard.state, np.zeros((self.n_leaves, 4), dtype=np.int64)
         up = state.terms.aims > 0.0
         sides = (np.where(up, state.sizes, 0.0), np.where(up, 0.0, state.sizes))
-        rows = unfolded(read_both(*sides, NONE))
+        rows = _read(unfolded(read_both(*sides, NONE)))
         how = (_leaves(shard, self.n_leaves), state.keep, self.scale, self.scale)
-        kernels.sum_by_leaf(*rows, *how, out)
+        by_leaf.sum_by_leaf(rows, *how, out)
         return out
 
 
@@ -295,8 +303,8 @@ class SumsAlong(Message):
         """Return the sums: units and remainders of gradients, then of hessians."""
         state, out = shard.state, np.zeros((1, 4), dtype=np.int64)
         for k in range(state.given.n_outputs):
-            read: Unfolded = state.read(k)
-            kernels.sum_along(*read, state.along, k, state.keep, *self.scales, out)
+            read = _read(state.read(k))
+            by_leaf.sum_along(read, state.along, k, state.keep, *self.scales, out)
         return out
 
 

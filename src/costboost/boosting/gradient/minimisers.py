@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.bracket import Bracket, Tolerance
+from costboost.boosting.links import MAX_ALPHA
 
 Floats = NDArray[np.float64]
 
-# The half log of odds of one ulp: where a constant that ought to be infinite ends.
-FARTHEST = 0.5 * math.log((1 - 2.0**-52) / 2.0**-52)
+FARTHEST = MAX_ALPHA  # where a constant that ought to be infinite ends
 _SHORT = Tolerance(1e-13, 1e-16)
 _FAR = 1e300
 PASSES = 100

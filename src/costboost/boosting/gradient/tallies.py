@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting.gradient import _gradient_kernels as kernels
+from costboost.boosting import _vote_kernels as kernels
 from costboost.boosting.gradient.messages import SumValues, WriteValues
 from costboost.boosting.gradient.rows import Rows
 from costboost.boosting.gradient.starting import WeightedSum
@@ -67,7 +67,7 @@ class CountDecisions(Message):
         """Return the matrix, (2, 2)."""
         state, confusion = shard.state, np.zeros((2, 2), dtype=np.int64)
         rows = (state.margins, state.bill.truth, _limits(shard, self.limits))
-        kernels.count_decisions(*rows, state.weights, self.scale, confusion)
+        kernels.count_binary(*rows, state.weights, self.scale, confusion)
         return confusion
 
 
@@ -92,9 +92,8 @@ class PriceAnswers(Message):
             return np.broadcast_to(first, shape), np.broadcast_to(second, shape)
 
         rows = (state.margins, bill.truth, _limits(shard, self.limits))
-        kernels.price_decisions(
-            *rows, *prices(0), *prices(1), self.unit, state.weights, self.scale, out
-        )
+        paid = (*prices(0), *prices(1), self.unit)
+        kernels.price_binary(*rows, *paid, state.weights, self.scale, out)
         return out
 
 
@@ -132,8 +131,8 @@ class CountChoices(Message):
         state, bill = shard.state, shard.state.bill
         decisions = bill.room() if self.kept else _NO_DECISIONS
         confusion = np.zeros((self.n_classes, self.n_classes), dtype=np.int64)
-        how = (self.odds, self.prices, state.weights, self.scale, np.zeros(self.n_classes))
-        kernels.count_choices(state.margins, bill.truth, *how, decisions, confusion)
+        how = (self.odds, self.prices, state.weights, self.scale, np.zeros((1, self.n_classes)))
+        kernels.count_classes(state.margins, bill.truth, *how, decisions, confusion)
         return confusion
 
 
@@ -185,8 +184,7 @@ class CostTally:
                 self._ask = [PriceAnswers(payer.limits, payer.scale, payer.unit)]
             return
         payer.set_prices()
-        prices = payer.table if cheapest and payer.table is not None else np.zeros((0, 0))
-        how = (odds, prices, payer.weight_scale, payer.priced)
+        how = (odds, payer.class_prices, payer.weight_scale, payer.priced)
         self._ask = [CountChoices(n_classes, *how)]
         if payer.priced:
             self._ask.append(PriceDecisions(payer.scale))
@@ -194,4 +192,4 @@ class CostTally:
     def __call__(self, shards: Shards, total: float) -> float:
         """Return what the decisions by the shards' margins cost in all."""
         answers = [None] if self.payer.slowly else shards.call(self._ask)
-        return self.payer.amount(answers[-1], total)
+        return self.payer.pay(answers[-1], total)

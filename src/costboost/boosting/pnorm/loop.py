@@ -18,10 +18,10 @@ import numpy as np
 from scipy.optimize import brentq
 
 from costboost.boosting.links import MAX_ALPHA
-from costboost.boosting.paying import Payer, PayForFirst
+from costboost.boosting.paying import Payer
 from costboost.boosting.pnorm.learner import Relation, RelationalLearner
 from costboost.boosting.pnorm.messages import (
-    Bind,
+    BindMethod,
     Decide,
     DistanceSum,
     LargestSigned,
@@ -131,11 +131,11 @@ class PNormBoosting:
         self._unit = price_unit(self.largest_cost)
         exponent, copies = self._weigh() if weighted else (0, 1)
         start = 0.0 if method.adaptive else 1.0 / n_classes
-        (total,) = shards.call([Bind(self._unit, exponent, copies, start, method.adaptive)])
+        bind = BindMethod(self._unit, exponent, copies, start, method.adaptive)
+        (total,) = shards.call([bind])
         self._total_weight = rounded(total)
-        self._payer = payer = Payer(shards, costs, n_classes, cheapest=False)
-        if payer.priced:
-            (self._paid,) = shards.call([PayForFirst(payer.unit, payer.scale)])
+        self._payer = Payer(shards, costs, n_classes, cheapest=False)
+        self._payer.pay_for_first()
 
     # --- before the first round
 
@@ -291,8 +291,5 @@ class PNormBoosting:
     def _pay(self) -> float:
         """Return the cost of all decisions, at the weights that rows hold."""
         payer = self._payer
-        scale = payer.scale if payer.priced else payer.weight_scale
-        (sums,) = self.shards.call([Decide(scale, payer.priced)])
-        if payer.priced:  # decisions that changed were priced
-            sums = self._paid = self._paid + sums
-        return payer.amount(sums, self.total_alpha)
+        (sums,) = self.shards.call([Decide(payer.sum_scale, payer.priced)])
+        return payer.pay(sums, self.total_alpha)

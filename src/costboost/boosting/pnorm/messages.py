@@ -56,7 +56,7 @@ class WeightFacts(Largest):
 
 
 @dataclass(frozen=True)
-class Bind(Message):
+class BindMethod(Message):
     """Set the units of prices and weights, and H_0; add up the weights without rounding.
 
     AdaBoost.M2 starts from mislabel weights proportional to cost (Lozano and Abe, section 5).

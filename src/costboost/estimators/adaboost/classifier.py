@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.adaboost.rules import RULES, Rule
+from costboost.boosting.links import choices_of
 from costboost.calibration import CalibratedScores
 from costboost.costs import Costs
 from costboost.estimators.adaboost.plan import Plan, settle
@@ -465,11 +466,7 @@ class CostBoostClassifier(
         return self._decide(self._scored(X), costs, X)
 
     def _own_choices(self, scores: list[Score]) -> NDArray[Any]:
-        # The sign of the margin (ties: negative), or the class of most votes (ties: the first).
-        margins = scores[0].margins
-        one_column = len(self.classes_) == 2
-        answers = margins[:, 0] > 0.0 if one_column else np.argmax(margins, axis=1)
-        return np.asarray(answers.astype(int))
+        return choices_of(scores[0].margins)
 
     def _decides_by_costs(self) -> bool:
         return super()._decides_by_costs() or self._rule.decision == "cheapest"

@@ -26,6 +26,7 @@ from costboost.boosting.adaboost.model import (
 from costboost.boosting.adaboost.prices import aimed_labels, price_scale
 from costboost.boosting.adaboost.rows import Given
 from costboost.boosting.adaboost.rules import Rule
+from costboost.boosting.links import choices_of
 from costboost.boosting.objectives import RuleInput
 from costboost.calibration import CalibratedScores
 from costboost.costs import Costs
@@ -278,9 +279,7 @@ class _Follower:
             return costs.decide(proba, encoded=True)
         if self.trainer.plan.metric != "cost":
             return self.watched.y[:0]  # nobody asks
-        if self.margins.shape[1] == 1:
-            return class_actions(costs, (self.margins[:, 0] > 0.0).astype(np.int64))
-        return class_actions(costs, np.argmax(self.margins, axis=1))
+        return class_actions(costs, choices_of(self.margins))
 
 
 def _aim_at_objective(given: Given, rule: Rule, setting: Setting) -> Given:

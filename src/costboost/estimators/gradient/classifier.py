@@ -10,11 +10,11 @@ from sklearn.base import ClassifierMixin
 
 from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES, flat, needs_all_rows
 from costboost.boosting.gradient.model import GradientEnsemble
+from costboost.boosting.links import choices_of
 from costboost.estimators.faces import ClassifierFaces
 from costboost.estimators.gradient.base import GradientBoost
 from costboost.estimators.gradient.plan import settle_classification
 from costboost.estimators.gradient.trainer import GradientTrainer
-from costboost.estimators.gradient.watching import choices_of
 from costboost.fitting.atomic import all_at_once
 from costboost.fitting.eval_sets import read_eval_set
 from costboost.fitting.models import train_models

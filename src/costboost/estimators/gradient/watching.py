@@ -10,20 +10,13 @@ from costboost.boosting.gradient.loop import GradientRound
 from costboost.boosting.gradient.losses import flat
 from costboost.boosting.gradient.model import GradientEnsemble, Init
 from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.links import choices_of
 from costboost.costs import Costs
 from costboost.estimators.gradient.plan import GradientPlan
 from costboost.fitting.judging import Answers, Predictions, Said, Watched, class_actions
 from costboost.trees.forest import ForestBuilder
 
 Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
-
-
-def choices_of(margins: Floats) -> Int64:
-    """Return the answers of a loss that contains costs: the sign of F, or its largest entry."""
-    if margins.shape[1] == 1:
-        return (margins[:, 0] > 0.0).astype(np.int64)
-    return np.asarray(np.argmax(margins, axis=1), dtype=np.int64)
 
 
 class GradientFollower:

@@ -79,23 +79,23 @@ def test_rows_have_limits_of_their_own():
     assert found.tolist() == [[np.sum((k == Y) & (now == a)) for a in (0, 1)] for k in (0, 1)]
 
 
-@pytest.mark.parametrize("rewarded", [False, True])
+@pytest.mark.parametrize("priced", [False, True])
 @pytest.mark.parametrize("kept", [False, True])
-def test_votes_of_many_classes(rewarded, kept):
+def test_votes_of_many_classes(priced, kept):
     y = np.arange(N) % 3
     margins = np.random.default_rng(3).uniform(size=(N, 3))
     costs = Costs.from_matrix(1.0 - np.eye(3), classes=np.arange(3)).bind(np.arange(3))
     votes, values = np.array([2, 0, 2]), np.array([0.5, 0.2, 1.0])
-    rewards = -np.array([[0.0, 1, 5, 2], [3, 0, 1, 2], [1, 1, 0, 2]])
+    prices = np.array([[0.0, 1, 5, 2], [3, 0, 1, 2], [1, 1, 0, 2]])
     moved = margins.copy()
     moved[np.arange(N), votes[LEAVES]] += values[LEAVES]
-    decided = np.argmax(moved @ rewards if rewarded else moved, axis=1)
+    decided = np.argmin(moved @ prices if priced else -moved, axis=1)
     with shards_of(Given(y, costs, None, 3, y), 3, 2, margins) as shards:
-        given = rewards if rewarded else np.zeros((0, 0))
+        given = prices if priced else np.zeros((0, 0))
         (found,) = shards.call([VoteClasses(votes, values, given, 1.0, kept)])
         assert_allclose(shards.fetch(lambda shard: shard.state.margins), moved)
         if kept:
             assert_array_equal(shards.fetch(lambda shard: shard.state.bill.decisions), decided)
-    expected = np.zeros((3, 4 if rewarded else 3))
+    expected = np.zeros((3, 4 if priced else 3))
     np.add.at(expected, (y, decided), 1)
     assert_array_equal(found, expected)

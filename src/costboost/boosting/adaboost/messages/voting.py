@@ -85,8 +85,8 @@ class VoteClasses(Message):
     ----------
     votes : int64 array of shape (L,)
     values : float64 array of shape (L,)
-    rewards : float64 array of shape (K, A), or without entries
-        What each action is worth per vote; without, the largest margin decides.
+    prices : float64 array of shape (K, A), or without entries
+        What each action costs per vote; without, the largest margin decides.
     scale : float
     kept : bool
         Whether decisions are kept, to be priced.
@@ -94,7 +94,7 @@ class VoteClasses(Message):
 
     votes: Int64
     values: Floats
-    rewards: Floats
+    prices: Floats
     scale: float
     kept: bool
 
@@ -105,9 +105,9 @@ class VoteClasses(Message):
         state = shard.state
         n_classes = state.n_classes
         decisions = state.bill.room() if self.kept else np.zeros(0, np.uint8)
-        confusion = np.zeros((n_classes, max(n_classes, self.rewards.shape[1])), np.int64)
+        confusion = np.zeros((n_classes, max(n_classes, self.prices.shape[1])), np.int64)
         weights = NONE if state.sample_weights is None else state.sample_weights
-        votes = (self.votes, self.values, self.rewards, weights, self.scale)
+        votes = (self.votes, self.values, self.prices, weights, self.scale)
         rows = (state.margins, shard.starts, shard.leaves)
         _vote_kernels.vote_classes(*rows, *votes, decisions, confusion)
         return confusion
