@@ -5,13 +5,14 @@ from __future__ import annotations
 import numbers
 import sys
 import warnings
+from collections.abc import Iterable
 from math import isinf
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs  # type: ignore[import-untyped]
 from numpy.typing import NDArray
-from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
+from sklearn.utils import InputTags, assert_all_finite, check_random_state, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_y,
@@ -262,6 +263,20 @@ def check_learner(name: str, learner: Any) -> None:
             f"{name}={learner!r} must be an estimator as scikit-learn's are, but it has no "
             f"{' and no '.join(lacking)}."
         )
+
+
+def set_input_tags(tags: Any, learners: Iterable[Any]) -> None:
+    """Say which tables are taken: those that all learners take, who get them as they are.
+
+    None stands for our own, which take every kind; one without tags takes plain tables alone.
+    """
+    theirs = [
+        get_tags(learner).input_tags if hasattr(learner, "__sklearn_tags__") else InputTags()
+        for learner in learners
+        if learner is not None
+    ]
+    for kind in ("allow_nan", "sparse", "categorical", "string"):
+        setattr(tags.input_tags, kind, all(getattr(own, kind) for own in theirs))
 
 
 def check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
