@@ -15,6 +15,7 @@ from costboost.inputs.arrays import (
     encode,
     is_missing,
     mean_paid,
+    missing_in,
     read_labels,
     read_numbers,
     read_proba,
@@ -95,10 +96,14 @@ def test_nothing_stands_under_a_mask():
 
 
 def test_what_stands_for_no_value():
-    for nothing in (None, np.nan, np.float64("nan"), pd.NA, pd.NaT):
+    for nothing in (None, np.nan, np.float64("nan"), np.float32("nan"), pd.NA, pd.NaT):
         assert is_missing(nothing)
     for something in (0, "", "nan", False, np.inf):
         assert not is_missing(something)
+    assert missing_in(np.array(["a", pd.NA, 0, None], dtype=object)).tolist() == [0, 1, 0, 1]
+    assert missing_in(np.array(["2020", "NaT"], dtype="M8[ns]")).tolist() == [0, 1]
+    assert missing_in(np.array([1.0, np.nan])).tolist() == [0, 1]
+    assert not missing_in(np.array(["", "nan"])).any()
 
 
 def test_weights_may_be_0_but_not_all_of_them():

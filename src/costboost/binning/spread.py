@@ -34,7 +34,7 @@ from costboost.binning.questions import (
     Windows,
 )
 from costboost.binning.reading import categorical_mask, check_not_empty
-from costboost.binning.weighing import check_some_weight
+from costboost.inputs.arrays import check_some_weight
 
 __all__ = ["Send", "spread_binner"]
 
@@ -134,7 +134,7 @@ def _heading(described: Description) -> _Heading:
             "rows, or to none."
         )
     if described.grid is not None:
-        check_some_weight(described.grid)
+        check_some_weight(described.grid.largest)
     return heading
 
 

@@ -78,7 +78,21 @@ def as_array(value: ArrayLike, name: str) -> NDArray[Any]:
 
 def is_missing(value: Any) -> bool:
     """Whether an object stands for no value: None, NaN, or what pandas has for them."""
-    return type(value).__name__ in NOTHING or (isinstance(value, float) and value != value)
+    number = isinstance(value, float | np.floating)
+    return type(value).__name__ in NOTHING or bool(number and value != value)
+
+
+def missing_in(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which values of an array are missing, (n,).
+
+    Examples
+    --------
+    >>> missing_in(np.array(["a", None], dtype=object)).tolist()
+    [False, True]
+    """
+    if values.dtype.kind == "O":
+        return np.fromiter(map(is_missing, values), dtype=np.bool_, count=len(values))
+    return np.asarray(values != values)  # NaN, and dates that are none
 
 
 def _float_of(item: Any) -> float | None:
@@ -187,9 +201,15 @@ def read_weights(
             f"row {at[0]}: sample_weight is {float(weights[at]):g}; weights must be finite, not "
             f"negative, and at most {LARGEST_COST:g}."
         )
-    if some and n_samples and not weights.any():
-        raise ValueError("sample_weight is zero for every row; at least one must be positive.")
+    if some and n_samples:
+        check_some_weight(float(weights.max()))
     return weights
+
+
+def check_some_weight(heaviest: float) -> None:
+    """Raise if the largest of all weights is 0."""
+    if not heaviest > 0.0:
+        raise ValueError("sample_weight is zero for every row; at least one must be positive.")
 
 
 def mean_paid(paid: FloatArray, sample_weight: ArrayLike | None) -> float:
@@ -248,7 +268,7 @@ def encode(labels: NDArray[Any], values: ArrayLike, name: str) -> CodeArray:
         order = np.argsort(labels)
         at = np.searchsorted(labels, given, sorter=order)
         codes = order[np.minimum(at, labels.size - 1)].astype(np.intp, copy=False)
-        codes = np.where(labels[codes] == given, codes, -1)
+        codes[labels[codes] != given] = -1
     else:
         position = {label: i for i, label in enumerate(labels.tolist())}
         found = (position.get(value, -1) for value in given.tolist())
