@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 
 from costboost.inputs.arrays import (
     as_array,
-    check_codes,
+    check_encoded,
     encode,
     is_missing,
     mean_paid,
@@ -171,9 +171,9 @@ def test_values_are_found_among_unsorted_labels():
 
 
 def test_codes_lie_within_their_labels():
-    assert check_codes(np.array([0, 2], dtype=np.uint8), 3, "y").tolist() == [0, 2]
-    assert check_codes(np.array([], dtype=int), 3, "y").size == 0
-    with pytest.raises(ValueError, match=r"row 1: y has code 3, not in 0 \.\. 2"):
-        check_codes([0, 3], 3, "y")
-    with pytest.raises(ValueError, match="y must be integer codes"):
-        check_codes([0.0], 3, "y")
+    assert check_encoded(np.array([0, 2], dtype=np.uint8), 3, "y").tolist() == [0, 2]
+    assert check_encoded(np.array([], dtype=int), 3, "y").size == 0
+    with pytest.raises(ValueError, match=r"row 1: y has number 3, not in 0 \.\. 2"):
+        check_encoded([0, 3], 3, "y")
+    with pytest.raises(ValueError, match="y must be whole numbers"):
+        check_encoded([0.0], 3, "y")

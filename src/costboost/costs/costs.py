@@ -30,7 +30,7 @@ class Costs(Makers):
     This constructor is for two classes; `from_matrix` takes any number of classes and actions,
     `of_rows` takes a price per row. `bind` ties costs to the labels of a data set; what needs
     labels (`of_labels`, `of_errors`, `decide`, `total` ...) works on bound costs. With
-    ``encoded=True`` methods take and return codes, 0 .. K - 1 or 0 .. A - 1, instead of labels.
+    ``encoded=True`` methods take and return numbers, 0 .. K - 1 or 0 .. A - 1, instead of labels.
 
     Per-row costs are cut by row like an array, so scikit-learn's splitters and meta-estimators
     give each fold its own rows; constant costs have one row, are not cut, and pass whole. So do
@@ -207,7 +207,7 @@ class Costs(Makers):
             True labels.
         """
         s = self._knowing(encoded, y)._state
-        return pricing.of_labels(s, binding.codes_of_labels(s, y, encoded))
+        return pricing.of_labels(s, binding.numbers_of_labels(s, y, encoded))
 
     def of_class(self, k: int) -> tuple[FloatArray, ...]:
         """Return the price of each action for rows of one class, by its number: nothing is copied.
@@ -270,9 +270,9 @@ class Costs(Makers):
         binding.refuse_unless_square(s, "of_errors")
         if how not in ("mean", "max"):
             raise ValueError(f"how must be 'mean' or 'max', but {how!r} was given.")
-        codes = binding.codes_of_labels(s, y, encoded)
-        right = codes if target is None else binding.codes_of_labels(s, target, encoded)
-        return pricing.of_misses(pricing.of_labels(s, codes), right, how)
+        numbers = binding.numbers_of_labels(s, y, encoded)
+        right = numbers if target is None else binding.numbers_of_labels(s, target, encoded)
+        return pricing.of_misses(pricing.of_labels(s, numbers), right, how)
 
     def cheapest_labels(self, y: ArrayLike, *, encoded: bool = False) -> NDArray[Any]:
         """Return the label that is cheapest to answer for each row: what training aims at.
@@ -286,8 +286,8 @@ class Costs(Makers):
         """
         s = self._knowing(encoded, y)._state
         binding.refuse_unless_square(s, "cheapest_labels")
-        codes = binding.codes_of_labels(s, y, encoded)
-        best = pricing.cheapest_labels(pricing.of_labels(s, codes), codes)
+        numbers = binding.numbers_of_labels(s, y, encoded)
+        best = pricing.cheapest_labels(pricing.of_labels(s, numbers), numbers)
         return binding.labels_of_actions(s, best, encoded)
 
     def mean(self, sample_weight: ArrayLike | None = None, *, y: ArrayLike | None = None) -> Costs:
@@ -395,7 +395,7 @@ class Costs(Makers):
         both = (y, predicted) if self.is_square else (y,)
         costs = self._knowing(encoded, *both)
         prices = costs.of_labels(y, encoded=encoded)
-        taken = binding.codes_of_actions(costs._state, predicted, encoded)
+        taken = binding.numbers_of_actions(costs._state, predicted, encoded)
         return pricing.paid(prices, taken, "predicted")
 
     def total(
@@ -437,8 +437,9 @@ class Costs(Makers):
         (1, 3.0)
         """
         s = self._knowing(encoded, y)._state
-        codes = binding.codes_of_labels(s, y, encoded)
-        best, cost = pricing.cheapest_constant(s, codes, read_weights(sample_weight, codes.size))
+        numbers = binding.numbers_of_labels(s, y, encoded)
+        weights = read_weights(sample_weight, numbers.size)
+        best, cost = pricing.cheapest_constant(s, numbers, weights)
         return binding.labels_of_actions(s, best, encoded).tolist()[0], cost
 
 

@@ -162,9 +162,9 @@ def refuse_masked(y: Any) -> None:
         )
 
 
-def check_weighted_classes(codes: NDArray[Any], weights: Floats | None) -> None:
+def check_weighted_classes(labels: NDArray[Any], weights: Floats | None) -> None:
     """Raise where no weight is left to all classes but one."""
-    if weights is not None and len(np.unique(codes[weights > 0.0])) < 2:
+    if weights is not None and len(np.unique(labels[weights > 0.0])) < 2:
         raise ValueError(
             "sample_weight leaves rows of fewer than two classes: give positive weights to rows of "
             "at least two classes."
@@ -200,13 +200,13 @@ def _kind(label: Any) -> str:
 
 def check_labels(X: Any, y: Any) -> tuple[NDArray[Any], Int64]:
     """Return the sorted classes and each row's class number; at least two classes."""
-    classes, codes = np.unique(read_targets(X, y), return_inverse=True)
+    classes, labels = np.unique(read_targets(X, y), return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
             f"y holds 1 class only, {plain(classes[0])!r}; a classifier needs rows of at least two "
             "classes. Give more rows, or predict that class."
         )
-    return classes, codes.astype(np.int64)
+    return classes, labels.astype(np.int64)
 
 
 def plain(value: Any) -> Any:
