@@ -180,7 +180,18 @@ def calibrate_fitted(
 ) -> CalibratedScores:
     """Calibrate a model that was trained elsewhere, on rows that it has not seen.
 
-    The parameters are those of `calibrate_folds`; ``scores`` are the model's scores of these rows.
+    Parameters
+    ----------
+    model : object
+        What `CalibratedScores` keeps.
+    scores : array-like of shape (n_samples,) or (n_samples, K)
+        The model's scores of these rows.
+    y, classes, method, margins, sample_weight
+        As in `calibrate_folds`.
+
+    Returns
+    -------
+    CalibratedScores
 
     Examples
     --------

@@ -107,6 +107,10 @@ def make_bill(rows: TableRows, decided: dict[str, NDArray[Any]], seed: int, scre
         With their truth.
     decided : dict of str -> ndarray of shape (n,)
         What models decided.
+    seed : int
+        Of the resampling behind the intervals.
+    screen : Screen
+        Where it is told how far that is.
     """
     constant = _constants(rows)
     today = {} if rows.current is None else {TODAY: rows.current}

@@ -102,7 +102,13 @@ class Costs(Makers):
         n_samples: int | None = None,
         table: Any = None,
     ) -> Costs:
-        """Turn every accepted form into a ``Costs``; see `as_costs`."""
+        """Turn every accepted form into a ``Costs``.
+
+        Parameters
+        ----------
+        value, classes, n_samples, table
+            As in `as_costs`.
+        """
         costs = value
         if not isinstance(costs, Costs):
             costs = cls._of(undoubted(reading.read_value(value)))
@@ -143,6 +149,11 @@ class Costs(Makers):
 
         Costs by `fp` and `fn` that are not yet bound are read by it. What is bound, or was given as
         a matrix, keeps its prices: it only says what `fp`, `thresholds` and curves are about.
+
+        Parameters
+        ----------
+        label : label
+            Of the positive class.
 
         Examples
         --------
@@ -205,6 +216,9 @@ class Costs(Makers):
         ----------
         y : array-like of shape (n_samples,)
             True labels.
+        encoded : bool, default=False
+            Whether labels and actions are numbers, 0 .. K - 1 and 0 .. A - 1, in place of
+            themselves.
         """
         s = self._knowing(encoded, y)._state
         return pricing.of_labels(s, binding.numbers_of_labels(s, y, encoded))
@@ -254,6 +268,9 @@ class Costs(Makers):
             How the wrong answers of more than two classes become one price.
         target : array-like of shape (n_samples,), default=None
             The label that counts as right; None is `y`.
+        encoded : bool, default=False
+            Whether labels and actions are numbers, 0 .. K - 1 and 0 .. A - 1, in place of
+            themselves.
 
         Examples
         --------
@@ -283,6 +300,9 @@ class Costs(Makers):
         ----------
         y : array-like of shape (n_samples,)
             True labels.
+        encoded : bool, default=False
+            Whether labels and actions are numbers, 0 .. K - 1 and 0 .. A - 1, in place of
+            themselves.
         """
         s = self._knowing(encoded, y)._state
         binding.refuse_unless_square(s, "cheapest_labels")
@@ -372,6 +392,9 @@ class Costs(Makers):
         ----------
         proba : array-like of shape (n_samples, K)
             Class probabilities, columns in the order of the classes.
+        encoded : bool, default=False
+            Whether labels and actions are numbers, 0 .. K - 1 and 0 .. A - 1, in place of
+            themselves.
 
         Examples
         --------
@@ -391,6 +414,9 @@ class Costs(Makers):
         ----------
         y, predicted : array-like of shape (n_samples,)
             True labels, and labels of the actions taken.
+        encoded : bool, default=False
+            Whether labels and actions are numbers, 0 .. K - 1 and 0 .. A - 1, in place of
+            themselves.
         """
         both = (y, predicted) if self.is_square else (y,)
         costs = self._knowing(encoded, *both)
@@ -412,6 +438,9 @@ class Costs(Makers):
         ----------
         y, predicted, sample_weight : array-like of shape (n_samples,)
             True labels, labels of the actions taken, and weights of the rows.
+        encoded : bool, default=False
+            Whether labels and actions are numbers, 0 .. K - 1 and 0 .. A - 1, in place of
+            themselves.
 
         Examples
         --------
@@ -430,6 +459,9 @@ class Costs(Makers):
         ----------
         y, sample_weight : array-like of shape (n_samples,)
             True labels, and weights of the rows.
+        encoded : bool, default=False
+            Whether labels and actions are numbers, 0 .. K - 1 and 0 .. A - 1, in place of
+            themselves.
 
         Examples
         --------

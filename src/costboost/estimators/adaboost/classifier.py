@@ -156,8 +156,9 @@ class CostBoostClassifier(
         that had no part in that; a map fitted to the rows that choose the round would be
         flattered by them.
     tol : float, default="auto"
-        A fall by less than this share of the best cost, or loss, does not count. "auto" is 0, in
-        the recipe .002 below 10,000 rows.
+        A fall by less than this share of the best cost, or loss, does not count. "auto" is 0 in a
+        named method; in the recipe it is .002, but 0 for two classes from 10,000 rows on, which
+        log loss boosts.
     warm_start : bool, default=False
         Continue from the rounds of the last ``fit``, which had it too (same data, larger
         `n_estimators`). Other data, or another method, are refused.
@@ -190,11 +191,14 @@ class CostBoostClassifier(
         for each of these up to `n_iter_`.
     cost_bound_ : ndarray of shape (n_iter_,), for AdaCost and CGAda with two classes
         sum c * prod Z: the theorem's bound of the training cost (plus what right answers cost).
-    validation_cost_ : ndarray of shape (n_rounds,), with early stopping
-        The mean cost of the held-out rows after each round.
+    validation_cost_ or validation_loss_ : ndarray of shape (n_rounds,), of a named method
+        What early stopping goes by on the held-out rows after each round: their mean cost, or
+        another metric.
     validation_loss_, validation_rounds_ : ndarrays of shape (n_looks,), of the recipe
-        The log loss of the rows that the folds left out, and the number of rounds at that look:
-        one every 10 rounds, and one at the end. `n_iter_` is the number at the least.
+        What early stopping goes by (the log loss, unless `early_stopping_metric` says otherwise) on
+        the rows that the folds left out, and the number of rounds at that look: one every 10
+        rounds, and one at the end. `n_iter_` is the number at the look that was chosen (see
+        `method`).
     eval_results_ : dict of ndarrays, with several eval sets
         What early stopping goes by, on each set by name, after each round.
     estimators_ : list of classifiers, if `estimator` was given

@@ -117,7 +117,8 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
         lambda_t * learning_rate.
     train_loss_ : ndarray of shape (n_iter_,)
         The mean loss of the training rows after each round.
-    validation_loss_ : ndarray, with early stopping
+    validation_loss_ : ndarray of shape (n_rounds,), with early stopping
+        What it goes by on the held-out rows after each round: their mean loss, or another metric.
     eval_results_ : dict of ndarrays, with several eval sets
         What early stopping goes by, on each set by name, after each round.
     estimators_ : list of lists of regressors, if `estimator` was given

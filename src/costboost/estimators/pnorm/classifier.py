@@ -146,8 +146,8 @@ class PNormBoostClassifier(
         "search") and if every tree was the best possible.
     train_cost_ : ndarray of shape (n_iter_,)
         The cost of the training rows' decisions after each round.
-    validation_cost_ : ndarray of shape (n_rounds,), with early stopping
-        The mean cost of the held-out rows after each round.
+    validation_cost_ or validation_loss_ : ndarray of shape (n_rounds,), with early stopping
+        What it goes by on the held-out rows after each round: their mean cost, or another metric.
     eval_results_ : dict of ndarrays, with several eval sets
         What early stopping goes by, on each set by name, after each round.
     estimators_ : list of classifiers, if `estimator` was given
