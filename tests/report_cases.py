@@ -1,7 +1,9 @@
 """Reports of every kind of model and prices, small enough to be made in a second each."""
 
+import base64
 import json
 import re
+import zlib
 from functools import cache
 
 import numpy as np
@@ -173,3 +175,24 @@ def two_class_rows(proba, truth, costs=None, **given):
     bound = (costs or Costs(fp=1, fn=10)).bind([0, 1], len(truth))
     both = np.column_stack([1 - np.asarray(proba), np.asarray(proba)])
     return PageRows(bound=bound, prices=read_prices(bound), proba=both, truth=truth, **given)
+
+
+def unpack(text, heads, n_rows):
+    """Return the arrays of a page: what its JavaScript reads."""
+    body = np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype=np.uint8)
+    arrays, at = {}, 0
+    for head in heads:
+        size = head["planes"] * n_rows
+        table = np.zeros((n_rows, 8), dtype=np.uint8)
+        table[:, : head["planes"]] = body[at : at + size].reshape(-1, n_rows).T
+        arrays[head["name"]] = restore(head, table.view("<u8")[:, 0])
+        at += size
+    return arrays
+
+
+def restore(head, whole):
+    """Return one array of a page, by its whole numbers."""
+    if head["kind"] == "whole":
+        return np.asarray((whole.astype(np.float64) - head["offset"]) / head["divisor"])
+    bits = np.cumsum(whole, dtype=np.uint64) if head["kind"] == "sorted" else whole
+    return np.asarray(bits.view(np.float64))

@@ -98,6 +98,8 @@ class Story:
     fee : float
     threshold : float
         The tuned one.
+    n_train : int
+        The number of training rows.
     model, X : CostBoostClassifier and table
         Calibrated AdaMEC, and the test rows as it sees them.
     seconds : float

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,6 +11,7 @@ from numpy.testing import assert_array_equal
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
 from calibration_cases import seeds
+from costboost import CostBoostClassifier
 from costboost.calibration import (
     calibration_folds,
     calibration_splits,
@@ -211,12 +213,25 @@ def test_copies_give_way_to_groups_and_splitters():
         ([[1], [2], [3]], r"groups has shape \(3, 1\)"),
         (["a", None, "b"], "row 1: groups is None"),
         ([1.0, 2.0, np.nan], "row 2: groups is nan"),
+        (np.array([1, pd.NA, 2], dtype=object), "row 1: groups is <NA>"),
+        (np.array(["2020", "NaT", "2021"], dtype="M8[ns]"), "row 1: groups is NaT"),
         (np.array(["a", 1, "b"], dtype=object), "groups are of different kinds"),
     ],
 )
 def test_groups_that_are_refused(groups, message):
     with pytest.raises(ValueError, match=message):
         read_groups(groups, 3)
+
+
+@pytest.mark.parametrize(("dtype", "names"), [("Int64", [1, 2, 3]), ("string", ["a", "b", "c"])])
+def test_a_fit_refuses_groups_that_pandas_misses(dtype, names):
+    X, y = np.arange(12.0).reshape(-1, 1), np.tile([0, 1], 6)
+    groups = pd.Series(names * 4, dtype=dtype)
+    model = CostBoostClassifier("adamec", 2, cv=3, random_state=0)
+    assert model.fit(X, y, groups=groups).n_iter_ > 0
+    groups[7] = None
+    with pytest.raises(ValueError, match="row 7: groups is "):
+        model.fit(X, y, groups=groups)
 
 
 def test_groups_are_numbered_in_their_order():

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from costboost.cli import bill as bills
-from costboost.cli.rows import Rows
+from costboost.cli.rows import TableRows
 from costboost.cli.screen import Screen
 from costboost.costs import Costs
 
@@ -19,7 +19,9 @@ def make_rows(n, seed=0, groups=None):
     frame = pl.DataFrame({"amount": amount})
     costs = Costs(fp=8, tp=8, fn=amount).bind([0, 1])
     today = (rng.uniform(size=n) < 0.5).astype(int)
-    return Rows(frame=frame, X=frame, costs=costs, positive=1, y=y, current=today, groups=groups)
+    return TableRows(
+        frame=frame, X=frame, costs=costs, positive=1, y=y, current=today, groups=groups
+    )
 
 
 def test_lines_are_sums_and_intervals_have_the_right_width():
@@ -71,7 +73,7 @@ def test_groups_are_resampled_whole():
 def test_few_rows_and_any_unit_of_money(n, size):
     rows = make_rows(n)
     plain = bills.make_bill(rows, {"the model": rows.truth}, 0, SCREEN)
-    scaled = Rows(**{**vars(rows), "costs": rows.costs * size})
+    scaled = TableRows(**{**vars(rows), "costs": rows.costs * size})
     for one, other in zip(
         plain.lines,
         bills.make_bill(scaled, {"the model": rows.truth}, 0, SCREEN).lines,

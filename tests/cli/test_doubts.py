@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from costboost.cli.doubts import telling_columns
-from costboost.cli.rows import Rows
+from costboost.cli.rows import TableRows
 from costboost.costs import Costs
 
 N = 500
@@ -31,11 +31,11 @@ NOISE = RNG.normal(size=N)
 def test_what_a_column_tells(column, tells):
     X = pl.DataFrame({"x": column, "text": ["a"] * N})
     costs = Costs(fp=1, fn=2).bind([0, 1])
-    rows = Rows(frame=X, X=X, costs=costs, positive=1, y=Y)
+    rows = TableRows(frame=X, X=X, costs=costs, positive=1, y=Y)
     assert telling_columns(rows) == (["x"] if tells else [])
 
 
 def test_without_a_positive_class_nothing_is_said():
     X = pl.DataFrame({"x": Y})
-    rows = Rows(frame=X, X=X, costs=Costs(fp=1, fn=2).bind([0, 1]), positive=None, y=Y)
+    rows = TableRows(frame=X, X=X, costs=Costs(fp=1, fn=2).bind([0, 1]), positive=None, y=Y)
     assert telling_columns(rows) == []

@@ -9,7 +9,7 @@ import pytest
 from costboost.cli.bill import MODEL, NOTHING, PERFECT, Answers, Bill, Line
 from costboost.cli.columns import Choice, Feature
 from costboost.cli.money import Money
-from costboost.cli.rows import Rows
+from costboost.cli.rows import TableRows
 from costboost.cli.screen import Screen
 from costboost.cli.words import (
     classes_text,
@@ -128,7 +128,7 @@ def asked(size=1.0):
     frame = pl.DataFrame({"a": fn, "b": fn})
     costs = (Costs(fp=8, tp=1, fn=fn) * size).bind([0, 1])
     truth = np.array([1, 0, 0, 1])
-    rows = Rows(frame=frame, X=frame, costs=costs, positive=1, y=truth)
+    rows = TableRows(frame=frame, X=frame, costs=costs, positive=1, y=truth)
     proba = np.column_stack([1 - P, P])
     answers = Answers(costs.decide(proba), proba, costs.expected(proba))
     return rows, answers
@@ -175,7 +175,7 @@ def test_sure_answers_have_no_deviation():
 
 def test_without_a_positive_class_or_prices_less_is_found():
     rows, answers = asked()
-    nobody = Rows(**{**vars(rows), "positive": None})
+    nobody = TableRows(**{**vars(rows), "positive": None})
     assert set(found_of(nobody, answers._replace(expected=None))) == {"rounds"}
 
 

@@ -86,17 +86,17 @@ def test_the_positive_class_is_forgotten_with_the_other_one():
 
 def test_labels_and_codes_are_checked_by_row():
     state = binding.bind(read_binary(1, [2, 3], positive="b"), ["b", "a"], 2)
-    assert binding.codes_of_labels(state, ["a", "b"], encoded=False).tolist() == [1, 0]
-    assert binding.codes_of_actions(state, [1, 0], encoded=True).tolist() == [1, 0]
+    assert binding.numbers_of_labels(state, ["a", "b"], encoded=False).tolist() == [1, 0]
+    assert binding.numbers_of_actions(state, [1, 0], encoded=True).tolist() == [1, 0]
     assert binding.labels_of_actions(state, np.array([1, 1, 0]), False).tolist() == ["a", "a", "b"]
     with pytest.raises(ValueError, match="These costs have 2 rows, but y has 1"):
-        binding.codes_of_labels(state, ["a"], encoded=False)
+        binding.numbers_of_labels(state, ["a"], encoded=False)
     with pytest.raises(ValueError, match="row 1: predicted has the label 'c'"):
-        binding.codes_of_actions(state, ["a", "c"], encoded=False)
-    with pytest.raises(ValueError, match="row 0: predicted has code -1"):
-        binding.codes_of_actions(state, [-1, 0], encoded=True)
+        binding.numbers_of_actions(state, ["a", "c"], encoded=False)
+    with pytest.raises(ValueError, match="row 0: predicted has number -1"):
+        binding.numbers_of_actions(state, [-1, 0], encoded=True)
     with pytest.raises(ValueError, match=r"bind\(classes\) these costs first"):
-        binding.codes_of_labels(read_rows([1.0]), ["a"], encoded=False)
+        binding.numbers_of_labels(read_rows([1.0]), ["a"], encoded=False)
 
 
 def test_what_has_other_decisions_is_named_when_refused():

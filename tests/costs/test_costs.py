@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from costboost.costs import Costs, as_costs
-from costboost.inputs.arrays import check_codes
+from costboost.inputs.arrays import check_encoded
 from costs_cases import LOAN, SQUARE
 
 
@@ -108,9 +108,9 @@ def test_as_costs_forms():
         (lambda: Costs(1, [2, 3]).mean([1]), "one weight for each of the 2 rows"),
         (lambda: Costs(1, [2, 3]).mean([1, -1]), "row 1: sample_weight is -1"),
         (lambda: Costs(1, [2, 3]).mean([0, 0]), "zero for every row"),
-        (lambda: Costs(1, 2).of_labels([0, 2], encoded=True), "row 1: y has code 2"),
-        (lambda: Costs(1, 2).of_labels([0.0], encoded=True), "integer codes"),
-        (lambda: check_codes([[1]], 2, "y"), "integer codes"),
+        (lambda: Costs(1, 2).of_labels([0, 2], encoded=True), "row 1: y has number 2"),
+        (lambda: Costs(1, 2).of_labels([0.0], encoded=True), "whole numbers"),
+        (lambda: check_encoded([[1]], 2, "y"), "whole numbers"),
     ],
 )
 def test_misuse_says_what_to_do(build, message):

@@ -11,10 +11,11 @@ from numpy.testing import assert_array_equal
 
 from costboost.inputs.arrays import (
     as_array,
-    check_codes,
+    check_encoded,
     encode,
     is_missing,
     mean_paid,
+    missing_in,
     read_labels,
     read_numbers,
     read_proba,
@@ -95,10 +96,14 @@ def test_nothing_stands_under_a_mask():
 
 
 def test_what_stands_for_no_value():
-    for nothing in (None, np.nan, np.float64("nan"), pd.NA, pd.NaT):
+    for nothing in (None, np.nan, np.float64("nan"), np.float32("nan"), pd.NA, pd.NaT):
         assert is_missing(nothing)
     for something in (0, "", "nan", False, np.inf):
         assert not is_missing(something)
+    assert missing_in(np.array(["a", pd.NA, 0, None], dtype=object)).tolist() == [0, 1, 0, 1]
+    assert missing_in(np.array(["2020", "NaT"], dtype="M8[ns]")).tolist() == [0, 1]
+    assert missing_in(np.array([1.0, np.nan])).tolist() == [0, 1]
+    assert not missing_in(np.array(["", "nan"])).any()
 
 
 def test_weights_may_be_0_but_not_all_of_them():
@@ -166,9 +171,9 @@ def test_values_are_found_among_unsorted_labels():
 
 
 def test_codes_lie_within_their_labels():
-    assert check_codes(np.array([0, 2], dtype=np.uint8), 3, "y").tolist() == [0, 2]
-    assert check_codes(np.array([], dtype=int), 3, "y").size == 0
-    with pytest.raises(ValueError, match=r"row 1: y has code 3, not in 0 \.\. 2"):
-        check_codes([0, 3], 3, "y")
-    with pytest.raises(ValueError, match="y must be integer codes"):
-        check_codes([0.0], 3, "y")
+    assert check_encoded(np.array([0, 2], dtype=np.uint8), 3, "y").tolist() == [0, 2]
+    assert check_encoded(np.array([], dtype=int), 3, "y").size == 0
+    with pytest.raises(ValueError, match=r"row 1: y has number 3, not in 0 \.\. 2"):
+        check_encoded([0, 3], 3, "y")
+    with pytest.raises(ValueError, match="y must be whole numbers"):
+        check_encoded([0.0], 3, "y")

@@ -8,10 +8,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils import get_tags
 
-from costboost import (
-    Costs,
-)
+from costboost import CostBoostClassifier, Costs
 from costboost.inputs import checks
 from inputs_cases import CLASSIFIERS, N, X, Y
 
@@ -258,3 +257,31 @@ def test_how_many_columns_a_node_looks_at(asked, n_features, count):
 def test_numbers_of_columns_that_are_refused(asked):
     with pytest.raises(ValueError, match="max_features="):
         checks.count_features(asked, 9)
+
+
+class Untagged:
+    """A learner that scikit-learn can clone, and that says nothing of tables."""
+
+    def get_params(self, deep=True):
+        return {}
+
+    def set_params(self, **params):
+        return self
+
+    def fit(self, X, y, sample_weight=None):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return (X[:, 0] > 0).astype(int)
+
+
+def test_a_learner_without_tags_takes_plain_tables():
+    checks.check_learner("estimator", Untagged())
+    tags = get_tags(LogisticRegression())
+    checks.set_input_tags(tags, [])
+    assert tags.input_tags.allow_nan
+    checks.set_input_tags(tags, [None, Untagged()])
+    assert not tags.input_tags.allow_nan
+    assert not tags.input_tags.sparse
+    assert CostBoostClassifier("adaboost", 2, Untagged()).fit(X, X[:, 0] > 0.5).n_iter_ > 0

@@ -65,7 +65,7 @@ def test_prices_are_those_of_the_true_class_and_paid_are_those_of_the_decision()
     found = realise([0, 1, 1], [1, 0, 1], [0, 0, 0], costs=costs)
     assert found.prices.tolist() == [[0, 1], [20, 5], [30, 5]]
     assert [paid.tolist() for paid in found.paid] == [[1, 20, 5], [0, 20, 30]]
-    assert [codes.tolist() for codes in found.codes] == [[1, 0, 1], [0, 0, 0]]
+    assert [part.tolist() for part in found.numbers] == [[1, 0, 1], [0, 0, 0]]
     assert take(found.prices, array(1, 1, 0)).tolist() == [1, 5, 30]
 
 

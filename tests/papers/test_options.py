@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from costboost.papers.options import Options, load_set, read_options
+from costboost.papers.options import Options, load_set, load_two_classes, read_options
 
 
 def test_options_are_read(tmp_path, capsys):
@@ -20,6 +20,9 @@ def test_a_set_that_needs_no_folder():
     data = load_set("breast_cancer")
     assert isinstance(data.X, np.ndarray)
     assert data.positive in data.y
+    X, positive = load_two_classes("breast_cancer", None)
+    np.testing.assert_array_equal(X, data.X)
+    np.testing.assert_array_equal(positive == 1, data.y == data.positive)
 
 
 def test_sets_are_chosen_by_name(tmp_path):

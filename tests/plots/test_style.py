@@ -15,10 +15,12 @@ from costboost.plots.style import (
     highest,
     number,
     once,
+    point,
     points_across,
     right_of,
     share,
     show_legend,
+    tagged,
     tick_texts,
 )
 from pictures import legend_texts
@@ -79,6 +81,16 @@ def test_lines_of_the_axes_are_drawn_once_and_do_not_count_as_curves():
     ax.plot([0, 1], [2, 3], **curve_style(ax, {}))
     assert highest(ax) == 3
     assert len(ax.lines) == 2
+
+
+@pytest.mark.parametrize("marker", ["o", "D"])
+def test_a_point_is_whole_at_the_edge_and_no_curve(marker):
+    _, ax = plt.subplots()
+    drawn = point(ax, 1.0, 2.0, "red", marker, zorder=6)
+    assert (drawn.get_xydata().tolist(), drawn.get_marker()) == ([[1.0, 2.0]], marker)
+    assert (drawn.get_color(), drawn.get_zorder()) == ("red", 6)
+    assert not drawn.get_clip_on()
+    assert tagged(ax, CURVE) == []
 
 
 def test_models_come_first_in_the_legend_and_an_empty_one_is_not_shown():

@@ -10,10 +10,9 @@ import pytest
 import costboost.report.page
 from costboost.report.contents import Contents, template_parts
 from costboost.report.figures import compute_figures
-from costboost.report.packing import unpack
 from costboost.report.subject import Subject
 from costboost.report.tables import Words
-from report_cases import two_class_rows
+from report_cases import two_class_rows, unpack
 
 
 def contents(rows, X=None, **given):

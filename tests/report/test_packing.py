@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from costboost.report.packing import _pack, pack_rows, unpack
-from report_cases import CASES
+from costboost.report.packing import _pack, pack_rows
+from report_cases import CASES, restore, unpack
 
 floats = st.floats(allow_nan=False, allow_infinity=False, width=64)
 
@@ -26,9 +26,7 @@ def test_any_numbers_come_back(numbers, is_sorted):
     head, body = _pack("x", values)
     table = np.zeros((len(values), 8), dtype=np.uint8)
     table[:, : head["planes"]] = np.frombuffer(body, np.uint8).reshape(-1, len(values)).T
-    from costboost.report.packing import _restore
-
-    assert bits(_restore(head, table.view("<u8")[:, 0])) == bits(values)
+    assert bits(restore(head, table.view("<u8")[:, 0])) == bits(values)
 
 
 def test_amounts_in_cents_are_kept_as_such():

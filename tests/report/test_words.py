@@ -7,11 +7,10 @@ from sklearn.naive_bayes import GaussianNB
 
 from costboost import Costs, make_report
 from costboost.report import words as say
-from costboost.report.packing import unpack
 from costboost.report.rounding import rounded
 from costboost.report.subject import Subject
 from costboost.report.tables import Words
-from report_cases import FRAUD, data_of, fraud_model, fraud_rows, text_of, two_class_rows
+from report_cases import FRAUD, data_of, fraud_model, fraud_rows, text_of, two_class_rows, unpack
 
 
 def test_only_scores_truths_and_prices_leave_the_table():

@@ -19,7 +19,7 @@ from costboost.binning.weighing import RowWeights
 from costboost.runtime.threads import run, worthwhile
 
 __all__ = [
-    "Bins",
+    "ColumnBins",
     "cut_ordered",
     "cut_table",
     "distinct_values",
@@ -37,7 +37,7 @@ _LOW_BITS = np.int32(0x7FFFFFFF)
 _NO_INTEGERS = np.empty(0, dtype=np.int64)
 
 
-class Bins(NamedTuple):
+class ColumnBins(NamedTuple):
     """What is learnt of one column: see `binning.Binner`."""
 
     edges: Floats
@@ -51,7 +51,7 @@ def cut_table(
     is_categorical: NDArray[np.bool_],
     max_bins: int,
     n_threads: int,
-) -> list[Bins]:
+) -> list[ColumnBins]:
     """Cut every column of a table into at most `max_bins` bins; see `binning.fit_binner`."""
     cut = partial(_cut_group, table, weights, is_categorical, max_bins)
     workers, groups = _column_groups(table, weights, n_threads)
@@ -76,7 +76,7 @@ def _cut_group(
     is_categorical: NDArray[np.bool_],
     max_bins: int,
     columns: range,
-) -> list[Bins]:
+) -> list[ColumnBins]:
     by_keys = [j for j in columns if is_categorical[j] and table.has_keys(j)]
     by_numbers = [j for j in columns if j not in by_keys]
     bins = {j: _keep_keys(table, weights, max_bins, j) for j in by_keys}
@@ -87,9 +87,9 @@ def _cut_group(
     return [bins[j] for j in columns]
 
 
-def _cut_numbers(values: NDArray[Any], units: Integers | None, max_bins: int) -> Bins:
+def _cut_numbers(values: NDArray[Any], units: Integers | None, max_bins: int) -> ColumnBins:
     ordered, sums = sorted_with_sums(values, units)
-    return Bins(cut_ordered(ordered, sums, max_bins), None, len(ordered) < len(values))
+    return ColumnBins(cut_ordered(ordered, sums, max_bins), None, len(ordered) < len(values))
 
 
 def cut_ordered(ordered: NDArray[Any], sums: Integers, max_bins: int) -> Floats:
@@ -153,12 +153,12 @@ def halfway(lower: Floats, upper: Floats) -> Floats:
     return np.where(good, middle, lower) + 0.0  # -0.0 becomes 0.0
 
 
-def _keep_numbers(values: NDArray[Any], units: Integers | None, max_bins: int) -> Bins:
+def _keep_numbers(values: NDArray[Any], units: Integers | None, max_bins: int) -> ColumnBins:
     """Keep the heaviest of numbers that are categories."""
     ordered, sums = sorted_with_sums(values, units)
     distinct, totals = distinct_values(ordered, sums)
     kept = heaviest(dict(zip(distinct.tolist(), totals.tolist(), strict=True)), max_bins)
-    return Bins(np.empty(0), kept, len(ordered) < len(values) or len(kept) < len(distinct))
+    return ColumnBins(np.empty(0), kept, len(ordered) < len(values) or len(kept) < len(distinct))
 
 
 def distinct_values(ordered: NDArray[Any], sums: Integers) -> tuple[Floats, Integers]:
@@ -169,10 +169,10 @@ def distinct_values(ordered: NDArray[Any], sums: Integers) -> tuple[Floats, Inte
     return ordered[starts].astype(np.float64) + 0.0, totals
 
 
-def _keep_keys(table: Table, weights: RowWeights, max_bins: int, j: int) -> Bins:
+def _keep_keys(table: Table, weights: RowWeights, max_bins: int, j: int) -> ColumnBins:
     totals, missing = key_totals(table, weights, j)
     kept = heaviest(totals, max_bins)
-    return Bins(np.empty(0), kept, missing > 0 or len(kept) < len(totals))
+    return ColumnBins(np.empty(0), kept, missing > 0 or len(kept) < len(totals))
 
 
 def key_totals(table: Table, weights: RowWeights, j: int) -> tuple[dict[Key, int], int]:

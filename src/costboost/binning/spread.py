@@ -21,7 +21,7 @@ from costboost.binning.binner import Binner, check_max_bins
 from costboost.binning.categories import Key
 from costboost.binning.columns import Table
 from costboost.binning.counting import CountKeys, KeyTotals
-from costboost.binning.cutting import Bins, cut_ordered, halfway, heaviest
+from costboost.binning.cutting import ColumnBins, cut_ordered, halfway, heaviest
 from costboost.binning.narrowing import Known, walk
 from costboost.binning.questions import (
     Describe,
@@ -34,7 +34,7 @@ from costboost.binning.questions import (
     Windows,
 )
 from costboost.binning.reading import categorical_mask, check_not_empty
-from costboost.binning.weighing import check_some_weight
+from costboost.inputs.arrays import check_some_weight
 
 __all__ = ["Send", "spread_binner"]
 
@@ -134,7 +134,7 @@ def _heading(described: Description) -> _Heading:
             "rows, or to none."
         )
     if described.grid is not None:
-        check_some_weight(described.grid)
+        check_some_weight(described.grid.largest)
     return heading
 
 
@@ -194,7 +194,7 @@ class _Spreading:
 
     def binner(self, names: tuple[str, ...] | None) -> Binner:
         """Ask about all columns."""
-        bins: dict[int, Bins] = {}
+        bins: dict[int, ColumnBins] = {}
         for group in self._groups():
             bins.update(self._cut(group))
             if self.told is not None:
@@ -213,7 +213,7 @@ class _Spreading:
         yield from (numeric[i : i + self.width] for i in range(0, len(numeric), self.width))
         yield from ([j] for j in np.flatnonzero(self.is_categorical).tolist())
 
-    def _cut(self, group: list[int]) -> dict[int, Bins]:
+    def _cut(self, group: list[int]) -> dict[int, ColumnBins]:
         if self.is_categorical[group[0]]:
             return {group[0]: self._keep_categories(group[0])}
         try:
@@ -223,13 +223,13 @@ class _Spreading:
 
     # --- numbers
 
-    def _cut_numbers(self, columns: list[int]) -> dict[int, Bins]:
+    def _cut_numbers(self, columns: list[int]) -> dict[int, ColumnBins]:
         glance = Glance(tuple(columns), self.grid, self.keep, self.few, self.n_probes)
         (found,) = self.send([glance])
         seen: dict[int, Glimpse] = dict(zip(columns, found, strict=True))
         edges = {j: self._cut_few(part) for j, part in seen.items() if part.complete}
         edges |= self._narrow({j: part.values for j, part in seen.items() if not part.complete})
-        return {j: Bins(edges[j], None, seen[j].missing) for j in columns}
+        return {j: ColumnBins(edges[j], None, seen[j].missing) for j in columns}
 
     def _cut_few(self, found: Glimpse) -> NDArray[np.float64]:
         sums = np.append(0, np.cumsum(found.weights))
@@ -265,7 +265,7 @@ class _Spreading:
 
     # --- categories
 
-    def _keep_categories(self, j: int) -> Bins:
+    def _keep_categories(self, j: int) -> ColumnBins:
         (found,) = self.send([CountKeys(j, self.grid)])
         slices = [found] if found.totals is not None else self._slices(j, found)
         best: dict[Key, int] = {}
@@ -276,7 +276,7 @@ class _Spreading:
             best |= totals
             best = {key: best[key] for key in heaviest(best, self.max_bins)}
         kept = heaviest(best, self.max_bins)
-        return Bins(np.empty(0), kept, found.missing > 0 or len(kept) < n_keys)
+        return ColumnBins(np.empty(0), kept, found.missing > 0 or len(kept) < n_keys)
 
     def _slices(self, j: int, found: KeyTotals) -> Iterable[KeyTotals]:
         """Ask about too many categories a slice at a time: those of a category are in one."""

@@ -12,7 +12,6 @@ from costboost.inputs.arrays import read_weights
 __all__ = [
     "Grid",
     "RowWeights",
-    "check_some_weight",
     "grid_of",
     "weigh_rows",
 ]
@@ -107,9 +106,3 @@ def _even(units: Integers, rows: Integers | None) -> RowWeights:
     if rows is None:
         return RowWeights(None, None, None, len(units))
     return RowWeights(rows, None, (units > 0).astype(np.int64), len(rows))
-
-
-def check_some_weight(grid: Grid) -> None:
-    """Refuse weights that are all 0."""
-    if not grid.largest > 0:
-        raise ValueError("sample_weight is zero for every row; at least one must be positive.")

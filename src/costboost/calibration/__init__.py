@@ -32,7 +32,6 @@ from costboost.calibration.calibrators import (
     CALIBRATORS,
     Beta,
     BiasCorrected,
-    Calibrator,
     ClassBiases,
     Isotonic,
     Sigmoid,
@@ -42,7 +41,6 @@ from costboost.calibration.calibrators import (
 
 __all__ = [
     "CALIBRATORS",
-    "Calibrator",
     "Sigmoid",
     "SigmoidBrier",
     "Beta",

@@ -12,6 +12,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from costboost.calibration._classes import ClassCalibration
 from costboost.calibration._folds import calibration_folds, is_share
+from costboost.inputs.arrays import encode
 from costboost.shards.folds import Folds
 
 Floats = NDArray[np.float64]
@@ -127,7 +128,7 @@ def calibrate_folds(
     ((2, 2), True, True)
     """
     names = np.asarray(classes)
-    labels = _encode(y, names)
+    labels = encode(names, y, "y").astype(np.uint8 if len(names) <= 256 else np.intp)
     folds = calibration_folds(
         labels,
         cv,
@@ -179,7 +180,18 @@ def calibrate_fitted(
 ) -> CalibratedScores:
     """Calibrate a model that was trained elsewhere, on rows that it has not seen.
 
-    The parameters are those of `calibrate_folds`; ``scores`` are the model's scores of these rows.
+    Parameters
+    ----------
+    model : object
+        What `CalibratedScores` keeps.
+    scores : array-like of shape (n_samples,) or (n_samples, K)
+        The model's scores of these rows.
+    y, classes, method, margins, sample_weight
+        As in `calibrate_folds`.
+
+    Returns
+    -------
+    CalibratedScores
 
     Examples
     --------
@@ -190,7 +202,7 @@ def calibrate_fitted(
     """
     names = np.asarray(classes)
     blank = ClassCalibration(method, len(names), margins=margins)
-    return CalibratedScores((model,), (blank.fit(scores, _encode(y, names), sample_weight),), 0)
+    return CalibratedScores((model,), (blank.fit(scores, encode(names, y, "y"), sample_weight),), 0)
 
 
 def _train_and_score(
@@ -228,15 +240,3 @@ def _pool(scores: Sequence[Floats], tests: Sequence[Ints]) -> tuple[Floats, Ints
     """Scores of all folds, one per row: of a row that several folds scored, the first."""
     rows, first = np.unique(np.concatenate(tests), return_index=True)
     return np.concatenate(scores)[first], rows
-
-
-def _encode(y: ArrayLike, classes: NDArray[Any]) -> Ints:
-    """Return class numbers, bytes if there are few classes."""
-    given = np.asarray(y)
-    labels = np.searchsorted(classes, given).clip(max=len(classes) - 1)
-    strangers = given[classes[labels] != given]
-    if strangers.size:
-        raise ValueError(
-            f"y contains {strangers[0]!r}, which is none of the classes {classes.tolist()}."
-        )
-    return labels.astype(np.uint8) if len(classes) <= 256 else labels

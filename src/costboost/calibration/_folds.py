@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import GroupShuffleSplit, StratifiedGroupKFold, StratifiedKFold
 
+from costboost.inputs.arrays import missing_in
 from costboost.inputs.checks import read_random_state, warn_caller
 from costboost.shards.folds import MOST_FOLDS, Folds
 
@@ -209,9 +210,10 @@ def read_groups(groups: ArrayLike, n_rows: int) -> Ints:
         raise ValueError(
             f"groups has shape {given.shape}; it must hold one group for each of the {n_rows} rows."
         )
-    for row, tag in enumerate(given.tolist()):
-        if tag is None or tag != tag:
-            raise ValueError(f"row {row}: groups is {tag!r}; every row must have a group.")
+    missing = missing_in(given)
+    if missing.any():
+        row = int(np.argmax(missing))
+        raise ValueError(f"row {row}: groups is {given[row]}; every row must have a group.")
     try:
         return np.asarray(np.unique(given, return_inverse=True)[1], dtype=np.intp)
     except TypeError as error:

@@ -7,7 +7,7 @@ the plain link: ``Beta()`` is the identity, ``Sigmoid()`` the logistic function.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,16 +41,6 @@ NEVER = -1e3
 LARGEST_COUNT = 1e12
 #: Logits that differ by less are constant: a slope for them would overflow.
 LEAST = 1e-300
-
-
-class Calibrator(Protocol):
-    """What every calibrator offers."""
-
-    def fit(self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
-        """Return a fitted copy."""
-
-    def predict(self, scores: ArrayLike) -> Floats:
-        """Return the probability of each score."""
 
 
 def _rows(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.cli.labels import shown
-from costboost.cli.rows import Rows
+from costboost.cli.rows import TableRows
 from costboost.cli.screen import Screen
 from costboost.metrics import bootstrap_interval
 
@@ -47,7 +47,7 @@ class Answers(NamedTuple):
     expected: Floats | None
 
 
-def answer(model: Any, rows: Rows) -> Answers:
+def answer(model: Any, rows: TableRows) -> Answers:
     """Ask a model to decide, by the prices of the rows if it can; the trees are walked once."""
     if not model._decides_by_costs():
         proba = np.asarray(model.predict_proba(rows.X))
@@ -98,15 +98,19 @@ class Bill:
         return [asdict(line) for line in self.lines]
 
 
-def make_bill(rows: Rows, decided: dict[str, NDArray[Any]], seed: int, screen: Screen) -> Bill:
+def make_bill(rows: TableRows, decided: dict[str, NDArray[Any]], seed: int, screen: Screen) -> Bill:
     """Bill policies, those that need no model among them.
 
     Parameters
     ----------
-    rows : Rows
+    rows : TableRows
         With their truth.
     decided : dict of str -> ndarray of shape (n,)
         What models decided.
+    seed : int
+        Of the resampling behind the intervals.
+    screen : Screen
+        Where it is told how far that is.
     """
     constant = _constants(rows)
     today = {} if rows.current is None else {TODAY: rows.current}
@@ -125,7 +129,7 @@ def make_bill(rows: Rows, decided: dict[str, NDArray[Any]], seed: int, screen: S
     return Bill(tuple(lines), len(rows), against)
 
 
-def _constants(rows: Rows) -> dict[str, NDArray[Any]]:
+def _constants(rows: TableRows) -> dict[str, NDArray[Any]]:
     """Return the policies that decide alike everywhere, by name."""
     everywhere = {
         action: np.full(len(rows), action, dtype=np.asarray(rows.actions).dtype)
@@ -137,7 +141,7 @@ def _constants(rows: Rows) -> dict[str, NDArray[Any]]:
     return {f"always {shown(action)}": each for action, each in everywhere.items()}
 
 
-def _acted(rows: Rows, decided: NDArray[Any]) -> int | None:
+def _acted(rows: TableRows, decided: NDArray[Any]) -> int | None:
     if rows.positive not in rows.actions or len(rows.actions) != 2:
         return None
     return int(np.count_nonzero(decided == rows.positive))

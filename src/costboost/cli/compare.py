@@ -22,7 +22,7 @@ from costboost.cli.methods import Maker
 from costboost.cli.money import Money, count
 from costboost.cli.prices import Prices
 from costboost.cli.recipe import Kept, read_model
-from costboost.cli.rows import Rows, read_rows
+from costboost.cli.rows import TableRows, read_rows
 from costboost.cli.screen import Screen
 from costboost.cli.splitting import fold_rows
 from costboost.cli.train import Choices, Task, open_task
@@ -129,7 +129,7 @@ def _answer_of(kept: Kept, task: Task) -> NDArray[Any]:
 
 
 def _judge(
-    rows: Rows, decided: dict[str, NDArray[Any]], folds: Folds, seed: int, screen: Screen
+    rows: TableRows, decided: dict[str, NDArray[Any]], folds: Folds, seed: int, screen: Screen
 ) -> Found:
     tested = np.sort(np.concatenate([test for _, test in folds]))
     judged = rows.take(tested)
@@ -152,7 +152,7 @@ def _judge(
     return Found(bill, pairs, critical_difference(scores), best)
 
 
-def _pair(rows: Rows, one: NDArray[Any], best: NDArray[Any], seed: int) -> dict[str, Any]:
+def _pair(rows: TableRows, one: NDArray[Any], best: NDArray[Any], seed: int) -> dict[str, Any]:
     n = len(rows)
     test = paired_cost_test(
         rows.truth,

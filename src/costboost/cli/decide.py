@@ -16,7 +16,7 @@ from costboost.cli.labels import label_of, shown
 from costboost.cli.money import Money, count, share
 from costboost.cli.prices import Prices
 from costboost.cli.recipe import Kept, read_model
-from costboost.cli.rows import Rows, load_rows
+from costboost.cli.rows import TableRows, load_rows
 from costboost.cli.screen import Screen
 from costboost.cli.words import listed
 from costboost.cli.writing import check_output, table_suffixes, write_table
@@ -69,7 +69,7 @@ def decide(
 
 
 def _jointly(
-    model: Any, rows: Rows, capacity: Sequence[str], per: str | None, defer: str | None
+    model: Any, rows: TableRows, capacity: Sequence[str], per: str | None, defer: str | None
 ) -> tuple[Answers, list[Any], Any]:
     """Decide about all rows together, where actions are limited or others may be asked."""
     actions = [*rows.actions, *([_DEFER] if defer is not None else [])]
@@ -123,7 +123,7 @@ def _price(defer: str, frame: pl.DataFrame) -> Any:
 # --- what is new
 
 
-def _note_unseen(screen: Screen, kept: Kept, rows: Rows) -> None:
+def _note_unseen(screen: Screen, kept: Kept, rows: TableRows) -> None:
     """Make a note of categories that training did not know: they count as missing."""
     known = getattr(kept.model, "_subject", None)
     if known is None:
@@ -146,7 +146,7 @@ def _note_unseen(screen: Screen, kept: Kept, rows: Rows) -> None:
 
 
 def _columns(
-    model: Any, rows: Rows, answers: Answers, actions: list[Any], prefix: str
+    model: Any, rows: TableRows, answers: Answers, actions: list[Any], prefix: str
 ) -> dict[str, Any]:
     """Return the new columns by name."""
     new: dict[str, Any] = {"decision": _plain(answers.decided)}

@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 
 from costboost.cli.labels import shown
 from costboost.cli.money import count
-from costboost.cli.rows import Rows
+from costboost.cli.rows import TableRows
 from costboost.cli.screen import Screen
 
 __all__ = ["note_doubts", "telling_columns"]
@@ -22,7 +22,7 @@ _TOO_GOOD = 0.99  # area under the curve of a column on its own, as if it knew t
 _ENOUGH = 20_000  # rows to look at
 
 
-def note_doubts(screen: Screen, rows: Rows, found: dict[str, Any], where: str) -> None:
+def note_doubts(screen: Screen, rows: TableRows, found: dict[str, Any], where: str) -> None:
     """Make a note of every doubt."""
     for name in telling_columns(rows):
         screen.note(
@@ -45,7 +45,7 @@ def note_doubts(screen: Screen, rows: Rows, found: dict[str, Any], where: str) -
         )
 
 
-def _note_few(screen: Screen, rows: Rows, where: str) -> None:
+def _note_few(screen: Screen, rows: TableRows, where: str) -> None:
     labels, counts = np.unique(rows.truth, return_counts=True)
     rare = int(np.argmin(counts))
     if counts[rare] < _FEW:
@@ -55,7 +55,7 @@ def _note_few(screen: Screen, rows: Rows, where: str) -> None:
         )
 
 
-def telling_columns(rows: Rows) -> list[str]:
+def telling_columns(rows: TableRows) -> list[str]:
     """Return columns of numbers that tell the positive class on their own."""
     if rows.positive is None or rows.y is None:
         return []

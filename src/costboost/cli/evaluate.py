@@ -12,7 +12,7 @@ from costboost.cli.labels import shown
 from costboost.cli.money import Money, count
 from costboost.cli.prices import Prices
 from costboost.cli.recipe import Kept, read_model
-from costboost.cli.rows import Rows, load_rows
+from costboost.cli.rows import TableRows, load_rows
 from costboost.cli.screen import Screen
 from costboost.cli.words import classes_text, findings, show_bill, show_findings
 
@@ -73,7 +73,7 @@ def note_training_rows(screen: Screen, kept: Kept, digest: str) -> None:
         )
 
 
-def _cells(rows: Rows, decided: Any) -> list[dict[str, Any]]:
+def _cells(rows: TableRows, decided: Any) -> list[dict[str, Any]]:
     """Return how often, and at what cost, each class was decided as each action."""
     paid = rows.costs.of_decisions(rows.truth, decided)
     found = []

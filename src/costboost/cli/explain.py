@@ -11,7 +11,7 @@ from costboost.cli.labels import shown
 from costboost.cli.money import count
 from costboost.cli.prices import Prices
 from costboost.cli.recipe import Kept, read_model
-from costboost.cli.rows import Rows, load_rows
+from costboost.cli.rows import TableRows, load_rows
 from costboost.cli.screen import Screen
 
 __all__ = ["explain"]
@@ -38,7 +38,7 @@ def explain(model_path: str, table: str, prices: Prices, screen: Screen, *, row:
     screen.result({"row": row, "identity": named, **why.to_dict()})
 
 
-def _identity(kept: Kept, one: Rows) -> dict[str, Any]:
+def _identity(kept: Kept, one: TableRows) -> dict[str, Any]:
     """Return what names the row: its identifiers, which are no features."""
     reasons = kept.recipe.left_out
     names = [name for name, why in reasons.items() if why.startswith("an identifier")]

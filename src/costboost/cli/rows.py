@@ -19,13 +19,13 @@ from costboost.cli.recipe import Kept, Recipe
 from costboost.cli.screen import Screen
 from costboost.costs import Costs
 
-__all__ = ["Rows", "load_rows", "read_rows", "take_roles"]
+__all__ = ["TableRows", "load_rows", "read_rows", "take_roles"]
 
 Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rows:
+class TableRows:
     """Rows of a table as everything else needs them.
 
     Attributes
@@ -65,7 +65,7 @@ class Rows:
         assert self.y is not None
         return self.y
 
-    def take(self, index: Indices) -> Rows:
+    def take(self, index: Indices) -> TableRows:
         """Return some of the rows."""
 
         def cut(values: Any) -> Any:
@@ -100,7 +100,7 @@ def read_rows(
     target: str | None = None,
     current: str | None = None,
     groups: str | None = None,
-) -> Rows:
+) -> TableRows:
     """Read what a table says of every row.
 
     Without `prices`, those that `model` holds are taken.
@@ -112,7 +112,7 @@ def read_rows(
         prices.check(frame, target)
         costs = prices.costs(classes.tolist()).bind_table(frame).bind(classes)
         positive = prices.positive_of(classes.tolist())
-    rows = Rows(frame=frame, X=X, costs=costs, positive=positive)
+    rows = TableRows(frame=frame, X=X, costs=costs, positive=positive)
     return replace(
         rows,
         y=None if target is None else labels_of(frame[target]),
@@ -138,7 +138,7 @@ def load_rows(
     needs_target: bool = False,
     current: str | None = None,
     groups: str | None = None,
-) -> tuple[Rows, Source]:
+) -> tuple[TableRows, Source]:
     """Read the table that a model is asked about, with its own recipe and perhaps new prices."""
     recipe = kept.recipe
     source = read_source(path)

@@ -21,7 +21,7 @@ from costboost.cli.money import Money, count, share
 from costboost.cli.prices import Prices
 from costboost.cli.reading import Source, read_source, read_table
 from costboost.cli.recipe import Recipe
-from costboost.cli.rows import Rows, read_rows, take_roles
+from costboost.cli.rows import TableRows, read_rows, take_roles
 from costboost.cli.screen import Screen
 from costboost.cli.splitting import Split, hold_out
 from costboost.cli.words import (
@@ -74,7 +74,7 @@ class Task:
 
     source: Source
     choice: Choice
-    rows: Rows
+    rows: TableRows
     prices: Prices
 
 
@@ -151,7 +151,7 @@ def train(
     screen.result(_result(task, split, bill, found, output, model))
 
 
-def fit(model: Any, rows: Rows, task: Task, screen: Screen, what: str) -> Any:
+def fit(model: Any, rows: TableRows, task: Task, screen: Screen, what: str) -> Any:
     """Fit a model to rows, with a bar."""
     costs = _fit_costs(task, rows)
     with (
@@ -163,7 +163,7 @@ def fit(model: Any, rows: Rows, task: Task, screen: Screen, what: str) -> Any:
     return model
 
 
-def _fit_costs(task: Task, rows: Rows) -> Any:
+def _fit_costs(task: Task, rows: TableRows) -> Any:
     """Return costs to fit with: by column where the features have them, so that Python can decide.
 
     What is read from columns that are no features is bound to these rows.
@@ -197,7 +197,7 @@ def _show_table(screen: Screen, task: Task, split: Split) -> None:
     screen.say()
 
 
-def _groups_on_both_sides(rows: Rows, split: Split) -> str:
+def _groups_on_both_sides(rows: TableRows, split: Split) -> str:
     if rows.groups is None or not len(split.held):
         return ""
     held = np.unique(rows.groups[split.held])
@@ -206,7 +206,7 @@ def _groups_on_both_sides(rows: Rows, split: Split) -> str:
 
 
 def _judge(
-    screen: Screen, model: Any, held: Rows, seed: int, money: Money, split: Split
+    screen: Screen, model: Any, held: TableRows, seed: int, money: Money, split: Split
 ) -> tuple[Bill, dict[str, Any]]:
     with screen.listening(), screen.working("Deciding about the rows held out"):
         answers: Answers = answer(model, held)

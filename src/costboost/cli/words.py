@@ -11,7 +11,7 @@ from costboost.cli.bill import EVERYTHING, MODEL, NOTHING, TODAY, Answers, Bill
 from costboost.cli.columns import Choice, Kind
 from costboost.cli.labels import shown
 from costboost.cli.money import Money, count, share
-from costboost.cli.rows import Rows
+from costboost.cli.rows import TableRows
 from costboost.cli.screen import Screen
 from costboost.metrics.checks import power_of_two
 
@@ -111,7 +111,7 @@ def verdict(bill: Bill, money: Money) -> str:
     )
 
 
-def findings(model: Any, rows: Rows, answers: Answers, bill: Bill) -> dict[str, Any]:
+def findings(model: Any, rows: TableRows, answers: Answers, bill: Bill) -> dict[str, Any]:
     """Return what is known of a model beside its bill: rounds, calibration, columns."""
     found: dict[str, Any] = {"rounds": getattr(model, "n_iter_", None)}
     if rows.positive is not None and len(model.classes_) == 2:
@@ -135,7 +135,7 @@ def findings(model: Any, rows: Rows, answers: Answers, bill: Bill) -> dict[str, 
     return found
 
 
-def _cost_check(rows: Rows, answers: Answers, paid: float) -> dict[str, float]:
+def _cost_check(rows: TableRows, answers: Answers, paid: float) -> dict[str, float]:
     """Return what the decisions were expected to cost, how far that may be off, and the cost."""
     classes = np.asarray(rows.costs.classes)
     n = len(rows)

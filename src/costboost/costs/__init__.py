@@ -11,8 +11,8 @@ grammar     the text of an expression -> its tree
 expressions the tree of an expression + a table -> prices
 reading     what users write -> State
 tables      State + the table of its rows -> State without unread columns
-binding     State + the labels of a data set -> State; labels <-> codes
-pricing     State + codes or probabilities -> prices and decisions
+binding     State + the labels of a data set -> State; labels <-> numbers
+pricing     State + numbers or probabilities -> prices and decisions
 arithmetic  State times a number, plus a number, one after the other
 doubts      State -> what looks turned round
 text        State -> its repr

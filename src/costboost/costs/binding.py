@@ -1,4 +1,4 @@
-"""Binding: costs meet the labels of a data set, and labels become codes and back."""
+"""Binding: costs meet the labels of a data set, and labels become numbers and back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from costboost.costs.state import State, expanded, same_labels, select
 from costboost.costs.text import short
 from costboost.costs.words import price
-from costboost.inputs.arrays import CodeArray, check_codes, encode, read_labels
+from costboost.inputs.arrays import IntArray, check_encoded, encode, read_labels
 from costboost.inputs.labels import USUAL, usual_positive
 
 __all__ = [
@@ -18,8 +18,8 @@ __all__ = [
     "bind",
     "check_positive",
     "check_rows",
-    "codes_of_actions",
-    "codes_of_labels",
+    "numbers_of_actions",
+    "numbers_of_labels",
     "labels_of_actions",
     "refuse_unless_signed",
     "refuse_unless_square",
@@ -153,26 +153,26 @@ def check_rows(state: State, n_samples: int, whose: str) -> None:
         )
 
 
-def codes_of_labels(state: State, y: ArrayLike, encoded: bool) -> CodeArray:
-    """Return the codes of true labels, one per row."""
-    codes = check_codes(y, state.k, "y") if encoded else encode(_known(state.classes), y, "y")
-    check_rows(state, codes.size, "y has")
-    return codes
+def numbers_of_labels(state: State, y: ArrayLike, encoded: bool) -> IntArray:
+    """Return the numbers of true labels, one per row."""
+    numbers = check_encoded(y, state.k, "y") if encoded else encode(_known(state.classes), y, "y")
+    check_rows(state, numbers.size, "y has")
+    return numbers
 
 
-def codes_of_actions(state: State, taken: ArrayLike, encoded: bool) -> CodeArray:
-    """Return the codes of the actions taken, one per row."""
+def numbers_of_actions(state: State, taken: ArrayLike, encoded: bool) -> IntArray:
+    """Return the numbers of the actions taken, one per row."""
     if encoded:
-        codes = check_codes(taken, state.a, "predicted")
+        numbers = check_encoded(taken, state.a, "predicted")
     else:
-        codes = encode(_known(state.action_labels), taken, "predicted")
-    check_rows(state, codes.size, "predicted has")
-    return codes
+        numbers = encode(_known(state.action_labels), taken, "predicted")
+    check_rows(state, numbers.size, "predicted has")
+    return numbers
 
 
-def labels_of_actions(state: State, codes: CodeArray, encoded: bool) -> NDArray[Any]:
-    """Return the labels of actions, or the codes themselves if `encoded`."""
-    return codes if encoded else np.asarray(_known(state.action_labels)[codes])
+def labels_of_actions(state: State, numbers: IntArray, encoded: bool) -> NDArray[Any]:
+    """Return the labels of actions, or the numbers themselves if `encoded`."""
+    return numbers if encoded else np.asarray(_known(state.action_labels)[numbers])
 
 
 def _known(labels: NDArray[Any] | None) -> NDArray[Any]:

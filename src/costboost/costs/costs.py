@@ -30,7 +30,7 @@ class Costs(Makers):
     This constructor is for two classes; `from_matrix` takes any number of classes and actions,
     `of_rows` takes a price per row. `bind` ties costs to the labels of a data set; what needs
     labels (`of_labels`, `of_errors`, `decide`, `total` ...) works on bound costs. With
-    ``encoded=True`` methods take and return codes, 0 .. K - 1 or 0 .. A - 1, instead of labels.
+    ``encoded=True`` methods take and return numbers, 0 .. K - 1 or 0 .. A - 1, instead of labels.
 
     Per-row costs are cut by row like an array, so scikit-learn's splitters and meta-estimators
     give each fold its own rows; constant costs have one row, are not cut, and pass whole. So do
@@ -102,7 +102,13 @@ class Costs(Makers):
         n_samples: int | None = None,
         table: Any = None,
     ) -> Costs:
-        """Turn every accepted form into a ``Costs``; see `as_costs`."""
+        """Turn every accepted form into a ``Costs``.
+
+        Parameters
+        ----------
+        value, classes, n_samples, table
+            As in `as_costs`.
+        """
         costs = value
         if not isinstance(costs, Costs):
             costs = cls._of(undoubted(reading.read_value(value)))
@@ -143,6 +149,11 @@ class Costs(Makers):
 
         Costs by `fp` and `fn` that are not yet bound are read by it. What is bound, or was given as
         a matrix, keeps its prices: it only says what `fp`, `thresholds` and curves are about.
+
+        Parameters
+        ----------
+        label : label
+            Of the positive class.
 
         Examples
         --------
@@ -205,9 +216,12 @@ class Costs(Makers):
         ----------
         y : array-like of shape (n_samples,)
             True labels.
+        encoded : bool, default=False
+            Whether labels and actions are numbers, 0 .. K - 1 and 0 .. A - 1, in place of
+            themselves.
         """
         s = self._knowing(encoded, y)._state
-        return pricing.of_labels(s, binding.codes_of_labels(s, y, encoded))
+        return pricing.of_labels(s, binding.numbers_of_labels(s, y, encoded))
 
     def of_class(self, k: int) -> tuple[FloatArray, ...]:
         """Return the price of each action for rows of one class, by its number: nothing is copied.
@@ -254,6 +268,9 @@ class Costs(Makers):
             How the wrong answers of more than two classes become one price.
         target : array-like of shape (n_samples,), default=None
             The label that counts as right; None is `y`.
+        encoded : bool, default=False
+            Whether labels and actions are numbers, 0 .. K - 1 and 0 .. A - 1, in place of
+            themselves.
 
         Examples
         --------
@@ -270,9 +287,9 @@ class Costs(Makers):
         binding.refuse_unless_square(s, "of_errors")
         if how not in ("mean", "max"):
             raise ValueError(f"how must be 'mean' or 'max', but {how!r} was given.")
-        codes = binding.codes_of_labels(s, y, encoded)
-        right = codes if target is None else binding.codes_of_labels(s, target, encoded)
-        return pricing.of_misses(pricing.of_labels(s, codes), right, how)
+        numbers = binding.numbers_of_labels(s, y, encoded)
+        right = numbers if target is None else binding.numbers_of_labels(s, target, encoded)
+        return pricing.of_misses(pricing.of_labels(s, numbers), right, how)
 
     def cheapest_labels(self, y: ArrayLike, *, encoded: bool = False) -> NDArray[Any]:
         """Return the label that is cheapest to answer for each row: what training aims at.
@@ -283,11 +300,14 @@ class Costs(Makers):
         ----------
         y : array-like of shape (n_samples,)
             True labels.
+        encoded : bool, default=False
+            Whether labels and actions are numbers, 0 .. K - 1 and 0 .. A - 1, in place of
+            themselves.
         """
         s = self._knowing(encoded, y)._state
         binding.refuse_unless_square(s, "cheapest_labels")
-        codes = binding.codes_of_labels(s, y, encoded)
-        best = pricing.cheapest_labels(pricing.of_labels(s, codes), codes)
+        numbers = binding.numbers_of_labels(s, y, encoded)
+        best = pricing.cheapest_labels(pricing.of_labels(s, numbers), numbers)
         return binding.labels_of_actions(s, best, encoded)
 
     def mean(self, sample_weight: ArrayLike | None = None, *, y: ArrayLike | None = None) -> Costs:
@@ -372,6 +392,9 @@ class Costs(Makers):
         ----------
         proba : array-like of shape (n_samples, K)
             Class probabilities, columns in the order of the classes.
+        encoded : bool, default=False
+            Whether labels and actions are numbers, 0 .. K - 1 and 0 .. A - 1, in place of
+            themselves.
 
         Examples
         --------
@@ -391,11 +414,14 @@ class Costs(Makers):
         ----------
         y, predicted : array-like of shape (n_samples,)
             True labels, and labels of the actions taken.
+        encoded : bool, default=False
+            Whether labels and actions are numbers, 0 .. K - 1 and 0 .. A - 1, in place of
+            themselves.
         """
         both = (y, predicted) if self.is_square else (y,)
         costs = self._knowing(encoded, *both)
         prices = costs.of_labels(y, encoded=encoded)
-        taken = binding.codes_of_actions(costs._state, predicted, encoded)
+        taken = binding.numbers_of_actions(costs._state, predicted, encoded)
         return pricing.paid(prices, taken, "predicted")
 
     def total(
@@ -412,6 +438,9 @@ class Costs(Makers):
         ----------
         y, predicted, sample_weight : array-like of shape (n_samples,)
             True labels, labels of the actions taken, and weights of the rows.
+        encoded : bool, default=False
+            Whether labels and actions are numbers, 0 .. K - 1 and 0 .. A - 1, in place of
+            themselves.
 
         Examples
         --------
@@ -430,6 +459,9 @@ class Costs(Makers):
         ----------
         y, sample_weight : array-like of shape (n_samples,)
             True labels, and weights of the rows.
+        encoded : bool, default=False
+            Whether labels and actions are numbers, 0 .. K - 1 and 0 .. A - 1, in place of
+            themselves.
 
         Examples
         --------
@@ -437,8 +469,9 @@ class Costs(Makers):
         (1, 3.0)
         """
         s = self._knowing(encoded, y)._state
-        codes = binding.codes_of_labels(s, y, encoded)
-        best, cost = pricing.cheapest_constant(s, codes, read_weights(sample_weight, codes.size))
+        numbers = binding.numbers_of_labels(s, y, encoded)
+        weights = read_weights(sample_weight, numbers.size)
+        best, cost = pricing.cheapest_constant(s, numbers, weights)
         return binding.labels_of_actions(s, best, encoded).tolist()[0], cost
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from costboost.costs import arithmetic, doubts
-from costboost.costs.rows import Rows
+from costboost.costs.rows import CostRows
 from costboost.costs.state import Source
 from costboost.costs.tables import bind_table
 from costboost.costs.text import as_call, signs
@@ -15,7 +15,7 @@ from costboost.inputs.checks import warn_caller
 __all__ = ["Faces"]
 
 
-class Faces(Rows):
+class Faces(CostRows):
     """What `costboost.costs.Costs` shows of its cells, and its arithmetic with numbers."""
 
     __slots__ = ()

@@ -10,9 +10,9 @@ from functools import reduce
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from costboost.costs.binding import check_rows, codes_of_labels
+from costboost.costs.binding import check_rows, numbers_of_labels
 from costboost.costs.state import ZERO, Cell, Columns, State, expanded
-from costboost.inputs.arrays import CodeArray, FloatArray, freeze, read_proba
+from costboost.inputs.arrays import FloatArray, IntArray, freeze, read_proba
 
 __all__ = [
     "cheapest_constant",
@@ -36,29 +36,29 @@ def of_class(state: State, k: int) -> Columns:
     return tuple(state.cell(k, a) for a in range(state.a))
 
 
-def of_labels(state: State, codes: CodeArray) -> FloatArray:
+def of_labels(state: State, numbers: IntArray) -> FloatArray:
     """Return the price of each action given the truth, a new array of shape (n_samples, A)."""
     if state.form == "answers":
         return np.stack(state.columns, axis=1)
     if state.form == "matrix" and state.n_rows is None:
-        return np.array(state.columns).reshape(state.k, state.a)[codes]
-    prices = np.zeros((codes.size, state.a))
+        return np.array(state.columns).reshape(state.k, state.a)[numbers]
+    prices = np.zeros((numbers.size, state.a))
     for k in range(state.k):
-        rows = np.flatnonzero(codes == k)
+        rows = np.flatnonzero(numbers == k)
         for a in range(state.a):
             cell = state.cell(k, a)
             prices[rows, a] = cell[rows] if cell.ndim else cell
     return prices
 
 
-def paid(prices: FloatArray, taken: CodeArray, name: str) -> FloatArray:
+def paid(prices: FloatArray, taken: IntArray, name: str) -> FloatArray:
     """Return the price of the action taken, shape (n_samples,)."""
     if taken.size != len(prices):
         raise ValueError(f"{name} has {taken.size} rows, but y has {len(prices)}.")
     return np.take_along_axis(prices, taken[:, None], axis=1)[:, 0]
 
 
-def of_misses(prices: FloatArray, right: CodeArray, how: str) -> FloatArray:
+def of_misses(prices: FloatArray, right: IntArray, how: str) -> FloatArray:
     """Return the mean or largest extra price of the answers that are not right."""
     own = paid(prices, right, "target")
     regret = np.maximum(prices - own[:, None], 0.0)  # 0 for the right answer itself
@@ -67,19 +67,19 @@ def of_misses(prices: FloatArray, right: CodeArray, how: str) -> FloatArray:
     return np.asarray(regret.sum(axis=1) / max(prices.shape[1] - 1, 1))
 
 
-def cheapest_labels(prices: FloatArray, codes: CodeArray) -> CodeArray:
+def cheapest_labels(prices: FloatArray, numbers: IntArray) -> IntArray:
     """Return the true code where no other is cheaper, else the cheapest."""
     best = prices.argmin(axis=1)
-    rows = np.arange(codes.size)
-    keep = prices[rows, codes] <= prices[rows, best]
-    return np.where(keep, codes, best)
+    rows = np.arange(numbers.size)
+    keep = prices[rows, numbers] <= prices[rows, best]
+    return np.where(keep, numbers, best)
 
 
 def cheapest_constant(
-    state: State, codes: CodeArray, weights: FloatArray
-) -> tuple[CodeArray, float]:
+    state: State, numbers: IntArray, weights: FloatArray
+) -> tuple[IntArray, float]:
     """Return the cheapest action for all rows together, as an array of one code, and its cost."""
-    sums = np.sum(weights[:, None] * of_labels(state, codes), axis=0)
+    sums = np.sum(weights[:, None] * of_labels(state, numbers), axis=0)
     best = int(sums.argmin())
     if state.is_binary and sums[0] == sums[1]:
         best = 1 - state.positive_code
@@ -95,8 +95,8 @@ def mean(state: State, weights: FloatArray, y: ArrayLike | None) -> State:
         raise ValueError(
             "The price of each answer has a mean only within each true class: give mean(y=)."
         )
-    codes = codes_of_labels(state, y, encoded=False)
-    by_class = (_mean_of_class(state, k, codes == k, weights) for k in range(state.k))
+    numbers = numbers_of_labels(state, y, encoded=False)
+    by_class = (_mean_of_class(state, k, numbers == k, weights) for k in range(state.k))
     cells = tuple(Cell(price) for row in by_class for price in row)
     return state._replace(form="matrix", cells=cells, index=None)
 
@@ -198,7 +198,7 @@ def _extra_costs(state: State) -> tuple[FloatArray, FloatArray]:
     )
 
 
-def decide(state: State, proba: ArrayLike) -> CodeArray:
+def decide(state: State, proba: ArrayLike) -> IntArray:
     """Return the code of the cheapest action of each row."""
     if not state.is_binary:
         return np.asarray(_scaled_expected(state, proba)[0].argmin(axis=0))

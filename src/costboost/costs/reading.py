@@ -17,7 +17,7 @@ from costboost.costs.binding import check_positive, with_positive, with_square_a
 from costboost.costs.cells import is_source, read_cell, read_cells, some_cost
 from costboost.costs.labelled import agree, index_of, name_of, read_frame, settle_names
 from costboost.costs.state import Cell, State
-from costboost.inputs.arrays import CodeArray, as_array, freeze, read_labels, read_numbers
+from costboost.inputs.arrays import IntArray, as_array, freeze, read_labels, read_numbers
 
 __all__ = [
     "read_actions",
@@ -251,7 +251,7 @@ def _read_names(
     return labels
 
 
-def read_row_index(index: Any) -> CodeArray | NDArray[np.bool_] | slice:
+def read_row_index(index: Any) -> IntArray | NDArray[np.bool_] | slice:
     """Read an int, slice, list, integer array or mask, or ``(index, ...)``, as a 1-d index."""
     if isinstance(index, tuple):
         if len(index) != 2 or index[1] is not Ellipsis:

@@ -19,13 +19,13 @@ from costboost.costs.tables import named_columns
 from costboost.costs.text import as_call
 from costboost.inputs.arrays import freeze
 
-__all__ = ["Rows"]
+__all__ = ["CostRows"]
 
 
 class _ByLabel:
     """``costs.loc``: rows by the labels of their index, as pandas finds them."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: CostRows) -> None:
         self._rows = rows
 
     def __getitem__(self, labels: Any) -> Any:
@@ -43,7 +43,7 @@ class _ByLabel:
         return rows[np.atleast_1d(pd.Series(np.arange(len(index)), index=index).loc[labels])]
 
 
-class Rows:
+class CostRows:
     """What `costboost.costs.Costs` shares with an array; constants have one row, never cut."""
 
     __slots__ = ("_state",)
@@ -188,7 +188,7 @@ class Rows:
         return dense(self._state).astype(np.float64 if dtype is None else dtype, copy=False)
 
     def __eq__(self, other: object) -> bool:
-        return same(self._state, other._state) if isinstance(other, Rows) else NotImplemented
+        return same(self._state, other._state) if isinstance(other, CostRows) else NotImplemented
 
     def __hash__(self) -> int:
         # Equal costs agree in their first row; hashing all of a million would be slow.

@@ -94,6 +94,18 @@ def typical_costs(costs: Costs, y: ArrayLike, sample_weight: ArrayLike | None = 
     Prices of `Costs.of_rows` hold for the true class of their row only, so they are averaged within
     each class of ``y``; without a weighted row of every class, over all rows.
 
+    Parameters
+    ----------
+    costs : Costs
+        Bound to the classes.
+    y : array-like of shape (n_samples,)
+        True labels.
+    sample_weight : array-like of shape (n_samples,), default=None
+
+    Returns
+    -------
+    Costs
+
     Examples
     --------
     >>> from costboost import Costs

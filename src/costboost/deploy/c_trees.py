@@ -31,7 +31,6 @@ from costboost.trees.forest import Forest
 
 __all__ = ["columns_of_text", "n_codes", "write_codes", "write_encoding", "write_forest"]
 
-Words = NDArray[np.uint64]
 
 _SHALLOW = 6  # up to this depth all trees take the steps of the deepest
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
@@ -38,8 +37,6 @@ __all__ = [
     "VoteShares",
     "lower",
 ]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

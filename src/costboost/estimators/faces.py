@@ -9,21 +9,26 @@ without calibration; the rest is the same for all.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import repeat
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils import get_tags
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from costboost.calibration import CalibratedScores
+from costboost.costs import Costs
 from costboost.decisions import CostDecisionMixin
 from costboost.explain.classifying import ExplainDecisionsMixin
 from costboost.explain.subject import Member, Subject
-from costboost.inputs.checks import check_table, count_threads
+from costboost.fitting.eval_sets import read_eval_set
+from costboost.fitting.judging import HeldOut
+from costboost.fitting.models import train_models
+from costboost.fitting.spread import refuse_elsewhere
+from costboost.inputs.callbacks import RoundCallbacks
+from costboost.inputs.checks import check_learner, check_table, count_threads, set_input_tags
 from costboost.trees.forest import encode_once
 
 Floats = NDArray[np.float64]
@@ -32,8 +37,22 @@ Floats = NDArray[np.float64]
 class ScoresMixin:
     """What all models of an estimator say of a table, at the end and after each round."""
 
+    estimator: Any
     n_iter_: int
     n_jobs: int | None
+
+    def _outsiders(self) -> dict[str, Any]:
+        """Return the learners that are not ours, or None, by the names of their parameters."""
+        return {"estimator": self.estimator}
+
+    def _check_outsiders(self) -> None:
+        for name, learner in self._outsiders().items():
+            check_learner(name, learner)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        set_input_tags(tags, self._outsiders().values())
+        return tags
 
     def _loss_needs_all_rows(self) -> bool:
         """Whether a parameter `loss` cannot go to where the rows are."""
@@ -89,7 +108,62 @@ class ScoresMixin:
 class ClassifierFaces(CostDecisionMixin, ExplainDecisionsMixin, ScoresMixin):
     """Decision values, probabilities, decisions and explanations of a boosting classifier."""
 
+    cv: Any
+    ensemble: bool
     _scores: CalibratedScores | None
+
+    # --- training
+
+    def _make_plan(self, X: Any, labels: NDArray[np.int64], costs: Costs) -> Any:
+        """Return the family's plan: the parameters, settled and checked."""
+        raise NotImplementedError
+
+    def _trainer(self) -> Callable[..., Any]:
+        """Return what makes the family's trainer of a plan, a table, class numbers and weights."""
+        raise NotImplementedError
+
+    def _read_eval_set(self, eval_set: Any, plan: Any, costs: Costs) -> list[HeldOut] | None:
+        """Return the held-out rows that were given, if any."""
+        return read_eval_set(self, eval_set, per_row=costs.per_row)
+
+    def _fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        costs: Any,
+        groups: ArrayLike | None,
+        eval_set: Any,
+    ) -> Self:
+        """Do what ``fit`` does."""
+        self._check_outsiders()
+        refuse_elsewhere(self, X)
+        X = check_table(self, X, y, reset=True)
+        labels, weights, bound = self._read_rows(X, y, sample_weight, costs)
+        plan = self._make_plan(X, labels, bound)
+        held_out = self._read_eval_set(eval_set, plan, bound)
+        callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
+        trainer = self._trainer()(plan, X, labels, weights, costs=bound, observer=callbacks)
+        del labels, weights, bound  # the trainer holds them, if anybody here does
+        with trainer:
+            trainer.bin_table()
+            trainer.watch(held_out)
+            self._train(trainer, groups)
+        callbacks.close()
+        return self
+
+    def _train(self, trainer: Any, groups: Any) -> None:
+        """Train one model, or one for each fold."""
+        given = lambda: {"the classes of y": self.classes_, "costs": trainer.costs}  # noqa: E731
+        folds = {"cv": self.cv, "groups": groups, "ensemble": self.ensemble}
+        self._keep(trainer, *train_models(self, trainer, given, **folds))
+
+    def _keep(
+        self, trainer: Any, models: tuple[Any, ...], scores: CalibratedScores | None, *seen: Any
+    ) -> None:
+        """Keep models, and what is known of their rounds."""
+        vars(self).update(trainer.attributes(models, scores))
+        trainer.report(self, models, *seen)
 
     # --- what a family says of its scores
 
@@ -193,10 +267,3 @@ class ClassifierFaces(CostDecisionMixin, ExplainDecisionsMixin, ScoresMixin):
         self._check_new_costs(costs)
         for scores in self._staged(X):
             yield self._decide(scores, costs, X)
-
-
-def set_learner_tags(tags: Any, estimator: Any) -> None:
-    """Say which tables are taken: an outside learner gets them as they are."""
-    learner = None if estimator is None else get_tags(estimator).input_tags
-    for kind in ("allow_nan", "sparse", "categorical", "string"):
-        setattr(tags.input_tags, kind, learner is None or getattr(learner, kind))

@@ -18,7 +18,6 @@ from costboost.binning.binner import MISSING, Binner
 from costboost.explain.subject import Encoded, Subject
 from costboost.inputs.checks import plain
 
-Codes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 
 
@@ -67,6 +66,7 @@ def nearest_changes(
     names : tuple of str
     answer : callable
         From the members' margins to decisions, (n,), and probabilities, (n, K).
+    n_threads : int, default=1
     """
     binner = subject.members[0].forest.binner
     used = np.unique(np.concatenate([m.forest.used_features for m in subject.members]))

@@ -11,8 +11,6 @@ from costboost.explain.frames import make_frame
 from costboost.explain.subject import Member, Subject
 from costboost.trees.forest import Forest, NodeTable
 
-Floats = NDArray[np.float64]
-
 
 def list_nodes(subject: Subject, names: tuple[str, ...]) -> Any:
     """Return a data frame with one row for every node of every tree; see `to_frame`."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from costboost.inputs.arrays import is_missing
+
 SHOWN = 8  # columns, and prices and changes by half
 _BAR = 20  # letters of the longest bar
 
@@ -26,9 +28,9 @@ def number(value: float) -> str:
 
 def plain(value: Any) -> str:
     """Return a value of a table, or a label, as text."""
-    if isinstance(value, float):
-        return "missing" if value != value else f"{value:.6g}"
-    return "missing" if value is None or repr(value) in ("<NA>", "NaT") else str(value)
+    if is_missing(value):
+        return "missing"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def decision_text(seen: Any) -> str:

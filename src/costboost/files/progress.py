@@ -25,7 +25,9 @@ class Progress:
     Parameters
     ----------
     shown : bool or None
-        None: where the standard error is a terminal.
+        None: where the stream is a terminal.
+    stream : text file or None
+        Where lines are written; None: the standard error.
     """
 
     def __init__(self, shown: bool | None = None, stream: Any = None) -> None:

@@ -92,8 +92,7 @@ def continued(estimator: Any, trainer: TableTrainer, given: Given) -> Progress |
 
 def remember(estimator: Any, trainer: TableTrainer, model: Any, given: Given) -> None:
     """Keep what the next fit may continue from, if this one asks for it; else forget it."""
-    if hasattr(estimator, "_progress"):
-        del estimator._progress
+    forget(estimator)
     if not estimator.warm_start:
         return
     estimator._progress = Progress(
@@ -103,6 +102,11 @@ def remember(estimator: Any, trainer: TableTrainer, model: Any, given: Given) ->
         _fixed_params(estimator, trainer),
         _digests(trainer, given),
     )
+
+
+def forget(estimator: Any) -> None:
+    """Leave nothing to continue from."""
+    vars(estimator).pop("_progress", None)
 
 
 def _earlier(estimator: Any) -> Progress | None:

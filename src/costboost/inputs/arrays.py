@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
-CodeArray = NDArray[np.intp]
+IntArray = NDArray[np.intp]
 
 LARGEST_COST = 1e300
 """Costs beyond this are refused, so that differences and sums over 10^7 rows stay finite."""
@@ -78,7 +78,21 @@ def as_array(value: ArrayLike, name: str) -> NDArray[Any]:
 
 def is_missing(value: Any) -> bool:
     """Whether an object stands for no value: None, NaN, or what pandas has for them."""
-    return type(value).__name__ in NOTHING or (isinstance(value, float) and value != value)
+    number = isinstance(value, float | np.floating)
+    return type(value).__name__ in NOTHING or bool(number and value != value)
+
+
+def missing_in(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which values of an array are missing, (n,).
+
+    Examples
+    --------
+    >>> missing_in(np.array(["a", None], dtype=object)).tolist()
+    [False, True]
+    """
+    if values.dtype.kind == "O":
+        return np.fromiter(map(is_missing, values), dtype=np.bool_, count=len(values))
+    return np.asarray(values != values)  # NaN, and dates that are none
 
 
 def _float_of(item: Any) -> float | None:
@@ -187,9 +201,15 @@ def read_weights(
             f"row {at[0]}: sample_weight is {float(weights[at]):g}; weights must be finite, not "
             f"negative, and at most {LARGEST_COST:g}."
         )
-    if some and n_samples and not weights.any():
-        raise ValueError("sample_weight is zero for every row; at least one must be positive.")
+    if some and n_samples:
+        check_some_weight(float(weights.max()))
     return weights
+
+
+def check_some_weight(heaviest: float) -> None:
+    """Raise if the largest of all weights is 0."""
+    if not heaviest > 0.0:
+        raise ValueError("sample_weight is zero for every row; at least one must be positive.")
 
 
 def mean_paid(paid: FloatArray, sample_weight: ArrayLike | None) -> float:
@@ -235,7 +255,7 @@ def read_labels(labels: ArrayLike, name: str) -> NDArray[Any]:
     return freeze(given)
 
 
-def encode(labels: NDArray[Any], values: ArrayLike, name: str) -> CodeArray:
+def encode(labels: NDArray[Any], values: ArrayLike, name: str) -> IntArray:
     """Return the position in ``labels`` of each value, shape (n_samples,).
 
     Numbers are found by binary search, everything else in a dictionary: NumPy would compare ``1``
@@ -247,30 +267,30 @@ def encode(labels: NDArray[Any], values: ArrayLike, name: str) -> CodeArray:
     if labels.dtype.kind in "biuf" and given.dtype.kind in "biuf":
         order = np.argsort(labels)
         at = np.searchsorted(labels, given, sorter=order)
-        codes = order[np.minimum(at, labels.size - 1)].astype(np.intp, copy=False)
-        codes = np.where(labels[codes] == given, codes, -1)
+        numbers = order[np.minimum(at, labels.size - 1)].astype(np.intp, copy=False)
+        numbers[labels[numbers] != given] = -1
     else:
         position = {label: i for i, label in enumerate(labels.tolist())}
         found = (position.get(value, -1) for value in given.tolist())
-        codes = np.fromiter(found, dtype=np.intp, count=given.size)
-    if (codes < 0).any():
-        row = _first(codes < 0)[0]
+        numbers = np.fromiter(found, dtype=np.intp, count=given.size)
+    if (numbers < 0).any():
+        row = _first(numbers < 0)[0]
         raise ValueError(
             f"row {row}: {name} has the label {given[row : row + 1].tolist()[0]!r}, which is not "
             f"among {labels.tolist()}."
         )
-    return codes
+    return numbers
 
 
-def check_codes(codes: ArrayLike, n_labels: int, name: str) -> CodeArray:
-    """Check integer codes 0 .. n_labels - 1, shape (n_samples,)."""
-    given = np.asarray(codes)
+def check_encoded(numbers: ArrayLike, n_labels: int, name: str) -> IntArray:
+    """Check whole numbers 0 .. n_labels - 1, shape (n_samples,)."""
+    given = np.asarray(numbers)
     if given.ndim != 1 or given.dtype.kind not in "iu":
         raise ValueError(
-            f"{name} must be integer codes of shape (n_samples,) when encoded=True, but has "
+            f"{name} must be whole numbers of shape (n_samples,) when encoded=True, but has "
             f"shape {given.shape} and type {given.dtype}."
         )
     if given.size and (given.min() < 0 or given.max() >= n_labels):
         row = _first((given < 0) | (given >= n_labels))[0]
-        raise ValueError(f"row {row}: {name} has code {given[row]}, not in 0 .. {n_labels - 1}.")
+        raise ValueError(f"row {row}: {name} has number {given[row]}, not in 0 .. {n_labels - 1}.")
     return given.astype(np.intp, copy=False)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numbers
 import sys
 import warnings
+from collections.abc import Iterable
 from math import isinf
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs  # type: ignore[import-untyped]
 from numpy.typing import NDArray
-from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
+from sklearn.utils import InputTags, assert_all_finite, check_random_state, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_y,
@@ -161,9 +162,9 @@ def refuse_masked(y: Any) -> None:
         )
 
 
-def check_weighted_classes(codes: NDArray[Any], weights: Floats | None) -> None:
+def check_weighted_classes(labels: NDArray[Any], weights: Floats | None) -> None:
     """Raise where no weight is left to all classes but one."""
-    if weights is not None and len(np.unique(codes[weights > 0.0])) < 2:
+    if weights is not None and len(np.unique(labels[weights > 0.0])) < 2:
         raise ValueError(
             "sample_weight leaves rows of fewer than two classes: give positive weights to rows of "
             "at least two classes."
@@ -199,13 +200,13 @@ def _kind(label: Any) -> str:
 
 def check_labels(X: Any, y: Any) -> tuple[NDArray[Any], Int64]:
     """Return the sorted classes and each row's class number; at least two classes."""
-    classes, codes = np.unique(read_targets(X, y), return_inverse=True)
+    classes, labels = np.unique(read_targets(X, y), return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
             f"y holds 1 class only, {plain(classes[0])!r}; a classifier needs rows of at least two "
             "classes. Give more rows, or predict that class."
         )
-    return classes, codes.astype(np.int64)
+    return classes, labels.astype(np.int64)
 
 
 def plain(value: Any) -> Any:
@@ -262,6 +263,20 @@ def check_learner(name: str, learner: Any) -> None:
             f"{name}={learner!r} must be an estimator as scikit-learn's are, but it has no "
             f"{' and no '.join(lacking)}."
         )
+
+
+def set_input_tags(tags: Any, learners: Iterable[Any]) -> None:
+    """Say which tables are taken: those that all learners take, who get them as they are.
+
+    None stands for our own, which take every kind; one without tags takes plain tables alone.
+    """
+    theirs = [
+        get_tags(learner).input_tags if hasattr(learner, "__sklearn_tags__") else InputTags()
+        for learner in learners
+        if learner is not None
+    ]
+    for kind in ("allow_nan", "sparse", "categorical", "string"):
+        setattr(tags.input_tags, kind, all(getattr(own, kind) for own in theirs))
 
 
 def check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:

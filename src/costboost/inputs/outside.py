@@ -24,7 +24,7 @@ __all__ = [
     "count_rows",
     "read_classes",
     "read_finite",
-    "check_some_weight",
+    "check_some_w0",
     "read_objective",
     "read_probabilities",
     "read_shares",
@@ -167,11 +167,11 @@ def read_objective(
         for part, (name, low) in zip(answer, lows.items(), strict=True)
     )
     if all_rows:
-        check_some_weight(float(np.max(w0, initial=0.0)))
+        check_some_w0(float(np.max(w0, initial=0.0)))
     return a, b, w0
 
 
-def check_some_weight(largest: float) -> None:
+def check_some_w0(largest: float) -> None:
     """Raise if the largest w0 of an objective is 0."""
     if not largest > 0.0:
         raise ValueError("objective's w0 is 0 in every row: it must be positive, not all zero.")

@@ -250,7 +250,7 @@ def cost_confusion_matrix(
     assert found.costs.classes is not None
     true = encode(found.costs.classes, np.asarray(y_true), "y_true")
     matrix = np.zeros((len(found.costs.classes), found.prices.shape[1]))
-    np.add.at(matrix, (true, found.codes[0]), weight * found.paid[0])
+    np.add.at(matrix, (true, found.numbers[0]), weight * found.paid[0])
     return matrix
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from costboost.inputs.arrays import is_missing, read_weights
+from costboost.inputs.arrays import missing_in, read_weights
 from costboost.inputs.labels import USUAL, usual_positive
 
 Floats = NDArray[np.float64]
@@ -36,8 +36,7 @@ def check_weights(sample_weight: ArrayLike | None, n_samples: int) -> Floats:
 def check_labels(y: ArrayLike, name: str = "y_true") -> NDArray[Any]:
     """Return labels of shape `(n_samples,)`, without missing values."""
     labels: NDArray[Any] = column_or_1d(np.asarray(y))
-    missing = labels.dtype.kind == "f" and np.isnan(labels).any()
-    if missing or (labels.dtype.kind == "O" and any(is_missing(v) for v in labels)):
+    if missing_in(labels).any():
         raise ValueError(f"{name} holds missing values: every row needs a label")
     return labels
 

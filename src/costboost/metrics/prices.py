@@ -63,7 +63,7 @@ class Realised(NamedTuple):
     prices: Floats
     paid: list[Floats]
     costs: Costs
-    codes: list[NDArray[np.intp]]
+    numbers: list[NDArray[np.intp]]
 
 
 def realise(
@@ -79,14 +79,14 @@ def realise(
             raise ValueError(f"y_pred has {len(d)} rows, but y_true has {len(y)}: give as many")
     bound = bind_costs(costs, y, *taken, labels=labels)
     assert bound.actions is not None  # known once bound
-    codes = [encode(bound.actions, d, "y_pred") for d in taken]
+    numbers = [encode(bound.actions, d, "y_pred") for d in taken]
     prices = bound.of_labels(y)
-    return Realised(prices, [take(prices, c) for c in codes], bound, codes)
+    return Realised(prices, [take(prices, part) for part in numbers], bound, numbers)
 
 
-def take(prices: Floats, codes: NDArray[np.intp]) -> Floats:
+def take(prices: Floats, numbers: NDArray[np.intp]) -> Floats:
     """Return the price of the action taken on each row."""
-    return np.asarray(np.take_along_axis(prices, codes[:, None], axis=1)[:, 0])
+    return np.asarray(np.take_along_axis(prices, numbers[:, None], axis=1)[:, 0])
 
 
 def total_of(paid: Floats, sample_weight: ArrayLike | None) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from costboost import CostBoostClassifier, Costs
 from costboost.boosting.adaboost.rules import RULES
 from costboost.metrics import brier_score, normalized_cost
 from costboost.papers.cells import Row, seed_of
-from costboost.papers.options import load_set
+from costboost.papers.options import Split, load_two_classes
 from costboost.papers.univariate import CheckedLogistic
 
 # The fifteen of the poster, as the authors' later paper names them.
@@ -29,19 +29,9 @@ TWINS = {"adaboostdb": "csada"}
 N_BINS = 10
 
 
-class Split(NamedTuple):
-    """Training and test rows, of both classes alike."""
-
-    X: NDArray[np.float64]
-    y: NDArray[np.int64]
-    X_test: NDArray[np.float64]
-    y_test: NDArray[np.int64]
-
-
 def cut(path: str, split: int, folder: str | None) -> Split:
     """Return halves of as many positives as negatives, the rest of the larger class left out."""
-    data = load_set(path, folder)
-    X, y = data.to_numpy()[0], (data.y == data.positive).astype(np.int64)
+    X, y = load_two_classes(path, folder)
     rng = np.random.default_rng(seed_of(path, split))
     n = int(min(y.sum(), len(y) - y.sum()))
     kept = np.concatenate([rng.permutation(np.flatnonzero(y == k))[:n] for k in (0, 1)])

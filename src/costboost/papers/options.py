@@ -6,13 +6,16 @@ import argparse
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 from joblib import cpu_count  # type: ignore[import-untyped]
+from numpy.typing import NDArray
 
 from costboost import datasets
 from costboost.datasets import Dataset
 
-__all__ = ["Options", "load_set", "read_options"]
+__all__ = ["Options", "Split", "load_set", "load_two_classes", "read_options"]
 
 
 @dataclass(frozen=True)
@@ -83,3 +86,20 @@ def load_set(name: str, folder: str | None = None) -> Dataset:
     if name == "breast_cancer":
         return datasets.load_breast_cancer(as_frame="numpy")
     return datasets.load(name, folder=folder, as_frame="numpy", cost_model="none")
+
+
+class Split(NamedTuple):
+    """Training and test rows of a set of two classes."""
+
+    X: NDArray[np.float64]
+    y: NDArray[np.int64]
+    X_test: NDArray[np.float64]
+    y_test: NDArray[np.int64]
+
+
+def load_two_classes(
+    name: str, folder: str | None
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Load the table of a set, and 1 for each row of the positive class, else 0."""
+    data = load_set(name, folder)
+    return data.to_numpy()[0], (data.y == data.positive).astype(np.int64)

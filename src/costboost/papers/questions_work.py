@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from costboost import CostBoostClassifier, Costs
 from costboost.metrics import total_cost
 from costboost.papers.cells import Row, seed_of
-from costboost.papers.options import load_set
+from costboost.papers.options import Split, load_two_classes
 
 ROUNDS = 50
 DEPTH = 3
@@ -35,19 +35,9 @@ AT_DECISION = "adamec, calibrated"
 IN_TRAINING = (ONCE, "adacost", "adac2")
 
 
-class Split(NamedTuple):
-    """Training and test rows."""
-
-    X: NDArray[np.float64]
-    y: NDArray[np.int64]
-    X_test: NDArray[np.float64]
-    y_test: NDArray[np.int64]
-
-
 def cut(path: str, split: int, folder: str | None) -> Split:
     """Return one random split by class."""
-    data = load_set(path, folder)
-    X, y = data.to_numpy()[0], (data.y == data.positive).astype(np.int64)
+    X, y = load_two_classes(path, folder)
     splitter = StratifiedShuffleSplit(1, test_size=TEST, random_state=seed_of(path, split))
     train, test = next(splitter.split(X, y))
     return Split(X[train], y[train], X[test], y[test])

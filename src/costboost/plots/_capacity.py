@@ -25,6 +25,7 @@ from costboost.plots.style import (
     explain,
     need_matplotlib,
     once,
+    point,
     share,
     show_legend,
     unit,
@@ -228,9 +229,7 @@ class CapacityDisplay:
         thin = {"color": color, "linewidth": 0.9, "linestyle": style["linestyle"], "alpha": 0.7}
         text = entry(self.ax_, None, "as the model expected")
         self.expected_ = self.ax_.plot(self.capacity, self.expected, label=text, **thin)[0]
-        at = [self.capacity[-1]], [self.realised[-1]]
-        mark = {"color": color, "markeredgecolor": "white", "markersize": 8, "clip_on": False}
-        self.own_ = self.ax_.plot(*at, marker="D", linestyle="none", zorder=5, **mark)[0]
+        self.own_ = point(self.ax_, self.capacity[-1], self.realised[-1], color, "D")
         dress(self.ax_, f"Rows that can take {self.action}", unit("Total cost", self.currency))
         plain_ticks(self.ax_.xaxis)
         plain_ticks(self.ax_.yaxis)
@@ -402,10 +401,7 @@ class CoverageDisplay:
         self.total_ = self.ax_.plot(
             self.coverage, self.total, label=entry(self.ax_, self.name, facts), **style
         )[0]
-        mark = {"color": color, "markeredgecolor": "white", "markersize": 8, "clip_on": False}
-        self.own_ = self.ax_.plot([self.own], [at], marker="D", linestyle="none", zorder=5, **mark)[
-            0
-        ]
+        self.own_ = point(self.ax_, self.own, at, color, "D")
         explain(self.ax_, "costboost-own-coverage", "where the model itself defers", marker="D")
         price = float(self.total[0])
         once(self.ax_, f"costboost-defer-{price:.12g}", [0, 1], [price, price],

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from costboost.costs import Costs
 from costboost.metrics.checks import check_labels, check_weights, positive_label, power_of_two
 from costboost.plots._responses import bound_costs
-from costboost.plots.style import Floats, explain, highest, once
+from costboost.plots.style import Floats, explain, highest, once, point
 
 
 def positive_of(costs: Any, y_true: ArrayLike, pos_label: Any) -> tuple[Costs | None, Any]:
@@ -39,8 +39,7 @@ def own_decisions(costs: Costs | None, y_score: ArrayLike) -> NDArray[Any] | Non
 def mark_own(ax: Any, x: float, y: float, color: Any) -> Any:
     """Mark what a model's own decisions come to: a diamond, where hindsight has a disc."""
     explain(ax, "costboost-own", "own decisions at these costs", marker="D")
-    style = {"color": color, "markeredgecolor": "white", "markersize": 8, "zorder": 6}
-    return ax.plot([x], [y], linestyle="none", marker="D", clip_on=False, **style)[0]
+    return point(ax, x, y, color, "D", zorder=6)
 
 
 def stakes(costs: Costs, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[float, float]:
@@ -83,5 +82,4 @@ def mark(ax: Any, x: float, y: float, color: Any) -> Any:
     """Mark one point of a curve, and where it lies on the axis."""
     tag = f"costboost-at-{x:.12g}"
     once(ax, tag, [x, x], [0, 1], linestyle=":", linewidth=1.0, label="these costs")
-    style = {"color": color, "markeredgecolor": "white", "markersize": 9, "zorder": 5}
-    return ax.plot([x], [y], linestyle="none", marker="o", clip_on=False, **style)[0]
+    return point(ax, x, y, color, "o")

@@ -161,8 +161,8 @@ class PolicyDisplay:
         assert found.costs.actions is not None  # bound
         actions = [str(action) for action in found.costs.actions.tolist()]
         parts = [
-            np.bincount(codes, weights=paid[:, j], minlength=len(actions))
-            for j, codes in enumerate(found.codes)
+            np.bincount(numbers, weights=paid[:, j], minlength=len(actions))
+            for j, numbers in enumerate(found.numbers)
         ]
         made = cls(
             names=[str(name) for name in names],

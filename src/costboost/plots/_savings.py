@@ -24,6 +24,7 @@ from costboost.plots.style import (
     entry,
     need_matplotlib,
     once,
+    point,
     share,
     show_legend,
     tagged,
@@ -287,9 +288,8 @@ class SavingsCurveDisplay(BinaryDisplay):
             self.ax_.set_ylim(low - margin, high + margin)
 
     def _draw_peak(self) -> Any:
-        style = {"color": self.line_.get_color(), "markeredgecolor": "white", "markersize": 9}
-        at = [self.best_share], [self.best_saved]
-        return self.ax_.plot(*at, marker="o", linestyle="none", zorder=5, clip_on=False, **style)[0]
+        at = self.best_share, self.best_saved
+        return point(self.ax_, *at, self.line_.get_color(), "o")
 
     def _tick(self) -> None:
         from matplotlib.ticker import PercentFormatter

@@ -11,7 +11,7 @@ from scipy import stats
 from costboost.plots.style import Floats
 
 
-class Bins(NamedTuple):
+class ReliabilityBins(NamedTuple):
     """The m bins that hold rows.
 
     `predicted` and `observed` are weighted means of the probability and of being positive, `weight`
@@ -68,7 +68,9 @@ def _bin_of(proba: Floats, edges: Floats) -> NDArray[np.intp]:
     return np.searchsorted(edges[1:-1], proba, side="left")
 
 
-def fill_bins(positive: NDArray[Any], proba: Floats, weight: Floats, edges: Floats) -> Bins:
+def fill_bins(
+    positive: NDArray[Any], proba: Floats, weight: Floats, edges: Floats
+) -> ReliabilityBins:
     """Return the bins; a probability on an edge belongs to the bin on its left, as in scikit-learn.
 
     Empty bins are left out.
@@ -83,7 +85,7 @@ def fill_bins(positive: NDArray[Any], proba: Floats, weight: Floats, edges: Floa
     # Every bin in a unit of its own, a power of two: squares stay in range, and nothing is rounded.
     unit = np.frexp(total)[1]
     part = np.ldexp(weight, -unit[_bin_of(proba, edges)])
-    return Bins(
+    return ReliabilityBins(
         sums(weight * proba)[full] / size,
         sums(weight * positive)[full] / size,
         size,

@@ -96,6 +96,13 @@ def curve_style(
     return {**style, **normalize_kwargs(dict(given), Line2D), "gid": CURVE}
 
 
+def point(ax: Any, x: float, y: float, color: Any, marker: str, *, zorder: float = 5) -> Any:
+    """Draw one point of a curve that means something: a disc, or a diamond."""
+    size = {"o": 9, "D": 8}[marker]  # as large to the eye
+    style = {"color": color, "markeredgecolor": "white", "markersize": size, "zorder": zorder}
+    return ax.plot([x], [y], linestyle="none", marker=marker, clip_on=False, **style)[0]
+
+
 def once(ax: Any, tag: str, x: Any, y: Any, **style: Any) -> Any:
     """Draw a grey line that belongs to the axes, unless it is there; return it."""
     there = tagged(ax, tag)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from costboost.explain.rows import values_of_row
+from costboost.metrics.prices import take
 from costboost.report.matters import can_explain
 from costboost.report.rows import PageRows
 from costboost.report.subject import Subject
@@ -27,7 +28,7 @@ def pick_rows(rows: PageRows) -> list[tuple[int, str]]:
     costs = rows.costs()
     prices = costs.of_labels(rows.truth, encoded=True)
     taken = rows.decide_codes()
-    paid = np.take_along_axis(prices, taken[:, None], axis=1)[:, 0]
+    paid = take(prices, taken)
     regret = paid - prices.min(axis=1)
     stake = prices.max(axis=1) - prices.min(axis=1)
     picked: dict[int, str] = {}

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from costboost.metrics import cost_confusion_matrix, savings_score, total_cost
+from costboost.metrics.prices import take
 from costboost.report.rows import PageRows
 
 __all__ = ["Bill", "Figures", "Policy", "compute_figures", "sum_interval"]
@@ -108,10 +109,10 @@ def compute_figures(
     given: dict[str, Any] = {"costs": costs, "sample_weight": rows.weight}
     weight = np.ones(len(rows)) if rows.weight is None else rows.weight
     prices = costs.of_labels(rows.truth, encoded=True)
-    paid = weight * _take(prices, taken)
+    paid = weight * take(prices, taken)
     policies = []
     for name, codes in _policies(rows, names or {}):
-        other, answers = weight * _take(prices, codes), rows.actions[codes]
+        other, answers = weight * take(prices, codes), rows.actions[codes]
         bill = sum_interval(other)._replace(total=total_cost(y, answers, **given))
         share = savings_score(y, decided, baseline=answers, **given)
         policies.append(Policy(name, bill, sum_interval(other - paid), share))
@@ -123,10 +124,6 @@ def compute_figures(
         counts=counts,
         money=cost_confusion_matrix(y, decided, **given),
     )
-
-
-def _take(prices: Floats, codes: NDArray[Any]) -> Floats:
-    return np.asarray(np.take_along_axis(prices, codes[:, None], axis=1)[:, 0])
 
 
 def policy_names(rows: PageRows, names: dict[Any, str]) -> list[str]:

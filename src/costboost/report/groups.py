@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from costboost.binning.columns import Table
 from costboost.binning.reading import read_table
+from costboost.metrics.prices import take
 from costboost.report.rows import PageRows
 from costboost.report.text import label
 
@@ -128,7 +129,7 @@ def affected(rows: PageRows, coded: Coded, taken: Codes) -> list[dict[str, Any]]
     labels, codes = coded
     weight = np.ones(len(rows)) if rows.weight is None else rows.weight
     prices = rows.costs().of_labels(rows.truth, encoded=True)
-    paid = weight * np.take_along_axis(prices, taken[:, None], axis=1)[:, 0]
+    paid = weight * take(prices, taken)
     act = rows.limited
     hit = weight * (taken == act)
     positive = 1 if rows.positive is None else rows.positive

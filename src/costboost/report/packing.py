@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from costboost.report.rows import PageRows
 
-__all__ = ["pack_rows", "unpack"]
+__all__ = ["pack_rows"]
 
 Floats = NDArray[np.float64]
 Bytes = NDArray[np.uint8]
@@ -93,23 +93,3 @@ def _as_whole(values: Floats) -> tuple[Floats, float, float] | None:
 def _planes(whole: NDArray[np.uint64], planes: int) -> bytes:
     table = np.ascontiguousarray(whole).view(np.uint8).reshape(-1, 8)
     return np.ascontiguousarray(table[:, :planes].T).tobytes()
-
-
-def unpack(text: str, heads: list[dict[str, Any]], n_rows: int) -> dict[str, Floats]:
-    """Return the arrays of a page: what its JavaScript reads, for whoever checks it."""
-    body = np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype=np.uint8)
-    arrays, at = {}, 0
-    for head in heads:
-        size = head["planes"] * n_rows
-        table = np.zeros((n_rows, 8), dtype=np.uint8)
-        table[:, : head["planes"]] = body[at : at + size].reshape(-1, n_rows).T
-        arrays[head["name"]] = _restore(head, table.view("<u8")[:, 0])
-        at += size
-    return arrays
-
-
-def _restore(head: dict[str, Any], whole: NDArray[np.uint64]) -> Floats:
-    if head["kind"] == "whole":
-        return np.asarray((whole.astype(np.float64) - head["offset"]) / head["divisor"])
-    bits = np.cumsum(whole, dtype=np.uint64) if head["kind"] == "sorted" else whole
-    return np.asarray(bits.view(np.float64))

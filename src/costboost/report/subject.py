@@ -24,8 +24,6 @@ from costboost.report.rows import PageRows, read_prices
 
 __all__ = ["Subject", "read_subject"]
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Subject:

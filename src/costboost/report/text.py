@@ -6,19 +6,14 @@ from decimal import ROUND_HALF_UP, Decimal
 from html import escape
 from typing import Any
 
+from costboost.explain.text import plain as label
+
 __all__ = ["esc", "label", "money", "number", "percent"]
 
 
 def esc(value: Any) -> str:
     """Return text that is safe between tags and inside quoted attributes."""
     return escape(str(value), quote=True)
-
-
-def label(value: Any) -> str:
-    """Return a label or a category as text."""
-    if isinstance(value, float):
-        return "missing" if value != value else f"{value:.6g}"
-    return "missing" if value is None else str(value)
 
 
 def number(value: float, digits: int = 0) -> str:

@@ -1,4 +1,4 @@
-"""What both gradient boosting estimators tell of their rounds."""
+"""What both gradient boosting estimators tell of their rounds, and of the tables they take."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
+from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import get_tags
@@ -53,8 +55,26 @@ def test_a_flat_target_is_no_failure():
 
 
 @pytest.mark.parametrize("kind", [GradientBoostClassifier, GradientBoostRegressor])
-def test_missing_values_are_for_the_built_in_trees(kind):
-    assert get_tags(kind()).input_tags.allow_nan
-    assert get_tags(kind(init="zero")).input_tags.allow_nan
-    assert not get_tags(kind(estimator=DecisionTreeRegressor())).input_tags.allow_nan
-    assert not get_tags(kind(init=LinearRegression())).input_tags.allow_nan
+def test_tables_are_those_that_all_learners_take(kind):
+    def tags(**learners):
+        return get_tags(kind(**learners)).input_tags
+
+    for own in (tags(), tags(init="zero")):
+        assert own.allow_nan
+        assert own.sparse
+    assert tags(estimator=DecisionTreeRegressor()).allow_nan
+    assert not tags(estimator=LinearRegression()).allow_nan
+    assert not tags(init=LinearRegression()).allow_nan
+    assert not tags(estimator=DecisionTreeRegressor(), init=LinearRegression()).allow_nan
+    assert not tags(estimator=GaussianProcessRegressor()).sparse
+    assert not tags(init=GaussianProcessRegressor()).sparse
+
+
+def test_tags_tell_which_tables_a_fit_takes():
+    X, y = np.linspace(-1.0, 1.0, 40).reshape(-1, 1), np.linspace(0.0, 1.0, 40)
+    refusing = GradientBoostRegressor(n_estimators=2, init=GaussianProcessRegressor())
+    with pytest.raises(TypeError, match="dense data is required"):
+        refusing.fit(csr_matrix(X), y)
+    tree = DecisionTreeRegressor(max_depth=1, random_state=0)
+    missing = np.where(X > 0.9, np.nan, X)
+    assert GradientBoostRegressor(n_estimators=2, estimator=tree).fit(missing, y).n_iter_ == 2

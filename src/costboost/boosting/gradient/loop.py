@@ -38,7 +38,7 @@ from costboost.boosting.gradient.messages import (
 )
 from costboost.boosting.gradient.minimisers import minimise, minimise_along
 from costboost.boosting.gradient.starting import Bind
-from costboost.inputs.outside import check_some_weight
+from costboost.inputs.outside import check_some_w0
 from costboost.shards.grid import grid_scale, to_floats
 from costboost.shards.local import Shards
 from costboost.shards.sampling import RowSample
@@ -151,7 +151,7 @@ class GradientBoosting:
         self.sum_of_steps = self._farthest = 0.0
         (tops,) = shards.call([Bind(loss, tuple(start.tolist()), self._moves_by)])
         self._heaviest, largest_w0, self._drift, self._largest_size = tops.tolist()
-        check_some_weight(largest_w0)
+        check_some_w0(largest_w0)
 
     @property
     def _searching(self) -> bool:

@@ -6,7 +6,8 @@ which trains one ensemble, or one for each fold of a calibration. Tables are bin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,23 +17,20 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.adaboost.rules import RULES, Rule
 from costboost.boosting.links import choices_of
-from costboost.calibration import CalibratedScores
 from costboost.costs import Costs
 from costboost.estimators.adaboost.plan import Plan, settle
 from costboost.estimators.adaboost.recipe import train_in_step
 from costboost.estimators.adaboost.trainer import Trainer
-from costboost.estimators.faces import ClassifierFaces, set_learner_tags
+from costboost.estimators.faces import ClassifierFaces
 from costboost.explain.subject import Member
 from costboost.fitting.atomic import all_at_once
-from costboost.fitting.eval_sets import read_eval_set
-from costboost.fitting.models import train_models
-from costboost.fitting.spread import refuse_elsewhere
-from costboost.fitting.warm import remember
-from costboost.inputs.callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
-from costboost.inputs.checks import check_learner, check_table
+from costboost.fitting.judging import HeldOut
+from costboost.fitting.warm import forget
+from costboost.inputs.callbacks import CallbackSupportMixin, with_callbacks
 from costboost.inputs.elsewhere import answers_tables, fits_tables
 
 Floats = NDArray[np.float64]
+Int64 = NDArray[np.int64]
 
 
 class Score(NamedTuple):
@@ -71,7 +69,7 @@ class CostBoostClassifier(
         learner is not perfect, says so in a warning.
     n_estimators : int, default="auto"
         The number of rounds; for the recipe the largest. Here and below "auto" is the recipe's
-        own choice (`costboost.estimators.adaboost.plan.RECIPE`); in a named method it is 100 rounds
+        own choice (`costboost.estimators.adaboost.auto.RECIPE`); in a named method it is 100 rounds
         of trees of depth 3 on all rows and columns, with discrete votes and no shrinkage.
     estimator : classifier, default=None
         A weak learner with `sample_weight`, in place of the built-in tree.
@@ -159,8 +157,9 @@ class CostBoostClassifier(
         that had no part in that; a map fitted to the rows that choose the round would be
         flattered by them.
     tol : float, default="auto"
-        A fall by less than this share of the best cost, or loss, does not count. "auto" is 0, in
-        the recipe .002 below 10,000 rows.
+        A fall by less than this share of the best cost, or loss, does not count. "auto" is 0 in a
+        named method; in the recipe it is .002, but 0 for two classes from 10,000 rows on, which
+        log loss boosts.
     warm_start : bool, default=False
         Continue from the rounds of the last ``fit``, which had it too (same data, larger
         `n_estimators`). Other data, or another method, are refused.
@@ -193,11 +192,14 @@ class CostBoostClassifier(
         for each of these up to `n_iter_`.
     cost_bound_ : ndarray of shape (n_iter_,), for AdaCost and CGAda with two classes
         sum c * prod Z: the theorem's bound of the training cost (plus what right answers cost).
-    validation_cost_ : ndarray of shape (n_rounds,), with early stopping
-        The mean cost of the held-out rows after each round.
+    validation_cost_ or validation_loss_ : ndarray of shape (n_rounds,), of a named method
+        What early stopping goes by on the held-out rows after each round: their mean cost, or
+        another metric.
     validation_loss_, validation_rounds_ : ndarrays of shape (n_looks,), of the recipe
-        The log loss of the rows that the folds left out, and the number of rounds at that look:
-        one every 10 rounds, and one at the end. `n_iter_` is the number at the least.
+        What early stopping goes by (the log loss, unless `early_stopping_metric` says otherwise) on
+        the rows that the folds left out, and the number of rounds at that look: one every 10
+        rounds, and one at the end. `n_iter_` is the number at the look that was chosen (see
+        `method`).
     eval_results_ : dict of ndarrays, with several eval sets
         What early stopping goes by, on each set by name, after each round.
     estimators_ : list of classifiers, if `estimator` was given
@@ -214,6 +216,9 @@ class CostBoostClassifier(
     >>> bool(cheap.sum() <= model.predict(X).sum())
     True
     """
+
+    _ensembles: tuple[Ensemble, ...]
+    _rule_name: str
 
     def __init__(
         self,
@@ -292,7 +297,6 @@ class CostBoostClassifier(
         tags = super().__sklearn_tags__()
         rule = RULES.get(self.method) if isinstance(self.method, str) else None
         tags.classifier_tags.multi_class = rule is None or rule.many_classes
-        set_learner_tags(tags, self.estimator)
         return tags
 
     @fits_tables
@@ -333,49 +337,30 @@ class CostBoostClassifier(
         -------
         self
         """
-        check_learner("estimator", self.estimator)
-        refuse_elsewhere(self, X)
-        X = check_table(self, X, y, reset=True)
-        labels, weights, bound = self._read_rows(X, y, sample_weight, costs)
-        classes = self.classes_
-        plan = settle(self, X, labels, bound, len(classes))
-        held_out = self._read_eval_set(eval_set, plan, bound)
-        callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
-        trainer = Trainer(plan, X, labels, weights, bound, classes, callbacks)
-        del labels, weights, bound  # the trainer holds them, if anybody here does
-        with trainer:
-            trainer.bin_table()
-            trainer.watch(held_out)
-            self._train(trainer, groups)
-        callbacks.close()
-        return self
+        return self._fit(X, y, sample_weight, costs, groups, eval_set)
 
-    def _read_eval_set(self, eval_set: Any, plan: Plan, costs: Costs) -> Any:
+    def _make_plan(self, X: Any, labels: Int64, costs: Costs) -> Plan:
+        return settle(self, X, labels, costs, len(self.classes_))
+
+    def _trainer(self) -> Callable[..., Trainer]:
+        return partial(Trainer, classes=self.classes_)
+
+    def _read_eval_set(self, eval_set: Any, plan: Plan, costs: Costs) -> list[HeldOut] | None:
         if plan.in_step and eval_set is not None:
             raise ValueError(
                 "The recipe of method='auto' stops by the rows that its folds leave out, and has "
                 "no use for an eval_set. Leave it out (and give these rows to X and y), or name a "
                 "method."
             )
-        return read_eval_set(self, eval_set, per_row=costs.per_row)
+        return super()._read_eval_set(eval_set, plan, costs)
 
     def _train(self, trainer: Trainer, groups: Any) -> None:
-        """Train one model, or one for each fold; keep it and what is known of its rounds."""
-        plan = trainer.plan
-        given = lambda: {"the classes of y": self.classes_, "costs": trainer.costs}  # noqa: E731
-        self._rule_name = plan.rule.name
-        self._scores: CalibratedScores | None
-        self._ensembles: tuple[Ensemble, ...]
-        seen = None
-        if plan.in_step:
-            self._scores, seen = train_in_step(trainer, self.cv, groups, ensemble=self.ensemble)
-            self._ensembles = self._scores.models
-            remember(self, trainer, self._ensembles[0], given)
-        else:
-            self._ensembles, self._scores = train_models(
-                self, trainer, given, cv=self.cv, groups=groups, ensemble=self.ensemble
-            )
-        trainer.report(self, self._ensembles, seen)
+        if not trainer.plan.in_step:
+            super()._train(trainer, groups)
+            return
+        scores, seen = train_in_step(trainer, self.cv, groups, ensemble=self.ensemble)
+        forget(self)
+        self._keep(trainer, scores.models, scores, seen)
 
     @property
     def _rule(self) -> Rule:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,19 +12,17 @@ from sklearn.base import ClassifierMixin
 from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES, flat, needs_all_rows
 from costboost.boosting.gradient.model import GradientEnsemble
 from costboost.boosting.links import choices_of
+from costboost.costs import Costs
 from costboost.estimators.faces import ClassifierFaces
 from costboost.estimators.gradient.base import GradientBoost
-from costboost.estimators.gradient.plan import settle_classification
+from costboost.estimators.gradient.plan import GradientPlan, settle_classification
 from costboost.estimators.gradient.trainer import GradientTrainer
 from costboost.fitting.atomic import all_at_once
-from costboost.fitting.eval_sets import read_eval_set
-from costboost.fitting.models import train_models
-from costboost.fitting.spread import refuse_elsewhere
-from costboost.inputs.callbacks import RoundCallbacks, with_callbacks
-from costboost.inputs.checks import check_learner, check_table
+from costboost.inputs.callbacks import with_callbacks
 from costboost.inputs.elsewhere import answers_tables, fits_tables
 
 Floats = NDArray[np.float64]
+Int64 = NDArray[np.int64]
 
 
 class GradientBoostClassifier(
@@ -142,9 +141,8 @@ class GradientBoostClassifier(
         models.
     train_cost_ : ndarray of shape (n_iter_,)
         The cost of the training rows' decisions after each round.
-    validation_cost_ or validation_loss_ : ndarray, with early stopping
-        What it goes by: cost, or another metric.
-        The mean cost of the held-out rows after each round.
+    validation_cost_ or validation_loss_ : ndarray of shape (n_rounds,), with early stopping
+        What it goes by on the held-out rows after each round: their mean cost, or another metric.
     eval_results_ : dict of ndarrays, with several eval sets
         What early stopping goes by, on each set by name, after each round.
     estimators_ : list of lists of regressors, if `estimator` was given
@@ -173,6 +171,9 @@ class GradientBoostClassifier(
     >>> bool(cheap.sum() <= model.predict(X).sum())
     True
     """
+
+    _loss: Any
+    _natural: bool
 
     def __init__(
         self,
@@ -281,29 +282,13 @@ class GradientBoostClassifier(
         -------
         self
         """
-        check_learner("estimator", self.estimator)
-        if not isinstance(self.init, str):
-            check_learner("init", self.init)
-        refuse_elsewhere(self, X)
-        X = check_table(self, X, y, reset=True)
-        labels, weights, bound = self._read_rows(X, y, sample_weight, costs)
-        classes = self.classes_
-        plan = settle_classification(self, X, labels, bound, len(classes))
-        held_out = read_eval_set(self, eval_set, per_row=bound.per_row)
-        callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
-        trainer = GradientTrainer(plan, X, labels, weights, costs=bound, observer=callbacks)
-        del labels, weights, bound  # the trainer holds them, if anybody here does
-        self._loss, self._natural = plan.loss, plan.odds is not None
-        given = lambda: {"the classes of y": classes, "costs": trainer.costs}  # noqa: E731
-        with trainer:
-            trainer.bin_table()
-            trainer.watch(held_out)
-            self._models, self._scores = train_models(
-                self, trainer, given, cv=self.cv, groups=groups, ensemble=self.ensemble
-            )
-        self._report(trainer, "cost")
-        callbacks.close()
-        return self
+        return self._fit(X, y, sample_weight, costs, groups, eval_set)
+
+    def _make_plan(self, X: Any, labels: Int64, costs: Costs) -> GradientPlan:
+        return settle_classification(self, X, labels, costs, len(self.classes_))
+
+    def _trainer(self) -> Callable[..., GradientTrainer]:
+        return GradientTrainer
 
     def _loss_needs_all_rows(self) -> bool:
         return needs_all_rows(CLASSIFICATION_LOSSES, self.loss)

@@ -24,7 +24,6 @@ from costboost.inputs.arrays import mean_paid, read_numbers, read_weights
 from costboost.inputs.callbacks import RoundCallbacks, with_callbacks
 from costboost.inputs.checks import (
     check_choice,
-    check_learner,
     check_table,
     is_spread,
     read_numeric_targets,
@@ -118,7 +117,8 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
         lambda_t * learning_rate.
     train_loss_ : ndarray of shape (n_iter_,)
         The mean loss of the training rows after each round.
-    validation_loss_ : ndarray, with early stopping
+    validation_loss_ : ndarray of shape (n_rounds,), with early stopping
+        What it goes by on the held-out rows after each round: their mean loss, or another metric.
     eval_results_ : dict of ndarrays, with several eval sets
         What early stopping goes by, on each set by name, after each round.
     estimators_ : list of lists of regressors, if `estimator` was given
@@ -242,9 +242,7 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
         -------
         self
         """
-        check_learner("estimator", self.estimator)
-        if not isinstance(self.init, str):
-            check_learner("init", self.init)
+        self._check_outsiders()
         refuse_elsewhere(self, X)
         X = check_table(self, X, y, reset=True)
         refuse_masked(y)
@@ -263,7 +261,7 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
             trainer.bin_table()
             trainer.watch(held_out)
             self._models, _ = train_models(self, trainer, lambda: {"over and under": prices})
-        self._report(trainer, "loss")
+            trainer.report(self, self._models)
         callbacks.close()
         return self
 

@@ -30,11 +30,12 @@ from costboost.costs import Costs
 from costboost.estimators.gradient.plan import GradientPlan
 from costboost.estimators.gradient.watching import GradientFollower
 from costboost.fitting.constraints import check_order
+from costboost.fitting.history import series_of, set_history
 from costboost.fitting.judging import HeldOut, Watched
 from costboost.fitting.trainer import TableTrainer
 from costboost.fitting.warm import Progress
 from costboost.inputs.arrays import read_numbers
-from costboost.inputs.checks import read_numeric_targets
+from costboost.inputs.checks import read_numeric_targets, warn_caller
 from costboost.shards.local import Shards
 
 Floats = NDArray[np.float64]
@@ -253,7 +254,7 @@ class GradientTrainer(TableTrainer):
         target = read_numeric_targets(part.X, part.y)
         return Watched(part.X, self._encode(part.X), target, None, part.weights, prices)
 
-    # --- for calibration
+    # --- for calibration and the report
 
     def score(self, model: GradientEnsemble, rows: Any) -> Floats:
         """Return the margins of some rows, to calibrate on: (n,) for two classes, else (n, K)."""
@@ -265,6 +266,30 @@ class GradientTrainer(TableTrainer):
             walk = partial(model.margins_of_codes, X=X, n_threads=self.plan.n_threads)
             margins = self.table.apply(walk, rows)
         return margins[:, 0] if margins.shape[1] == 1 else margins
+
+    def report(self, estimator: Any, models: tuple[GradientEnsemble, ...]) -> None:
+        """Set the fitted attributes that tell of rounds."""
+        kept = self.histories_of(models)
+        paid = "train_cost_" if self.plan.n_classes else "train_loss_"
+        series = series_of(kept, self.plan.metric, **{paid: "train_cost"})
+        series["estimator_weights_"] = [model.steps for model in models]
+        if self.binner is None:
+            series["estimators_"] = [[list(part) for part in m.estimators] for m in models]
+        set_history(estimator, series)
+        estimator.n_iter_ = max(len(model) for model in models)
+        estimator.start_ = models[0].start
+        if estimator.n_iter_ == 0 and kept[-1].stop != "flat":
+            _warn_of_no_rounds(type(estimator).__name__, kept[-1].stop)
+
+
+def _warn_of_no_rounds(name: str, stop: str) -> None:
+    why = {
+        "leaf": "no split of the rows is allowed or gains. Give more rows, or a smaller "
+        "min_samples_leaf",
+        "uphill": "the first step would raise the loss. Use step='newton', another objective "
+        "or another estimator",
+    }.get(stop, "training was stopped. Let it run for a round")
+    warn_caller(f"{name} took no step and answers the same for every row: {why}.")
 
 
 def _shift(heaviest: float) -> int:

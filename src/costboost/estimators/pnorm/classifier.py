@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,19 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from costboost.boosting.pnorm.model import Mixture, normalised
-from costboost.estimators.faces import ClassifierFaces, set_learner_tags
-from costboost.estimators.pnorm.plan import settle
+from costboost.costs import Costs
+from costboost.estimators.faces import ClassifierFaces
+from costboost.estimators.pnorm.plan import PNormPlan, settle
 from costboost.estimators.pnorm.trainer import PNormTrainer
 from costboost.explain.subject import Member
 from costboost.fitting.atomic import all_at_once
-from costboost.fitting.eval_sets import read_eval_set
-from costboost.fitting.models import train_models
-from costboost.fitting.spread import refuse_elsewhere
-from costboost.inputs.callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
-from costboost.inputs.checks import check_learner, check_table
+from costboost.inputs.callbacks import CallbackSupportMixin, with_callbacks
 from costboost.inputs.elsewhere import answers_tables, fits_tables
 
 Floats = NDArray[np.float64]
+Int64 = NDArray[np.int64]
 
 
 class PNormBoostClassifier(
@@ -147,8 +146,8 @@ class PNormBoostClassifier(
         "search") and if every tree was the best possible.
     train_cost_ : ndarray of shape (n_iter_,)
         The cost of the training rows' decisions after each round.
-    validation_cost_ : ndarray of shape (n_rounds,), with early stopping
-        The mean cost of the held-out rows after each round.
+    validation_cost_ or validation_loss_ : ndarray of shape (n_rounds,), with early stopping
+        What it goes by on the held-out rows after each round: their mean cost, or another metric.
     eval_results_ : dict of ndarrays, with several eval sets
         What early stopping goes by, on each set by name, after each round.
     estimators_ : list of classifiers, if `estimator` was given
@@ -185,6 +184,8 @@ class PNormBoostClassifier(
     >>> model.fit(X, y, costs=prices).decision_function(X).shape
     (178, 3)
     """
+
+    _mixtures: tuple[Mixture, ...]
 
     def __init__(
         self,
@@ -243,11 +244,6 @@ class PNormBoostClassifier(
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        set_learner_tags(tags, self.estimator)
-        return tags
-
     @fits_tables
     @all_at_once
     @with_callbacks
@@ -284,31 +280,13 @@ class PNormBoostClassifier(
         -------
         self
         """
-        check_learner("estimator", self.estimator)
-        refuse_elsewhere(self, X)
-        X = check_table(self, X, y, reset=True)
-        labels, weights, bound = self._read_rows(X, y, sample_weight, costs)
-        classes = self.classes_
-        plan = settle(self, X, bound, len(classes))
-        held_out = read_eval_set(self, eval_set, per_row=bound.per_row)
-        callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
-        trainer = PNormTrainer(plan, X, labels, weights, bound, classes, callbacks)
-        del labels, weights, bound  # the trainer holds them, if anybody here does
-        with trainer:
-            trainer.bin_table()
-            trainer.watch(held_out)
-            self._train(trainer, groups)
-        callbacks.close()
-        return self
+        return self._fit(X, y, sample_weight, costs, groups, eval_set)
 
-    def _train(self, trainer: PNormTrainer, groups: Any) -> None:
-        """Train one model, or one for each fold; keep it and what is known of its rounds."""
-        given = lambda: {"the classes of y": self.classes_, "costs": trainer.costs}  # noqa: E731
-        self._mixtures: tuple[Mixture, ...]
-        self._mixtures, self._scores = train_models(
-            self, trainer, given, cv=self.cv, groups=groups, ensemble=self.ensemble
-        )
-        trainer.report(self, self._mixtures)
+    def _make_plan(self, X: Any, labels: Int64, costs: Costs) -> PNormPlan:
+        return settle(self, X, costs, len(self.classes_))
+
+    def _trainer(self) -> Callable[..., PNormTrainer]:
+        return partial(PNormTrainer, classes=self.classes_)
 
     # --- scores and probabilities; H is a list, one for each model
 

@@ -20,7 +20,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 from costboost.costs import Costs
 from costboost.decisions import CostDecisionMixin
 from costboost.inputs.arrays import encode, without_mask
-from costboost.inputs.checks import check_jobs, check_learner, check_not_empty
+from costboost.inputs.checks import check_jobs, check_learner, check_not_empty, set_input_tags
 from costboost.inputs.outside import read_probabilities, source_of
 
 Floats = NDArray[np.float64]
@@ -100,9 +100,8 @@ class Wrapper(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        set_input_tags(tags, [self.estimator])
         inner = get_tags(self.estimator)
-        for name in ("sparse", "allow_nan", "categorical", "string"):
-            setattr(tags.input_tags, name, getattr(inner.input_tags, name))
         if inner.classifier_tags is not None:
             tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
         return tags
