@@ -100,7 +100,8 @@ class Terms:
         self._unit = None if by_class is None else by_class.scaled(scale)
         self.largest_price = largest * scale
         self._cell_margins, self._cell_factors, self._longest = Latest(), Latest(), Latest()
-        self.bound = BoundRule(rule, setting.n_rounds, n_classes, setting.beta, self._ratio())
+        how = (setting.n_rounds, n_classes, setting.beta)
+        self.bound = BoundRule(rule, *how, self._ratio(), free=largest == 0.0)
         self.evaluate(1.0)
 
     def evaluate(self, scale: float) -> None:

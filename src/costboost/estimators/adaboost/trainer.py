@@ -308,7 +308,8 @@ def _aim_at_objective(given: Given, rule: Rule, setting: Setting) -> Given:
         scale = price_scale(prices.largest, prices.smallest, rule, setting.cost_scale)
         sign = np.where(given.labels == 1, 1.0, -1.0)
         cost = rows.prices().scaled(scale).row_price
-        at = RuleInput(cost=cost, sign=sign, n_rounds=setting.n_rounds)
+        free = prices.largest == 0.0
+        at = RuleInput(cost=cost, sign=sign, n_rounds=setting.n_rounds, free=free)
         arrays = objective(at, np.arange(len(sign)))
         if np.all(arrays[0] * sign >= 0.0):
             return given

@@ -4,7 +4,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
+from costboost import Costs, GradientBoostClassifier
 from costboost.boosting.gradient.losses import CostExponentialLoss
 from costboost.boosting.gradient.rows import Rows
 from gradient_shards import best_constant
@@ -50,17 +52,40 @@ def test_the_largest_cost_of_a_mistake_is_scaled_to_1():
     raw = np.array([0.3, -0.4, 0.9])
     expected = loss.value(LABELS, raw, PRICES)
     np.testing.assert_allclose(scaled.value(LABELS, raw, 1e-300 * PRICES), expected, rtol=1e-12)
-    assert loss.scaled(0.0) is loss
     table = np.array([[1.0, 3.0], [9.0, 2.0]])
     assert loss.largest_cost(Rows(LABELS, table=table)) == 7.0
     own = Rows(LABELS, prices=PRICES, objective=(np.ones(3),) * 3)
     assert loss.largest_cost(own) == 0.0
 
 
-def test_rows_that_all_cost_nothing_weigh_1():
+def test_rows_weigh_1_where_nothing_costs_anything():
     for objective in ("cgada", "adacost"):
-        found = CostExponentialLoss(objective).value(LABELS, np.zeros(3), np.zeros((3, 2)))
-        assert found.tolist() == [1.0, 1.0, 1.0]
+        loss, given = CostExponentialLoss(objective), (LABELS, np.zeros(3), np.zeros((3, 2)))
+        assert loss.scaled(0.0).value(*given).tolist() == [1.0, 1.0, 1.0]
+        assert loss.scaled(2.0).value(*given).tolist() == [0.0, 0.0, 0.0]  # others cost something
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("objective", ["cgada", "adacost"])
+def test_the_model_does_not_depend_on_which_rows_are_seen_together(
+    objective, n_classes, monkeypatch
+):
+    """Many a block, and a shard, has rows that all cost nothing."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(160, 3))
+    y = (X[:, 0] + rng.normal(size=160) > 0).astype(int) + (n_classes == 3) * (X[:, 1] > 1)
+    prices = rng.uniform(1.0, 3.0, (160, n_classes))
+    prices[np.arange(160), y] = 0.0
+    prices[:120] = 0.0
+    model = GradientBoostClassifier("cost-exponential", 4, objective=objective, random_state=0)
+    whole = clone(model).fit(X, y, costs=Costs.of_rows(prices))
+    monkeypatch.setattr("costboost.shards.layout._BLOCK", 16)
+    monkeypatch.setattr("costboost.shards.layout._DEAL", 7)
+    for n_shards in (1, 2, 7):
+        monkeypatch.setattr("costboost.fitting.tables.sensible_shards", lambda *_, n=n_shards: n)
+        found = clone(model).fit(X, y, costs=Costs.of_rows(prices))
+        np.testing.assert_array_equal(found.start_, whole.start_)
+        np.testing.assert_array_equal(found.decision_function(X), whole.decision_function(X))
 
 
 def test_rows_of_a_class_are_taken_as_one_unless_they_aim_elsewhere():

@@ -16,7 +16,7 @@ from costboost.boosting.gradient.losses.exponential import ExponentialTerms
 from costboost.boosting.gradient.minimisers import FARTHEST
 from costboost.boosting.gradient.rows import Rows
 from costboost.boosting.gradient.starting import SizeSums, TermsByClass, class_weights
-from costboost.boosting.objectives import OBJECTIVES, RuleInput
+from costboost.boosting.objectives import OBJECTIVES, RuleInput, cost_or_one, zero
 from costboost.inputs.checks import check_choice
 from costboost.inputs.outside import read_objective
 from costboost.shards.grid import rounded
@@ -41,7 +41,7 @@ class CostExponentialLoss(BuiltIn):
         w0 = c), "cgada" (a = y, b = 0, w0 = c), "adaboost" (a = y, b = 0, w0 = 1), or a function
         from `RuleInput` (costs `cost`, scaled to at most 1, and labels `sign`) to (a, b, w0).
     scale : float
-        Multiplies costs; training sets it to 1 over the largest.
+        Multiplies costs; training sets it to 1 over the largest, to 0 where nothing costs anything.
     total : float
         A.
 
@@ -89,7 +89,8 @@ class CostExponentialLoss(BuiltIn):
     def evaluate(self, cost: Floats, sign: Floats, n_classes: int) -> tuple[Floats, ...]:
         """Return a, b, w0 at these costs and labels (+1 everywhere for K classes)."""
         objective = self.objective if callable(self.objective) else NAMED[self.objective]
-        at = RuleInput(cost=self.scale * cost, sign=sign, n_classes=n_classes)
+        free = self.scale == 0.0
+        at = RuleInput(cost=self.scale * cost, sign=sign, n_classes=n_classes, free=free)
         parts = read_objective(objective(at), cost.shape, all_rows=False)
         return tuple(np.ascontiguousarray(part) for part in parts)
 
@@ -131,7 +132,7 @@ class CostExponentialLoss(BuiltIn):
 
     def scaled(self, largest: float) -> CostExponentialLoss:
         """Return the loss that scales the largest cost to 1."""
-        return replace(self, scale=1.0 / largest) if largest > 0.0 else self
+        return replace(self, scale=1.0 / largest if largest > 0.0 else 0.0)
 
     def of_classes(self, rows: Rows) -> ExponentialTerms | None:
         """Return a, b, w0 by class, or None where rows of a class differ."""
@@ -202,11 +203,7 @@ def _aims(y: Array, prices: Floats, n_outputs: int) -> tuple[Array, Floats]:
     return aim, excess[rows, 1 - aim] if n_outputs == 1 else excess
 
 
-def _cost_or_one(at: RuleInput) -> Floats:
-    return at.cost if np.any(at.cost) else np.ones_like(at.cost)
-
-
 NAMED: dict[str, Any] = {
     **OBJECTIVES,
-    "cgada": lambda at: (at.sign, np.zeros_like(at.cost), _cost_or_one(at)),
+    "cgada": lambda at: (at.sign, zero(at), cost_or_one(at)),
 }
