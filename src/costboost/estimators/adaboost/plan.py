@@ -324,12 +324,12 @@ class NamedObjective:
 
 @dataclass(frozen=True)
 class _UserObjective:
-    """A user's function of an `RuleInput`, checked."""
+    """A user's function of an `RuleInput`, checked; it is asked for some rows at a time."""
 
     function: Any
 
     def __call__(self, at: RuleInput, rows: Any) -> tuple[Floats, Floats, Floats]:
-        return read_objective(self.function(at), at.cost.shape)
+        return read_objective(self.function(at), at.cost.shape, all_rows=False)
 
 
 @dataclass(frozen=True)

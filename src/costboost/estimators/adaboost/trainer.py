@@ -39,6 +39,7 @@ from costboost.fitting.judging import (
     class_actions,
 )
 from costboost.inputs.checks import plain, warn_caller
+from costboost.inputs.outside import check_some_weight
 from costboost.trees.forest import ForestBuilder
 
 Floats = NDArray[np.float64]
@@ -311,6 +312,7 @@ def _aim_at_objective(given: Given, rule: Rule, setting: Setting) -> Given:
         free = prices.largest == 0.0
         at = RuleInput(cost=cost, sign=sign, n_rounds=setting.n_rounds, free=free)
         arrays = objective(at, np.arange(len(sign)))
+        check_some_weight(float(np.max(arrays[2], initial=0.0)))
         if np.all(arrays[0] * sign >= 0.0):
             return given
         objective = RowObjective(arrays)
