@@ -82,5 +82,4 @@ class GradientLoader:
     def on(self, data: RowData) -> GradientLoader:
         """Return the same of other rows; their prices are their own, if they have any."""
         costs = self.data.costs if data.costs is None else data.costs
-        y = data.y.astype(np.int64) if data.y.dtype.kind in "iu" else data.y
-        return replace(self, data=RowData(y, data.weights, costs))
+        return replace(self, data=replace(data, costs=costs))
