@@ -15,7 +15,7 @@ from costboost.boosting.objectives import OBJECTIVES, RuleInput
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
 from costboost.fitting.constraints import read_monotone
-from costboost.fitting.parameters import check_training, check_unbiased
+from costboost.fitting.parameters import check_class_count, check_training, check_unbiased
 from costboost.fitting.plan import TrainingPlan
 from costboost.inputs.checks import check_choice, check_number, fit_seed
 from costboost.inputs.outside import read_finite, read_objective
@@ -123,6 +123,7 @@ class Plan(TrainingPlan):
 def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
     """Check the parameters of an estimator against each other and the data."""
     check_choice("method", params.method, ("auto", *RULES))
+    check_class_count(n_classes)
     seed = fit_seed(params)
     params = _without_auto(params, len(y), n_classes)
     _check_parameters(params)
