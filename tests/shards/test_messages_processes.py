@@ -44,6 +44,7 @@ from costboost.shards.local import Shards
 from costboost.shards.messages import Message
 from gradient_shards import cut_rows
 from processes import ProcessParts, ProcessShards, Source, Workers, name_of
+from rebuilding import RebuiltShards
 
 X, y = load_breast_cancer(return_X_y=True)
 X, y = X[:300, :8].copy(), y[:300]
@@ -105,6 +106,9 @@ for loss in ("log", "exponential", "cost-exponential", "expected-cost"):
         CASES[f"{loss} {step}"] = gradient(loss, given=BY_CLASS, step=step, subsample=0.8)
         CASES[f"{loss} {step} by row"] = gradient(loss, given=BY_ROW, step=step)
 CASES["log, three classes"] = gradient("log", IRIS)
+CASES["expected-cost, three classes by row"] = gradient(
+    "expected-cost", IRIS, {"costs": iris_prices(free=True)}
+)
 for loss in ("squared", "huber"):
     CASES[loss] = (GradientBoostRegressor(loss, 4, random_state=0), (X, X[:, 0] ** 2), {})
 for method in ("lp-csb", "lp-csb-pa", "lp-csb-a", "dse", "gbse", "adaboost.m2"):
@@ -128,10 +132,14 @@ def elsewhere(workers):
 
 
 def fit_elsewhere(workers, model, *data, n_shards=3, **extra):
+    return fit_on(lambda shards: ProcessShards(workers, shards), n_shards, model, *data, **extra)
+
+
+def fit_on(make_shards, n_shards, model, *data, **extra):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tables, "sensible_shards", lambda *_: n_shards)
         patch.setattr(layout, "_DEAL", 40)
-        patch.setattr(layout, "Shards", lambda shards: ProcessShards(workers, shards))
+        patch.setattr(layout, "Shards", make_shards)
         return quiet_fit(model, *data, **extra)
 
 
@@ -160,6 +168,14 @@ def test_models_are_the_same_bit_for_bit(case, elsewhere):
     assert_same(here, elsewhere(clone(model), *data, **given), data[0])
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_shards_that_are_made_again_give_the_same_model(case):
+    """A message that changes rows must say so, and keep what those who come later need of it."""
+    model, data, given = CASES[case]
+    here = quiet_fit(clone(model), *data, **given)
+    assert_same(here, fit_on(RebuiltShards, 2, clone(model), *data, **given), data[0])
+
+
 @pytest.mark.parametrize("name", ["adacost", "adac2"])
 def test_rounds_are_replayed(name, workers):
     replay(workers, name)
@@ -177,14 +193,15 @@ def replay(workers, name):
 
 
 def test_gradients_on_the_coarse_grid(workers):
-    learn_coarsely(workers)
+    learn_coarsely(lambda shards: ProcessShards(workers, shards))
+    learn_coarsely(RebuiltShards)
 
 
-def learn_coarsely(workers):
+def learn_coarsely(make_shards):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gradient_learner, "PACKED_ROWS", 1)
         make = [GradientBoostClassifier(n_estimators=3, random_state=0) for _ in range(2)]
-        assert_same(quiet_fit(make[0], X, y), fit_elsewhere(workers, make[1], X, y), X)
+        assert_same(quiet_fit(make[0], X, y), fit_on(make_shards, 3, make[1], X, y), X)
 
 
 def test_messages_of_rare_occasions(workers):
@@ -209,8 +226,11 @@ def send_rare_messages(workers):
         here = shards.call(messages)
         with ProcessShards(workers, plan.cut(codes, given.load).shards) as remote:
             there = remote.call(messages)
-    for one, other in zip(here, there, strict=True):
-        np.testing.assert_array_equal(one, other)
+        again = RebuiltShards(plan.cut(codes, given.load).shards)
+        made_again = [again.call([message])[0] for message in messages]
+    for one, *others in zip(here, there, made_again, strict=True):
+        for other in others:
+            np.testing.assert_array_equal(one, other)
     assert here[4] == 8.0 * AMOUNT[y == 1].max()
     with (
         cut_rows(Rows(y, weights=WEIGHT), n_shards=2) as cut,
@@ -367,7 +387,7 @@ def test_every_message_is_answered_in_another_process():
         for model, data, given in CASES.values():
             fit_elsewhere(workers, clone(model), *data, **given)
         replay(workers, "adac2")
-        learn_coarsely(workers)
+        learn_coarsely(lambda shards: ProcessShards(workers, shards))
         send_rare_messages(workers)
         for case in IN_PARTS:
             fit_parts(workers, case)
