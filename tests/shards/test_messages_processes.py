@@ -113,6 +113,7 @@ for loss in ("squared", "huber"):
     CASES[loss] = (GradientBoostRegressor(loss, 4, random_state=0), (X, X[:, 0] ** 2), {})
 for method in ("lp-csb", "lp-csb-pa", "lp-csb-a", "dse", "gbse", "adaboost.m2"):
     CASES[method] = mixed(method=method)
+CASES["lp-csb of some rows"] = mixed(subsample=0.8)
 for step in ("harmonic", "bound", "search"):
     own = {"costs": iris_prices(free=False), "sample_weight": np.resize([1.0, 2.5], 150)}
     CASES[f"p-norm {step}"] = mixed(given=own, step=step)
@@ -360,7 +361,6 @@ def follow_in_parts(workers):
 # By name: why no process but that of the loop is ever asked.
 HERE_ONLY = {
     "LargestSize": "of the weights that an outside classifier gets: it needs all rows at once",
-    "Reward": "of what an outside classifier answers for each class: it needs all rows at once",
     "GrowTree": "to a shard that is alone, in this process (`tests/trees/test_at_once.py`)",
     "Sum": "a pattern: what is added up, the sums that are derived from it say",
 }
