@@ -39,7 +39,7 @@ from costboost.boosting.gradient.starting import TellGiven
 from costboost.fitting import tables
 from costboost.fitting import trainer as trainers
 from costboost.fitting.spread import PartsTable
-from costboost.shards import layout
+from costboost.shards import layout, modes
 from costboost.shards.local import Shards
 from costboost.shards.messages import Message
 from gradient_shards import cut_rows
@@ -175,6 +175,28 @@ def test_shards_that_are_made_again_give_the_same_model(case):
     model, data, given = CASES[case]
     here = quiet_fit(clone(model), *data, **given)
     assert_same(here, fit_on(RebuiltShards, 2, clone(model), *data, **given), data[0])
+
+
+def test_histograms_are_not_added_up_again(monkeypatch):
+    """Of the trees of past rounds only the leaves of rows are left."""
+    summed, told = [0], []
+    plain, rebuild = modes.ClassWeights.histogram, RebuiltShards.rebuild
+
+    def counted(*given):
+        summed[0] += 1
+        return plain(*given)
+
+    def noted(shards):
+        before = summed[0]
+        rebuild(shards)
+        told.append((len(shards.journal), summed[0] - before))
+
+    monkeypatch.setattr(modes.ClassWeights, "histogram", counted)
+    monkeypatch.setattr(RebuiltShards, "rebuild", noted)
+    fit_on(RebuiltShards, 2, clone(CASES["csb2 by row"][0]), X, y, **BY_ROW)
+    assert summed[0] > 0
+    assert max(entries for entries, _ in told) > 20
+    assert {again for _, again in told} == {0}
 
 
 @pytest.mark.parametrize("name", ["adacost", "adac2"])
