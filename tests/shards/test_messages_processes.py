@@ -23,7 +23,7 @@ from costboost.binning.binner import fit_binner
 from costboost.binning.spread import spread_binner
 from costboost.boosting.adaboost.evaluation import BoundRule
 from costboost.boosting.adaboost.hypothesis import Hypothesis
-from costboost.boosting.adaboost.messages.binding import Bind
+from costboost.boosting.adaboost.messages.binding import BindRule
 from costboost.boosting.adaboost.messages.summing import BalanceSums, LargestPriced, View
 from costboost.boosting.adaboost.messages.weighing import (
     FirstWeights,
@@ -34,7 +34,7 @@ from costboost.boosting.adaboost.messages.weighing import (
 from costboost.boosting.adaboost.rows import Given
 from costboost.boosting.adaboost.rules import RULES
 from costboost.boosting.gradient import learner as gradient_learner
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import LossRows
 from costboost.boosting.gradient.starting import TellGiven
 from costboost.fitting import tables
 from costboost.fitting import trainer as trainers
@@ -237,7 +237,7 @@ def send_rare_messages(workers):
     plan, hypothesis = layout.plan_layout(y, len(y), 2, 1), Hypothesis(np.array([1]), np.ones(1))
     sums = [LargestPriced(hypothesis), BalanceSums(View(hypothesis), 2.0**40)]
     messages = [
-        Bind(BoundRule(RULES["csada"], 4, 2), (1.0,)),
+        BindRule(BoundRule(RULES["csada"], 4, 2), (1.0,)),
         FirstWeights(),
         HandFactors(),
         ScaleHanded(3),
@@ -256,7 +256,7 @@ def send_rare_messages(workers):
             np.testing.assert_array_equal(one, other)
     assert here[4] == 8.0 * AMOUNT[y == 1].max()
     with (
-        cut_rows(Rows(y, weights=WEIGHT), n_shards=2) as cut,
+        cut_rows(LossRows(y, weights=WEIGHT), n_shards=2) as cut,
         ProcessShards(workers, cut.shards) as remote,
     ):
         (outline,) = remote.call([TellGiven()])

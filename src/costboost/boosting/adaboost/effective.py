@@ -18,7 +18,7 @@ from costboost.boosting.adaboost.evaluation import BoundRule, in_range
 from costboost.boosting.adaboost.hypothesis import Hypothesis, Latest
 from costboost.boosting.adaboost.learner import Votes
 from costboost.boosting.adaboost.messages.binding import (
-    Bind,
+    BindRule,
     EvaluateTerms,
     PriceRange,
     PricesBySign,
@@ -58,7 +58,7 @@ class Setting:
     objective: Any = None
 
 
-class Terms:
+class EffectiveRule:
     """The rule's functions, evaluated at scaled prices.
 
     Parameters
@@ -107,7 +107,7 @@ class Terms:
     def evaluate(self, scale: float) -> None:
         """Evaluate the rule at prices times `scale`: by class where rows are alike."""
         scales = self._scales if scale == 1.0 else (*self._scales, scale)
-        self.shards.call([Bind(self.bound, scales)])
+        self.shards.call([BindRule(self.bound, scales)])
         self._facts: RowFacts | None = None
         self._cell_margins.forget()
         self._cell_factors.forget()

@@ -42,7 +42,7 @@ BLOCK = 1024  # rows whose derivatives the kernels write at a time
 
 
 @dataclass(frozen=True)
-class Rows:
+class LossRows:
     """What a loss knows of rows.
 
     Attributes
@@ -88,15 +88,15 @@ class Rows:
         """The weight of every row; 1 where none was given."""
         return np.ones(len(self.y)) if self.weights is None else self.weights
 
-    def priced(self) -> Rows:
+    def priced(self) -> LossRows:
         """Return the same rows with prices at hand, for who asks for them in every round."""
         return self if self.costs is None else replace(self, prices=self.paid, costs=None)
 
-    def blocks(self) -> Iterator[tuple[slice, Rows]]:
+    def blocks(self) -> Iterator[tuple[slice, LossRows]]:
         """Yield all rows, some at a time: what is made of them on the way stays small."""
         return ((block, self.take(block)) for block in blocks_of(len(self.y)))
 
-    def take(self, rows: NDArray[Any] | slice) -> Rows:
+    def take(self, rows: NDArray[Any] | slice) -> LossRows:
         """Return some of the rows, class numbers as bytes."""
         kind = np.uint8 if self.y.dtype.kind in "iu" else self.y.dtype
 
@@ -116,7 +116,7 @@ class Rows:
         )
 
 
-class Terms(Protocol):
+class BoundLoss(Protocol):
     """A loss at some rows: what its kernels read.
 
     Attributes
@@ -191,7 +191,7 @@ class GradientRows:
         Where packed histograms are added up; see `costboost.shards.modes`.
     """
 
-    given: Rows
+    given: LossRows
     bill: Bill | None = None
     terms: Any = None
     margins: Floats = field(default_factory=lambda: np.zeros((0, 1)))

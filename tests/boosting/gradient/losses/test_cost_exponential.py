@@ -8,14 +8,14 @@ from sklearn.base import clone
 
 from costboost import Costs, GradientBoostClassifier
 from costboost.boosting.gradient.losses import CostExponentialLoss
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import LossRows
 from gradient_shards import best_constant
 
 
 def test_a_class_that_costs_nothing_has_a_finite_start():
     y = np.array([0, 1, 1])
     table = np.array([[0.0, 0.0], [1.0, 0.0]])
-    found = best_constant(CostExponentialLoss("cgada"), Rows(y, table=table))
+    found = best_constant(CostExponentialLoss("cgada"), LossRows(y, table=table))
     assert 15 < found[0] < 20
 
 
@@ -45,7 +45,7 @@ def test_objectives_by_hand(objective, expected):
 
 def test_the_largest_cost_of_a_mistake_is_scaled_to_1():
     loss = CostExponentialLoss()
-    rows = Rows(LABELS, prices=1e-300 * PRICES)
+    rows = LossRows(LABELS, prices=1e-300 * PRICES)
     largest = loss.largest_cost(rows)
     assert largest == 1e-300
     scaled = loss.scaled(largest)
@@ -53,8 +53,8 @@ def test_the_largest_cost_of_a_mistake_is_scaled_to_1():
     expected = loss.value(LABELS, raw, PRICES)
     np.testing.assert_allclose(scaled.value(LABELS, raw, 1e-300 * PRICES), expected, rtol=1e-12)
     table = np.array([[1.0, 3.0], [9.0, 2.0]])
-    assert loss.largest_cost(Rows(LABELS, table=table)) == 7.0
-    own = Rows(LABELS, prices=PRICES, objective=(np.ones(3),) * 3)
+    assert loss.largest_cost(LossRows(LABELS, table=table)) == 7.0
+    own = LossRows(LABELS, prices=PRICES, objective=(np.ones(3),) * 3)
     assert loss.largest_cost(own) == 0.0
 
 
@@ -90,16 +90,16 @@ def test_the_model_does_not_depend_on_which_rows_are_seen_together(
 
 def test_rows_of_a_class_are_taken_as_one_unless_they_aim_elsewhere():
     loss, y = CostExponentialLoss("cgada"), np.array([0, 1, 1])
-    terms = loss.bind(Rows(y, table=np.array([[0.0, 0.5], [1.0, 0.0]])))
+    terms = loss.bind(LossRows(y, table=np.array([[0.0, 0.5], [1.0, 0.0]])))
     assert terms.by_class
     assert (terms.a.tolist(), terms.w0.tolist()) == ([-1.0, 1.0], [0.5, 1.0])
-    rows = Rows(y, table=np.array([[0.0, 0.5], [1.0, 3.0]]))  # class 1 is cheaper to answer 0
+    rows = LossRows(y, table=np.array([[0.0, 0.5], [1.0, 3.0]]))  # class 1 is cheaper to answer 0
     terms = loss.bind(rows)
     assert loss.of_classes(rows) is None
     assert not terms.by_class
     assert (terms.a.tolist(), terms.labels.tolist()) == ([-1.0] * 3, [0, 0, 0])
     own = (np.array([1.0, -2.0, 0.5]), np.zeros(3), np.ones(3))
-    terms = loss.bind(Rows(y, objective=own))
+    terms = loss.bind(LossRows(y, objective=own))
     assert not terms.by_class
     assert terms.labels.tolist() == [1, 0, 1]
 
@@ -109,7 +109,7 @@ def test_the_sum_of_steps_counts_for_the_mean(by_row):
     y, raw, w = np.array([0, 1, 1]), np.array([[0.2], [0.1], [-0.5]]), np.array([1.0, 2.0, 0.5])
     table = np.array([[0.0, 0.5], [1.0, 0.0]])
     given = {"prices": table[y]} if by_row else {"table": table}
-    loss, rows = CostExponentialLoss("adacost"), Rows(y, weights=w, **given)
+    loss, rows = CostExponentialLoss("adacost"), LossRows(y, weights=w, **given)
     costs = np.array([0.5, 1.0, 1.0])
     margins = np.where(y == 1, raw[:, 0], -raw[:, 0])
     for total in (0.0, 1.3):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.gradient import _gradient_kernels as kernels
-from costboost.boosting.gradient.rows import EVERY, Read, Rows
+from costboost.boosting.gradient.rows import EVERY, LossRows, Read
 
 Floats = NDArray[np.float64]
 
@@ -28,7 +28,9 @@ class ErrorTerms:
     weights: Floats
 
     @classmethod
-    def of(cls, number: int, rows: Rows, over: Floats = _ZERO, under: Floats = _ZERO) -> ErrorTerms:
+    def of(
+        cls, number: int, rows: LossRows, over: Floats = _ZERO, under: Floats = _ZERO
+    ) -> ErrorTerms:
         """Bind rows."""
         weights = np.zeros(0) if rows.weights is None else rows.weights
         return cls(number, np.asarray(rows.y, dtype=float), over, under, weights)
