@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from costboost.boosting.gradient.losses import LogLoss
-from costboost.boosting.gradient.rows import GradientRows, Held, LossRows
+from costboost.boosting.gradient.rows import BoundLoss, GradientRows, Held, LossRows
 from costboost.boosting.paying import make_bill
 from costboost.costs import as_costs
 
@@ -68,3 +68,12 @@ def test_rows_without_weights_weigh_nothing_in_kernels():
     state = GradientRows(LossRows(np.zeros(3)))
     assert state.sample_weights is None
     assert len(state.weights) == 0
+
+
+def test_a_bound_loss_without_a_weight_and_drift_of_its_own_has_neither():
+    held, steps = Held(np.ones(2)), np.array([[0.5], [-1.0]])
+    assert isinstance(held, BoundLoss)
+    assert (held.largest_w0, held.drift) == (1.0, 0.0)
+    assert held.along(steps) is steps
+    with pytest.raises(TypeError, match="abstract"):
+        BoundLoss()

@@ -55,8 +55,8 @@ class TellGiven(Message):
 class BindLoss(Largest):
     """Give rows a loss and their first margins, a constant.
 
-    The answer tells the largest weight of a row, and of the loss the largest w0 and the largest
-    weighted |a|, (3,).
+    The answer tells the largest weight of a row, and of the loss the largest w0, |b| and weighted
+    |a|, (4,).
 
     `moves_by` says what rows note of a round until its steps are taken: see `GradientRows`.
     """
@@ -80,8 +80,8 @@ class BindLoss(Largest):
             state.sizes = state.terms.sizes
             if state.given.weights is not None:
                 state.sizes *= state.given.weights
-        terms = (getattr(state.terms, name, top) for name, top in (("largest_w0", 1), ("drift", 0)))
-        return np.array([heaviest, *terms, np.max(state.sizes, initial=0.0)])
+        largest_size = np.max(state.sizes, initial=0.0)
+        return np.array([heaviest, state.terms.largest_w0, state.terms.drift, largest_size])
 
 
 @dataclass(frozen=True)

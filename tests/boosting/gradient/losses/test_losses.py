@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from costboost.boosting.gradient.losses import CostExponentialLoss, ExponentialLoss, LogLoss, Loss
-from costboost.boosting.gradient.rows import LossRows
+from costboost.boosting.gradient.rows import BoundLoss, LossRows
 from gradient_losses import CASES, OBJECTIVES, SMOOTH, each_loss, example, flat, price_of
 from gradient_shards import best_constant
 from naive import gradient as naive
@@ -77,3 +77,12 @@ def test_no_constant_is_better_than_the_start(name, weighted):
             there = f0.copy()
             there[k] += eps
             assert total(there) >= here * (1 - 1e-13)
+
+
+@each_loss
+def test_bound_losses_tell_what_rounds_ask(name):
+    loss, _, rows, _ = example(name)
+    bound = loss.bind(rows)
+    assert isinstance(bound, BoundLoss)
+    assert bound.largest_w0 > 0.0
+    assert (bound.drift > 0.0) == name.startswith("adacost")

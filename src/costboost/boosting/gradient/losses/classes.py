@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.gradient import _gradient_kernels as kernels
-from costboost.boosting.gradient.rows import NONE, LossRows, Read, read_both
+from costboost.boosting.gradient.rows import NONE, BoundLoss, LossRows, Read, read_both
 
 Floats = NDArray[np.float64]
 
@@ -18,7 +18,7 @@ LOG, EXPONENTIAL, EXPECTED, SOFTMAX = range(3, 7)
 
 
 @dataclass(frozen=True)
-class ClassTerms:
+class ClassTerms(BoundLoss):
     """A loss of classes at some rows.
 
     Attributes

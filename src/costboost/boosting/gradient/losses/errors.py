@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.gradient import _gradient_kernels as kernels
-from costboost.boosting.gradient.rows import EVERY, LossRows, Read
+from costboost.boosting.gradient.rows import EVERY, BoundLoss, LossRows, Read
 
 Floats = NDArray[np.float64]
 
@@ -18,7 +18,7 @@ _ZERO = np.zeros(1)
 
 
 @dataclass(frozen=True)
-class ErrorTerms:
+class ErrorTerms(BoundLoss):
     """A loss of F - y at some rows: its number in the kernels, targets, prices and weights."""
 
     number: int
@@ -52,10 +52,6 @@ class ErrorTerms:
     def read(self, derived: Floats, output: int) -> Read:
         """Return the derivatives as kernels take them."""
         return self.number, derived[0, 0], 0, EVERY, False, self.over, self.weights
-
-    def along(self, steps: Floats) -> Floats:
-        """Return the steps."""
-        return steps
 
     def write_values(self, margins: Floats, values: Floats) -> float:
         """Write every row's weighted loss; return the largest."""
