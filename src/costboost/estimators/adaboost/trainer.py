@@ -108,7 +108,7 @@ class Trainer(ClassTrainer):
         with self.table.open(given, part) as shards:
             learner = self._learner(given, part)
             boosting = Boosting(shards, plan.rule, learner, given, setting)
-            del y, costs, weights, labels, given  # rows elsewhere leave nothing here
+            del rows, part, y, costs, weights, labels, given  # rows elsewhere leave nothing here
             self.link_slope = boosting.terms.link_slope
             yield boosting
             slope = self.link_slope()
