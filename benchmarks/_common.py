@@ -31,7 +31,7 @@ from costboost.boosting.gradient._gradient_kernels import add_by_leaf
 from costboost.boosting.gradient.learner import GradientTree
 from costboost.boosting.gradient.loop import GradientBoosting, GradientRound, GradientSetting
 from costboost.boosting.gradient.losses import LogLoss
-from costboost.boosting.gradient.rows import GradientRows, Rows
+from costboost.boosting.gradient.rows import GradientRows, LossRows
 from costboost.shards.grid import grid_scale
 from costboost.shards.layout import plan_layout
 from costboost.shards.messages import Largest
@@ -137,7 +137,7 @@ class Ours:
     def log_loss(self, leaves: int) -> Iterator[GradientRound]:
         """Yield rounds of gradient boosting of the log loss without end."""
         limits, setting = Limits(max_leaf_nodes=leaves), GradientSetting(sys.maxsize)
-        rows, loss, learner = Rows(self.y), LogLoss(), GradientTree(self.binner, limits)
+        rows, loss, learner = LossRows(self.y), LogLoss(), GradientTree(self.binner, limits)
         with self.layout.cut(self.codes, lambda part: GradientRows(rows.take(part))) as shards:
             for shard in shards.shards:
                 shard.starts = shard.starts[[0, -1]]  # gradients are not told apart by class

@@ -12,8 +12,8 @@ from costboost.boosting.gradient.losses import (
     PinballLoss,
     SquaredLoss,
 )
-from costboost.boosting.gradient.rows import Rows
-from costboost.boosting.gradient.starting import Bind
+from costboost.boosting.gradient.rows import LossRows
+from costboost.boosting.gradient.starting import BindLoss
 from gradient_shards import cut_rows
 from naive import gradient as naive
 
@@ -50,12 +50,12 @@ def example(name, n=40, seed=0):
     n_outputs = 1 if n_classes <= 2 else n_classes
     raw = rng.normal(size=(n, n_outputs))
     if n_classes == 0:
-        return loss, twin, Rows(rng.normal(size=n)), raw
+        return loss, twin, LossRows(rng.normal(size=n)), raw
     y = np.r_[np.arange(n_classes), rng.integers(0, n_classes, n - n_classes)]
     prices = rng.uniform(0.05, 1.0, size=(n, n_classes))
     prices[np.arange(n), y] = 0.0
     uses = getattr(loss, "uses_costs", False)
-    return loss, twin, Rows(y, n_outputs, prices=prices if uses else None), raw
+    return loss, twin, LossRows(y, n_outputs, prices=prices if uses else None), raw
 
 
 def flat(raw):
@@ -69,7 +69,7 @@ def price_of(rows, i):
 def derive(loss, rows, raw, n_shards=1):
     """Return the largest derivatives, and all gradients and hessians in the order of the table."""
     with cut_rows(rows, n_shards=n_shards) as shards:
-        shards.call([Bind(loss, (0.0,) * rows.n_outputs, "leaf")])
+        shards.call([BindLoss(loss, (0.0,) * rows.n_outputs, "leaf")])
         shards.put(lambda shard, part: setattr(shard.state, "margins", part), raw)
         largest = loss.measure(shards, getattr(loss, "total", 0.0))
         outputs = range(rows.n_outputs)

@@ -44,10 +44,12 @@ def test_objectives_answer_in_the_shape_of_costs(name, shape):
     assert [part.shape for part in OBJECTIVES[name](at)] == [shape] * 3
 
 
-def test_rows_that_all_cost_nothing_are_alike():
-    free = RuleInput(cost=np.zeros(3), sign=SIGN)
+def test_rows_are_alike_where_nothing_costs_anything():
+    free = RuleInput(cost=np.zeros(3), sign=SIGN, free=True)
     assert cost_or_one(free).tolist() == [1.0, 1.0, 1.0]
     assert cost_or_one(AT) is COST
+    some = RuleInput(cost=np.zeros(3), sign=SIGN)  # other rows cost something
+    assert cost_or_one(some).tolist() == [0.0, 0.0, 0.0]
     assert loss("adacost", free).tolist() == np.exp(-ALPHA * SIGN * VOTES / 2).tolist()
 
 

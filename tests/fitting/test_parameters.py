@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from costboost import GradientBoostClassifier, GradientBoostRegressor
-from costboost.fitting.parameters import MOST, check_training, check_unbiased
+from costboost.fitting.parameters import MOST, check_class_count, check_training, check_unbiased
 
 
 def params(**changed):
@@ -85,3 +85,9 @@ def test_a_temperature_does_not_undo_costs():
     check_unbiased("temperature", "method='adaboost'", on_costs=False)
     check_unbiased("sigmoid", "method='csb2'", on_costs=True)
     check_unbiased(None, "method='csb2'", on_costs=True)
+
+
+def test_classes_are_as_many_as_a_byte_can_number():
+    check_class_count(256)
+    with pytest.raises(ValueError, match=r"257 classes; at most 256 .* Use PNormBoostClassifier"):
+        check_class_count(257)

@@ -141,6 +141,16 @@ def test_any_parts(cuts):
     check_same(recipe, costs=BY_ROW, cuts=cuts)
 
 
+FREE = FRAME.assign(amount=FRAME["amount"].where(np.arange(N) >= 150, 0.0))
+
+
+@pytest.mark.parametrize("name", ["cgada", "csb2", "adacost", "cost-exponential"])
+def test_a_part_whose_rows_cost_nothing(name):
+    model = boost(name) if name in RULES else GradientBoostClassifier(name, 6, objective="cgada")
+    both = Costs(fp="amount", fn="amount")
+    check_same(model, FREE, costs=both, cuts=(37, 150, 300))
+
+
 def test_a_split_is_one_trip_where_columns_are_drawn_and_rows_counted():
     options = {"max_features": 2, "min_samples_leaf": 5, "max_depth": 3}
     model = GradientBoostClassifier(n_estimators=4, random_state=0, **options)

@@ -11,7 +11,7 @@ from costboost.binning.binner import fit_binner
 from costboost.boosting.gradient.learner import GradientTree
 from costboost.boosting.gradient.loop import GradientBoosting, GradientSetting
 from costboost.boosting.gradient.losses import CostExponentialLoss, LogLoss, SquaredLoss
-from costboost.boosting.gradient.rows import GradientRows, Rows
+from costboost.boosting.gradient.rows import GradientRows, LossRows
 from costboost.boosting.gradient.vectors import VectorTree
 from costboost.shards.bench import Bench, Desk
 from costboost.shards.layout import plan_layout
@@ -28,11 +28,11 @@ TABLE = np.array([[0.0, 1.0], [3.0, 0.0]])
 
 
 def two(weights=None, **more):
-    return Rows((SCORE > 0).astype(np.int64), 1, weights, **more)
+    return LossRows((SCORE > 0).astype(np.int64), 1, weights, **more)
 
 
 def three():
-    return Rows(np.digitize(SCORE, [-0.5, 0.5]), 3, WEIGHTS)
+    return LossRows(np.digitize(SCORE, [-0.5, 0.5]), 3, WEIGHTS)
 
 
 CASES = {
@@ -40,7 +40,7 @@ CASES = {
     "sampled": (LogLoss(), two(WEIGHTS), GradientTree, {"subsample": 0.5}),
     "exact": (LogLoss(), two(), GradientTree, {"step": "exact"}),
     "line": (CostExponentialLoss("cgada"), two(table=TABLE), GradientTree, {"step": "line-search"}),
-    "squared": (SquaredLoss(), Rows(SCORE), GradientTree, {}),
+    "squared": (SquaredLoss(), LossRows(SCORE), GradientTree, {}),
     "K trees": (LogLoss(), three(), GradientTree, {"subsample": 0.7}),
     "K, line": (LogLoss(), three(), GradientTree, {"step": "line-search"}),
     "vectors": (LogLoss(), three(), VectorTree, {"subsample": 0.7}),

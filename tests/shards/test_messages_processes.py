@@ -23,7 +23,7 @@ from costboost.binning.binner import fit_binner
 from costboost.binning.spread import spread_binner
 from costboost.boosting.adaboost.evaluation import BoundRule
 from costboost.boosting.adaboost.hypothesis import Hypothesis
-from costboost.boosting.adaboost.messages.binding import Bind
+from costboost.boosting.adaboost.messages.binding import BindRule
 from costboost.boosting.adaboost.messages.summing import BalanceSums, LargestPriced, View
 from costboost.boosting.adaboost.messages.weighing import (
     FirstWeights,
@@ -34,16 +34,17 @@ from costboost.boosting.adaboost.messages.weighing import (
 from costboost.boosting.adaboost.rows import Given
 from costboost.boosting.adaboost.rules import RULES
 from costboost.boosting.gradient import learner as gradient_learner
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import LossRows
 from costboost.boosting.gradient.starting import TellGiven
 from costboost.fitting import tables
 from costboost.fitting import trainer as trainers
 from costboost.fitting.spread import PartsTable
-from costboost.shards import layout
+from costboost.shards import layout, modes
 from costboost.shards.local import Shards
 from costboost.shards.messages import Message
 from gradient_shards import cut_rows
 from processes import ProcessParts, ProcessShards, Source, Workers, name_of
+from rebuilding import RebuiltShards
 
 X, y = load_breast_cancer(return_X_y=True)
 X, y = X[:300, :8].copy(), y[:300]
@@ -105,10 +106,14 @@ for loss in ("log", "exponential", "cost-exponential", "expected-cost"):
         CASES[f"{loss} {step}"] = gradient(loss, given=BY_CLASS, step=step, subsample=0.8)
         CASES[f"{loss} {step} by row"] = gradient(loss, given=BY_ROW, step=step)
 CASES["log, three classes"] = gradient("log", IRIS)
+CASES["expected-cost, three classes by row"] = gradient(
+    "expected-cost", IRIS, {"costs": iris_prices(free=True)}
+)
 for loss in ("squared", "huber"):
     CASES[loss] = (GradientBoostRegressor(loss, 4, random_state=0), (X, X[:, 0] ** 2), {})
 for method in ("lp-csb", "lp-csb-pa", "lp-csb-a", "dse", "gbse", "adaboost.m2"):
     CASES[method] = mixed(method=method)
+CASES["lp-csb of some rows"] = mixed(subsample=0.8)
 for step in ("harmonic", "bound", "search"):
     own = {"costs": iris_prices(free=False), "sample_weight": np.resize([1.0, 2.5], 150)}
     CASES[f"p-norm {step}"] = mixed(given=own, step=step)
@@ -128,10 +133,14 @@ def elsewhere(workers):
 
 
 def fit_elsewhere(workers, model, *data, n_shards=3, **extra):
+    return fit_on(lambda shards: ProcessShards(workers, shards), n_shards, model, *data, **extra)
+
+
+def fit_on(make_shards, n_shards, model, *data, **extra):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tables, "sensible_shards", lambda *_: n_shards)
         patch.setattr(layout, "_DEAL", 40)
-        patch.setattr(layout, "Shards", lambda shards: ProcessShards(workers, shards))
+        patch.setattr(layout, "Shards", make_shards)
         return quiet_fit(model, *data, **extra)
 
 
@@ -160,6 +169,36 @@ def test_models_are_the_same_bit_for_bit(case, elsewhere):
     assert_same(here, elsewhere(clone(model), *data, **given), data[0])
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_shards_that_are_made_again_give_the_same_model(case):
+    """A message that changes rows must say so, and keep what those who come later need of it."""
+    model, data, given = CASES[case]
+    here = quiet_fit(clone(model), *data, **given)
+    assert_same(here, fit_on(RebuiltShards, 2, clone(model), *data, **given), data[0])
+
+
+def test_histograms_are_not_added_up_again(monkeypatch):
+    """Of the trees of past rounds only the leaves of rows are left."""
+    summed, told = [0], []
+    plain, rebuild = modes.ClassWeights.histogram, RebuiltShards.rebuild
+
+    def counted(*given):
+        summed[0] += 1
+        return plain(*given)
+
+    def noted(shards):
+        before = summed[0]
+        rebuild(shards)
+        told.append((len(shards.journal), summed[0] - before))
+
+    monkeypatch.setattr(modes.ClassWeights, "histogram", counted)
+    monkeypatch.setattr(RebuiltShards, "rebuild", noted)
+    fit_on(RebuiltShards, 2, clone(CASES["csb2 by row"][0]), X, y, **BY_ROW)
+    assert summed[0] > 0
+    assert max(entries for entries, _ in told) > 20
+    assert {again for _, again in told} == {0}
+
+
 @pytest.mark.parametrize("name", ["adacost", "adac2"])
 def test_rounds_are_replayed(name, workers):
     replay(workers, name)
@@ -177,14 +216,15 @@ def replay(workers, name):
 
 
 def test_gradients_on_the_coarse_grid(workers):
-    learn_coarsely(workers)
+    learn_coarsely(lambda shards: ProcessShards(workers, shards))
+    learn_coarsely(RebuiltShards)
 
 
-def learn_coarsely(workers):
+def learn_coarsely(make_shards):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gradient_learner, "PACKED_ROWS", 1)
         make = [GradientBoostClassifier(n_estimators=3, random_state=0) for _ in range(2)]
-        assert_same(quiet_fit(make[0], X, y), fit_elsewhere(workers, make[1], X, y), X)
+        assert_same(quiet_fit(make[0], X, y), fit_on(make_shards, 3, make[1], X, y), X)
 
 
 def test_messages_of_rare_occasions(workers):
@@ -197,7 +237,7 @@ def send_rare_messages(workers):
     plan, hypothesis = layout.plan_layout(y, len(y), 2, 1), Hypothesis(np.array([1]), np.ones(1))
     sums = [LargestPriced(hypothesis), BalanceSums(View(hypothesis), 2.0**40)]
     messages = [
-        Bind(BoundRule(RULES["csada"], 4, 2), (1.0,)),
+        BindRule(BoundRule(RULES["csada"], 4, 2), (1.0,)),
         FirstWeights(),
         HandFactors(),
         ScaleHanded(3),
@@ -209,11 +249,14 @@ def send_rare_messages(workers):
         here = shards.call(messages)
         with ProcessShards(workers, plan.cut(codes, given.load).shards) as remote:
             there = remote.call(messages)
-    for one, other in zip(here, there, strict=True):
-        np.testing.assert_array_equal(one, other)
+        again = RebuiltShards(plan.cut(codes, given.load).shards)
+        made_again = [again.call([message])[0] for message in messages]
+    for one, *others in zip(here, there, made_again, strict=True):
+        for other in others:
+            np.testing.assert_array_equal(one, other)
     assert here[4] == 8.0 * AMOUNT[y == 1].max()
     with (
-        cut_rows(Rows(y, weights=WEIGHT), n_shards=2) as cut,
+        cut_rows(LossRows(y, weights=WEIGHT), n_shards=2) as cut,
         ProcessShards(workers, cut.shards) as remote,
     ):
         (outline,) = remote.call([TellGiven()])
@@ -340,7 +383,6 @@ def follow_in_parts(workers):
 # By name: why no process but that of the loop is ever asked.
 HERE_ONLY = {
     "LargestSize": "of the weights that an outside classifier gets: it needs all rows at once",
-    "Reward": "of what an outside classifier answers for each class: it needs all rows at once",
     "GrowTree": "to a shard that is alone, in this process (`tests/trees/test_at_once.py`)",
     "Sum": "a pattern: what is added up, the sums that are derived from it say",
 }
@@ -367,7 +409,7 @@ def test_every_message_is_answered_in_another_process():
         for model, data, given in CASES.values():
             fit_elsewhere(workers, clone(model), *data, **given)
         replay(workers, "adac2")
-        learn_coarsely(workers)
+        learn_coarsely(lambda shards: ProcessShards(workers, shards))
         send_rare_messages(workers)
         for case in IN_PARTS:
             fit_parts(workers, case)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from costboost.boosting.gradient.rows import GradientRows, Rows
+from costboost.boosting.gradient.rows import GradientRows, LossRows
 from costboost.shards.layout import plan_layout
 from costboost.shards.modes import ClassWeights, PackedPairs, Pairs, RowCounts, Vectors
 from costboost.shards.rows import Pieces, Shard
@@ -145,7 +145,7 @@ def test_packed_histograms_are_pair_histograms(whole):
     with plan_layout(None, n, 1, 1).cut(rng.integers(0, 2, (n, 3)).astype(np.uint8)) as shards:
         shard = shards.shards[0]
         packed = g * 2**PackedPairs.SHIFT + h
-        shard.state = GradientRows(Rows(g), pairs=np.stack([g, h], axis=1), packed=packed)
+        shard.state = GradientRows(LossRows(g), pairs=np.stack([g, h], axis=1), packed=packed)
         shard.begin(None if whole else RowSample(0.7, seed=0, number=0))
         np.testing.assert_array_equal(
             PackedPairs().histogram(shard, 0), Pairs().histogram(shard, 0)

@@ -38,6 +38,8 @@ class RuleInput:
         The user's own beta(sign, c) for AdaCost.
     objective : tuple (a, b, w0) or None
         Gradient-CSB's objective, evaluated at these rows.
+    free : bool
+        Whether no mistake costs anything, on these rows and on all others.
     """
 
     cost: Floats
@@ -48,6 +50,7 @@ class RuleInput:
     beta: Beta | None = None
     objective: tuple[Floats, Floats, Floats] | None = None
     row_cost: Floats | None = None
+    free: bool = False
 
 
 Function = Callable[[RuleInput], Floats]
@@ -74,8 +77,8 @@ def row_cost(at: RuleInput) -> Floats:
 
 
 def cost_or_one(at: RuleInput) -> Floats:
-    """First weights proportional to cost; all costs zero means all rows alike."""
-    return at.cost if np.any(at.cost) else np.ones_like(at.cost)
+    """First weights proportional to cost; where nothing costs anything, all rows are alike."""
+    return one(at) if at.free else at.cost
 
 
 OBJECTIVES: dict[str, Callable[[RuleInput], tuple[Floats, Floats, Floats]]] = {

@@ -7,6 +7,7 @@ from typing import Any
 from costboost.fitting.judging import METRICS
 from costboost.inputs.checks import check_choice, check_number
 
+MAX_CLASSES = 256  # class numbers take a byte a row
 MOST = 2**62  # rows: more than any machine holds, and a number that kernels can count to
 
 
@@ -38,6 +39,15 @@ def check_training(params: Any, *, auto_leaf: bool = False) -> None:
         check_choice("early_stopping_metric", params.early_stopping_metric, METRICS)
     if params.n_iter_no_change is not None:
         check_number("n_iter_no_change", params.n_iter_no_change, low=1, whole=True)
+
+
+def check_class_count(n_classes: int) -> None:
+    """Refuse more classes than a byte can number."""
+    if n_classes > MAX_CLASSES:
+        raise ValueError(
+            f"y has {n_classes} classes; at most {MAX_CLASSES} are supported here. Use "
+            "PNormBoostClassifier, which takes more, or put rare classes together."
+        )
 
 
 def check_unbiased(calibration: str | None, trained: str, *, on_costs: bool) -> None:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,10 @@ class Expand(Parts):
     modes: tuple[Mode, ...]
 
     changes = True
+
+    def lasting(self) -> Expand:
+        """Return the division alone: sums that are missing are made when they are asked for."""
+        return replace(self, modes=())
 
     def answer(self, shard: Shard) -> tuple[Any, ...]:
         """Return the number of rows that go left, and their sums."""

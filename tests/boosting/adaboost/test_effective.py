@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
-from costboost.boosting.adaboost.effective import Setting, Terms
+from costboost.boosting.adaboost.effective import EffectiveRule, Setting
 from costboost.boosting.adaboost.evaluation import BoundRule
 from costboost.boosting.adaboost.hypothesis import Hypothesis
 from costboost.boosting.adaboost.prices import class_prices, price_scale
@@ -31,7 +31,7 @@ def terms_of(method, fn=3.0, weights=None, n_shards=2, **setting):
     given = Given(Y, costs, weights, 2, Y, objective=setting.get("objective"))
     shards = plan_layout(Y, N, 2, n_shards).cut(np.zeros((N, 1), np.uint8), given.load)
     setting = Setting(**{"n_rounds": 10, **setting})
-    return Terms(shards, RULES[method], given.by_class(), 2, setting)
+    return EffectiveRule(shards, RULES[method], given.by_class(), 2, setting)
 
 
 PRICED = ["csb2", "adac1", "adac2", "adac3", "adacost", "csada", "asymada"]
@@ -138,7 +138,7 @@ def test_the_unit_of_prices_does_not_matter(method, power):
     costs = Costs(fp=2.0**power, fn=FN * 2.0**power).bind([0, 1], N)
     given = Given(Y, costs, None, 2, Y)
     shards = plan_layout(Y, N, 2, 2).cut(np.zeros((N, 1), np.uint8), given.load)
-    far = Terms(shards, RULES[method], None, 2, Setting(10))
+    far = EffectiveRule(shards, RULES[method], None, 2, Setting(10))
     near = terms_of(method, fn=FN)
     if method not in ("adac2", "asymada"):
         assert far.largest_price == pytest.approx(near.largest_price)

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from costboost import Costs
 from costboost.boosting.adaboost.evaluation import BoundRule
 from costboost.boosting.adaboost.hypothesis import Hypothesis
-from costboost.boosting.adaboost.messages.binding import Bind, EvaluateTerms
+from costboost.boosting.adaboost.messages.binding import BindRule, EvaluateTerms
 from costboost.boosting.adaboost.messages.summing import (
     BalanceSums,
     LargestPriced,
@@ -47,7 +47,7 @@ def shard_of(given, rows, method, scale=0.25):
     n_rows = len(state.labels)
     codes, numbers = np.zeros((n_rows, 1), np.uint8), np.arange(n_rows, dtype=np.uint32)
     shard = Shard(codes, numbers, starts, state)
-    Bind(BoundRule(RULES[method], 10, given.n_classes), (scale,)).answer(shard)
+    BindRule(BoundRule(RULES[method], 10, given.n_classes), (scale,)).answer(shard)
     shard.leaves[:] = LEAVES[:n_rows]
     state.weights = np.linspace(0.1, 1.0, n_rows)
     return shard

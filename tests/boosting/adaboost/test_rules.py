@@ -95,6 +95,61 @@ def test_free_mistakes(method, n_shards):
             assert_same(model, replayed(model, X, y, fp, fn), X)
 
 
+BY_COST = ["cgada", "adacost", "csb0", "csb1", "csb2", "gradient-csb"]  # first weights
+
+
+@pytest.mark.filterwarnings("ignore:.*could not take a single step")  # "1" is right at these prices
+@pytest.mark.parametrize("by_row", [False, True], ids=["by class", "by row"])
+@pytest.mark.parametrize("method", BY_COST)
+def test_first_weights_do_not_depend_on_which_rows_are_seen_together(method, by_row, monkeypatch):
+    """Many a block, and a shard, has rows that all cost nothing."""
+    X, y = problem(6)
+    price = np.where(np.arange(len(y)) < 120, 0.0, 1.0)  # a block of either class
+    fp, fn = (price, 1.2 * price) if by_row else (0.0, 1.2)
+    options = {"objective": "adacost"} if method == "gradient-csb" else {}
+    monkeypatch.setattr("costboost.shards.layout._BLOCK", 16)
+    models = []
+    for number in (1, 2, 7):
+        cut_into(number, monkeypatch)
+        model = fitted(method, X, y, Costs(fp=fp, fn=fn), max_depth=2, **options)
+        if by_row:
+            with np.errstate(invalid="ignore"):
+                assert_same(model, replayed(model, X, y, fp, fn, **options), X)
+        models.append(model)
+    monkeypatch.undo()
+    models.append(fitted(method, X, y, Costs(fp=fp, fn=fn), max_depth=2, **options))
+    for other in models[1:]:
+        assert_array_equal(other.estimator_errors_, models[0].estimator_errors_)
+        assert_array_equal(other.decision_function(X), models[0].decision_function(X))
+
+
+@pytest.mark.parametrize("method", BY_COST)
+def test_first_weights_are_the_users_where_nothing_costs_anything(method, n_shards):
+    X, y = problem(8)
+    s = np.random.default_rng(8).uniform(0.2, 3, len(y))
+    options = {"objective": "adacost"} if method == "gradient-csb" else {}
+    costs = Costs(fp=0.0, fn=np.where(y == 1, 0.0, 5.0))  # of negatives nobody asks
+    model = fitted(method, X, y, costs, s, **options)
+    error = np.average(votes_of(model, X)[0] != np.where(y == 1, 1, -1), weights=s)
+    assert_allclose(model.estimator_errors_[0], error, **SAME)
+
+
+@pytest.mark.parametrize("method", ["cgada", "adacost", "csb2"])
+def test_first_weights_of_three_classes_are_those_of_all_rows(method, monkeypatch):
+    X, y = problem(7)
+    y = y + (X[:, 0] > 0.5)
+    prices = np.random.default_rng(7).uniform(1.0, 3.0, (len(y), 3))
+    prices[np.arange(len(y)), y] = 0.0
+    prices[:120] = 0.0
+    whole = fitted(method, X, y, Costs.of_rows(prices), max_depth=2)
+    monkeypatch.setattr("costboost.shards.layout._BLOCK", 16)
+    for number in (1, 2, 7):
+        cut_into(number, monkeypatch)
+        model = fitted(method, X, y, Costs.of_rows(prices), max_depth=2)
+        assert_array_equal(model.estimator_errors_, whole.estimator_errors_)
+        assert_array_equal(model.decision_function(X), whole.decision_function(X))
+
+
 @pytest.mark.parametrize("scale", [0.05, 0.5, 1.0])
 @pytest.mark.parametrize("method", ["adacost", "adac1", "adac3", "csada", "gradient-csb"])
 def test_cost_scale_is_the_largest_cost(method, scale):

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
-from costboost.boosting.adaboost.effective import Setting, Terms
+from costboost.boosting.adaboost.effective import EffectiveRule, Setting
 from costboost.boosting.adaboost.evaluation import BoundRule
 from costboost.boosting.adaboost.hypothesis import Hypothesis
 from costboost.boosting.adaboost.learner import Lesson
@@ -44,7 +44,7 @@ class Held:
         for shard in self.shards.shards:
             shard.leaves[:] = LEAVES[shard.rows]
         self.rule = RULES[method]
-        terms = Terms(self.shards, self.rule, given.by_class(), 2, Setting(10))
+        terms = EffectiveRule(self.shards, self.rule, given.by_class(), 2, Setting(10))
         self.weights = Weights(self.shards, terms, weighted=sample is not None)
         prices = row_prices(costs, Y, Y)
         scale = price_scale(prices.largest, prices.smallest, self.rule, "auto")

@@ -5,7 +5,7 @@ import pytest
 
 from costboost.boosting.gradient import rows as rows_module
 from costboost.boosting.gradient.losses import classes, errors
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import LossRows
 from gradient_losses import derive, each_loss, example
 
 NONE = np.zeros(0)
@@ -19,7 +19,7 @@ def test_kernels_compute_what_the_methods_say(kernels, name, weighted, monkeypat
     loss, _, rows, raw = example(name, n=61)
     if weighted:
         weights = np.random.default_rng(1).uniform(0.1, 3, size=61)
-        rows = Rows(rows.y, rows.n_outputs, weights, rows.prices)
+        rows = LossRows(rows.y, rows.n_outputs, weights, rows.prices)
     expected = loss.derivatives(rows, raw)
     largest, *found = derive(loss, rows, raw, n_shards=2)
     for part, twin in zip(found, expected, strict=True):

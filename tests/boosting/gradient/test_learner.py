@@ -19,8 +19,8 @@ from costboost.boosting.gradient.learner import (
     regression_target,
 )
 from costboost.boosting.gradient.losses import LogLoss, SquaredLoss
-from costboost.boosting.gradient.rows import Rows
-from costboost.boosting.gradient.starting import Bind
+from costboost.boosting.gradient.rows import LossRows
+from costboost.boosting.gradient.starting import BindLoss
 from costboost.shards.sampling import RowSample
 from costboost.trees.tree import Limits
 from gradient_shards import cut_rows
@@ -37,12 +37,12 @@ BINNER = fit_binner(X)
 def bound(rows, loss, start=0.0, n_shards=1):
     """Return shards whose rows have derivatives, and the largest of them."""
     shards = cut_rows(rows, BINNER.encode(X), n_shards)
-    shards.call([Bind(loss, (start,) * rows.n_outputs, "steps")])
+    shards.call([BindLoss(loss, (start,) * rows.n_outputs, "steps")])
     return shards, loss.measure(shards, 0.0)
 
 
 def test_a_stump_is_the_best_of_all_thresholds():
-    loss, rows = LogLoss(), Rows((Y > 0.5).astype(np.int64), 1, WEIGHTS)
+    loss, rows = LogLoss(), LossRows((Y > 0.5).astype(np.int64), 1, WEIGHTS)
     shards, largest = bound(rows, loss)
     tree = GradientTree(BINNER, Limits(max_depth=1), heaviest=WEIGHTS.max())
     stump = tree.learn(shards, 0, 0, largest[0], None)
@@ -62,7 +62,7 @@ def test_gains_do_not_depend_on_the_grid(monkeypatch):
     found = []
     for packed in (1, 10**9):
         monkeypatch.setattr(module, "PACKED_ROWS", packed)
-        shards, largest = bound(Rows(Y), SquaredLoss(), start=float(Y.mean()))
+        shards, largest = bound(LossRows(Y), SquaredLoss(), start=float(Y.mean()))
         found.append(
             GradientTree(BINNER, Limits(max_depth=2)).learn(shards, 0, 0, largest[0], None)
         )
@@ -72,7 +72,7 @@ def test_gains_do_not_depend_on_the_grid(monkeypatch):
 
 
 def test_leaves_need_a_share_of_the_first_rounds_hessian():
-    rows = Rows((Y > 0.5).astype(np.int64))
+    rows = LossRows((Y > 0.5).astype(np.int64))
     fresh = GradientTree(BINNER, Limits())
     shards, largest = bound(rows, LogLoss(), start=30.0)  # nothing is left to learn
     late = fresh.learn(shards, 0, 5, largest[0], None)
@@ -91,7 +91,7 @@ def test_a_tree_is_random_only_if_columns_are_drawn():
 
 
 def test_rows_find_the_leaves_of_an_earlier_lesson_again():
-    shards, largest = bound(Rows(Y), SquaredLoss())
+    shards, largest = bound(LossRows(Y), SquaredLoss())
     learner = GradientTree(BINNER, Limits(max_leaf_nodes=5))
     lesson = learner.learn(shards, 0, 0, largest[0], RowSample(0.5, 0, 0))
     leaves = shards.fetch(lambda shard: shard.leaves.copy())
@@ -162,11 +162,11 @@ def test_free_trees_keep_their_values():
 @pytest.mark.parametrize("least_squares", [False, True])
 def test_regressors_are_fitted_to_steps(weighted, least_squares):
     weights = WEIGHTS if weighted else None
-    loss, rows = LogLoss(), Rows((Y > 0.5).astype(np.int64), 1, weights)
+    loss, rows = LogLoss(), LossRows((Y > 0.5).astype(np.int64), 1, weights)
     shards, largest = bound(rows, loss, start=0.4, n_shards=2)
     learner = GradientRegressor(LinearRegression(), X, least_squares, weights)
     lesson = learner.learn(shards, 0, 0, largest[0], None)
-    one = Rows(rows.y)
+    one = LossRows(rows.y)
     g, h = (part[:, 0] for part in loss.derivatives(one, np.full((N, 1), 0.4)))
     own = np.ones(N) if weights is None else weights
     target, counts = (-g, own) if least_squares else (-g / h, own * h)
@@ -180,7 +180,7 @@ def test_regressors_are_fitted_to_steps(weighted, least_squares):
 
 
 def test_regressors_learn_from_the_rows_of_a_sample():
-    shards, largest = bound(Rows(Y), SquaredLoss())
+    shards, largest = bound(LossRows(Y), SquaredLoss())
     sample = RowSample(0.3, seed=2, number=1)
     learner = GradientRegressor(LinearRegression(), X)
     kept = sample.keeps(np.arange(N))
@@ -191,7 +191,7 @@ def test_regressors_learn_from_the_rows_of_a_sample():
 
 
 def test_regressors_are_seeded_by_round_and_output():
-    shards, largest = bound(Rows(Y), SquaredLoss())
+    shards, largest = bound(LossRows(Y), SquaredLoss())
     given = DecisionTreeRegressor(max_features=1)
     learner = GradientRegressor(given, X, seed=3)
     seeds = [

@@ -69,6 +69,7 @@ def test_rows_made_elsewhere_are_those_made_here(costs, uses_costs):
     assert len(blank.data.y) == 0
     # Elsewhere class numbers are bytes, and constant prices are not said again.
     own = RowData(Y.astype(np.uint8), WEIGHTS, None if costs is CONSTANT else costs)
+    assert blank.on(own).data.y is own.y  # bytes, and the very same
     there = blank.on(own).load(CHOSEN)
     expected = here.load(CHOSEN)
     for name in ("y", "weights", *(["paid"] if uses_costs else [])):

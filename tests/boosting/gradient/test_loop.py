@@ -18,7 +18,7 @@ from costboost.boosting.gradient.losses import (
     PinballLoss,
     SquaredLoss,
 )
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import LossRows
 from costboost.shards import layout as layout_module
 from costboost.trees.tree import Limits
 from gradient_shards import best_constant, cut_rows
@@ -53,7 +53,7 @@ def problem(n=120, seed=0, n_classes=2, priced=False):
     if priced:
         prices = rng.uniform(0.1, 1.0, size=(n, n_classes))
         prices[np.arange(n), y] = 0.0
-    return X, Rows(y, 1 if n_classes == 2 else n_classes, prices=prices)
+    return X, LossRows(y, 1 if n_classes == 2 else n_classes, prices=prices)
 
 
 BINARY = {
@@ -73,7 +73,7 @@ def test_rounds_equal_the_naive_twin(name, l2):
     codes = fit_binner(X).encode(X).tolist()
 
     def pairs(i, f):
-        one = Rows(
+        one = LossRows(
             rows.y[i : i + 1], prices=None if rows.prices is None else rows.prices[i : i + 1]
         )
         g, h = loss.derivatives(one, np.array([[f]]))
@@ -89,7 +89,7 @@ def test_rounds_equal_the_naive_twin(name, l2):
 def test_squared_loss_equals_the_naive_twin_with_weights():
     rng = np.random.default_rng(1)
     X, y, w = rng.normal(size=(90, 2)), rng.normal(size=90), rng.uniform(0.5, 2, size=90)
-    _, margins = run(SquaredLoss(), Rows(y, 1, w), X, limits=Limits(max_leaf_nodes=4))
+    _, margins = run(SquaredLoss(), LossRows(y, 1, w), X, limits=Limits(max_leaf_nodes=4))
     codes = fit_binner(X).encode(X).tolist()
     twin = naive.boost(
         codes,
@@ -122,7 +122,7 @@ def test_every_step_lowers_the_loss(name, n_classes, step):
 def test_regression_losses_fall(loss, step):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(150, 3))
-    rows = Rows(X[:, 0] * X[:, 1] + rng.standard_t(2, size=150))
+    rows = LossRows(X[:, 0] * X[:, 1] + rng.standard_t(2, size=150))
     values = [loss.mean_value(rows, run(loss, rows, X, n_rounds=t, step=step)[1]) for t in range(6)]
     assert np.all(np.diff(values) < 0.0)
 
@@ -144,8 +144,8 @@ def leaf_of(rows_of_tree, X, y):
 def test_exact_leaves_are_minimisers(loss, twin):
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(80, 2)), rng.normal(size=80)
-    _, margins = run(loss, Rows(y), X, n_rounds=1, step="exact", learning_rate=1.0)
-    f0 = best_constant(loss, Rows(y))[0]
+    _, margins = run(loss, LossRows(y), X, n_rounds=1, step="exact", learning_rate=1.0)
+    f0 = best_constant(loss, LossRows(y))[0]
     for rows in leaf_of(margins[:, 0], X, y):
         value = margins[rows[0], 0] - f0
 
@@ -187,7 +187,7 @@ def test_line_search_sees_the_b_of_cai():
     rng = np.random.default_rng(0)
     sign = np.where(rows.y == 1, 1.0, -1.0)
     objective = (sign, rng.uniform(-0.05, 0.05, len(X)), np.ones(len(X)))
-    rows = Rows(rows.y, objective=objective)
+    rows = LossRows(rows.y, objective=objective)
     loss = CostExponentialLoss()
     done, margins = run(loss, rows, X, n_rounds=1, step="line-search", learning_rate=1.0)
     f0 = best_constant(loss, rows)
@@ -203,10 +203,10 @@ def cases():
     rng = np.random.default_rng(5)
     y = rng.standard_t(2, size=400)
     w = rng.uniform(0.1, 2, size=400)
-    yield "squared", SquaredLoss(), Rows(y), "newton"
-    yield "pinball-weights", PinballLoss(1, 3), Rows(y, 1, w), "exact"
-    yield "huber", HuberLoss(0.5), Rows(y, 1, w), "exact"
-    yield "absolute-search", PinballLoss(), Rows(y), "line-search"
+    yield "squared", SquaredLoss(), LossRows(y), "newton"
+    yield "pinball-weights", PinballLoss(1, 3), LossRows(y, 1, w), "exact"
+    yield "huber", HuberLoss(0.5), LossRows(y, 1, w), "exact"
+    yield "absolute-search", PinballLoss(), LossRows(y), "line-search"
     for name, loss in BINARY.items():
         for n_classes in (2, 3):
             _, rows = problem(400, 6, n_classes, getattr(loss, "uses_costs", False))
@@ -235,7 +235,7 @@ def test_packed_and_wide_pairs_find_the_same_trees(monkeypatch):
     found = []
     for limit in (1, 10**9):
         monkeypatch.setattr(gradient_learners, "PACKED_ROWS", limit)
-        found.append(run(SquaredLoss(), Rows(y), X, n_rounds=10)[1])
+        found.append(run(SquaredLoss(), LossRows(y), X, n_rounds=10)[1])
     # The grid decides splits only: where they agree, so do the values.
     np.testing.assert_allclose(*found, rtol=1e-12)
 
@@ -256,9 +256,9 @@ def test_heavy_tails_take_the_wide_grid(monkeypatch):
         return mode
 
     monkeypatch.setattr(GradientTree, "_put_on_grid", spy)
-    run(SquaredLoss(), Rows(calm), X, n_rounds=1)
-    run(SquaredLoss(), Rows(wild), X, n_rounds=1)
-    run(SquaredLoss(), Rows(calm + 1e7), X, n_rounds=1, start=np.zeros(1))
+    run(SquaredLoss(), LossRows(calm), X, n_rounds=1)
+    run(SquaredLoss(), LossRows(wild), X, n_rounds=1)
+    run(SquaredLoss(), LossRows(calm + 1e7), X, n_rounds=1, start=np.zeros(1))
     assert modes == ["PackedPairs", "Pairs", "Pairs"]
 
 

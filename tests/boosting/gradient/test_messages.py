@@ -32,8 +32,8 @@ from costboost.boosting.gradient.messages import (
     WriteValues,
     put_derivatives,
 )
-from costboost.boosting.gradient.rows import Rows
-from costboost.boosting.gradient.starting import Bind
+from costboost.boosting.gradient.rows import LossRows
+from costboost.boosting.gradient.starting import BindLoss
 from costboost.shards.grid import to_floats
 from costboost.shards.modes import PackedPairs
 from costboost.shards.sampling import RowSample
@@ -54,13 +54,13 @@ def test_sums_are_those_of_the_derivatives(both_kernels, name, weighted, by_weig
     loss, _, rows, raw = example(name, n=61)
     rng = np.random.default_rng(2)
     if weighted:
-        rows = Rows(rows.y, rows.n_outputs, rng.uniform(0.1, 3, size=61), rows.prices)
+        rows = LossRows(rows.y, rows.n_outputs, rng.uniform(0.1, 3, size=61), rows.prices)
     steps, leaves = rng.normal(size=raw.shape), rng.integers(0, 3, size=61).astype(np.uint16)
     _, gradients, hessians = derive(loss, rows, raw)
     spread = np.tile(rows.unit_or_weights[:, None], raw.shape[1]) if by_weight else hessians
     keep, scales = rng.random(61) < 0.7, (2.0**30, 2.0**31)
     with cut_rows(rows) as shards:
-        shards.call([Bind(loss, (0.0,) * rows.n_outputs, "leaf")])
+        shards.call([BindLoss(loss, (0.0,) * rows.n_outputs, "leaf")])
         shard = shards.shards[0]
         shard.leaves[:], shard.state.margins = leaves, raw
         loss.measure(shards, getattr(loss, "total", 0.0))
@@ -92,13 +92,13 @@ def bound(rows, loss=None, moves_by="leaf", start=None):
     """Return shards, and the only one of them, whose rows have a loss and stand in `LEAVES`."""
     shards = cut_rows(rows)
     start = (0.0,) * rows.n_outputs if start is None else start
-    shards.call([Bind(LogLoss() if loss is None else loss, start, moves_by)])
+    shards.call([BindLoss(LogLoss() if loss is None else loss, start, moves_by)])
     shards.shards[0].leaves[:] = LEAVES
     return shards, shards.shards[0]
 
 
 def test_rows_of_a_round_are_marked_and_counted():
-    shards, shard = bound(Rows(LEAVES % 2))
+    shards, shard = bound(LossRows(LEAVES % 2))
     sample = RowSample(0.5, seed=1, number=4)
     kept = sample.keeps(np.arange(7))
     assert shards.call([Sample(sample)]) == [kept.sum()]
@@ -108,7 +108,7 @@ def test_rows_of_a_round_are_marked_and_counted():
 
 
 def test_packed_derivatives_are_the_wide_ones():
-    rows = Rows(LEAVES % 2, weights=np.array([1.0, 0.0, 2.0, 1.0, 3.0, 1.0, 1.0]))
+    rows = LossRows(LEAVES % 2, weights=np.array([1.0, 0.0, 2.0, 1.0, 3.0, 1.0, 1.0]))
     shards, shard = bound(rows, start=(0.3,))
     shards.call([Derive("margins", 0.0)])
     for by_weight in (False, True):
@@ -126,7 +126,7 @@ def test_packed_derivatives_are_the_wide_ones():
 
 
 def test_leaf_values_are_tried_before_they_are_taken():
-    shards, shard = bound(Rows(LEAVES % 3, 3), moves_by="leaves", start=(1.0, 2.0, 3.0))
+    shards, shard = bound(LossRows(LEAVES % 3, 3), moves_by="leaves", start=(1.0, 2.0, 3.0))
     values = [np.array([0.1, 0.2, 0.3]), np.array([-1.0, 0.0, 1.0]), np.zeros(3)]
     before = shard.state.margins.copy()
     shards.call([TryLeaves(1, values[1])])
@@ -143,14 +143,14 @@ def test_leaf_values_are_tried_before_they_are_taken():
 
 
 def test_a_shared_tree_moves_all_outputs_by_its_leaf():
-    shards, shard = bound(Rows(LEAVES % 3, 3))
+    shards, shard = bound(LossRows(LEAVES % 3, 3))
     values = (np.array([0.5, 1.0, 2.0]), np.array([0.0, -1.0, 1.0]), np.array([3.0, 2.0, 1.0]))
     shards.call([WriteSteps(0, None), Move(1.0, values)])
     np.testing.assert_array_equal(shard.state.margins, np.stack(values, axis=1)[LEAVES])
 
 
 def test_steps_are_tried_and_taken_times_a_size():
-    shards, shard = bound(Rows(LEAVES % 2), moves_by="steps", start=(1.0,))
+    shards, shard = bound(LossRows(LEAVES % 2), moves_by="steps", start=(1.0,))
     values = np.array([0.5, -1.0, 2.0])
     shards.call([WriteSteps(0, values), TrySteps(-2.0)])
     np.testing.assert_array_equal(shard.state.trial[:, 0], 1.0 - 2.0 * values[LEAVES])
@@ -165,7 +165,7 @@ def test_steps_are_tried_and_taken_times_a_size():
 
 
 def test_steps_of_all_outputs_are_written_at_once():
-    shards, shard = bound(Rows(LEAVES % 3, 3), moves_by="steps")
+    shards, shard = bound(LossRows(LEAVES % 3, 3), moves_by="steps")
     values = np.arange(9.0).reshape(3, 3)
     shards.call([WriteSteps(0, values), Move(2.0, ())])
     np.testing.assert_array_equal(shard.state.margins, 2.0 * values[LEAVES])
@@ -174,7 +174,7 @@ def test_steps_of_all_outputs_are_written_at_once():
 def test_sizes_are_added_up_by_leaf_and_by_side():
     y, weights = LEAVES % 2, np.array([1.0, 2.0, 0.0, 1.0, 0.5, 4.0, 1.0])
     table = np.array([[0.0, 0.25], [1.0, 0.0]])
-    rows = Rows(y, weights=weights, table=table)
+    rows = LossRows(y, weights=weights, table=table)
     shards, shard = bound(rows, CostExponentialLoss("asymboost"))
     sizes = weights * np.where(y == 1, 1.0, 0.25)
     keep = np.array([1, 1, 1, 0, 1, 1, 1])
@@ -193,7 +193,7 @@ def test_sizes_are_added_up_by_leaf_and_by_side():
 
 def test_values_are_written_and_added_up():
     y, weights = np.linspace(-2, 3, 7), np.array([1.0, 2.0, 0.0, 1.0, 0.5, 4.0, 1.0])
-    shards, _ = bound(Rows(y, weights=weights), HuberLoss(1.5), start=(0.5,))
+    shards, _ = bound(LossRows(y, weights=weights), HuberLoss(1.5), start=(0.5,))
     shards.call([Derive("margins", 0.0)])
     (largest,) = shards.call([WriteValues()])
     expected = weights * HuberLoss(1.5).value(y, np.full(7, 0.5))
@@ -206,8 +206,8 @@ def test_values_are_written_and_added_up():
 def test_derivatives_made_elsewhere_are_read_as_they_were_put(n_shards, monkeypatch):
     monkeypatch.setattr("costboost.shards.layout._DEAL", 2)
     values = np.random.default_rng(0).normal(size=(7, 3, 2))
-    with cut_rows(Rows(LEAVES % 3, 3), n_shards=n_shards) as shards:
-        shards.call([Bind(OwnLoss(LogLoss()), (0.0,) * 3, "leaf")])
+    with cut_rows(LossRows(LEAVES % 3, 3), n_shards=n_shards) as shards:
+        shards.call([BindLoss(OwnLoss(LogLoss()), (0.0,) * 3, "leaf")])
         shards.put(put_derivatives, values)
         for k in range(3):
             found = shards.fetch(lambda shard, k=k: shard.state.derivatives(k).T)

@@ -10,7 +10,7 @@ from costboost.boosting.gradient.learner import GradientRegressor, GradientTree
 from costboost.boosting.gradient.loop import GradientBoosting, GradientRound, GradientSetting
 from costboost.boosting.gradient.losses import LogLoss, SquaredLoss
 from costboost.boosting.gradient.model import GradientEnsemble, Init, assemble_gradient
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import LossRows
 from costboost.trees.tree import Limits
 from gradient_shards import cut_rows
 
@@ -33,7 +33,7 @@ def boosted(rows, loss, start, n_rounds=4):
 
 @pytest.mark.parametrize("n_outputs", [1, 3])
 def test_trees_say_of_training_rows_what_the_rounds_had(n_outputs):
-    rows = Rows(LABELS if n_outputs == 3 else (LABELS > 0).astype(np.int64), n_outputs)
+    rows = LossRows(LABELS if n_outputs == 3 else (LABELS > 0).astype(np.int64), n_outputs)
     start = np.linspace(-0.3, 0.5, n_outputs)
     rounds, binner, margins = boosted(rows, LogLoss(), start)
     model = assemble_gradient(rounds, binner, start, None)
@@ -100,7 +100,7 @@ def test_a_sure_classifier_starts_from_finite_margins():
 def test_trees_and_regressors_start_from_an_init():
     regressor = DummyRegressor().fit(X, np.full(90, 7.0))
     y = np.nan_to_num(X[:, 0]) + 7.0
-    rounds, binner, _ = boosted(Rows(y), SquaredLoss(), np.zeros(1))
+    rounds, binner, _ = boosted(LossRows(y), SquaredLoss(), np.zeros(1))
     plain = assemble_gradient(rounds, binner, np.zeros(1), None)
     model = assemble_gradient(rounds, binner, np.zeros(1), Init(regressor))
     assert model.first_margins(X).tolist() == [[7.0]] * 90
@@ -114,7 +114,7 @@ def test_trees_and_regressors_start_from_an_init():
 def test_outside_regressors_are_kept_by_round():
     table, binner = np.nan_to_num(X), fit_binner(X)
     y = table[:, 0] + table[:, 1]
-    with cut_rows(Rows(y), binner.encode(X)) as shards:
+    with cut_rows(LossRows(y), binner.encode(X)) as shards:
         learner = GradientRegressor(LinearRegression(), table)
         chosen = GradientSetting(n_rounds=2, step="line-search", learning_rate=1.0)
         rounds = list(

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from costboost.boosting.gradient.losses import CostExponentialLoss, ExponentialLoss, LogLoss
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import LossRows
 from costboost.boosting.gradient.starting import (
-    Bind,
-    ClassWeights,
+    BindLoss,
     LargestCost,
     SizeSums,
     SumsAtConstant,
     TellGiven,
     TermsByClass,
+    WeighClasses,
     WeightedSum,
     class_weights,
     log_shares,
@@ -25,11 +25,11 @@ from gradient_shards import best_constant, cut_rows
 
 def test_closed_forms_of_the_start():
     y = np.array([0, 0, 0, 1])
-    assert best_constant(LogLoss(), Rows(y)).tolist() == [math.log(1 / 3)]
-    assert best_constant(ExponentialLoss(), Rows(y)).tolist() == [0.5 * math.log(1 / 3)]
+    assert best_constant(LogLoss(), LossRows(y)).tolist() == [math.log(1 / 3)]
+    assert best_constant(ExponentialLoss(), LossRows(y)).tolist() == [0.5 * math.log(1 / 3)]
     # CSAda's F* = ln(C1 W+ / (C2 W-)) / (C1 + C2), C1 = 1 and C2 = 1/4
     table = np.array([[0.0, 0.25], [1.0, 0.0]])
-    found = best_constant(CostExponentialLoss(), Rows(y, table=table))
+    found = best_constant(CostExponentialLoss(), LossRows(y, table=table))
     assert found[0] == pytest.approx(math.log(1 / (0.25 * 3)) / 1.25, rel=1e-12)
 
 
@@ -44,20 +44,20 @@ def test_sums_over_many_powers_of_ten_are_not_rounded(n_shards, monkeypatch):
     monkeypatch.setattr("costboost.shards.layout._BLOCK", 3)
     rng = np.random.default_rng(0)
     y = np.r_[1e200, rng.normal(size=17), -1e200, 1e-200]
-    sums = sums_of(Rows(y), WeightedSum(), n_shards)
+    sums = sums_of(LossRows(y), WeightedSum(), n_shards)
     assert rounded(sums[0]) == math.fsum(y)
     assert rounded(sums[1]) == 20.0
     labels, weights = rng.integers(0, 3, 20), 10.0 ** rng.uniform(-200, 200, 20)
-    with cut_rows(Rows(labels, 3, weights), n_shards=n_shards) as shards:
+    with cut_rows(LossRows(labels, 3, weights), n_shards=n_shards) as shards:
         expected = [math.fsum(weights[labels == k]) for k in range(3)]
         assert class_weights(shards, 3).tolist() == expected
-        counts = sums_of(Rows(labels, 3), ClassWeights(4), n_shards)
+        counts = sums_of(LossRows(labels, 3), WeighClasses(4), n_shards)
         assert [rounded(count) for count in counts] == np.bincount(labels, minlength=4).tolist()
 
 
 def test_derivatives_at_a_constant_are_added_up():
     rng = np.random.default_rng(1)
-    rows = Rows(rng.integers(0, 3, 30), 3, rng.uniform(0.1, 2, 30))
+    rows = LossRows(rng.integers(0, 3, 30), 3, rng.uniform(0.1, 2, 30))
     f0 = (0.2, -0.1, 1.0)
     g, h = LogLoss().derivatives(rows, np.tile(f0, (30, 1)))
     for output in range(3):
@@ -67,10 +67,10 @@ def test_derivatives_at_a_constant_are_added_up():
 
 
 def test_a_class_without_weight_is_as_likely_as_an_ulp():
-    with cut_rows(Rows(np.array([1, 1, 1]))) as shards:
+    with cut_rows(LossRows(np.array([1, 1, 1]))) as shards:
         assert log_shares(shards, 1)[0] == pytest.approx(52 * math.log(2))
     weights = np.array([1.0, 3.0, 0.0])
-    with cut_rows(Rows(np.array([0, 1, 2]), 3, weights)) as shards:
+    with cut_rows(LossRows(np.array([0, 1, 2]), 3, weights)) as shards:
         logs = np.log([0.25, 0.75, 2.0**-52])
         np.testing.assert_allclose(log_shares(shards, 3), logs - logs.mean(), rtol=1e-14)
 
@@ -78,19 +78,19 @@ def test_a_class_without_weight_is_as_likely_as_an_ulp():
 def test_binding_tells_the_largest_weights_and_sets_the_margins():
     weights = np.array([0.5, 4.0, 0.0])
     table = np.array([[0.0, 0.25], [1.0, 0.0]])
-    rows = Rows(np.array([1, 0, 1]), weights=weights, table=table)
+    rows = LossRows(np.array([1, 0, 1]), weights=weights, table=table)
     with cut_rows(rows, n_shards=2) as shards:
         # The objective adacost: a = y / 2, b = -c / 2, w0 = c.
-        (found,) = shards.call([Bind(CostExponentialLoss("adacost"), (0.7,), "steps")])
+        (found,) = shards.call([BindLoss(CostExponentialLoss("adacost"), (0.7,), "steps")])
         assert found.tolist() == [4.0, 1.0, 0.5, 2.0]
         margins = shards.fetch(lambda shard: shard.state.margins)
         assert margins.tolist() == [[0.7]] * 3
-    plain = sums_of(Rows(np.array([1, 0])), Bind(LogLoss(), (0.0,), "leaf"))
+    plain = sums_of(LossRows(np.array([1, 0])), BindLoss(LogLoss(), (0.0,), "leaf"))
     assert plain.tolist() == [1.0, 1.0, 0.0, 0.0]
 
 
 def test_what_is_given_is_told_without_rows():
-    rows = Rows(np.array([0, 1]), weights=np.ones(2), prices=np.ones((2, 2)))
+    rows = LossRows(np.array([0, 1]), weights=np.ones(2), prices=np.ones((2, 2)))
     outline = sums_of(rows, TellGiven())
     assert len(outline.y) == len(outline.weights) == len(outline.prices) == 0
     assert outline.table is None
@@ -99,9 +99,9 @@ def test_what_is_given_is_told_without_rows():
 def test_terms_and_sizes_of_classes():
     y, loss = np.array([1, 0, 1, 1]), CostExponentialLoss("asymboost")
     table = np.array([[0.0, 0.25], [1.0, 0.0]])
-    rows, weights = Rows(y, table=table), np.array([1.0, 2.0, 0.0, 3.0])
+    rows, weights = LossRows(y, table=table), np.array([1.0, 2.0, 0.0, 3.0])
     assert sums_of(rows, LargestCost(loss)) == 1.0
     assert sums_of(rows, TermsByClass(loss)).a.tolist() == [-0.25, 1.0]
-    assert sums_of(Rows(y, prices=table[y]), TermsByClass(loss)) is None
-    sums = sums_of(Rows(y, weights=weights, table=table), SizeSums(loss))
+    assert sums_of(LossRows(y, prices=table[y]), TermsByClass(loss)) is None
+    sums = sums_of(LossRows(y, weights=weights, table=table), SizeSums(loss))
     assert [rounded(part) for part in sums] == [1.0 + 0.5 + 3.0, 6.0]

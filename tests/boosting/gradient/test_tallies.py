@@ -16,8 +16,8 @@ from costboost.boosting.gradient.losses import (
     SquaredLoss,
 )
 from costboost.boosting.gradient.messages import Derive
-from costboost.boosting.gradient.rows import Rows
-from costboost.boosting.gradient.starting import Bind
+from costboost.boosting.gradient.rows import LossRows
+from costboost.boosting.gradient.starting import BindLoss
 from costboost.boosting.gradient.tallies import CostTally, loss_tally
 from costboost.shards.layout import plan_layout
 from costboost.shards.loading import RowData
@@ -43,12 +43,12 @@ def test_the_mean_loss_is_that_of_the_rows(loss, weighted, own):
     y, raw = rng.normal(size=N), rng.normal(size=(N, 1))
     weights = np.where(np.arange(N) % 5, rng.uniform(0.1, 9, N), 0.0) if weighted else None
     counts = np.ones(N) if weights is None else weights
-    rows, given = Rows(y, 1, weights), OwnLoss(loss) if own else loss
+    rows, given = LossRows(y, 1, weights), OwnLoss(loss) if own else loss
     expected = math.fsum(counts * loss.value(y, raw[:, 0])) / math.fsum(counts)
     found = []
     for n_shards in (1, 3):
         with cut_rows(rows, n_shards=n_shards) as shards:
-            shards.call([Bind(given, (0.0,), "leaf")])
+            shards.call([BindLoss(given, (0.0,), "leaf")])
             put_margins(shards, raw)
             tally = loss_tally(given, rows)
             if not own:

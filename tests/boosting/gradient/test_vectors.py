@@ -10,7 +10,7 @@ from costboost.binning.binner import fit_binner
 from costboost.boosting.gradient.loop import GradientBoosting, GradientSetting
 from costboost.boosting.gradient.losses import LogLoss
 from costboost.boosting.gradient.model import assemble_gradient
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import LossRows
 from costboost.boosting.gradient.vectors import VectorTree
 from costboost.trees.tree import Limits
 from gradient_shards import cut_rows
@@ -21,7 +21,7 @@ def boost(
 ):
     """Return the rounds, and the margins of the training rows by the trees."""
     n_classes, binner = int(y.max()) + 1, fit_binner(X)
-    rows, codes = Rows(y, n_classes, weights), binner.encode(X)
+    rows, codes = LossRows(y, n_classes, weights), binner.encode(X)
     limits = Limits(**{"max_depth": 2, "min_samples_leaf": 3, **rules})
     heaviest = None if weights is None else float(weights.max())
     with cut_rows(rows, codes, n_shards) as shards:

@@ -309,3 +309,12 @@ def test_pipelines_pass_costs_on():
     scaled = StandardScaler().fit_transform(X)
     assert_array_equal(decided, alone.predict(scaled, costs=costs))
     assert_allclose(score, -np.mean(costs.bind([0, 1]).of_decisions(y, decided)))
+
+
+@pytest.mark.parametrize("by_row", [False, True])
+def test_as_many_classes_as_a_byte_can_number(by_row):
+    y = np.repeat(np.arange(256), 2)
+    X = (y[:, None] >> np.arange(8) & 1).astype(float)  # the bits of the class
+    prices = np.where(y[:, None] == np.arange(256), 0.0, 1.0 + np.arange(256) / 256)
+    model = plain("csb2", 1, max_depth=8).fit(X, y, costs=Costs.of_rows(prices) if by_row else None)
+    assert_array_equal(model.predict(X), y)

@@ -154,3 +154,10 @@ def test_an_objective_of_rows_is_that_of_the_rows_asked_for():
         assert_array_equal(got, given[[7, 2]])
     with pytest.raises(ValueError, match="objective='best' is not known"):
         settled(method="gradient-csb", objective="best")
+
+
+@pytest.mark.parametrize("method", ["auto", "csb2"])
+def test_more_classes_than_a_byte_can_number_are_refused(method):
+    y = np.repeat(np.arange(257), 2)
+    with pytest.raises(ValueError, match="y has 257 classes; at most 256"):
+        CostBoostClassifier(method).fit(y[:, None], y)

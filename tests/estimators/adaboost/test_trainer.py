@@ -99,6 +99,25 @@ def test_a_users_objective_is_cut_to_the_rows_of_each_fold():
         assert_allclose(ensemble.alphas, alone.estimator_weights_, rtol=1e-9)
 
 
+def test_a_users_objective_may_leave_many_rows_without_weight(monkeypatch):
+    """But not all of them."""
+    monkeypatch.setattr("costboost.shards.layout._BLOCK", 16)
+    X, y = problem(n=300)
+    amount = np.where(np.arange(300) < 200, 1.0, 2.0)
+
+    def objective(at, least=1.0):
+        return at.sign, 0.0 * at.cost, np.where(at.cost * 2.0 > least, at.cost, 0.0)
+
+    model, costs = plain("gradient-csb", objective=objective), Costs.of_rows(amount)
+    weights = np.where(amount > 1.0, 1.0, 0.0)
+    found = model.fit(X, y, costs=costs)
+    rows = plain("gradient-csb", objective=(np.where(y == 1, 1.0, -1.0), 0.0, weights))
+    assert_array_equal(found.decision_function(X), rows.fit(X, y).decision_function(X))
+    for given in (costs, Costs(fp=1, fn=2)):
+        with pytest.raises(ValueError, match="w0 is 0 in every row"):
+            model.set_params(objective=lambda at: objective(at, 2.0)).fit(X, y, costs=given)
+
+
 def test_rows_of_weight_0_are_as_good_as_absent():
     X, y = problem(n=300)
     weights = np.where(np.arange(300) % 3 == 0, 0.0, 1.0 + np.arange(300) % 2)

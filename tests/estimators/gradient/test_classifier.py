@@ -146,7 +146,7 @@ def test_fraud_like_rows_are_not_overshot():
     y = np.zeros(4000, dtype=int)
     y[np.argsort(X[:, 0])[-4:]] = 1
     free = GradientBoostClassifier(n_estimators=1, max_step=None, min_samples_leaf=1).fit(X, y)
-    held = GradientBoostClassifier(n_estimators=1, min_samples_leaf=1).fit(X, y)
+    held = GradientBoostClassifier(n_estimators=2, min_samples_leaf=1).fit(X, y)
     assert free.decision_function(X).max() > 50
     assert held.decision_function(X).max() == pytest.approx(np.log(4 / 3996) + 0.4)
 
@@ -219,3 +219,10 @@ def test_models_can_be_pickled(cancer):
     model = GradientBoostClassifier("cost-exponential", n_estimators=3).fit(X, y)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+def test_as_many_classes_as_a_byte_can_number():
+    y = np.repeat(np.arange(256), 2)
+    X = (y[:, None] >> np.arange(8) & 1).astype(float)  # the bits of the class
+    model = GradientBoostClassifier(n_estimators=2, min_samples_leaf=1).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), y)

@@ -18,7 +18,7 @@ from costboost.boosting.adaboost.evaluation import BoundRule, in_range
 from costboost.boosting.adaboost.hypothesis import Hypothesis, Latest
 from costboost.boosting.adaboost.learner import Votes
 from costboost.boosting.adaboost.messages.binding import (
-    Bind,
+    BindRule,
     EvaluateTerms,
     PriceRange,
     PricesBySign,
@@ -58,7 +58,7 @@ class Setting:
     objective: Any = None
 
 
-class Terms:
+class EffectiveRule:
     """The rule's functions, evaluated at scaled prices.
 
     Parameters
@@ -100,13 +100,14 @@ class Terms:
         self._unit = None if by_class is None else by_class.scaled(scale)
         self.largest_price = largest * scale
         self._cell_margins, self._cell_factors, self._longest = Latest(), Latest(), Latest()
-        self.bound = BoundRule(rule, setting.n_rounds, n_classes, setting.beta, self._ratio())
+        how = (setting.n_rounds, n_classes, setting.beta)
+        self.bound = BoundRule(rule, *how, self._ratio(), free=largest == 0.0)
         self.evaluate(1.0)
 
     def evaluate(self, scale: float) -> None:
         """Evaluate the rule at prices times `scale`: by class where rows are alike."""
         scales = self._scales if scale == 1.0 else (*self._scales, scale)
-        self.shards.call([Bind(self.bound, scales)])
+        self.shards.call([BindRule(self.bound, scales)])
         self._facts: RowFacts | None = None
         self._cell_margins.forget()
         self._cell_factors.forget()

@@ -38,6 +38,8 @@ class BoundRule:
         The user's own, for AdaCost.
     ratio : float
         The mean cost of the positives over that of the negatives (AdaUBoost's beta).
+    free : bool
+        Whether no mistake costs anything, on any row of the fit.
     """
 
     rule: Rule
@@ -45,6 +47,7 @@ class BoundRule:
     n_classes: int
     beta: Beta | None = None
     ratio: float = 1.0
+    free: bool = False
 
     def at(
         self,
@@ -66,6 +69,7 @@ class BoundRule:
             n_classes=self.n_classes,
             ratio=self.ratio,
             beta=self.beta,
+            free=self.free,
         )
         return at if objective is None else replace(at, objective=objective(at))
 

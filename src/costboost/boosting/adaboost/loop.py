@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.adaboost import steps
-from costboost.boosting.adaboost.effective import Setting, Terms
+from costboost.boosting.adaboost.effective import EffectiveRule, Setting
 from costboost.boosting.adaboost.hypothesis import Hypothesis, Latest
 from costboost.boosting.adaboost.learner import LEAF_VALUES, Learner, Lesson
 from costboost.boosting.adaboost.ledger import Ledger
@@ -101,7 +101,7 @@ class Boosting:
         self.stop: Stop = "rounds"
         self.total_alpha = 0.0
         self._latest_wrong = Latest()
-        self.terms = Terms(shards, rule, given.by_class(), n_classes, setting)
+        self.terms = EffectiveRule(shards, rule, given.by_class(), n_classes, setting)
         self.weights = Weights(shards, self.terms, weighted=given.weights is not None)
         self._ledger = Ledger(
             shards,

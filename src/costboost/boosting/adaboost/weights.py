@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting.adaboost.effective import FAR, Terms
+from costboost.boosting.adaboost.effective import FAR, EffectiveRule
 from costboost.boosting.adaboost.evaluation import in_range
 from costboost.boosting.adaboost.hypothesis import Hypothesis, Latest
 from costboost.boosting.adaboost.learner import LearnerWeights, Lesson
@@ -48,7 +48,7 @@ class Weights:
     Parameters
     ----------
     shards : Shards
-    terms : Terms
+    terms : EffectiveRule
     weighted : bool
         Whether the user gave weights.
 
@@ -58,7 +58,7 @@ class Weights:
         The largest weight.
     """
 
-    def __init__(self, shards: Shards, terms: Terms, *, weighted: bool) -> None:
+    def __init__(self, shards: Shards, terms: EffectiveRule, *, weighted: bool) -> None:
         self.shards, self.terms = shards, terms
         self.largest = self._first(weighted)
         self._in_logs = False

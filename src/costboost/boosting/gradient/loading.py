@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting.gradient.rows import GradientRows, Rows
+from costboost.boosting.gradient.rows import GradientRows, LossRows
 from costboost.boosting.paying import make_bill
 from costboost.shards.loading import RowData
 
@@ -49,12 +49,12 @@ class GradientLoader:
     n_segments = 1
 
     @cached_property
-    def rows(self) -> Rows:
+    def rows(self) -> LossRows:
         """What the loss needs of the rows."""
         y, weights, costs = self.data.y, self.data.weights, self.data.costs
         if weights is not None:
             weights = np.ldexp(weights, self.shift) if self.shift else weights
-        rows = Rows(y, self.n_outputs, weights if self.weighted else None, prices=self.prices)
+        rows = LossRows(y, self.n_outputs, weights if self.weighted else None, prices=self.prices)
         if not self.uses_costs:
             return rows
         if self.objective is not None:
@@ -82,5 +82,4 @@ class GradientLoader:
     def on(self, data: RowData) -> GradientLoader:
         """Return the same of other rows; their prices are their own, if they have any."""
         costs = self.data.costs if data.costs is None else data.costs
-        y = data.y.astype(np.int64) if data.y.dtype.kind in "iu" else data.y
-        return replace(self, data=RowData(y, data.weights, costs))
+        return replace(self, data=replace(data, costs=costs))

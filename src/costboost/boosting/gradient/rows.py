@@ -16,9 +16,10 @@ trial        (m, J)      margins that are tried
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +43,7 @@ BLOCK = 1024  # rows whose derivatives the kernels write at a time
 
 
 @dataclass(frozen=True)
-class Rows:
+class LossRows:
     """What a loss knows of rows.
 
     Attributes
@@ -88,15 +89,15 @@ class Rows:
         """The weight of every row; 1 where none was given."""
         return np.ones(len(self.y)) if self.weights is None else self.weights
 
-    def priced(self) -> Rows:
+    def priced(self) -> LossRows:
         """Return the same rows with prices at hand, for who asks for them in every round."""
         return self if self.costs is None else replace(self, prices=self.paid, costs=None)
 
-    def blocks(self) -> Iterator[tuple[slice, Rows]]:
+    def blocks(self) -> Iterator[tuple[slice, LossRows]]:
         """Yield all rows, some at a time: what is made of them on the way stays small."""
         return ((block, self.take(block)) for block in blocks_of(len(self.y)))
 
-    def take(self, rows: NDArray[Any] | slice) -> Rows:
+    def take(self, rows: NDArray[Any] | slice) -> LossRows:
         """Return some of the rows, class numbers as bytes."""
         kind = np.uint8 if self.y.dtype.kind in "iu" else self.y.dtype
 
@@ -116,31 +117,46 @@ class Rows:
         )
 
 
-class Terms(Protocol):
+class BoundLoss(ABC):
     """A loss at some rows: what its kernels read.
 
-    Attributes
-    ----------
-    depth : int
-        How many numbers of a row and output both derivatives are read from.
+    Where derivatives are not made elsewhere, ``derive(margins, total, derived)`` writes what they
+    are read from, (D, J, m), and returns the largest of both, (J, 2). A loss with prices also has
+    |a| and a of every row, `sizes` and `aims`, (m,); one of errors can `write_values`.
     """
 
     @property
+    @abstractmethod
     def depth(self) -> int:
-        """1: a core; 2: gradient and hessian."""
+        """How many numbers of a row and output both derivatives are read from, D.
 
-    def derive(self, margins: Floats, total: float, derived: Floats) -> Floats:
-        """Write what derivatives are read from, (D, J, m); return the largest of both, (J, 2)."""
+        1: a core; 2: gradient and hessian.
+        """
 
+    @property
+    def largest_w0(self) -> float:
+        """The largest weight that the loss gives a row."""
+        return 1.0
+
+    @property
+    def drift(self) -> float:
+        """The largest |b|: whether the loss changes with the sum of the steps alone."""
+        return 0.0
+
+    @abstractmethod
     def read(self, derived: Floats, output: int) -> Read:
         """Return the derivatives of an output as kernels take them."""
 
     def along(self, steps: Floats) -> Floats:
-        """Return what multiplies gradients when all steps are taken at once, (m, J)."""
+        """Return what multiplies gradients when all steps are taken at once, (m, J).
+
+        The steps themselves, where F alone decides.
+        """
+        return steps
 
 
 @dataclass(frozen=True)
-class Held:
+class Held(BoundLoss):
     """Derivatives that are made elsewhere, and held both."""
 
     weights: Floats
@@ -153,10 +169,6 @@ class Held:
     def read(self, derived: Floats, output: int) -> Read:
         """Return the derivatives of an output as kernels take them."""
         return read_both(derived[0, output], derived[1, output], self.weights)
-
-    def along(self, steps: Floats) -> Floats:
-        """Return the steps themselves: F alone decides."""
-        return steps
 
 
 def read_both(gradients: Floats, hessians: Floats, weights: Floats) -> Read:
@@ -191,7 +203,7 @@ class GradientRows:
         Where packed histograms are added up; see `costboost.shards.modes`.
     """
 
-    given: Rows
+    given: LossRows
     bill: Bill | None = None
     terms: Any = None
     margins: Floats = field(default_factory=lambda: np.zeros((0, 1)))

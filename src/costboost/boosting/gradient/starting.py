@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting.gradient.rows import Held, Rows
+from costboost.boosting.gradient.rows import Held, LossRows
 from costboost.shards.grid import exact_count, exact_sum, rounded
 from costboost.shards.local import Shards
 from costboost.shards.messages import Largest, Message, Parts, totals
@@ -19,7 +19,9 @@ from costboost.shards.rows import Shard
 Floats = NDArray[np.float64]
 
 
-def _by_blocks(part: Callable[[Rows], tuple[int, ...]], rows: Rows, n_sums: int) -> tuple[int, ...]:
+def _by_blocks(
+    part: Callable[[LossRows], tuple[int, ...]], rows: LossRows, n_sums: int
+) -> tuple[int, ...]:
     """Add up exact sums over blocks of rows: what is made on the way stays small."""
     return totals([(0,) * n_sums, *(part(some) for _, some in rows.blocks())])
 
@@ -39,22 +41,22 @@ class LargestCost(Largest):
 class TellGiven(Message):
     """Tell what is known of rows, without any row: whether there are weights, and the like."""
 
-    def answer(self, shard: Shard) -> Rows:
+    def answer(self, shard: Shard) -> LossRows:
         """Return no row."""
-        rows: Rows = shard.state.given.take(slice(0))
+        rows: LossRows = shard.state.given.take(slice(0))
         return rows
 
-    def reduce(self, answers: Sequence[Rows]) -> Rows:
+    def reduce(self, answers: Sequence[LossRows]) -> LossRows:
         """All say the same."""
         return answers[0]
 
 
 @dataclass(frozen=True)
-class Bind(Largest):
+class BindLoss(Largest):
     """Give rows a loss and their first margins, a constant.
 
-    The answer tells the largest weight of a row, and of the loss the largest w0 and the largest
-    weighted |a|, (3,).
+    The answer tells the largest weight of a row, and of the loss the largest w0, |b| and weighted
+    |a|, (4,).
 
     `moves_by` says what rows note of a round until its steps are taken: see `GradientRows`.
     """
@@ -78,8 +80,8 @@ class Bind(Largest):
             state.sizes = state.terms.sizes
             if state.given.weights is not None:
                 state.sizes *= state.given.weights
-        terms = (getattr(state.terms, name, top) for name, top in (("largest_w0", 1), ("drift", 0)))
-        return np.array([heaviest, *terms, np.max(state.sizes, initial=0.0)])
+        largest_size = np.max(state.sizes, initial=0.0)
+        return np.array([heaviest, state.terms.largest_w0, state.terms.drift, largest_size])
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ class WeightedSum(Parts):
     def answer(self, shard: Shard) -> tuple[int, ...]:
         """Return both sums."""
 
-        def part(rows: Rows) -> tuple[int, int]:
+        def part(rows: LossRows) -> tuple[int, int]:
             weights = rows.unit_or_weights
             return exact_sum(np.asarray(rows.y, dtype=float) * weights), exact_sum(weights)
 
@@ -97,7 +99,7 @@ class WeightedSum(Parts):
 
 
 @dataclass(frozen=True)
-class ClassWeights(Parts):
+class WeighClasses(Parts):
     """Add up the weights of every class, without any rounding."""
 
     n_classes: int
@@ -105,7 +107,7 @@ class ClassWeights(Parts):
     def answer(self, shard: Shard) -> tuple[int, ...]:
         """Return the sums."""
 
-        def part(rows: Rows) -> tuple[int, ...]:
+        def part(rows: LossRows) -> tuple[int, ...]:
             weights, y = rows.weights, rows.y
             if weights is None:
                 counts = np.bincount(y, minlength=self.n_classes).tolist()
@@ -117,7 +119,7 @@ class ClassWeights(Parts):
 
 def class_weights(shards: Shards, n_classes: int) -> Floats:
     """Return the weight of every class, (K,)."""
-    (sums,) = shards.call([ClassWeights(n_classes)])
+    (sums,) = shards.call([WeighClasses(n_classes)])
     return np.array([rounded(part) for part in sums])
 
 
@@ -158,7 +160,7 @@ class SizeSums(Parts):
     def answer(self, shard: Shard) -> tuple[int, ...]:
         """Return both sums."""
 
-        def part(rows: Rows) -> tuple[int, int]:
+        def part(rows: LossRows) -> tuple[int, int]:
             weights = rows.unit_or_weights
             return exact_sum(self.loss.bind(rows).sizes * weights), exact_sum(weights)
 
@@ -176,7 +178,7 @@ class SumsAtConstant(Parts):
     def answer(self, shard: Shard) -> tuple[int, ...]:
         """Return the sums of gradients and hessians."""
 
-        def part(rows: Rows) -> tuple[int, int]:
+        def part(rows: LossRows) -> tuple[int, int]:
             margins = np.tile(np.array(self.constant), (len(rows.y), 1))
             gradients, hessians = self.loss.derivatives(rows, margins)
             return exact_sum(gradients[:, self.output]), exact_sum(hessians[:, self.output])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from costboost.boosting import _vote_kernels as kernels
 from costboost.boosting.gradient.messages import SumValues, WriteValues
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import LossRows
 from costboost.boosting.gradient.starting import WeightedSum
 from costboost.boosting.paying import Payer, PriceDecisions
 from costboost.costs import Costs
@@ -26,7 +26,7 @@ Int64 = NDArray[np.int64]
 _NO_DECISIONS = np.zeros(0, dtype=np.uint8)
 
 
-def loss_tally(loss: Any, rows: Rows) -> Callable[[Shards, float], float]:
+def loss_tally(loss: Any, rows: LossRows) -> Callable[[Shards, float], float]:
     """Return the function that gives the mean loss of the training rows."""
     if loss.bind(rows.take(slice(0))) is None:  # a user's loss, asked for all rows at once
         return lambda shards, total: loss.mean_value(rows, shards.fetch(_margins), total)

@@ -17,7 +17,7 @@ from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
 from costboost.estimators.adaboost.auto import is_recipe, takes_additive, without_auto
 from costboost.fitting.constraints import read_monotone
-from costboost.fitting.parameters import check_training, check_unbiased
+from costboost.fitting.parameters import check_class_count, check_training, check_unbiased
 from costboost.fitting.plan import TrainingPlan
 from costboost.inputs.checks import check_choice, check_number, fit_seed
 from costboost.inputs.outside import read_finite, read_objective
@@ -72,6 +72,7 @@ class Plan(TrainingPlan):
 def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
     """Check the parameters of an estimator against each other and the data."""
     check_choice("method", params.method, ("auto", *RULES))
+    check_class_count(n_classes)
     seed = fit_seed(params)
     params = without_auto(params, len(y), n_classes)
     _check_parameters(params)
@@ -234,12 +235,12 @@ class NamedObjective:
 
 @dataclass(frozen=True)
 class _UserObjective:
-    """A user's function of a `RuleInput`, checked."""
+    """A user's function of a `RuleInput`, checked; it is asked for some rows at a time."""
 
     function: Any
 
     def __call__(self, at: RuleInput, rows: Any) -> tuple[Floats, Floats, Floats]:
-        return read_objective(self.function(at), at.cost.shape)
+        return read_objective(self.function(at), at.cost.shape, all_rows=False)
 
 
 @dataclass(frozen=True)

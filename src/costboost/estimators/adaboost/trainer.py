@@ -41,6 +41,7 @@ from costboost.fitting.judging import (
     class_actions,
 )
 from costboost.inputs.checks import plain, warn_caller
+from costboost.inputs.outside import check_some_w0
 from costboost.trees.forest import ForestBuilder
 
 Floats = NDArray[np.float64]
@@ -109,7 +110,7 @@ class Trainer(ClassTrainer):
         with self.table.open(given, part) as shards:
             learner = self._learner(given, part)
             boosting = Boosting(shards, plan.rule, learner, given, setting)
-            del y, costs, weights, labels, given  # rows elsewhere leave nothing here
+            del rows, part, y, costs, weights, labels, given  # rows elsewhere leave nothing here
             yield boosting
 
     def assemble(self, rounds: list[Round], slope: float = 2.0) -> Ensemble:
@@ -296,8 +297,10 @@ def _aim_at_objective(given: Given, rule: Rule, setting: Setting) -> Given:
         scale = price_scale(prices.largest, prices.smallest, rule, setting.cost_scale)
         sign = np.where(given.labels == 1, 1.0, -1.0)
         cost = rows.prices().scaled(scale).row_price
-        at = RuleInput(cost=cost, sign=sign, n_rounds=setting.n_rounds)
+        free = prices.largest == 0.0
+        at = RuleInput(cost=cost, sign=sign, n_rounds=setting.n_rounds, free=free)
         arrays = objective(at, np.arange(len(sign)))
+        check_some_w0(float(np.max(arrays[2], initial=0.0)))
         if np.all(arrays[0] * sign >= 0.0):
             return given
         objective = RowObjective(arrays)

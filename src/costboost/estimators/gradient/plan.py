@@ -17,7 +17,7 @@ from costboost.boosting.gradient.losses import (
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
 from costboost.fitting.constraints import read_monotone
-from costboost.fitting.parameters import check_training, check_unbiased
+from costboost.fitting.parameters import check_class_count, check_training, check_unbiased
 from costboost.fitting.plan import TrainingPlan
 from costboost.inputs.checks import check_choice, check_number, fit_seed
 
@@ -25,7 +25,6 @@ Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 STEPS = ("auto", "newton", "exact", "line-search")
-MAX_CLASSES = 256  # class numbers take a byte a row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +58,7 @@ def settle_classification(
 ) -> GradientPlan:
     """Check the parameters of a classifier against each other and the data."""
     check_choice("calibration", params.calibration, tuple(CALIBRATORS))
-    if n_classes > MAX_CLASSES:
-        raise ValueError(f"y has {n_classes} classes; at most {MAX_CLASSES} are supported.")
+    check_class_count(n_classes)
     loss = read_loss(CLASSIFICATION_LOSSES, params, y)
     objective = loss.read_row_terms(params, len(y), n_classes)
     priced = loss.uses_costs

@@ -22,7 +22,7 @@ from costboost.boosting.gradient.learner import (
 from costboost.boosting.gradient.loading import GradientLoader
 from costboost.boosting.gradient.loop import GradientBoosting, GradientRound
 from costboost.boosting.gradient.model import GradientEnsemble, Init, assemble_gradient
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import LossRows
 from costboost.boosting.gradient.starting import LargestCost, put_margins
 from costboost.boosting.gradient.tallies import CostTally, loss_tally
 from costboost.calibration import CalibratedScores
@@ -137,7 +137,7 @@ class GradientTrainer(TableTrainer):
         self,
         loss: Any,
         shards: Shards,
-        table: Rows,
+        table: LossRows,
         whole: Int64 | None,
         previous: Progress | None,
     ) -> tuple[Floats, Init | None]:
@@ -170,7 +170,7 @@ class GradientTrainer(TableTrainer):
                 )
         return zero, Init(model, odds)
 
-    def _learner(self, table: Rows, rows: Int64 | None) -> GradientLearner:
+    def _learner(self, table: LossRows, rows: Int64 | None) -> GradientLearner:
         plan, setting = self.plan, self.plan.setting
         searching = setting.step == "line-search"
         if self.binner is None:
@@ -191,7 +191,7 @@ class GradientTrainer(TableTrainer):
         )
 
     def _tally(
-        self, loss: Any, shards: Shards, table: Rows, costs: Costs | None, part: Int64 | None
+        self, loss: Any, shards: Shards, table: LossRows, costs: Costs | None, part: Int64 | None
     ) -> Any:
         if costs is None:
             return loss_tally(loss, table)

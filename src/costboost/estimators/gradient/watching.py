@@ -9,7 +9,7 @@ from costboost.binning.binner import Binner
 from costboost.boosting.gradient.loop import GradientRound
 from costboost.boosting.gradient.losses import flat
 from costboost.boosting.gradient.model import GradientEnsemble, Init
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import LossRows
 from costboost.boosting.links import choices_of
 from costboost.costs import Costs
 from costboost.estimators.gradient.plan import GradientPlan
@@ -76,5 +76,5 @@ class GradientFollower:
         return Predictions(part.y, self.margins[:, 0], self._mean_loss, part.weights)
 
     def _mean_loss(self) -> float:
-        rows = Rows(self.part.y, 1, self.part.weights, prices=self.part.prices)
+        rows = LossRows(self.part.y, 1, self.part.weights, prices=self.part.prices)
         return float(self.plan.loss.mean_value(rows, self.margins))

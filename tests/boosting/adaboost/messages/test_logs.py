@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from costboost import Costs
 from costboost.boosting.adaboost.evaluation import BoundRule
 from costboost.boosting.adaboost.hypothesis import Hypothesis
-from costboost.boosting.adaboost.messages.binding import Bind
+from costboost.boosting.adaboost.messages.binding import BindRule
 from costboost.boosting.adaboost.messages.logs import (
     LargestLog,
     MakeTails,
@@ -39,7 +39,7 @@ def shards_of(method, n_shards=2):
     layout = plan_layout(Y, N, 2, n_shards)
     given = Given(Y, costs, None, 2, Y)
     shards = layout.cut(np.zeros((N, 1), np.uint8), given.load)
-    shards.call([Bind(BoundRule(RULES[method], 4, 2), (1.0,))])
+    shards.call([BindRule(BoundRule(RULES[method], 4, 2), (1.0,))])
     for shard in shards.shards:
         shard.leaves[:] = LEAVES[shard.rows]
         shard.state.weights, shard.state.sizes = D[shard.rows], SIZES[shard.rows]

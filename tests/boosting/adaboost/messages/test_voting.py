@@ -6,9 +6,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
 from costboost.boosting.adaboost.hypothesis import Hypothesis
+from costboost.boosting.adaboost.messages import voting
 from costboost.boosting.adaboost.messages.voting import Vote, VoteClasses
 from costboost.boosting.adaboost.rows import Given
 from costboost.shards.layout import plan_layout
+from costboost.shards.rows import Shard
+from interpreted import load_interpreted
 
 N = 90
 RNG = np.random.default_rng(0)
@@ -77,6 +80,20 @@ def test_rows_have_limits_of_their_own():
         (found,) = shards.call([vote])
     now = VALUES[LEAVES] > 2.0 * own
     assert found.tolist() == [[np.sum((k == Y) & (now == a)) for a in (0, 1)] for k in (0, 1)]
+
+
+def test_a_part_without_rows_has_no_limit_to_read(monkeypatch):
+    """Interpreted kernels raise where compiled ones would read beyond the end."""
+    (kernels,) = load_interpreted("boosting._vote_kernels")
+    monkeypatch.setattr(voting, "_vote_kernels", kernels)
+    none = np.zeros(0, dtype=np.uint32)
+    given = Given(Y, Costs(fp=1.0, fn=FN).bind([0, 1], N), None, 2, Y)
+    shard = Shard(np.zeros((0, 1), np.uint8), none, np.zeros(3, np.int64), given.load(none))
+    hypothesis = Hypothesis(np.array([0, 1, 1]), np.ones(3))
+    for shard.state.bill.limits in (None, np.zeros(0)):
+        for priced in (False, True):
+            vote = Vote(hypothesis, VALUES, np.zeros(1), 0.0, 2.0, 1.0, priced)
+            assert not vote.answer(shard).any()
 
 
 @pytest.mark.parametrize("priced", [False, True])

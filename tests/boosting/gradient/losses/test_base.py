@@ -12,7 +12,7 @@ from costboost.boosting.gradient.losses import (
     own_loss,
 )
 from costboost.boosting.gradient.losses.base import newton_constant
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import LossRows
 from gradient_losses import derive
 from gradient_shards import cut_rows
 from odd import OddLoss
@@ -24,7 +24,7 @@ def test_a_users_hessian_must_not_be_negative():
             return -np.ones_like(raw)
 
     with pytest.raises(ValueError, match="negative in row 0"):
-        OwnLoss(Bad()).derivatives(Rows(np.zeros(3)), np.zeros((3, 1)))
+        OwnLoss(Bad()).derivatives(LossRows(np.zeros(3)), np.zeros((3, 1)))
 
 
 class Cosh:
@@ -64,7 +64,7 @@ def small_deals(monkeypatch):
 @pytest.mark.parametrize("n_shards", [1, 3])
 def test_rows_hold_what_a_loss_says_of_them(loss, n_shards):
     rng = np.random.default_rng(0)
-    rows = Rows(rng.normal(size=13), 1, rng.uniform(0.0, 2, 13))
+    rows = LossRows(rng.normal(size=13), 1, rng.uniform(0.0, 2, 13))
     raw = rng.normal(size=(13, 1))
     largest, *found = derive(loss, rows, raw, n_shards)
     expected = loss.derivatives(rows, raw)
@@ -78,18 +78,18 @@ def test_the_best_constant_needs_no_formula(n_shards):
     rng = np.random.default_rng(1)
     y, weights = rng.normal(size=13) + 5.0, rng.uniform(0.1, 2, 13)
     for loss in (Quadratic(), OwnLoss(Quadratic())):
-        with cut_rows(Rows(y, 1, weights), n_shards=n_shards) as shards:
+        with cut_rows(LossRows(y, 1, weights), n_shards=n_shards) as shards:
             (found,) = loss.constant(shards, 1)
         assert found == pytest.approx(np.average(y, weights=weights), rel=1e-12)
 
 
 def test_values_of_rows_are_written_times_their_weights():
-    rows = Rows(np.array([1.0, 2.0, 5.0]), 1, np.array([1.0, 0.0, 2.0]))
+    rows = LossRows(np.array([1.0, 2.0, 5.0]), 1, np.array([1.0, 0.0, 2.0]))
     out = np.zeros(3)
     terms = Quadratic().bind(rows)
     assert terms.write_values(np.zeros((3, 1)), out) == 75.0
     assert out.tolist() == [1.5, 0.0, 75.0]
-    none = Quadratic().bind(Rows(np.zeros(0)))
+    none = Quadratic().bind(LossRows(np.zeros(0)))
     assert none.write_values(np.zeros((0, 1)), np.zeros(0)) == 0.0
     assert none.derive(np.zeros((0, 1)), 0.0, np.zeros((2, 1, 0))).tolist() == [[0.0, 0.0]]
 
@@ -97,7 +97,7 @@ def test_values_of_rows_are_written_times_their_weights():
 @pytest.mark.parametrize("change", ["one nan", "one inf", "too short", "nothing", "words"])
 @pytest.mark.parametrize("where", ["value", "gradient", "hessian"])
 def test_odd_answers_of_a_users_loss_are_refused_by_name(change, where):
-    loss, rows = OwnLoss(OddLoss(change, where)), Rows(np.arange(4.0))
+    loss, rows = OwnLoss(OddLoss(change, where)), LossRows(np.arange(4.0))
     ask = loss.mean_value if where == "value" else loss.derivatives
     with pytest.raises(ValueError, match=rf"OddLoss\.{where}"):
         ask(rows, np.zeros((4, 1)))
@@ -109,7 +109,7 @@ def test_the_row_of_a_negative_hessian_is_named():
             return np.where(np.arange(raw.size).reshape(raw.shape) == 7, -1.0, 1.0)
 
     with pytest.raises(ValueError, match=r"Wavy\.hessian is negative in row 2: return a positive"):
-        OwnLoss(Wavy()).derivatives(Rows(np.zeros((5, 1)), 3), np.zeros((5, 3)))
+        OwnLoss(Wavy()).derivatives(LossRows(np.zeros((5, 1)), 3), np.zeros((5, 3)))
 
 
 def test_users_losses_may_take_prices_and_have_a_link():
@@ -124,7 +124,7 @@ def test_users_losses_may_take_prices_and_have_a_link():
             return np.column_stack([1 - raw, raw])
 
     loss = OwnLoss(Priced())
-    rows = Rows(np.array([0, 1]), prices=np.array([[2.0, 0.0], [4.0, 0.0]]))
+    rows = LossRows(np.array([0, 1]), prices=np.array([[2.0, 0.0], [4.0, 0.0]]))
     assert loss.mean_value(rows, np.ones((2, 1))) == 3.0
     assert loss.proba(np.array([0.25])).tolist() == [[0.75, 0.25]]
     assert (loss.odds, loss.link_scale) == (2.0, None)

@@ -6,7 +6,7 @@ import pytest
 from costboost.boosting.gradient import _gradient_kernels as kernels
 from costboost.boosting.gradient.losses import ExponentialTerms
 from costboost.boosting.gradient.losses.classes import EXPONENTIAL, ClassTerms
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import LossRows
 from gradient_losses import derive, example
 
 
@@ -18,8 +18,8 @@ def test_prices_by_class_equal_prices_by_row(name):
     np.fill_diagonal(table, 0.0)
     found = []
     for bundle in (
-        Rows(rows.y, rows.n_outputs, table=table),
-        Rows(rows.y, rows.n_outputs, prices=table[rows.y]),
+        LossRows(rows.y, rows.n_outputs, table=table),
+        LossRows(rows.y, rows.n_outputs, prices=table[rows.y]),
     ):
         found.append(derive(loss, bundle, raw)[1])
     np.testing.assert_array_equal(*found)
@@ -58,7 +58,7 @@ def test_what_multiplies_gradients_along_a_line_is_the_derivative(n_classes, by_
         a *= np.where(np.arange(n) % 2, 1.0, -1.0)
     if alike:
         b[:], w0[:] = b.flat[0], w0.flat[0]
-    rows = Rows(labels, n_outputs=1 if n_classes == 2 else 3)
+    rows = LossRows(labels, n_outputs=1 if n_classes == 2 else 3)
     terms = ClassTerms.of(EXPONENTIAL, rows, labels, (a, b, w0), by_class)
     assert terms.b.size == (1 if alike and n_classes == 2 else b.size)
     F, f = rng.normal(size=(2, m, 1 if n_classes == 2 else 3))

@@ -4,16 +4,18 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
+from costboost import Costs, GradientBoostClassifier
 from costboost.boosting.gradient.losses import CostExponentialLoss
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import LossRows
 from gradient_shards import best_constant
 
 
 def test_a_class_that_costs_nothing_has_a_finite_start():
     y = np.array([0, 1, 1])
     table = np.array([[0.0, 0.0], [1.0, 0.0]])
-    found = best_constant(CostExponentialLoss("cgada"), Rows(y, table=table))
+    found = best_constant(CostExponentialLoss("cgada"), LossRows(y, table=table))
     assert 15 < found[0] < 20
 
 
@@ -43,38 +45,61 @@ def test_objectives_by_hand(objective, expected):
 
 def test_the_largest_cost_of_a_mistake_is_scaled_to_1():
     loss = CostExponentialLoss()
-    rows = Rows(LABELS, prices=1e-300 * PRICES)
+    rows = LossRows(LABELS, prices=1e-300 * PRICES)
     largest = loss.largest_cost(rows)
     assert largest == 1e-300
     scaled = loss.scaled(largest)
     raw = np.array([0.3, -0.4, 0.9])
     expected = loss.value(LABELS, raw, PRICES)
     np.testing.assert_allclose(scaled.value(LABELS, raw, 1e-300 * PRICES), expected, rtol=1e-12)
-    assert loss.scaled(0.0) is loss
     table = np.array([[1.0, 3.0], [9.0, 2.0]])
-    assert loss.largest_cost(Rows(LABELS, table=table)) == 7.0
-    own = Rows(LABELS, prices=PRICES, objective=(np.ones(3),) * 3)
+    assert loss.largest_cost(LossRows(LABELS, table=table)) == 7.0
+    own = LossRows(LABELS, prices=PRICES, objective=(np.ones(3),) * 3)
     assert loss.largest_cost(own) == 0.0
 
 
-def test_rows_that_all_cost_nothing_weigh_1():
+def test_rows_weigh_1_where_nothing_costs_anything():
     for objective in ("cgada", "adacost"):
-        found = CostExponentialLoss(objective).value(LABELS, np.zeros(3), np.zeros((3, 2)))
-        assert found.tolist() == [1.0, 1.0, 1.0]
+        loss, given = CostExponentialLoss(objective), (LABELS, np.zeros(3), np.zeros((3, 2)))
+        assert loss.scaled(0.0).value(*given).tolist() == [1.0, 1.0, 1.0]
+        assert loss.scaled(2.0).value(*given).tolist() == [0.0, 0.0, 0.0]  # others cost something
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("objective", ["cgada", "adacost"])
+def test_the_model_does_not_depend_on_which_rows_are_seen_together(
+    objective, n_classes, monkeypatch
+):
+    """Many a block, and a shard, has rows that all cost nothing."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(160, 3))
+    y = (X[:, 0] + rng.normal(size=160) > 0).astype(int) + (n_classes == 3) * (X[:, 1] > 1)
+    prices = rng.uniform(1.0, 3.0, (160, n_classes))
+    prices[np.arange(160), y] = 0.0
+    prices[:120] = 0.0
+    model = GradientBoostClassifier("cost-exponential", 4, objective=objective, random_state=0)
+    whole = clone(model).fit(X, y, costs=Costs.of_rows(prices))
+    monkeypatch.setattr("costboost.shards.layout._BLOCK", 16)
+    monkeypatch.setattr("costboost.shards.layout._DEAL", 7)
+    for n_shards in (1, 2, 7):
+        monkeypatch.setattr("costboost.fitting.tables.sensible_shards", lambda *_, n=n_shards: n)
+        found = clone(model).fit(X, y, costs=Costs.of_rows(prices))
+        np.testing.assert_array_equal(found.start_, whole.start_)
+        np.testing.assert_array_equal(found.decision_function(X), whole.decision_function(X))
 
 
 def test_rows_of_a_class_are_taken_as_one_unless_they_aim_elsewhere():
     loss, y = CostExponentialLoss("cgada"), np.array([0, 1, 1])
-    terms = loss.bind(Rows(y, table=np.array([[0.0, 0.5], [1.0, 0.0]])))
+    terms = loss.bind(LossRows(y, table=np.array([[0.0, 0.5], [1.0, 0.0]])))
     assert terms.by_class
     assert (terms.a.tolist(), terms.w0.tolist()) == ([-1.0, 1.0], [0.5, 1.0])
-    rows = Rows(y, table=np.array([[0.0, 0.5], [1.0, 3.0]]))  # class 1 is cheaper to answer 0
+    rows = LossRows(y, table=np.array([[0.0, 0.5], [1.0, 3.0]]))  # class 1 is cheaper to answer 0
     terms = loss.bind(rows)
     assert loss.of_classes(rows) is None
     assert not terms.by_class
     assert (terms.a.tolist(), terms.labels.tolist()) == ([-1.0] * 3, [0, 0, 0])
     own = (np.array([1.0, -2.0, 0.5]), np.zeros(3), np.ones(3))
-    terms = loss.bind(Rows(y, objective=own))
+    terms = loss.bind(LossRows(y, objective=own))
     assert not terms.by_class
     assert terms.labels.tolist() == [1, 0, 1]
 
@@ -84,7 +109,7 @@ def test_the_sum_of_steps_counts_for_the_mean(by_row):
     y, raw, w = np.array([0, 1, 1]), np.array([[0.2], [0.1], [-0.5]]), np.array([1.0, 2.0, 0.5])
     table = np.array([[0.0, 0.5], [1.0, 0.0]])
     given = {"prices": table[y]} if by_row else {"table": table}
-    loss, rows = CostExponentialLoss("adacost"), Rows(y, weights=w, **given)
+    loss, rows = CostExponentialLoss("adacost"), LossRows(y, weights=w, **given)
     costs = np.array([0.5, 1.0, 1.0])
     margins = np.where(y == 1, raw[:, 0], -raw[:, 0])
     for total in (0.0, 1.3):

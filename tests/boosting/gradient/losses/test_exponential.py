@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from costboost.boosting.gradient.losses import ExponentialLoss, ExponentialTerms
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import LossRows
 from gradient_losses import derive
 from gradient_shards import best_constant
 
@@ -43,7 +43,7 @@ def test_terms_see_the_sum_of_steps():
 def test_exponents_are_cut_before_they_overflow(n_outputs):
     y = np.array([0, 1])
     raw = np.array([[1e300], [-1e300]]) if n_outputs == 1 else 1e300 * np.array([[0, 1, 0]] * 2)
-    for part in derive(ExponentialLoss(), Rows(y, n_outputs), raw):
+    for part in derive(ExponentialLoss(), LossRows(y, n_outputs), raw):
         assert np.all(np.isfinite(part))
     value = ExponentialLoss().value(y, raw[:, 0] if n_outputs == 1 else raw)
     assert value[0] == pytest.approx(math.exp(500.0), rel=1e-12, abs=3.0)
@@ -51,7 +51,7 @@ def test_exponents_are_cut_before_they_overflow(n_outputs):
 
 def test_the_start_is_half_the_weighted_log_odds():
     y, weights = np.array([0, 1, 1, 0]), np.array([1.0, 0.0, 6.0, 2.0])
-    (found,) = best_constant(ExponentialLoss(), Rows(y, 1, weights))
+    (found,) = best_constant(ExponentialLoss(), LossRows(y, 1, weights))
     assert found == pytest.approx(0.5 * math.log(2.0), rel=1e-15)
-    three = best_constant(ExponentialLoss(), Rows(np.array([0, 1, 1, 2]), 3))
+    three = best_constant(ExponentialLoss(), LossRows(np.array([0, 1, 1, 2]), 3))
     np.testing.assert_allclose(three - three[0], [0.0, 0.5 * math.log(2), 0.0], atol=1e-15)

@@ -7,7 +7,7 @@ import pytest
 
 from costboost.boosting.gradient.losses import HuberLoss
 from costboost.boosting.gradient.minimisers import huber_delta
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import LossRows
 from gradient_shards import best_constant
 
 
@@ -20,9 +20,9 @@ def test_errors_are_squared_near_and_linear_far_away():
 
 def test_a_delta_of_all_errors_is_the_mean_and_a_small_one_nearly_the_median():
     y, weights = np.array([0.0, 1.0, 2.0, 50.0, 3.0]), np.array([1.0, 1.0, 1.0, 1.0, 2.0])
-    (mean,) = best_constant(HuberLoss(1e6), Rows(y, 1, weights))
+    (mean,) = best_constant(HuberLoss(1e6), LossRows(y, 1, weights))
     assert mean == pytest.approx(np.average(y, weights=weights), rel=1e-12)
-    (median,) = best_constant(HuberLoss(1e-6), Rows(y))
+    (median,) = best_constant(HuberLoss(1e-6), LossRows(y))
     assert median == pytest.approx(2.0, abs=1e-5)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from costboost.boosting.gradient.losses import LogLoss
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import LossRows
 from gradient_losses import derive
 from gradient_shards import best_constant
 
@@ -41,12 +41,12 @@ def test_sure_rows_lose_what_they_are_far_and_no_more():
     assert LogLoss().gradient(y, raw).tolist() == [0.0, -1.0, 1.0, 0.0]
     wide = np.array([[800.0, 0.0, -1e300]])
     assert LogLoss().value(np.array([1]), wide).tolist() == [800.0]
-    for part in derive(LogLoss(), Rows(np.array([1]), 3), wide):
+    for part in derive(LogLoss(), LossRows(np.array([1]), 3), wide):
         assert np.all(np.isfinite(part))
 
 
 def test_small_shares_keep_their_digits():
-    _, g, h = derive(LogLoss(), Rows(np.array([1, 0])), np.array([[40.0], [-40.0]]))
+    _, g, h = derive(LogLoss(), LossRows(np.array([1, 0])), np.array([[40.0], [-40.0]]))
     share = math.exp(-40.0)
     assert g[:, 0].tolist() == pytest.approx([-share, share], rel=1e-12)
     assert h[:, 0].tolist() == pytest.approx([share, share], rel=1e-12)
@@ -54,8 +54,8 @@ def test_small_shares_keep_their_digits():
 
 def test_the_start_is_the_weighted_log_odds():
     y, weights = np.array([0, 1, 1, 0]), np.array([1e-300, 0.0, 6e-300, 2e-300])
-    (found,) = best_constant(LogLoss(), Rows(y, 1, weights))
+    (found,) = best_constant(LogLoss(), LossRows(y, 1, weights))
     assert found == pytest.approx(math.log(2.0), rel=1e-14)
-    three = best_constant(LogLoss(), Rows(np.array([0, 1, 1, 2]), 3))
+    three = best_constant(LogLoss(), LossRows(np.array([0, 1, 1, 2]), 3))
     assert three.sum() == pytest.approx(0.0, abs=1e-15)
     np.testing.assert_allclose(three - three[0], [0.0, math.log(2), 0.0], atol=1e-15)

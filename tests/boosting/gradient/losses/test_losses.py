@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from costboost.boosting.gradient.losses import CostExponentialLoss, ExponentialLoss, LogLoss, Loss
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import BoundLoss, LossRows
 from gradient_losses import CASES, OBJECTIVES, SMOOTH, each_loss, example, flat, price_of
 from gradient_shards import best_constant
 from naive import gradient as naive
@@ -48,9 +48,9 @@ def test_hessians_are_differences_of_gradients(name):
 def test_probabilities_are_those_of_the_best_constants():
     y = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2, 2])
     for loss in (LogLoss(), ExponentialLoss()):
-        f0 = best_constant(loss, Rows(y, 3))
+        f0 = best_constant(loss, LossRows(y, 3))
         np.testing.assert_allclose(loss.proba(f0[None, :]), [[0.3, 0.2, 0.5]], rtol=1e-12)
-        f0 = best_constant(loss, Rows(np.minimum(y, 1), 1))
+        f0 = best_constant(loss, LossRows(np.minimum(y, 1), 1))
         np.testing.assert_allclose(loss.proba(f0), [[0.3, 0.7]], rtol=1e-12)
 
 
@@ -64,7 +64,7 @@ def test_no_constant_is_better_than_the_start(name, weighted):
             naive.cost_exponential(OBJECTIVES[loss.objective]),
         )
     weights = np.random.default_rng(5).uniform(0.2, 2, 60) if weighted else None
-    rows = Rows(rows.y, rows.n_outputs, weights, rows.prices)
+    rows = LossRows(rows.y, rows.n_outputs, weights, rows.prices)
     f0 = best_constant(loss, rows)
     w = np.ones(60) if weights is None else weights
 
@@ -77,3 +77,12 @@ def test_no_constant_is_better_than_the_start(name, weighted):
             there = f0.copy()
             there[k] += eps
             assert total(there) >= here * (1 - 1e-13)
+
+
+@each_loss
+def test_bound_losses_tell_what_rounds_ask(name):
+    loss, _, rows, _ = example(name)
+    bound = loss.bind(rows)
+    assert isinstance(bound, BoundLoss)
+    assert bound.largest_w0 > 0.0
+    assert (bound.drift > 0.0) == name.startswith("adacost")

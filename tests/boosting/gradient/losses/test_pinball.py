@@ -7,8 +7,8 @@ import pytest
 
 from costboost.boosting.gradient.losses import AbsoluteLoss, PinballLoss
 from costboost.boosting.gradient.messages import WriteSteps
-from costboost.boosting.gradient.rows import Rows
-from costboost.boosting.gradient.starting import Bind
+from costboost.boosting.gradient.rows import LossRows
+from costboost.boosting.gradient.starting import BindLoss
 from gradient_shards import best_constant, cut_rows
 
 RNG = np.random.default_rng(0)
@@ -17,10 +17,10 @@ WEIGHTS = RNG.integers(0, 4, 41).astype(float)
 PRICES = RNG.uniform(0.1, 3, (41, 2))
 LEAVES = (np.arange(41) % 3).astype(np.uint16)
 ROWS = {
-    "plain": Rows(Y),
-    "weighted": Rows(Y, 1, WEIGHTS),
-    "by row": Rows(Y, prices=PRICES),
-    "both": Rows(Y, 1, WEIGHTS, PRICES),
+    "plain": LossRows(Y),
+    "weighted": LossRows(Y, 1, WEIGHTS),
+    "by row": LossRows(Y, prices=PRICES),
+    "both": LossRows(Y, 1, WEIGHTS, PRICES),
 }
 
 
@@ -59,7 +59,7 @@ def test_the_constant_is_a_quantile_of_all_rows(name):
 def test_leaves_and_steps_are_least(name, n_shards):
     loss, rows = PinballLoss(2.0, 1.0), ROWS[name]
     with cut_rows(rows, n_shards=n_shards) as shards:
-        shards.call([Bind(loss, (0.3,), "steps")])
+        shards.call([BindLoss(loss, (0.3,), "steps")])
         for shard in shards.shards:
             shard.leaves[:] = LEAVES[shard.rows]
         values = loss.leaf_values(shards, 4)
@@ -79,8 +79,8 @@ def test_leaves_and_steps_are_least(name, n_shards):
 
 def test_rows_that_a_round_does_not_learn_from_do_not_count():
     loss = PinballLoss()
-    with cut_rows(Rows(Y)) as shards:
-        shards.call([Bind(loss, (0.0,), "leaf")])
+    with cut_rows(LossRows(Y)) as shards:
+        shards.call([BindLoss(loss, (0.0,), "leaf")])
         shards.shards[0].state.keep = (np.arange(41) < 7).astype(np.uint8)
         (found,) = loss.leaf_values(shards, 1)
     assert found == np.median(Y[:7])
@@ -99,4 +99,4 @@ def test_prices_are_checked():
 def test_absolute_errors_have_no_prices():
     loss = AbsoluteLoss.from_params(SimpleNamespace(over=5, under=0), Y, None)
     assert loss.value(np.zeros(2), np.array([3.0, -3.0])).tolist() == [3.0, 3.0]
-    assert best_constant(loss, Rows(Y))[0] == np.median(Y)
+    assert best_constant(loss, LossRows(Y))[0] == np.median(Y)

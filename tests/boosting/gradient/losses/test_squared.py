@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from costboost.boosting.gradient.losses import SquaredLoss
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import LossRows
 from gradient_shards import best_constant
 
 
@@ -23,12 +23,12 @@ def test_the_start_is_the_mean_of_heavy_and_light_rows(power):
     rng = np.random.default_rng(0)
     y, weights = rng.normal(size=50), np.ldexp(rng.integers(0, 9, 50).astype(float), power)
     exact = sum(Fraction(a) * Fraction(w) for a, w in zip(y, weights, strict=True))
-    (found,) = best_constant(SquaredLoss(), Rows(y, 1, weights))
+    (found,) = best_constant(SquaredLoss(), LossRows(y, 1, weights))
     assert found == pytest.approx(float(exact / Fraction(math.fsum(weights))), rel=1e-15)
 
 
 def test_targets_that_cancel_leave_the_rest():
-    (found,) = best_constant(SquaredLoss(), Rows(np.array([1e16, 1.0, -1e16, 2.0])))
+    (found,) = best_constant(SquaredLoss(), LossRows(np.array([1e16, 1.0, -1e16, 2.0])))
     assert found == 0.75
-    (one,) = best_constant(SquaredLoss(), Rows(np.array([1e300])))
+    (one,) = best_constant(SquaredLoss(), LossRows(np.array([1e300])))
     assert one == 1e300

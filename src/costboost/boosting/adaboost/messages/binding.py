@@ -61,7 +61,7 @@ class PricesBySign(Parts):
 
 
 @dataclass(frozen=True)
-class Bind(Command):
+class BindRule(Command):
     """Evaluate a rule at prices multiplied by these factors, one after the other, from now on."""
 
     bound: BoundRule

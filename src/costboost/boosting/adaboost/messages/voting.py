@@ -52,7 +52,8 @@ class Vote(Message):
         """Vote; return the matrix, or the change of the price."""
         state, bill = shard.state, shard.state.bill
         weights = NONE if state.sample_weights is None else state.sample_weights
-        limits = self.limits if bill.limits is None else bill.limits
+        # A part without rows has no limit either, and the kernel reads one.
+        limits = self.limits if bill.limits is None or not len(bill.limits) else bill.limits
         strengths = state.sizes if self.hypothesis.by_row else NONE
         if self.priced:
             return self._pay(shard, strengths, limits, weights)

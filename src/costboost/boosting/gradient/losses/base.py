@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from costboost.boosting import links
 from costboost.boosting.gradient.messages import Derive, put_derivatives
 from costboost.boosting.gradient.minimisers import FARTHEST, PASSES, minimise
-from costboost.boosting.gradient.rows import NONE, Held, Rows, Terms
+from costboost.boosting.gradient.rows import NONE, BoundLoss, Held, LossRows
 from costboost.boosting.gradient.starting import SumsAtConstant, TellGiven
 from costboost.inputs.outside import read_finite, read_shares, source_of
 from costboost.shards.grid import rounded
@@ -128,7 +128,7 @@ class BuiltIn:
         return cls()
 
     def read_row_terms(self, params: Any, n_rows: int, n_classes: int) -> RowTerms | None:
-        """Return what a parameter says of every row (`Rows.objective`), if it does."""
+        """Return what a parameter says of every row (`LossRows.objective`), if it does."""
         return None
 
     def check_restored(self) -> None:
@@ -136,14 +136,14 @@ class BuiltIn:
 
     # --- for the rounds
 
-    def bind(self, rows: Rows) -> Terms | None:
+    def bind(self, rows: LossRows) -> BoundLoss | None:
         """Return the loss at some rows; None where it is asked for all rows at once.
 
         By its own methods, unless it has kernels.
         """
         return NumpyTerms(NONE if rows.weights is None else rows.weights, self, rows.priced())
 
-    def largest_cost(self, rows: Rows) -> float:
+    def largest_cost(self, rows: LossRows) -> float:
         """Return what must be known of all rows before any is bound."""
         return 0.0
 
@@ -193,14 +193,14 @@ class BuiltIn:
         """Return class probabilities, (n, K)."""
         return logistic(self.odds * raw)
 
-    def _extra(self, rows: Rows) -> tuple[Any, ...]:
+    def _extra(self, rows: LossRows) -> tuple[Any, ...]:
         """Return what the three methods take beside y and F."""
         return (rows.paid,) if self.uses_costs else ()
 
-    def _ask(self, name: str, rows: Rows, raw: Floats) -> Any:
+    def _ask(self, name: str, rows: LossRows, raw: Floats) -> Any:
         return getattr(self, name)(rows.targets, raw, *self._extra(rows))
 
-    def derivatives(self, rows: Rows, margins: Floats) -> tuple[Floats, Floats]:
+    def derivatives(self, rows: LossRows, margins: Floats) -> tuple[Floats, Floats]:
         """Return weighted gradients and hessians of rows, (n, J), by the loss's own methods."""
         raw = flat(margins)
         parts = (self._ask(name, rows, raw) for name in ("gradient", "hessian"))
@@ -209,7 +209,7 @@ class BuiltIn:
             return gradients, hessians
         return gradients * rows.weights[:, None], hessians * rows.weights[:, None]
 
-    def mean_value(self, rows: Rows, margins: Floats, total: float = 0.0) -> float:
+    def mean_value(self, rows: LossRows, margins: Floats, total: float = 0.0) -> float:
         """Return the weighted mean of the loss; `total` is the sum of the steps so far."""
         return float(np.average(self._ask("value", rows, flat(margins)), weights=rows.weights))
 
@@ -219,7 +219,7 @@ class NumpyTerms(Held):
     """A loss at some rows, by its own methods."""
 
     loss: BuiltIn
-    rows: Rows
+    rows: LossRows
 
     def derive(self, margins: Floats, total: float, derived: Floats) -> Floats:
         """Write derivatives, (2, J, m); return the largest of both, (J, 2)."""
@@ -254,7 +254,7 @@ class OwnLoss(BuiltIn):
         """F times this is the log odds."""
         return float(getattr(self.loss, "odds", 1.0))
 
-    def bind(self, rows: Rows) -> Terms | None:
+    def bind(self, rows: LossRows) -> BoundLoss | None:
         """Bind nothing: the loss sees all rows at once, and they hold what it says."""
         return None
 
@@ -276,7 +276,7 @@ class OwnLoss(BuiltIn):
 
         return at
 
-    def _ask(self, name: str, rows: Rows, raw: Floats) -> Any:
+    def _ask(self, name: str, rows: LossRows, raw: Floats) -> Any:
         answer = getattr(self.loss, name)(rows.targets, raw, *self._extra(rows))
         shape = (len(raw),) if name == "value" else raw.shape
         found = read_finite(answer, shape, source_of(self.loss, name), low=-FAR, high=FAR)
@@ -312,9 +312,9 @@ def own_loss(loss: Any) -> OwnLoss:
     return OwnLoss(loss)
 
 
-def _given(shards: Shards) -> Rows:
+def _given(shards: Shards) -> LossRows:
     """Return all rows in the order of the table."""
-    outline: Rows = shards.call([TellGiven()])[0]
+    outline: LossRows = shards.call([TellGiven()])[0]
 
     def whole(name: str) -> Any:
         if getattr(outline, name) is None:

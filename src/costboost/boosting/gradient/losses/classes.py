@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.gradient import _gradient_kernels as kernels
-from costboost.boosting.gradient.rows import NONE, Read, Rows, read_both
+from costboost.boosting.gradient.rows import NONE, BoundLoss, LossRows, Read, read_both
 
 Floats = NDArray[np.float64]
 
@@ -18,7 +18,7 @@ LOG, EXPONENTIAL, EXPECTED, SOFTMAX = range(3, 7)
 
 
 @dataclass(frozen=True)
-class ClassTerms:
+class ClassTerms(BoundLoss):
     """A loss of classes at some rows.
 
     Attributes
@@ -46,7 +46,7 @@ class ClassTerms:
     def of(
         cls,
         number: int,
-        rows: Rows,
+        rows: LossRows,
         labels: NDArray[Any],
         terms: tuple[Floats, Floats, Floats],
         by_class: bool,
@@ -58,7 +58,7 @@ class ClassTerms:
         return cls(number, *own)
 
     @classmethod
-    def plain(cls, number: int, rows: Rows, sign: float = 0.0) -> ClassTerms:
+    def plain(cls, number: int, rows: LossRows, sign: float = 0.0) -> ClassTerms:
         """Bind rows to a loss without prices; for two classes a is -sign and sign."""
         one = rows.n_outputs == 1
         shape = (2,) if one else (rows.n_outputs, rows.n_outputs)

@@ -14,9 +14,9 @@ from costboost.boosting.gradient.losses.base import BuiltIn, RowTerms, flat, sig
 from costboost.boosting.gradient.losses.classes import EXPONENTIAL, ClassTerms
 from costboost.boosting.gradient.losses.exponential import ExponentialTerms
 from costboost.boosting.gradient.minimisers import FARTHEST
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import LossRows
 from costboost.boosting.gradient.starting import SizeSums, TermsByClass, class_weights
-from costboost.boosting.objectives import OBJECTIVES, RuleInput
+from costboost.boosting.objectives import OBJECTIVES, RuleInput, cost_or_one, zero
 from costboost.inputs.checks import check_choice
 from costboost.inputs.outside import read_objective
 from costboost.shards.grid import rounded
@@ -41,7 +41,7 @@ class CostExponentialLoss(BuiltIn):
         w0 = c), "cgada" (a = y, b = 0, w0 = c), "adaboost" (a = y, b = 0, w0 = 1), or a function
         from `RuleInput` (costs `cost`, scaled to at most 1, and labels `sign`) to (a, b, w0).
     scale : float
-        Multiplies costs; training sets it to 1 over the largest.
+        Multiplies costs; training sets it to 1 over the largest, to 0 where nothing costs anything.
     total : float
         A.
 
@@ -89,7 +89,8 @@ class CostExponentialLoss(BuiltIn):
     def evaluate(self, cost: Floats, sign: Floats, n_classes: int) -> tuple[Floats, ...]:
         """Return a, b, w0 at these costs and labels (+1 everywhere for K classes)."""
         objective = self.objective if callable(self.objective) else NAMED[self.objective]
-        at = RuleInput(cost=self.scale * cost, sign=sign, n_classes=n_classes)
+        free = self.scale == 0.0
+        at = RuleInput(cost=self.scale * cost, sign=sign, n_classes=n_classes, free=free)
         parts = read_objective(objective(at), cost.shape, all_rows=False)
         return tuple(np.ascontiguousarray(part) for part in parts)
 
@@ -120,7 +121,7 @@ class CostExponentialLoss(BuiltIn):
         """Return its second derivative."""
         return self._at(y, raw, prices).hessian(raw)
 
-    def largest_cost(self, rows: Rows) -> float:
+    def largest_cost(self, rows: LossRows) -> float:
         """Return the largest cost of a mistake."""
         if rows.objective is not None:
             return 0.0
@@ -131,9 +132,9 @@ class CostExponentialLoss(BuiltIn):
 
     def scaled(self, largest: float) -> CostExponentialLoss:
         """Return the loss that scales the largest cost to 1."""
-        return replace(self, scale=1.0 / largest) if largest > 0.0 else self
+        return replace(self, scale=1.0 / largest if largest > 0.0 else 0.0)
 
-    def of_classes(self, rows: Rows) -> ExponentialTerms | None:
+    def of_classes(self, rows: LossRows) -> ExponentialTerms | None:
         """Return a, b, w0 by class, or None where rows of a class differ."""
         if rows.table is None:
             return None
@@ -141,7 +142,7 @@ class CostExponentialLoss(BuiltIn):
         terms = self.terms(classes, rows.table, rows.n_outputs)
         return terms if np.array_equal(terms.labels, classes) else None
 
-    def _of_rows(self, rows: Rows) -> ExponentialTerms:
+    def _of_rows(self, rows: LossRows) -> ExponentialTerms:
         """Return a, b, w0 by row."""
         if rows.objective is not None:
             a, b, w0 = (np.ascontiguousarray(part, dtype=float) for part in rows.objective)
@@ -152,7 +153,7 @@ class CostExponentialLoss(BuiltIn):
             aim[block], cost[block] = _aims(part.targets, part.paid, rows.n_outputs)
         return self._terms_at(aim, cost)
 
-    def bind(self, rows: Rows) -> ClassTerms:
+    def bind(self, rows: LossRows) -> ClassTerms:
         """Return the loss at some rows."""
         by_class = self.of_classes(rows)
         terms = self._of_rows(rows) if by_class is None else by_class
@@ -160,7 +161,7 @@ class CostExponentialLoss(BuiltIn):
         numbers = (terms.a, terms.b, terms.w0)
         return ClassTerms.of(EXPONENTIAL, rows, labels, numbers, by_class=by_class is not None)
 
-    def derivatives(self, rows: Rows, margins: Floats) -> tuple[Floats, Floats]:
+    def derivatives(self, rows: LossRows, margins: Floats) -> tuple[Floats, Floats]:
         """Return weighted gradients and hessians of rows, (n, J)."""
         terms, weights = self._of_rows(rows), rows.unit_or_weights[:, None]
         parts = (terms.gradient(flat(margins)), terms.hessian(flat(margins)))
@@ -188,7 +189,7 @@ class CostExponentialLoss(BuiltIn):
 
         return at
 
-    def mean_value(self, rows: Rows, margins: Floats, total: float = 0.0) -> float:
+    def mean_value(self, rows: LossRows, margins: Floats, total: float = 0.0) -> float:
         """Return the weighted mean of the loss; `total` is the sum of the steps so far."""
         terms = replace(self._of_rows(rows), total=total)
         return float(np.average(terms.value(flat(margins)), weights=rows.weights))
@@ -202,11 +203,7 @@ def _aims(y: Array, prices: Floats, n_outputs: int) -> tuple[Array, Floats]:
     return aim, excess[rows, 1 - aim] if n_outputs == 1 else excess
 
 
-def _cost_or_one(at: RuleInput) -> Floats:
-    return at.cost if np.any(at.cost) else np.ones_like(at.cost)
-
-
 NAMED: dict[str, Any] = {
     **OBJECTIVES,
-    "cgada": lambda at: (at.sign, np.zeros_like(at.cost), _cost_or_one(at)),
+    "cgada": lambda at: (at.sign, zero(at), cost_or_one(at)),
 }

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.gradient import _gradient_kernels as kernels
-from costboost.boosting.gradient.rows import EVERY, Read, Rows
+from costboost.boosting.gradient.rows import EVERY, BoundLoss, LossRows, Read
 
 Floats = NDArray[np.float64]
 
@@ -18,7 +18,7 @@ _ZERO = np.zeros(1)
 
 
 @dataclass(frozen=True)
-class ErrorTerms:
+class ErrorTerms(BoundLoss):
     """A loss of F - y at some rows: its number in the kernels, targets, prices and weights."""
 
     number: int
@@ -28,7 +28,9 @@ class ErrorTerms:
     weights: Floats
 
     @classmethod
-    def of(cls, number: int, rows: Rows, over: Floats = _ZERO, under: Floats = _ZERO) -> ErrorTerms:
+    def of(
+        cls, number: int, rows: LossRows, over: Floats = _ZERO, under: Floats = _ZERO
+    ) -> ErrorTerms:
         """Bind rows."""
         weights = np.zeros(0) if rows.weights is None else rows.weights
         return cls(number, np.asarray(rows.y, dtype=float), over, under, weights)
@@ -50,10 +52,6 @@ class ErrorTerms:
     def read(self, derived: Floats, output: int) -> Read:
         """Return the derivatives as kernels take them."""
         return self.number, derived[0, 0], 0, EVERY, False, self.over, self.weights
-
-    def along(self, steps: Floats) -> Floats:
-        """Return the steps."""
-        return steps
 
     def write_values(self, margins: Floats, values: Floats) -> float:
         """Write every row's weighted loss; return the largest."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from costboost.boosting.gradient.losses.base import BuiltIn
 from costboost.boosting.gradient.losses.classes import EXPECTED, ClassTerms
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import LossRows
 from costboost.shards.local import Shards
 
 Floats = NDArray[np.float64]
@@ -52,7 +52,7 @@ class ExpectedCostLoss(BuiltIn):
         gap = np.abs(prices - np.sum(p * prices, axis=1, keepdims=True))
         return np.asarray(p * (gap + np.sum(p * gap, axis=1, keepdims=True)))
 
-    def bind(self, rows: Rows) -> ClassTerms:
+    def bind(self, rows: LossRows) -> ClassTerms:
         """Return the loss at some rows."""
         by_class, one = rows.table is not None, rows.n_outputs == 1
         if rows.table is not None:

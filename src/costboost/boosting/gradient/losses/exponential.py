@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from costboost.boosting.gradient.losses.base import BuiltIn, signs
 from costboost.boosting.gradient.losses.classes import EXPONENTIAL, ClassTerms
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import LossRows
 from costboost.boosting.gradient.starting import log_shares
 from costboost.shards.local import Shards
 
@@ -93,7 +93,7 @@ class ExponentialLoss(BuiltIn):
         """Return its second derivative."""
         return self._terms(y, raw).hessian(raw)
 
-    def bind(self, rows: Rows) -> ClassTerms:
+    def bind(self, rows: LossRows) -> ClassTerms:
         """Return the loss at some rows."""
         return ClassTerms.plain(EXPONENTIAL, rows, sign=1.0)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from costboost.boosting.gradient.losses.base import BuiltIn
 from costboost.boosting.gradient.losses.errors import HUBER, ErrorTerms
 from costboost.boosting.gradient.minimisers import huber_delta
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import LossRows
 from costboost.inputs.checks import check_number
 
 Floats = NDArray[np.float64]
@@ -48,6 +48,6 @@ class HuberLoss(BuiltIn):
         """Return 1 within delta, 0 beyond."""
         return (np.abs(raw - y) <= self.delta).astype(float)
 
-    def bind(self, rows: Rows) -> ErrorTerms:
+    def bind(self, rows: LossRows) -> ErrorTerms:
         """Return the loss at some rows."""
         return ErrorTerms.of(HUBER, rows, np.array([float(self.delta)]))

@@ -11,7 +11,7 @@ from scipy.special import expit, log_expit, logsumexp, softmax
 
 from costboost.boosting.gradient.losses.base import BuiltIn, one_hot, signs
 from costboost.boosting.gradient.losses.classes import LOG, ClassTerms
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import LossRows
 from costboost.boosting.gradient.starting import log_shares
 from costboost.shards.local import Shards
 
@@ -46,7 +46,7 @@ class LogLoss(BuiltIn):
         p = expit(raw) if raw.ndim == 1 else softmax(raw, axis=1)
         return np.asarray(p * (1 - p))
 
-    def bind(self, rows: Rows) -> ClassTerms:
+    def bind(self, rows: LossRows) -> ClassTerms:
         """Return the loss at some rows."""
         return ClassTerms.plain(LOG, rows)
 

@@ -15,7 +15,7 @@ from costboost.boosting.gradient.minimisers import (
     pinball_by_leaf,
     pinball_minimiser,
 )
-from costboost.boosting.gradient.rows import GradientRows, Rows
+from costboost.boosting.gradient.rows import GradientRows, LossRows
 from costboost.inputs.checks import check_number
 from costboost.shards.local import Shards
 from costboost.shards.rows import Shard
@@ -71,10 +71,10 @@ class PinballLoss(BuiltIn):
         """Return 1: trees are fitted to the gradients by least squares (Friedman 2001)."""
         return np.ones_like(raw)
 
-    def _extra(self, rows: Rows) -> tuple[Any, ...]:
+    def _extra(self, rows: LossRows) -> tuple[Any, ...]:
         return () if rows.prices is None else (rows.prices,)
 
-    def bind(self, rows: Rows) -> ErrorTerms:
+    def bind(self, rows: LossRows) -> ErrorTerms:
         """Return the loss at some rows."""
         if rows.prices is None:
             return ErrorTerms.of(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from costboost.boosting.gradient.losses.base import BuiltIn
 from costboost.boosting.gradient.losses.errors import SQUARED, ErrorTerms
-from costboost.boosting.gradient.rows import Rows
+from costboost.boosting.gradient.rows import LossRows
 from costboost.boosting.gradient.starting import WeightedSum
 from costboost.shards.grid import rounded
 from costboost.shards.local import Shards
@@ -37,7 +37,7 @@ class SquaredLoss(BuiltIn):
         """Return 1."""
         return np.ones_like(raw)
 
-    def bind(self, rows: Rows) -> ErrorTerms:
+    def bind(self, rows: LossRows) -> ErrorTerms:
         """Return the loss at some rows."""
         return ErrorTerms.of(SQUARED, rows)
 
