@@ -13,7 +13,7 @@ from shapley_cases import random_case
 def kernels(request):
     if request.param == "installed":
         return _shap_kernels
-    return load_interpreted("trees._forest_kernels", "explain._shap_kernels")[1]
+    return load_interpreted("explain._shap_kernels")[0]
 
 
 @pytest.mark.parametrize("n_splits", [1, 5, 12])

@@ -31,12 +31,29 @@ try:
 except ImportError:
     from costboost.runtime import interpreted as cython
 
-if cython.compiled:
-    from cython.cimports.costboost.trees._forest_kernels import turn
-else:
-    from costboost.trees._forest_kernels import turn
-
 SMALL = cython.declare(cython.Py_ssize_t, 6)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _turn(
+    codes: cython.const[cython.uchar][:, ::1],
+    begin: cython.Py_ssize_t,
+    features: cython.const[cython.longlong][::1],
+    columns: cython.uchar[:, ::1],
+) -> cython.Py_ssize_t:
+    """Copy the next rows to the columns; return how many."""
+    f: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    size: cython.Py_ssize_t = columns.shape[1]
+    if size > codes.shape[0] - begin:
+        size = codes.shape[0] - begin
+    for f in range(features.shape[0]):
+        for i in range(size):
+            columns[f, i] = codes[begin + i, features[f]]
+    return size
 
 
 @cython.cfunc
@@ -368,7 +385,7 @@ def path_dependent(
     before: cython.double[::1] = room[2]
     parts: cython.double[::1] = room[3]
     with cython.nogil:
-        size = turn(codes, 0, features, columns)
+        size = _turn(codes, 0, features, columns)
         for t in range(roots.shape[0] - 1):
             root = roots[t]
             n_nodes = roots[t + 1] - root
@@ -457,8 +474,8 @@ def interventional(
     absent: cython.double[::1] = room[1]
     parts: cython.double[::1] = room[3]
     with cython.nogil:
-        size = turn(codes, 0, features, columns)
-        turn(background, 0, features, their_columns)
+        size = _turn(codes, 0, features, columns)
+        _turn(background, 0, features, their_columns)
         for t in range(roots.shape[0] - 1):
             root = roots[t]
             n_nodes = roots[t + 1] - root

@@ -443,9 +443,10 @@ def _answer(
 
 
 @cython.cfunc
+@cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def turn(
+def _turn(
     codes: cython.const[cython.uchar][:, ::1],
     begin: cython.Py_ssize_t,
     features: cython.const[cython.longlong][::1],
@@ -499,7 +500,7 @@ def add_margins_by_column(
     n_outputs: cython.Py_ssize_t = values.shape[1]
     with cython.nogil:
         while begin < codes.shape[0]:
-            size = turn(codes, begin, features, columns)
+            size = _turn(codes, begin, features, columns)
             for t in range(first, last):
                 kind = _answer(columns, size, places, words, subsets, roots, t, answers)
                 root = roots[t]
@@ -536,7 +537,7 @@ def find_leaves_by_column(
     size: cython.Py_ssize_t
     with cython.nogil:
         while begin < codes.shape[0]:
-            size = turn(codes, begin, features, columns)
+            size = _turn(codes, begin, features, columns)
             for t in range(first, last):
                 kind = _answer(columns, size, places, words, subsets, roots, t, answers)
                 for i in range(size):
