@@ -34,8 +34,10 @@ def test_the_command_leaves_tables_and_pictures(tmp_path, monkeypatch):
     short = ("adaboost", "csb2", "cgada", "asymada", "adamec")
     monkeypatch.setattr(work, "METHODS", short)
     halves = ("breast_cancer", "breast_cancer_copy")
-    real = work.load_set
-    monkeypatch.setattr(work, "load_set", lambda name, folder: real("breast_cancer", folder))
+    real = work.load_two_classes
+    monkeypatch.setattr(
+        work, "load_two_classes", lambda name, folder: real("breast_cancer", folder)
+    )
     nikolaou.run(Options(tmp_path), halves, (0.2, 1.0, 5.0), 1, rounds=4)
     rows = read_rows(tmp_path / "ranks-stump.csv")
     assert {row["method"] for row in rows} == {
