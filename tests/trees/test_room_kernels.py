@@ -38,7 +38,7 @@ class Room:
         pairs = np.stack([np.array(gradients), np.ones(n, dtype=np.int64)], axis=1)
         numbers, none = np.arange(n), np.empty(0)
         leaves = np.full(n, 77, dtype=np.uint16)
-        rows = kernels.room.Rows(
+        rows = kernels.room.ShardRows(
             numbers.astype(np.uint8)[:, None],
             np.zeros(1, dtype=np.int64),
             np.array([0, n]),

@@ -35,7 +35,7 @@ def place(plain, *, sampled=False):
     ends = np.array([2, 4]) if sampled else np.array([3, 5])
     scratch, leaves = np.zeros(5, dtype=np.uint32), np.full(5, 99, dtype=np.uint16)
     none = np.empty(0)
-    rows = plain.room.Rows(
+    rows = plain.room.ShardRows(
         CODES,
         np.array([0, 2]),
         np.array([0, 3, 5]),

@@ -33,7 +33,7 @@ from costboost.inputs.arrays import is_missing
 __all__ = ["Expression", "ExpressionError", "expression"]
 
 Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
+RowNumbers = NDArray[np.intp]
 Truths = NDArray[np.bool_]
 
 
@@ -264,7 +264,7 @@ class _Evaluation:
             return self.kind(node.parts[1])
         return "truth" if isinstance(node, Call) and node.function == "missing" else "number"
 
-    def numbers(self, node: Node, rows: Rows) -> Floats:
+    def numbers(self, node: Node, rows: RowNumbers) -> Floats:
         """Return the numbers of a node on these rows."""
         kind = self.kind(node)
         if kind == "text":
@@ -279,7 +279,7 @@ class _Evaluation:
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
             return self._call(node, rows) if isinstance(node, Call) else self._compute(node, rows)
 
-    def texts(self, node: Node, rows: Rows) -> NDArray[Any]:
+    def texts(self, node: Node, rows: RowNumbers) -> NDArray[Any]:
         """Return the strings of a node on these rows."""
         if isinstance(node, Text):
             return np.full(len(rows), node.value, dtype=object)
@@ -288,7 +288,7 @@ class _Evaluation:
         assert isinstance(node, Name)
         return self._known(node, rows)
 
-    def truths(self, node: Node, rows: Rows) -> Truths:
+    def truths(self, node: Node, rows: RowNumbers) -> Truths:
         """Return where a condition holds."""
         if self.kind(node) != "truth":
             self._refuse(node, "a condition is expected, such as amount > 100")
@@ -303,7 +303,7 @@ class _Evaluation:
             return self._joined(node, rows)
         return self._compare(node, rows)
 
-    def _known(self, node: Name, rows: Rows) -> NDArray[Any]:
+    def _known(self, node: Name, rows: RowNumbers) -> NDArray[Any]:
         column = self.table.column(node)
         gone = np.flatnonzero(column.missing[rows])
         if gone.size:
@@ -317,7 +317,7 @@ class _Evaluation:
 
     # --- numbers
 
-    def _compute(self, node: Operation, rows: Rows) -> Floats:
+    def _compute(self, node: Operation, rows: RowNumbers) -> Floats:
         parts = [self.numbers(part, rows) for part in node.parts]
         if len(parts) == 1:
             return np.negative(parts[0])
@@ -328,7 +328,7 @@ class _Evaluation:
             self._refuse(node.parts[1], f"row {rows[zero[0]]}: division by zero")
         return np.divide(*parts)
 
-    def _call(self, node: Call, rows: Rows) -> Floats:
+    def _call(self, node: Call, rows: RowNumbers) -> Floats:
         if node.function == "if":
             return self._branches(node, rows, self.numbers, np.empty(len(rows)))
         parts = [self.numbers(part, rows) for part in node.parts]
@@ -349,7 +349,7 @@ class _Evaluation:
         return int(digits)
 
     def _branches(
-        self, node: Call, rows: Rows, of: Callable[[Node, Rows], Any], out: NDArray[Any]
+        self, node: Call, rows: RowNumbers, of: Callable[[Node, RowNumbers], Any], out: NDArray[Any]
     ) -> NDArray[Any]:
         """Compute both parts of an `if`, each on the rows that take it."""
         condition, yes, no = node.parts
@@ -362,7 +362,7 @@ class _Evaluation:
 
     # --- conditions
 
-    def _condition(self, node: Call, rows: Rows) -> Truths:
+    def _condition(self, node: Call, rows: RowNumbers) -> Truths:
         if node.function == "if":
             return self._branches(node, rows, self.truths, np.empty(len(rows), dtype=np.bool_))
         part = node.parts[0]
@@ -370,14 +370,14 @@ class _Evaluation:
             self._refuse(part, "missing asks about a column")
         return self.table.column(part).missing[rows]
 
-    def _joined(self, node: Operation, rows: Rows) -> Truths:
+    def _joined(self, node: Operation, rows: RowNumbers) -> Truths:
         """Compute the second part only where the first does not settle it."""
         holds = self.truths(node.parts[0], rows)
         open_ = holds if node.sign == "and" else ~holds
         holds[open_] = self.truths(node.parts[1], rows[open_])
         return holds
 
-    def _compare(self, node: Operation, rows: Rows) -> Truths:
+    def _compare(self, node: Operation, rows: RowNumbers) -> Truths:
         kinds = [self.kind(part) for part in node.parts]
         if kinds == ["text", "text"] and node.sign in ("==", "!="):
             left, right = (self.texts(part, rows) for part in node.parts)

@@ -21,7 +21,7 @@ __all__ = ["Arranged", "deal_folds", "left_out", "rows_without", "without_fold"]
 
 Codes = NDArray[np.uint8]
 Int64 = NDArray[np.int64]
-Rows = NDArray[np.uint32]
+RowNumbers = NDArray[np.uint32]
 
 
 class Arranged(NamedTuple):
@@ -31,7 +31,7 @@ class Arranged(NamedTuple):
     """
 
     codes: Codes
-    rows: Rows
+    rows: RowNumbers
     starts: Int64
     pieces: Pieces | None = None
 
@@ -42,7 +42,7 @@ def deal_folds(
     labels: NDArray[np.integer[Any]] | None,
     n_classes: int,
     n_shards: int,
-) -> tuple[Rows, list[Int64]]:
+) -> tuple[RowNumbers, list[Int64]]:
     """Return the rows, shard by shard, class by class and fold by fold, and the starts in each.
 
     Starts count from the first row of the shard; fold F are rows that no model uses.
@@ -62,8 +62,8 @@ def deal_folds(
 
 
 def rows_without(
-    stored: Rows, starts: Int64, fold: int, n_segments: int
-) -> tuple[Rows, Int64, Pieces]:
+    stored: RowNumbers, starts: Int64, fold: int, n_segments: int
+) -> tuple[RowNumbers, Int64, Pieces]:
     """Return the rows of all folds but one as a model puts them together.
 
     Also where its segments begin among them, one or one for each class, and how they lie in the
@@ -79,7 +79,7 @@ def rows_without(
     return rows, segments, Pieces(cuts, tuple(skips.tolist()))
 
 
-def left_out(chosen: Rows, stored: Rows, starts: Int64) -> int | None:
+def left_out(chosen: RowNumbers, stored: RowNumbers, starts: Int64) -> int | None:
     """Return the fold that is all that was not chosen; None: it is another selection."""
     n_classes, n_parts = starts.shape[0], starts.shape[1] - 1
     sizes = np.diff(starts, axis=1)
@@ -93,7 +93,7 @@ def left_out(chosen: Rows, stored: Rows, starts: Int64) -> int | None:
 
 
 def without_fold(
-    codes: Codes, chosen: Rows, stored: Rows, starts: Int64, fold: int, n_segments: int
+    codes: Codes, chosen: RowNumbers, stored: RowNumbers, starts: Int64, fold: int, n_segments: int
 ) -> Arranged:
     """Arrange all rows but those of a fold: in one segment, or one for each class.
 

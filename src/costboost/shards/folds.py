@@ -26,7 +26,7 @@ from costboost.shards.rows import Shard
 
 Codes = NDArray[np.uint8]
 Int64 = NDArray[np.int64]
-Rows = NDArray[np.uint32]
+RowNumbers = NDArray[np.uint32]
 
 MOST_FOLDS = 254  # whose numbers are bytes, with one for rows of none
 
@@ -92,7 +92,7 @@ class Folds:
             return self.splits[fold][1]
         return np.flatnonzero(self.numbers == fold).astype(np.uint32)
 
-    def used(self, n_rows: int) -> Rows:
+    def used(self, n_rows: int) -> RowNumbers:
         """Return the rows, of so many, that any model uses, increasing."""
         used = np.zeros(n_rows, dtype=bool)
         for rows in (*map(self.train, range(self.n_folds)), *map(self.test, range(self.n_folds))):
@@ -122,12 +122,12 @@ class FoldLayout:
 
     folds: Folds
     labels: NDArray[np.integer[Any]] | None
-    rows: Rows
+    rows: RowNumbers
     starts: list[Int64]
     benches: list[Bench]
     crew: Crew
 
-    def positions(self) -> Rows:
+    def positions(self) -> RowNumbers:
         """Return where each row is stored, (n,)."""
         positions = np.empty(len(self.rows), dtype=np.uint32)
         for part in blocks_of(len(self.rows)):
@@ -153,7 +153,7 @@ class FoldLayout:
         numbers = range(self.folds.n_folds)
         return next((k for k in numbers if np.array_equal(rows_of(k), rows)), None)
 
-    def cut(self, codes: Codes, fold: int, load: Callable[[Rows], Any]) -> Shards:
+    def cut(self, codes: Codes, fold: int, load: Callable[[RowNumbers], Any]) -> Shards:
         """Return the shards of the model that leaves a fold out.
 
         `load` makes what a shard holds of its rows, by their numbers among those of the model.
@@ -168,7 +168,7 @@ class FoldLayout:
             shards.append(Shard(part, own, segments, load(own), pieces, bench))
         return Shards(shards, self.crew)
 
-    def pieces(self, codes: Codes, fold: int) -> list[tuple[Codes, Rows]]:
+    def pieces(self, codes: Codes, fold: int) -> list[tuple[Codes, RowNumbers]]:
         """Return the codes of a fold as they lie together, and their places among its rows."""
         test, found = self.folds.test(fold), []
         for starts in self.starts:

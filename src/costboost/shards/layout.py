@@ -13,7 +13,7 @@ from costboost.shards.local import Shards
 from costboost.shards.rows import Shard
 
 Int64 = NDArray[np.int64]
-Rows = NDArray[np.uint32]
+RowNumbers = NDArray[np.uint32]
 
 _BLOCK = 1 << 14  # rows: what is computed for them on the way stays small
 _DEAL = 4096  # rows dealt to one shard at a time: sorted data leaves no thread idle
@@ -34,7 +34,7 @@ class Layout:
         Where each class begins, inside each shard.
     """
 
-    rows: Rows
+    rows: RowNumbers
     bounds: list[tuple[int, int]]
     starts: list[Int64]
 
@@ -45,7 +45,9 @@ class Layout:
         positions[self.rows] = np.arange(len(self.rows))
         return positions
 
-    def cut(self, codes: NDArray[np.uint8], load: Callable[[Rows], Any] | None = None) -> Shards:
+    def cut(
+        self, codes: NDArray[np.uint8], load: Callable[[RowNumbers], Any] | None = None
+    ) -> Shards:
         """Return shards of a table whose rows already lie in this layout.
 
         `load` makes of row numbers what a shard holds of its rows.
@@ -77,7 +79,7 @@ def plan_layout(
 
 def deal_rows(
     labels: NDArray[np.integer[Any]] | None, n_rows: int, n_segments: int, n_shards: int
-) -> tuple[Rows, list[Int64]]:
+) -> tuple[RowNumbers, list[Int64]]:
     """Return the rows, shard by shard and label by label, and where labels begin in each shard."""
     keys = np.arange(n_rows, dtype=np.uint32)
     keys //= _DEAL

@@ -17,7 +17,7 @@ except ImportError:
     from costboost.runtime import interpreted as cython
 
 if cython.compiled:
-    from cython.cimports.costboost.trees._room_kernels import NONE, UNDIVIDED, Room, Rows
+    from cython.cimports.costboost.trees._room_kernels import NONE, UNDIVIDED, Room, ShardRows
     from cython.cimports.costboost.trees._score_kernels import ERROR, bounded_value, weigh
     from cython.cimports.costboost.trees._search_kernels import MISSING, NodeSums, Rules, Search
     from cython.cimports.costboost.trees._shard_kernels import (
@@ -30,7 +30,7 @@ if cython.compiled:
     )
     from cython.cimports.costboost.trees._split_kernels import search_node
 else:
-    from costboost.trees._room_kernels import NONE, UNDIVIDED, Room, Rows
+    from costboost.trees._room_kernels import NONE, UNDIVIDED, Room, ShardRows
     from costboost.trees._score_kernels import ERROR, bounded_value, weigh
     from costboost.trees._search_kernels import MISSING, NodeSums, Rules, Search
     from costboost.trees._shard_kernels import (
@@ -106,7 +106,7 @@ class Growth:
     """
 
     rules: Rules
-    rows: Rows
+    rows: ShardRows
     room: Room
     columns: cython.const[cython.longlong][:, ::1]
     apart: cython.bint
@@ -123,7 +123,7 @@ class Growth:
     def __init__(
         self,
         rules: Rules,
-        rows: Rows,
+        rows: ShardRows,
         room: Room,
         columns: cython.const[cython.longlong][:, ::1],
         apart: cython.bint,

@@ -7,7 +7,7 @@ cdef long long NONE, UNDIVIDED
 
 
 @cython.final
-cdef class Rows:
+cdef class ShardRows:
     cdef const unsigned char[:, ::1] codes
     cdef const long long[::1] skips
     cdef const long long[::1] starts

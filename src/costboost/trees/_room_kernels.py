@@ -1,6 +1,6 @@
 """What a whole tree is grown from, and where: data, and no loops.
 
-`Rows` are those of one shard and what is added up of them; a `Room` is where a tree grows, and
+`ShardRows` are those of one shard and what is added up of them; a `Room` is where a tree grows, and
 holds it in the end. Nodes are places in its arrays, node 0 the root, children side by side.
 Compiled, attributes are C's and are read without the GIL; interpreted, these are plain classes.
 """
@@ -23,7 +23,7 @@ UNDIVIDED = cython.declare(cython.longlong, -2)
 
 @cython.final
 @cython.cclass
-class Rows:
+class ShardRows:
     """The rows of one shard.
 
     Attributes

@@ -21,7 +21,7 @@ if cython.compiled:
         write_leaf,
         write_split,
     )
-    from cython.cimports.costboost.trees._room_kernels import UNDIVIDED, Room, Rows
+    from cython.cimports.costboost.trees._room_kernels import UNDIVIDED, Room, ShardRows
 else:
     from costboost.shards._tree_kernels import (
         add_class_weights,
@@ -32,7 +32,7 @@ else:
         write_leaf,
         write_split,
     )
-    from costboost.trees._room_kernels import UNDIVIDED, Room, Rows
+    from costboost.trees._room_kernels import UNDIVIDED, Room, ShardRows
 
 CLASSES = cython.declare(cython.int, 0)
 PAIRS = cython.declare(cython.int, 1)
@@ -42,7 +42,7 @@ PAIRS = cython.declare(cython.int, 1)
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _is_whole(rows: Rows, node: cython.Py_ssize_t) -> cython.bint:
+def _is_whole(rows: ShardRows, node: cython.Py_ssize_t) -> cython.bint:
     """Whether a node has all rows, in their own order."""
     return node == 0 and not rows.sampled
 
@@ -50,7 +50,7 @@ def _is_whole(rows: Rows, node: cython.Py_ssize_t) -> cython.bint:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def place_root(rows: Rows, room: Room) -> cython.int:
+def place_root(rows: ShardRows, room: Room) -> cython.int:
     """Put the rows to learn from in the root."""
     s: cython.Py_ssize_t
     room.n_rows[0] = 0
@@ -65,7 +65,7 @@ def place_root(rows: Rows, room: Room) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def add_up(
-    rows: Rows,
+    rows: ShardRows,
     room: Room,
     node: cython.Py_ssize_t,
     slot: cython.Py_ssize_t,
@@ -112,7 +112,7 @@ def add_up(
 @cython.nogil
 @cython.exceptval(check=False)
 def count_rows(
-    rows: Rows,
+    rows: ShardRows,
     room: Room,
     node: cython.Py_ssize_t,
     slot: cython.Py_ssize_t,
@@ -145,7 +145,7 @@ def count_rows(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def divide(rows: Rows, room: Room, node: cython.Py_ssize_t) -> cython.int:
+def divide(rows: ShardRows, room: Room, node: cython.Py_ssize_t) -> cython.int:
     """Part the rows of a node among its children."""
     s: cython.Py_ssize_t
     left: cython.Py_ssize_t = room.left[node]
@@ -173,7 +173,7 @@ def divide(rows: Rows, room: Room, node: cython.Py_ssize_t) -> cython.int:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def write_leaves(rows: Rows, room: Room, n_nodes: cython.Py_ssize_t) -> cython.int:
+def write_leaves(rows: ShardRows, room: Room, n_nodes: cython.Py_ssize_t) -> cython.int:
     """Write leaves at their rows, which stand together; count those that were not divided."""
     s: cython.Py_ssize_t
     node: cython.Py_ssize_t
@@ -213,7 +213,7 @@ def write_leaves(rows: Rows, room: Room, n_nodes: cython.Py_ssize_t) -> cython.i
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def find_leaves(rows: Rows, room: Room, n_nodes: cython.Py_ssize_t) -> cython.int:
+def find_leaves(rows: ShardRows, room: Room, n_nodes: cython.Py_ssize_t) -> cython.int:
     """Send every row down the tree, also those that it was not made from; count them."""
     i: cython.Py_ssize_t
     s: cython.Py_ssize_t

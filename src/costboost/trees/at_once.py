@@ -186,7 +186,7 @@ class GrowTree(Message):
         draw = self.draw
         columns = finder.every_column[None] if draw is None else draw.table(size.n_nodes)
         summands: Summands = self.mode.summands(shard)
-        rows = rooms.Rows(
+        rows = rooms.ShardRows(
             shard.codes,
             np.array(shard.skips),
             shard.cuts,

@@ -28,7 +28,7 @@ from costboost.shards.rows import Shard
 from costboost.trees.forest import Forest, join_forests
 
 Floats = NDArray[np.float64]
-Rows = NDArray[np.integer[Any]]
+Integers = NDArray[np.integer[Any]]
 
 RIDGES = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003)  # from much to little
 WIDEST = 2_000  # columns of the regression; it is left out where it had more
@@ -48,7 +48,7 @@ class LogOdds:
         return self.beta * margins + self.biases
 
 
-def fit_log_odds(margins: Floats, y: Rows, weights: Floats | None) -> LogOdds:
+def fit_log_odds(margins: Floats, y: Integers, weights: Floats | None) -> LogOdds:
     """Return the calibration of margins (n, J) by a temperature and biases drawn to 0."""
     n_outputs = margins.shape[1]
     blank = ClassCalibration("bias-corrected", max(n_outputs, 2), margins=True)
@@ -72,7 +72,7 @@ class Blend:
         )
 
 
-def best_share(one: Floats, other: Floats, y: Rows, weights: Floats | None) -> float:
+def best_share(one: Floats, other: Floats, y: Integers, weights: Floats | None) -> float:
     """Return the share of the other log odds (n, J) at which the mean of both has least log loss.
 
     The loss is convex. A penalty of `EVEN` rows draws the share to one half.
@@ -88,7 +88,7 @@ def best_share(one: Floats, other: Floats, y: Rows, weights: Floats | None) -> f
     return float(bracket.minimise(derivatives))
 
 
-def _along(at: Floats, way: Floats, y: Rows, w: Floats) -> tuple[float, float]:
+def _along(at: Floats, way: Floats, y: Integers, w: Floats) -> tuple[float, float]:
     """Return the first two derivatives of the log loss along a way, (n, J)."""
     if at.shape[1] == 1:
         p, d = expit(at[:, 0]), way[:, 0]
@@ -168,7 +168,7 @@ class AdditiveFolds:
         Of those margins.
     """
 
-    def __init__(self, trainer: Trainer, folds: Folds, used: Rows, basis: Basis) -> None:
+    def __init__(self, trainer: Trainer, folds: Folds, used: Integers, basis: Basis) -> None:
         self.trainer, self.basis, self.used = trainer, basis, used
         self.n_outputs = trainer.plan.n_outputs
         places = np.zeros(trainer.n_rows, dtype=np.intp)
@@ -212,18 +212,18 @@ class AdditiveFolds:
         with threadpool_limits(1, "blas"):
             return self.basis.forest(self._fit(np.arange(len(self.used)), self.ridge, None))
 
-    def blend(self, boosted: Floats, y: Rows, weights: Floats | None) -> Blend:
+    def blend(self, boosted: Floats, y: Integers, weights: Floats | None) -> Blend:
         """Return the blend with margins (n, J) of the same rows, by another model."""
         log_odds = fit_log_odds(boosted, y, weights)
         share = best_share(log_odds(boosted), self.log_odds(self.margins), y, weights)
         return Blend(share, log_odds, self.log_odds)
 
-    def _fit(self, places: Rows, ridge: float, start: Floats | None) -> Floats:
+    def _fit(self, places: Integers, ridge: float, start: Floats | None) -> Floats:
         rows = self.used[places]
         y, weights = self.trainer.y[rows], self._weights(rows)
         return fit_coefficients(self._columns[places], y, weights, self.n_outputs, ridge, start)
 
-    def _weights(self, rows: Rows) -> Floats | None:
+    def _weights(self, rows: Integers) -> Floats | None:
         weights = self.trainer.weights
         return None if weights is None else weights[rows]
 
@@ -241,7 +241,7 @@ def fit_additive(trainer: Trainer, folds: Folds) -> AdditiveFolds | None:
     return AdditiveFolds(trainer, folds, used, basis)
 
 
-def _log_loss(log_odds: Floats, y: Rows, weights: Floats | None) -> float:
+def _log_loss(log_odds: Floats, y: Integers, weights: Floats | None) -> float:
     if log_odds.shape[1] == 1:
         log_odds = np.concatenate([np.zeros_like(log_odds), log_odds], axis=1)
     losses = -log_softmax(log_odds, axis=1)[np.arange(len(y)), y]

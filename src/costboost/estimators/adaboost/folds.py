@@ -34,8 +34,8 @@ from costboost.shards.loading import RowData
 from costboost.trees.forest import Forest, ForestBuilder
 
 Floats = NDArray[np.float64]
-Rows = NDArray[np.integer[Any]]
-Train = Callable[[], Rows]
+Integers = NDArray[np.integer[Any]]
+Train = Callable[[], Integers]
 
 L2 = 0.02  # added to the curvature of a leaf
 MAX_STEP = 4.0  # of a leaf on the log-odds scale, as in `GradientBoostClassifier`
@@ -67,7 +67,7 @@ class Fold(ABC):
         The margins before the first round.
     """
 
-    def __init__(self, trainer: Trainer, train: Train, test: Rows, start: Floats) -> None:
+    def __init__(self, trainer: Trainer, train: Train, test: Integers, start: Floats) -> None:
         self.trainer, self.train, self.test, self.start = trainer, train, test, start
         self.rounds: list[Any] = []
         self._followed = trainer.table.follow(test, start)
@@ -148,7 +148,7 @@ class Fold(ABC):
 class GentleFold(Fold):
     """AdaBoost's loop."""
 
-    def __init__(self, trainer: Trainer, boosting: Boosting, train: Train, test: Rows) -> None:
+    def __init__(self, trainer: Trainer, boosting: Boosting, train: Train, test: Integers) -> None:
         super().__init__(trainer, train, test, np.zeros(boosting.n_outputs))
         self.boosting, self.shares = boosting, trainer.plan.discrete
 
@@ -166,7 +166,12 @@ class LogFold(Fold):
     """Gradient boosting by log loss."""
 
     def __init__(
-        self, trainer: Trainer, boosting: GradientBoosting, start: Floats, train: Train, test: Rows
+        self,
+        trainer: Trainer,
+        boosting: GradientBoosting,
+        start: Floats,
+        train: Train,
+        test: Integers,
     ) -> None:
         super().__init__(trainer, train, test, start)
         self.boosting = boosting
@@ -185,7 +190,7 @@ class Opener:
     trainer: Trainer
     stack: ExitStack
 
-    def open(self, train: Train, test: Rows) -> Fold:
+    def open(self, train: Train, test: Integers) -> Fold:
         """Return the fold that trains on some rows and leaves others out."""
         if self.trainer.plan.log_loss:
             descent, start = self.stack.enter_context(_open_log(self.trainer, train))
@@ -217,7 +222,7 @@ def _open_log(trainer: Trainer, train: Train) -> Iterator[tuple[GradientBoosting
         yield GradientBoosting(cut, loss, learner, setting, start), start
 
 
-def _open_rows(trainer: Trainer, rows: Rows, n_outputs: int) -> AbstractContextManager[Any]:
+def _open_rows(trainer: Trainer, rows: Integers, n_outputs: int) -> AbstractContextManager[Any]:
     weights = None if trainer.weights is None else trainer.weights[rows]
     data = RowData(trainer.y[rows], weights, trainer.costs[rows])
     shards: AbstractContextManager[Any] = trainer.table.open(GradientLoader(data, n_outputs), rows)

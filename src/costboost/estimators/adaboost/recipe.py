@@ -47,7 +47,7 @@ from costboost.shards.layout import blocks_of
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
-Rows = NDArray[np.integer[Any]]
+Integers = NDArray[np.integer[Any]]
 
 STEP = 10  # rounds between two looks at the rows left out
 DOUBT = 0.5  # standard errors by which a later look may be worse than the best
@@ -179,11 +179,11 @@ class Race:
             self._decisions.note(answers, by_cost=trainer.plan.metric == "cost")
         return answers
 
-    def _decide(self, proba: Floats) -> Rows:
+    def _decide(self, proba: Floats) -> Integers:
         """Return the numbers of the cheapest actions; rows go by blocks, to save memory."""
         assert self.costs.actions is not None
         few = len(self.costs.actions) <= 256
-        decided: Rows = np.empty(len(proba), np.uint8 if few else np.intp)
+        decided: Integers = np.empty(len(proba), np.uint8 if few else np.intp)
         for rows in blocks_of(len(proba)):
             decided[rows] = self.costs[rows].decide(proba[rows], encoded=True)
         return decided
@@ -299,7 +299,7 @@ def train_in_step(
     return scores, OutOfFold(race.watch.looks, race.watch.costs, train_costs)
 
 
-def _entropy(y: Rows, weights: Floats | None) -> float:
+def _entropy(y: Integers, weights: Floats | None) -> float:
     """Return the log loss of the best constant answer."""
     counts = np.bincount(y, None if weights is None else weights / weights.max())
     shares = counts[counts > 0] / counts.sum()
@@ -308,7 +308,7 @@ def _entropy(y: Rows, weights: Floats | None) -> float:
 
 def _train_alike(
     trainer: Trainer,
-    rows: Rows,
+    rows: Integers,
     n_rounds: int,
     calibration: ClassCalibration,
     part: AdditivePart | None,
