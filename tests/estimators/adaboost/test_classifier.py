@@ -318,3 +318,13 @@ def test_as_many_classes_as_a_byte_can_number(by_row):
     prices = np.where(y[:, None] == np.arange(256), 0.0, 1.0 + np.arange(256) / 256)
     model = plain("csb2", 1, max_depth=8).fit(X, y, costs=Costs.of_rows(prices) if by_row else None)
     assert_array_equal(model.predict(X), y)
+
+
+@pytest.mark.parametrize("unit", [1 / 300, 1e-6, 1e-300])
+def test_calibrated_probabilities_know_no_unit_of_small_weights(unit):
+    X, y = problem()
+    model = CostBoostClassifier("adamec", 10, random_state=0)
+    expected = clone(model).fit(X, y).predict_proba(X)
+    assert np.ptp(expected[:, 1]) > 0.5
+    weights = np.full(len(y), unit)
+    assert_allclose(model.fit(X, y, sample_weight=weights).predict_proba(X), expected, rtol=1e-9)

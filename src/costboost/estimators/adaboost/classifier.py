@@ -320,7 +320,8 @@ class CostBoostClassifier(
             Or a `ParquetTable`, which holds y, weights and costs itself.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
-            Rows of weight 0 are as good as absent.
+            Rows of weight 0 are as good as absent, a row of weight 3 is three. Weights below 1 may
+            have any unit: calibration counts them as Kish's effective number of rows.
         costs : None, dict, array-like of shape (K, K) or Costs, default=None
             What each mistake costs, constant, by column or per row; overrides the constructor's.
             The default, "adaboost" and "adamec" do not train on costs: these change none of their
