@@ -355,8 +355,9 @@ class Costs(Makers):
 
         Elkan (2001), for the full matrix: with ``a = C_FP - C_TN``, the extra cost of a wrong
         positive, and ``b = C_FN - C_TP``, that of a wrong negative, the positive answer is cheaper
-        if and only if ``p (a + b) > a``. Where ``a + b > 0`` the threshold is ``a / (a + b)``; it
-        may lie outside [0, 1], and one answer is then always the cheaper. Otherwise it is
+        if and only if ``p (a + b) > a``. Where ``a + b > 0`` the threshold is ``a / (a + b)``,
+        never rounded up to 0 or 1, so that `decide` answers what is certain; it may lie outside
+        [0, 1], and one answer is then always the cheaper. Otherwise it is
 
         - ``inf`` where ``a >= 0 >= b``: the positive answer is never cheaper;
         - ``-inf`` where ``a < 0 <= b``: the positive answer is never dearer;
