@@ -110,6 +110,16 @@ def test_brier_satisfies_its_score_equations():
     assert abs(slope @ s) < 1e-6
 
 
+@pytest.mark.parametrize("name", ["sigmoid", "sigmoid-brier"])
+def test_a_map_that_must_not_fall_is_constant_where_scores_mislead(name):
+    s, y, w = sample(7)
+    held = blank(name).fit(-s, y, w, rising=True)
+    assert blank(name).fit(-s, y, w).A > 0
+    assert held.A == 0
+    assert_allclose(held.predict(s), np.average(naive.platt_targets(y, w), weights=w), rtol=1e-12)
+    assert blank(name).fit(s, y, w, rising=True) == blank(name).fit(s, y, w)
+
+
 def test_beta_is_the_identity_at_one_one_zero():  # invariant 47
     p = np.linspace(0.001, 0.999, 101)
     np.testing.assert_allclose(Beta(1, 1, 0).predict(p), p, rtol=1e-12)

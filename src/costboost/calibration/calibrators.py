@@ -7,7 +7,7 @@ the plain link: ``Beta()`` is the identity, ``Sigmoid()`` the logistic function.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -106,7 +106,8 @@ class Sigmoid:
     The targets are Platt's smoothed ones, ``(N+ + 1) / (N+ + 2)`` and ``1 / (N- + 2)`` with
     weighted counts (`row_counts`), so that A and B are finite for separable scores. At the solution
     ``sum w (p - t) = 0`` and ``sum w s (p - t) = 0``. A is negative for a useful score. Constant
-    scores give A = 0 and the mean of the targets, which is the prior drawn towards one half.
+    scores give A = 0 and the mean of the targets, which is the prior drawn towards one half; so do
+    misleading ones where the map must not fall (``rising=True``).
 
     References
     ----------
@@ -124,12 +125,24 @@ class Sigmoid:
     B: float = 0.0
 
     def fit(
-        self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self,
+        scores: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        rising: bool = False,
     ) -> Sigmoid:
         """Return the map fitted to scores ``(n,)`` and labels y in {0, 1}."""
         s, t, w = _rows(scores, y, sample_weight)
-        slopes, intercept = logistic(s[:, None], _platt_targets(t, w), w, ridge=0.0)
+        targets = _platt_targets(t, w)
+        slopes, intercept = logistic(s[:, None], targets, w, ridge=0.0)
+        if rising and slopes[0] < 0:
+            return self._constant(targets, w)
         return replace(self, A=-float(slopes[0]), B=-intercept)
+
+    def _constant(self, targets: Floats, w: Floats) -> Self:
+        """Return the best map without a slope, by either error."""
+        return replace(self, A=0.0, B=-float(logit(share(targets, w))))
 
     def predict(self, scores: ArrayLike) -> Floats:
         """Return the probability of the positive class, ``(n,)``."""
@@ -156,7 +169,12 @@ class SigmoidBrier(Sigmoid):
     """
 
     def fit(
-        self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self,
+        scores: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        rising: bool = False,
     ) -> SigmoidBrier:
         """Return the map fitted to scores ``(n,)`` and labels y in {0, 1}."""
         s, t, w = _rows(scores, y, sample_weight)
@@ -175,6 +193,8 @@ class SigmoidBrier(Sigmoid):
             gtol=1e-14,
         ).x
         slope = float(found[0] * scale[0])
+        if rising and slope > 0:
+            return self._constant(targets, w)
         return replace(self, A=slope, B=float(found[1]) - slope * float(centre[0]))
 
 

@@ -40,8 +40,6 @@ class Plan(TrainingPlan):
     setting : Setting
     discrete : bool
         Whether scores are shares of votes.
-    monotone : int8 array of shape (n_features,) or None
-        Which way the margin goes with each column.
     in_step : bool
         Whether the folds are trained in step (`recipe.py`).
     log_loss : bool
@@ -57,7 +55,6 @@ class Plan(TrainingPlan):
     min_weight_leaf: float
     subsample: float
     laplace: bool
-    monotone: NDArray[np.int8] | None
     discrete: bool
     in_step: bool
     log_loss: bool
