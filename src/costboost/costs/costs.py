@@ -20,6 +20,7 @@ from costboost.costs import binding, deferring, pricing, reading, tables
 from costboost.costs.makers import Makers, undoubted
 from costboost.costs.state import packed, unpacked
 from costboost.inputs.arrays import FloatArray, read_weights
+from costboost.inputs.checks import plain_labels
 
 __all__ = ["Costs", "as_costs"]
 
@@ -239,7 +240,9 @@ class Costs(Makers):
         """Return these costs, bound to the labels that occur if they know none yet."""
         if encoded or self._state.classes is not None:
             return self
-        return self.bind(np.unique(np.concatenate([np.asarray(part) for part in labels])))
+        named = zip(labels, ("y", "predicted"), strict=False)
+        parts = [plain_labels(np.asarray(part), name) for part, name in named]
+        return self.bind(np.unique(np.concatenate(parts)))
 
     def of_errors(
         self,
