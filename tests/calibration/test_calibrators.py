@@ -18,12 +18,14 @@ from calibration_cases import NAMES, class_scores, sample, seeds
 from costboost.calibration import (
     CALIBRATORS,
     Beta,
+    BiasCorrected,
     ClassBiases,
     Isotonic,
     Sigmoid,
     SigmoidBrier,
     Temperature,
 )
+from costboost.calibration.calibrators import row_counts
 from costboost.costs import Costs
 from naive import calibration as naive
 
@@ -106,6 +108,16 @@ def test_brier_satisfies_its_score_equations():
     slope = w * (p - naive.platt_targets(y, w)) * p * (1 - p)
     assert abs(slope.sum()) < 1e-6
     assert abs(slope @ s) < 1e-6
+
+
+@pytest.mark.parametrize("name", ["sigmoid", "sigmoid-brier"])
+def test_a_map_that_must_not_fall_is_constant_where_scores_mislead(name):
+    s, y, w = sample(7)
+    held = blank(name).fit(-s, y, w, rising=True)
+    assert blank(name).fit(-s, y, w).A > 0
+    assert held.A == 0
+    assert_allclose(held.predict(s), np.average(naive.platt_targets(y, w), weights=w), rtol=1e-12)
+    assert blank(name).fit(s, y, w, rising=True) == blank(name).fit(s, y, w)
 
 
 def test_beta_is_the_identity_at_one_one_zero():  # invariant 47
@@ -203,6 +215,51 @@ def test_weights_are_copies_and_zero_is_absence(name, seed):
     by_weight = blank(name).fit(s, y, w).predict(s)
     by_copies = blank(name).fit(s[rows], y[rows]).predict(s)
     np.testing.assert_allclose(by_weight, by_copies, atol=1e-6)
+
+
+UNITS = [1 / 40, 1e-6, 1e-300]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("name", NAMES)
+def test_weights_below_one_have_no_unit(name, unit):
+    s, y, w = sample(4, 40)
+    s, w = expit(s), w / 3
+    even = blank(name).fit(s, y, np.full(40, unit)).predict(s)
+    assert_allclose(even, blank(name).fit(s, y).predict(s), rtol=1e-9)
+    fitted = blank(name).fit(s, y, w).predict(s)
+    assert_allclose(blank(name).fit(s, y, w * unit).predict(s), fitted, rtol=1e-9)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_weights_below_one_have_no_unit_for_more_classes(unit):
+    s, y = class_scores(40)
+    fitted = ClassBiases(margins=True).fit(s, y)
+    small = ClassBiases(margins=True).fit(s, y, np.full(40, unit))
+    assert_allclose([small.beta, *small.biases], [fitted.beta, *fitted.biases], rtol=1e-9)
+
+
+@settings(deadline=None)
+@given(seed=seeds, top=st.sampled_from([1e-6, 0.1, 1.0, 1.5, 3.0, 1e6]))
+def test_row_counts_against_naive(seed, top):
+    w = top * np.random.default_rng(seed).uniform(0.01, 1, 30)
+    assert_allclose(row_counts(w), naive.row_counts(w), rtol=1e-12)
+    assert row_counts(w).sum() >= w.sum() * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("w", [np.ones(5), np.array([1.0, 2, 3]), np.full(4, 1e6), [1e300, 1e-300]])
+def test_weights_of_one_and_more_are_the_counts_themselves(w):
+    np.testing.assert_array_equal(row_counts(np.asarray(w)), w)
+
+
+def test_small_weights_shrink_by_effective_rows():
+    s, y, w = sample(6)
+    w = (w + 1) / 1000  # which sum to less than 1: Kish's number of rows is about 160
+    fitted = Sigmoid().fit(s, y, w)
+    assert_allclose([fitted.A, fitted.B], naive.platt(s, y, w), atol=1e-5)
+    n = (w.sum() ** 2 / (w @ w)) / w.sum()
+    shifted, expected = (BiasCorrected(margins=True).fit(s, y, v).bias for v in (w, n * w))
+    assert shifted == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -165,3 +165,11 @@ def test_scores_that_are_probabilities_are_left_alone_or_refused():
     assert_allclose(ClassCalibration(None, 2).predict([0.25]), [[0.75, 0.25]])
     with pytest.raises(ValueError, match="finite"):
         kept.predict([[np.nan, 0.5, 0.5]])
+
+
+@pytest.mark.parametrize("method", NAMES)
+def test_maps_that_must_not_fall_do_not(method):
+    s, y, w = sample(3)
+    s = expit(-s)  # worse than chance
+    p = ClassCalibration(method, 2).fit(s, y, w, rising=True).predict(s)[:, 1]
+    assert np.diff(p[np.argsort(s)]).min() >= 0

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from costboost import CostBoostClassifier
 from costboost.costs import Costs, as_costs
 from costboost.inputs.arrays import check_encoded
 from costs_cases import LOAN, SQUARE
@@ -116,3 +117,17 @@ def test_as_costs_forms():
 def test_misuse_says_what_to_do(build, message):
     with pytest.raises(ValueError, match=message):
         build()
+
+
+@pytest.mark.parametrize("name", ["y", "predicted"])
+@pytest.mark.parametrize("labels", [[0, 1, 0, None], [0, 1, 0, np.nan], ["a", "b", "a", None]])
+def test_missing_labels_are_refused_as_fit_refuses_them(labels, name):
+    given = {"y": labels[:1] * 4, "predicted": labels[:1] * 4, name: labels}
+    told = rf"^Input {name} contains NaN or None: row 3 has the label {labels[3]}\. Drop such rows"
+    with pytest.raises(ValueError, match=told):
+        Costs(1, 2).total(**given)
+    with pytest.raises(ValueError, match=told):
+        Costs.from_matrix(SQUARE).of_decisions(**given)
+    if name == "y":
+        with pytest.raises(ValueError, match=told):
+            CostBoostClassifier().fit(np.zeros((4, 1)), np.array(labels, dtype=object))

@@ -115,3 +115,17 @@ def test_what_cannot_defer_says_why():
     rows = Costs(fp=1, fn=[1, 2]).bind([0, 1])
     with pytest.raises(ValueError, match="2 rows"):
         rows.with_defer([1, 2, 3])
+
+
+def test_the_largest_price_of_deferring_and_a_negative_one():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
+    model = CostBoostClassifier("adamec", 5, random_state=0).fit(X, y)
+    assert model.decide(X, defer=1e300).counts["defer"] == 0
+    everywhere = Costs(1e300, 1e300)
+    assert sum(model.decide(X, costs=everywhere, defer=1e300).counts.values()) == len(X)
+    with pytest.raises(ValueError, match=r"price is -1, .*make the costs with benefits=True"):
+        model.decide(X, defer=-1)
+    paid = model.decide(X, costs=Costs(1, 1, benefits=True), defer=-1)
+    assert paid.counts["defer"] == len(X)

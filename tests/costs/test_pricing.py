@@ -1,5 +1,7 @@
 """Costs: the arithmetic against loops, ties, extreme prices, and what is decided."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -151,6 +153,62 @@ def test_a_probability_equal_to_the_threshold_is_not_positive():
     above = np.nextafter(t, 2)
     assert not at.any()
     assert costs.decide(np.column_stack([1 - above, above])).all()
+
+
+SIZES = st.one_of(st.just(0.0), st.floats(-300, 299.9).map(lambda e: 10.0**e))
+SIGNED = st.tuples(SIZES, st.sampled_from([1, 1, 1, -1])).map(lambda pair: pair[0] * pair[1])
+SMALL = st.one_of(st.floats(0, 1), st.floats(-320, 0).map(lambda e: 10.0**e))
+CHANCES = st.one_of(st.sampled_from([0.0, 1.0]), SMALL, SMALL.map(lambda p: 1.0 - p))
+
+
+@given(SIGNED, SIGNED, CHANCES, st.booleans())
+@settings(max_examples=2000, deadline=None)
+def test_decisions_of_two_classes_are_those_of_exact_arithmetic(fp, fn, p, nearby):
+    if not (fp or fn):
+        return
+    costs = Costs(fp, fn, benefits=True).bind([0, 1])
+    a, b = Fraction(fp), Fraction(fn)
+    at = a / (a + b) if a + b else Fraction(2)
+    if nearby and 0 < at < 1:
+        p = min(float(at * (1 + Fraction(1, 2**48))), 1.0)
+    decided = bool(costs.decide([[1 - p, p]])[0])
+    if a < 0 == b:
+        assert decided  # documented: never dearer, ties included
+    elif p in (0.0, 1.0) or abs(p - at) > abs(at) / 2**51 + Fraction(5e-324):
+        assert decided == (Fraction(p) * (a + b) > a)
+    else:  # closer than numbers tell
+        assert decided == (p < fp / (fp + fn) if fp < 0 else p > costs.thresholds())
+
+
+@pytest.mark.parametrize("ratio", [1e15, 1e16, 1e17, 1e300])
+@pytest.mark.parametrize("positive", [0, 1])
+def test_what_is_certain_is_answered_at_any_ratio(ratio, positive):
+    for fp, fn in ((ratio, 1), (1, ratio), (ratio, 1 / ratio), (1 / ratio, ratio)):
+        costs = Costs(fp, fn, positive=positive).bind([0, 1])
+        proba = np.array([[0.0, 1.0], [1.0, 0.0]])
+        assert costs.decide(proba).tolist() == costs.expected(proba).argmin(axis=1).tolist()
+        assert costs.decide(proba).tolist() == [1, 0]
+        assert (proba[:, 1] > costs.second_thresholds()).tolist() == [True, False]
+        assert costs.with_positive(positive).thresholds() < 1
+
+
+@pytest.mark.parametrize("positive", [0, 1])
+def test_wrong_answers_that_are_hardly_cheaper_than_right_ones(positive):
+    proba = np.array([[0.0, 1.0], [1.0, 0.0]])
+    for fp, fn in ((-1e-300, 1e300), (-1, 1e17), (1e300, -1e-300), (1e17, -1)):
+        costs = Costs(fp, fn, positive=positive, benefits=True).bind([0, 1])
+        answer = positive if fp < 0 else 1 - positive  # the cheaper one whatever is true
+        assert costs.decide(proba).tolist() == [answer, answer]
+        assert (proba[:, 1] > costs.second_thresholds()).tolist() == [bool(answer)] * 2
+    both = Costs(-1e-300, -1e300, positive=positive, benefits=True).bind([0, 1])
+    assert both.decide(proba).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("small", [1e-20, 1e-250, 3e-300])
+def test_small_costs_beside_large_ones_keep_their_digits(small):
+    costs = Costs(1e300, small).bind([0, 1])
+    assert costs.expected([[0.0, 1.0], [1.0, 0.0]]).tolist() == [[small, 0.0], [0.0, 1e300]]
+    assert costs.expected([[0.25, 0.75]]).tolist() == [[0.75 * small, 0.25 * 1e300]]
 
 
 def test_a_rows_decision_does_not_depend_on_the_rows_around_it():

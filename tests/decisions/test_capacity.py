@@ -181,6 +181,9 @@ def test_wrong_capacities_are_refused(capacity, message):
 def test_wrong_tables_are_refused():
     with pytest.raises(ValueError, match="finite"):
         allocate([[1.0, np.nan]], {1: 1})
+    with pytest.raises(ValueError, match=r"row 1: expected\[0\] is 1.01e\+300; values beyond"):
+        allocate([[1.0, 2.0], [1.01e300, 1.0]], {1: 1})
+    assert allocate([[1e300 * (1 + 1e-15), 1.0]], {}).expected_cost == 1.0
     with pytest.raises(ValueError, match="shape"):
         allocate([1.0, 2.0], {1: 1})
     with pytest.raises(ValueError, match="2 actions were named"):

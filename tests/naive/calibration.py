@@ -1,11 +1,20 @@
 """Calibration again, slow and obvious: one loop per sum, general-purpose minimisers."""
 
+import math
+
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 
 
+def row_counts(w):
+    """Weights as numbers of rows: in their own unit, or in the one that has Kish's sum."""
+    total, squares = math.fsum(w), math.fsum(x * x for x in w)
+    return np.array([x * max(1.0, total / squares) for x in w])
+
+
 def platt_targets(y, w):
     """Platt 1999, section 2.2, for labels in {0, 1}."""
+    w = row_counts(w)
     n_pos = sum(w[i] for i in range(len(y)) if y[i] == 1)
     n_neg = sum(w[i] for i in range(len(y)) if y[i] == 0)
     return np.array([(n_pos + 1) / (n_pos + 2) if k == 1 else 1 / (n_neg + 2) for k in y])

@@ -13,8 +13,9 @@ or ``(n, K)`` with one column per class. Three layers, each usable alone:
    that an estimator can cut folds on codes it binned once.
 
 Rows count by ``sample_weight`` and never by cost: a calibrated probability is a natural frequency,
-and prices enter afterwards. Rows of weight zero are as good as absent. Constant scores say nothing,
-and give the prior.
+and prices enter afterwards. Rows of weight zero are as good as absent, a row of weight 3 is three,
+and weights below 1 may have any unit (`calibrators.row_counts`). Constant scores say nothing, and
+give the prior.
 """
 
 from costboost.calibration._classes import ClassCalibration

@@ -13,6 +13,7 @@ from costboost.calibration.calibrators import (
     Beta,
     BiasCorrected,
     ClassBiases,
+    Sigmoid,
     Temperature,
     finite,
     unit_interval,
@@ -80,9 +81,17 @@ class ClassCalibration:
         return self.kind in (Temperature, ClassBiases)
 
     def fit(
-        self, scores: ArrayLike, codes: ArrayLike, sample_weight: ArrayLike | None = None
+        self,
+        scores: ArrayLike,
+        codes: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        rising: bool = False,
     ) -> ClassCalibration:
-        """Return the map fitted to scores ``(n,)`` or ``(n, K)`` and class numbers 0 .. K - 1."""
+        """Return the map fitted to scores ``(n,)`` or ``(n, K)`` and class numbers 0 .. K - 1.
+
+        ``rising`` keeps maps from falling that could: those of Platt's kind, all others do not.
+        """
         columns, y = self._columns(scores), np.asarray(codes)
         kind = self.kind
         if kind is None or self.n_classes == 1:
@@ -91,8 +100,10 @@ class ClassCalibration:
         if self.joint:
             return replace(self, calibrators=(blank.fit(columns, y, sample_weight),))
         first = 1 if self.n_classes == 2 else 0
+        how = {"rising": rising} if isinstance(blank, Sigmoid) else {}
         fitted = (
-            blank.fit(column, y == first + k, sample_weight) for k, column in enumerate(columns.T)
+            blank.fit(column, y == first + k, sample_weight, **how)
+            for k, column in enumerate(columns.T)
         )
         return replace(self, calibrators=tuple(fitted))
 

@@ -64,6 +64,7 @@ def calibrate_folds(
     groups: ArrayLike | None = None,
     copies: NDArray[np.intp] | None = None,
     sample_weight: ArrayLike | None = None,
+    rising: bool = False,
     ensemble: bool = True,
     random_state: int | np.random.RandomState | None = None,
     n_jobs: int | None = None,
@@ -96,6 +97,8 @@ def calibrate_folds(
         Copies of a row are never on both sides; as in `calibration_splits`.
     sample_weight : array-like of shape (n_samples,), optional
         How much each row counts in the calibration.
+    rising : bool, default=False
+        Whether probabilities must not fall with scores, as in `ClassCalibration.fit`.
     ensemble : bool, default=True
         True averages the calibrated models of the folds. False trains one model on all the rows
         and calibrates it by the scores that the folds gave to the rows they left out.
@@ -152,7 +155,8 @@ def calibrate_folds(
 
     def fitted(scores: Floats, rows: Ints) -> ClassCalibration:
         w = np.ones(len(rows)) if sample_weight is None else np.asarray(sample_weight)[rows]
-        return blank.fit(scores, labels[rows].astype(np.intp), w.astype(np.float64, copy=False))
+        y, w = labels[rows].astype(np.intp), w.astype(np.float64, copy=False)
+        return blank.fit(scores, y, w, rising=rising)
 
     if ensemble or is_share(cv) or cut_short:
         maps = (fitted(score, test) for score, test in zip(scores, tests, strict=True))

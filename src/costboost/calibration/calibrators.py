@@ -7,7 +7,7 @@ the plain link: ``Beta()`` is the identity, ``Sigmoid()`` the logistic function.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -75,10 +75,27 @@ def finite(scores: ArrayLike, *, columns: bool = False) -> Floats:
     return s
 
 
+def row_counts(w: Floats) -> Floats:
+    """Return how many rows each row counts for, where weights are set against numbers of rows.
+
+    A row of weight 3 is three rows, so weights of 1 and more are the counts. Weights below 1 have
+    some other unit: those that sum to 1 are not one row. All are multiplied by
+    ``max(1, sum w / sum w^2)``, by which small ones add up to Kish's effective number of rows,
+    ``(sum w)^2 / sum w^2``, whatever their unit.
+    """
+    if w.min() >= 1.0:
+        return w
+    top = w.max()
+    shares = w / top  # whose squares stay in range
+    effective = shares.sum() / (shares @ shares)
+    return w if effective <= top else shares * effective
+
+
 def _platt_targets(y: Ints, w: Floats) -> Floats:
     """(N+ + 1) / (N+ + 2) for positives, 1 / (N- + 2) for negatives: Platt 1999, section 2.2."""
+    n = row_counts(w)
     with np.errstate(over="ignore"):
-        positives, negatives = (min(float(w[y == side].sum()), LARGEST_COUNT) for side in (1, 0))
+        positives, negatives = (min(float(n[y == side].sum()), LARGEST_COUNT) for side in (1, 0))
     return np.where(y == 1, (positives + 1) / (positives + 2), 1 / (negatives + 2))
 
 
@@ -87,9 +104,10 @@ class Sigmoid:
     """Platt scaling: ``p = 1 / (1 + exp(A s + B))``, fitted by cross-entropy.
 
     The targets are Platt's smoothed ones, ``(N+ + 1) / (N+ + 2)`` and ``1 / (N- + 2)`` with
-    weighted counts, so that A and B are finite for separable scores. At the solution
+    weighted counts (`row_counts`), so that A and B are finite for separable scores. At the solution
     ``sum w (p - t) = 0`` and ``sum w s (p - t) = 0``. A is negative for a useful score. Constant
-    scores give A = 0 and the mean of the targets, which is the prior drawn towards one half.
+    scores give A = 0 and the mean of the targets, which is the prior drawn towards one half; so do
+    misleading ones where the map must not fall (``rising=True``).
 
     References
     ----------
@@ -107,12 +125,24 @@ class Sigmoid:
     B: float = 0.0
 
     def fit(
-        self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self,
+        scores: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        rising: bool = False,
     ) -> Sigmoid:
         """Return the map fitted to scores ``(n,)`` and labels y in {0, 1}."""
         s, t, w = _rows(scores, y, sample_weight)
-        slopes, intercept = logistic(s[:, None], _platt_targets(t, w), w, ridge=0.0)
+        targets = _platt_targets(t, w)
+        slopes, intercept = logistic(s[:, None], targets, w, ridge=0.0)
+        if rising and slopes[0] < 0:
+            return self._constant(targets, w)
         return replace(self, A=-float(slopes[0]), B=-intercept)
+
+    def _constant(self, targets: Floats, w: Floats) -> Self:
+        """Return the best map without a slope, by either error."""
+        return replace(self, A=0.0, B=-float(logit(share(targets, w))))
 
     def predict(self, scores: ArrayLike) -> Floats:
         """Return the probability of the positive class, ``(n,)``."""
@@ -139,7 +169,12 @@ class SigmoidBrier(Sigmoid):
     """
 
     def fit(
-        self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self,
+        scores: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        rising: bool = False,
     ) -> SigmoidBrier:
         """Return the map fitted to scores ``(n,)`` and labels y in {0, 1}."""
         s, t, w = _rows(scores, y, sample_weight)
@@ -158,6 +193,8 @@ class SigmoidBrier(Sigmoid):
             gtol=1e-14,
         ).x
         slope = float(found[0] * scale[0])
+        if rising and slope > 0:
+            return self._constant(targets, w)
         return replace(self, A=slope, B=float(found[1]) - slope * float(centre[0]))
 
 
@@ -401,7 +438,7 @@ class BiasCorrected:
             return prior
         unit = _size(logits[:, None], w)
         with np.errstate(over="ignore"):
-            count = min(max(float(w.sum()), 1.0 / LARGEST_COUNT), LARGEST_COUNT)
+            count = min(float(row_counts(w).sum()), LARGEST_COUNT)
         penalty = np.array([RIDGE, BIAS_RIDGE / count])
         w = w / w.max() / (w / w.max()).sum()
         beta, bias = minimise((logits / unit)[:, None], t, w, penalty, np.zeros(2))
@@ -468,7 +505,7 @@ class ClassBiases:
             return replace(self, beta=0.0, biases=tuple(prior.tolist()))
         unit = _size(logits, w)
         with np.errstate(over="ignore"):
-            count = min(max(float(w.sum()), 1.0 / LARGEST_COUNT), LARGEST_COUNT)
+            count = min(float(row_counts(w).sum()), LARGEST_COUNT)
         seen = np.flatnonzero(shares > 0)
         penalty = np.append(RIDGE, np.full(len(seen), BIAS_RIDGE / count))
         w = w / w.max() / (w / w.max()).sum()

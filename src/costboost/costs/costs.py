@@ -20,6 +20,7 @@ from costboost.costs import binding, deferring, pricing, reading, tables
 from costboost.costs.makers import Makers, undoubted
 from costboost.costs.state import packed, unpacked
 from costboost.inputs.arrays import FloatArray, read_weights
+from costboost.inputs.checks import plain_labels
 
 __all__ = ["Costs", "as_costs"]
 
@@ -239,7 +240,9 @@ class Costs(Makers):
         """Return these costs, bound to the labels that occur if they know none yet."""
         if encoded or self._state.classes is not None:
             return self
-        return self.bind(np.unique(np.concatenate([np.asarray(part) for part in labels])))
+        named = zip(labels, ("y", "predicted"), strict=False)
+        parts = [plain_labels(np.asarray(part), name) for part, name in named]
+        return self.bind(np.unique(np.concatenate(parts)))
 
     def of_errors(
         self,
@@ -355,8 +358,9 @@ class Costs(Makers):
 
         Elkan (2001), for the full matrix: with ``a = C_FP - C_TN``, the extra cost of a wrong
         positive, and ``b = C_FN - C_TP``, that of a wrong negative, the positive answer is cheaper
-        if and only if ``p (a + b) > a``. Where ``a + b > 0`` the threshold is ``a / (a + b)``; it
-        may lie outside [0, 1], and one answer is then always the cheaper. Otherwise it is
+        if and only if ``p (a + b) > a``. Where ``a + b > 0`` the threshold is ``a / (a + b)``,
+        never rounded up to 0 or 1, so that `decide` answers what is certain; it may lie outside
+        [0, 1], and one answer is then always the cheaper. Otherwise it is
 
         - ``inf`` where ``a >= 0 >= b``: the positive answer is never cheaper;
         - ``-inf`` where ``a < 0 <= b``: the positive answer is never dearer;

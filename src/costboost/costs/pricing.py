@@ -28,6 +28,10 @@ __all__ = [
     "thresholds",
 ]
 
+_HIGH = 1000  # 2 to this is beyond every cost, and expected costs stay in range
+_LEAST = float(np.nextafter(0.0, 1.0))
+_BELOW_ONE = float(np.nextafter(1.0, 0.0))
+
 
 def of_class(state: State, k: int) -> Columns:
     """Return the price of each action given the truth k, of shape () where rows share it."""
@@ -126,8 +130,9 @@ def expected(state: State, proba: ArrayLike) -> FloatArray:
 def _scaled_expected(state: State, proba: ArrayLike) -> tuple[FloatArray, NDArray[np.intc]]:
     """Return expected costs, shape (A, n), over a power of two per row, and its exponent.
 
-    Small costs times small probabilities would be lost to underflow; a power of two loses
-    nothing. Sums run cell by cell, so a row's result does not depend on the rows around it.
+    Small costs times small probabilities would be lost to underflow; a power of two that lifts the
+    largest cost to `_HIGH` loses nothing. Sums run cell by cell, so a row's result does not depend
+    on the rows around it.
     """
     _refuse_answers(state, "Expected costs")
     columns = np.ascontiguousarray(read_proba(proba, state.k).T)
@@ -142,11 +147,14 @@ def _scaled_expected(state: State, proba: ArrayLike) -> tuple[FloatArray, NDArra
 
 
 def _exponents(columns: Columns) -> NDArray[np.intc]:
-    """Return the binary exponent of each row's largest cost, 0 if none is extreme."""
+    """Return how far the exponent of each row's largest cost is above `_HIGH`; 0: none is extreme.
+
+    Lowered to 1, costs that are 300 decades smaller would lose their digits.
+    """
     largest = reduce(np.maximum, (np.abs(c) for c in columns))
     exponents = np.asarray(np.frexp(largest)[1])
     is_extreme = np.abs(exponents).max(initial=0) > 256
-    return exponents if is_extreme else np.zeros((), dtype=np.intc)
+    return exponents - np.intc(_HIGH) if is_extreme else np.zeros((), dtype=np.intc)
 
 
 def _refuse_answers(state: State, what: str) -> None:
@@ -163,10 +171,16 @@ def _refuse_answers(state: State, what: str) -> None:
 def thresholds(state: State) -> FloatArray:
     """Return Elkan's threshold per row; see `costboost.costs.Costs.thresholds`."""
     a, b = _extra_costs(state)
+    # A threshold below 0 or 1 is not rounded to it: what is certain is answered.
+    below = np.select([a < 0, b > 0], [-_LEAST, _BELOW_ONE], np.inf)
+    return np.asarray(np.minimum(_rounded_thresholds(a, b), below))
+
+
+def _rounded_thresholds(a: FloatArray, b: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = a / (a + b)
     one_sided = np.where(a >= 0, np.inf, np.where(b >= 0, -np.inf, np.nan))
-    return np.asarray(np.where(a + b > 0, ratio, one_sided))
+    return np.where(a + b > 0, ratio, one_sided)
 
 
 def second_thresholds(state: State) -> FloatArray:
@@ -178,8 +192,10 @@ def second_thresholds(state: State) -> FloatArray:
     own = thresholds(state)
     if state.positive_code == 1:
         return own
-    second = thresholds(state._replace(positive=None, classes=None))
-    return np.asarray(np.where(np.isinf(own), -own, np.nextafter(second, -np.inf)))
+    a, b = _extra_costs(state)
+    second = np.nextafter(_rounded_thresholds(b, a), -np.inf)
+    second = np.maximum(second, np.select([a < 0, b > 0], [1.0, 0.0], -np.inf))
+    return np.asarray(np.where(np.isinf(own), -own, second))
 
 
 def _extra_costs(state: State) -> tuple[FloatArray, FloatArray]:
@@ -208,5 +224,5 @@ def decide(state: State, proba: ArrayLike) -> IntArray:
     check_rows(state, p.size, "proba has")
     reverse = (a < 0) & (b < 0)
     total = np.where(reverse, a + b, 1.0)
-    is_positive = np.where(reverse, p < a / total, p > thresholds(state))
+    is_positive = np.where(reverse, p < np.maximum(a / total, _LEAST), p > thresholds(state))
     return np.where(is_positive, pos, 1 - pos)

@@ -198,11 +198,13 @@ def _classes_of_actions(prices: Mapping[Any, Any]) -> list[Any]:
         )
     first, classes = next(iter(priced.items()))
     for action, labels in priced.items():
-        if set(labels) != set(classes) or len(labels) < 2:
+        if set(labels) != set(classes):
             raise ValueError(
                 f"The action {action!r} has prices for {labels}, and {first!r} for {classes}: give "
-                "every action a price for each class, two classes at least."
+                "every action a price for each class."
             )
+    if len(classes) < 2:
+        raise ValueError(f"Actions have prices for {classes}: give them for two classes at least.")
     return classes
 
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from costboost.decisions.allocation import Allocation
 from costboost.decisions.assignment import assign
-from costboost.inputs.arrays import read_numbers
+from costboost.inputs.arrays import LARGEST_COST, as_array, read_numbers
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -65,7 +65,7 @@ def allocate(
     >>> result.decisions.tolist(), result.expected_cost, result.shadow_prices
     (['review', 'pass', 'pass'], 11.0, {'review': 5.0})
     """
-    table = read_numbers(expected, "expected", negative=True, row_ndims=(2,))
+    table = _read_expected(expected)
     if table.ndim != 2 or 0 in table.shape:
         raise ValueError(
             f"expected has shape {table.shape}: give (n_samples, n_actions), at least one of each."
@@ -91,6 +91,15 @@ def allocate(
         used=_count(taken, cut, table.shape[1])[:, limited],
         prices=prices[:, limited],
     )
+
+
+def _read_expected(expected: Any) -> Floats:
+    """Read expected costs; those of the largest prices may be a rounding beyond them."""
+    given = as_array(expected, "expected")
+    if given.dtype.kind == "f":
+        near = np.abs(given) <= 1.001 * LARGEST_COST  # as near as probabilities sum to 1
+        given = np.where(near, np.clip(given, -LARGEST_COST, LARGEST_COST), given)
+    return read_numbers(given, "expected", negative=True, row_ndims=(2,))
 
 
 class _Groups(NamedTuple):

@@ -63,6 +63,7 @@ def _calibrated(trainer: TableTrainer, cv: Any, groups: Any, *, ensemble: bool) 
         groups=groups,
         copies=trainer.copies_for(cv, groups),
         sample_weight=trainer.weights,
+        rising=plan.monotone is not None,
         ensemble=ensemble,
         random_state=plan.seed,
         ended=(lambda: trainer.interrupted) if plan.on_interrupt == "keep" else None,

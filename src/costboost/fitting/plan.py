@@ -8,6 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from costboost.fitting.constraints import read_interactions
 from costboost.inputs.checks import check_choice, count_features, count_threads
 from costboost.trees.tree import Limits
@@ -28,6 +31,8 @@ class TrainingPlan:
         0 for regression.
     calibration : str or None
         The map from scores to probabilities.
+    monotone : int8 array of shape (n_features,) or None
+        Which way the margin goes with each column; probabilities then never fall with it.
     seed : int
         Of everything random.
     n_threads : int
@@ -56,6 +61,7 @@ class TrainingPlan:
     tolerance: float
     verbose: int | Literal["auto"]
     on_interrupt: Literal["raise", "keep"]
+    monotone: NDArray[np.int8] | None = None
 
     @classmethod
     def read(

@@ -351,7 +351,8 @@ class TableTrainer:
             return None
         blank = ClassCalibration(plan.calibration, plan.n_classes, margins=self.scores_are_margins)
         weights = None if self.weights is None else self.weights[left]
-        fitted = blank.fit(self.score(model, left), self.y[left], weights)
+        rising = plan.monotone is not None
+        fitted = blank.fit(self.score(model, left), self.y[left], weights, rising=rising)
         return self.attributes((model,), CalibratedScores((model,), (fitted,), 1))
 
     def model_of(self, loop: Any, rounds: list[Any]) -> Any:

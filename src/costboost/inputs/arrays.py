@@ -172,7 +172,8 @@ def _check_range(numbers: FloatArray, name: str, rows: bool, negative: bool) -> 
             f"{where}; values between 0 and {SMALLEST_COST:g} are refused: use smaller units, or 0."
         )
     raise ValueError(
-        f"{where}, which is negative. If a negative cost is meant (a benefit), pass benefits=True."
+        f"{where}, which is negative. If a negative cost is meant (a benefit), make the costs with "
+        "benefits=True."
     )
 
 

@@ -21,7 +21,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from costboost.inputs.arrays import is_missing, without_mask
+from costboost.inputs.arrays import missing_in, without_mask
 from costboost.inputs.elsewhere import refuse_unopened
 
 Int64 = NDArray[np.int64]
@@ -143,9 +143,7 @@ def read_numeric_targets(X: Any, y: Any) -> Floats:
 def read_targets(X: Any, y: Any) -> NDArray[Any]:
     """Return the labels of the rows of X, (n,): strings, numbers or booleans, none missing."""
     refuse_masked(y)
-    labels = column_or_1d(y, warn=True)
-    if labels.dtype.kind == "O":
-        labels = _plain_labels(labels)
+    labels = plain_labels(column_or_1d(y, warn=True))
     if labels.dtype.kind in "fc":
         assert_all_finite(labels, input_name="y")
     check_classification_targets(labels)
@@ -171,21 +169,24 @@ def check_weighted_classes(labels: NDArray[Any], weights: Floats | None) -> None
         )
 
 
-def _plain_labels(labels: NDArray[Any]) -> NDArray[Any]:
-    """Return labels that came as Python objects: all strings, or numbers as an array of such."""
+def plain_labels(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
+    """Return labels of which none is missing; objects are all strings, or an array of numbers."""
+    missing = missing_in(labels)
+    if missing.any():
+        row = int(np.argmax(missing))
+        raise ValueError(
+            f"Input {name} contains NaN or None: row {row} has the label "
+            f"{labels[row : row + 1].tolist()[0]!r}. Drop such rows, or fill in their labels."
+        )
+    if labels.dtype.kind != "O":
+        return labels
     listed = labels.tolist()
-    for row, label in enumerate(listed):
-        if is_missing(label):
-            raise ValueError(
-                f"Input y contains NaN or None: row {row} has the label {label!r}. Drop such rows, "
-                "or fill in their labels."
-            )
     kinds = {_kind(label): label for label in listed}
     if len(kinds) > 1:
         shown = " and ".join(repr(label) for label in kinds.values())
         raise ValueError(
-            f"y holds labels of different kinds, such as {shown}: give all of them as strings, or "
-            "all as numbers."
+            f"{name} holds labels of different kinds, such as {shown}: give all of them as "
+            "strings, or all as numbers."
         )
     return np.array(listed) if "numbers" in kinds else labels
 

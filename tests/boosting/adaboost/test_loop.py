@@ -180,3 +180,9 @@ def test_steps_beyond_what_margins_hold_are_refused_with_a_remedy():
         ),
     ):
         list(loop.rounds())
+    for rate in (1e300, 1.7e308):
+        with (
+            Fit("adaboost", learning_rate=rate) as loop,
+            pytest.raises(ValueError, match=r"'adaboost' asks .*learning_rate=1.*e\+30.*Lower it"),
+        ):
+            list(loop.rounds())

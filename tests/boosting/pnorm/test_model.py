@@ -40,6 +40,7 @@ def test_mixtures_are_what_rounds_mix(name):
         scores = scores + done.alpha * (said if method.adaptive else said - scores)
         assert_allclose(stage, scores, atol=1e-13)
     assert_allclose(model.scores(X), scores, atol=1e-13)
+    assert_array_equal(list(model.staged_scores(X))[-1], model.scores(X))
     codes = binner.encode(X[:7])
     assert_array_equal(model.scores(None, codes=codes), model.scores(X[:7]))
     base, shares = model.shares
@@ -76,6 +77,7 @@ def test_outside_classifiers_are_mixed_as_trees_are(stochastic):
         scores = (1 - alpha) * scores + alpha * said
         assert_allclose(stage, scores, atol=1e-14)
     assert_allclose(model.scores(X), scores, atol=1e-14)
+    assert_array_equal(list(model.staged_scores(X))[-1], model.scores(X))
     assert model.forest is None
 
 

@@ -1,6 +1,7 @@
 """`CostBoostClassifier` as users meet it: scikit-learn's contract, messages, inputs, company."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from costboost import CostBoostClassifier, Costs
+from costboost import CostBoostClassifier, Costs, GradientBoostClassifier
 from costboost.boosting.adaboost.rules import RULES
 from costboost.inputs.checks import count_features, fit_seed
 from costboost.shards.sampling import ColumnDraw
@@ -318,3 +319,32 @@ def test_as_many_classes_as_a_byte_can_number(by_row):
     prices = np.where(y[:, None] == np.arange(256), 0.0, 1.0 + np.arange(256) / 256)
     model = plain("csb2", 1, max_depth=8).fit(X, y, costs=Costs.of_rows(prices) if by_row else None)
     assert_array_equal(model.predict(X), y)
+
+
+@pytest.mark.parametrize("unit", [1 / 300, 1e-6, 1e-300])
+def test_calibrated_probabilities_know_no_unit_of_small_weights(unit):
+    X, y = problem()
+    model = CostBoostClassifier("adamec", 10, random_state=0)
+    expected = clone(model).fit(X, y).predict_proba(X)
+    assert np.ptp(expected[:, 1]) > 0.5
+    weights = np.full(len(y), unit)
+    assert_allclose(model.fit(X, y, sample_weight=weights).predict_proba(X), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("calibration", ["sigmoid", "sigmoid-brier"])
+@pytest.mark.parametrize("ensemble", [True, False])
+@pytest.mark.parametrize("kind", ["adamec", "auto", "gradient"])
+def test_calibration_does_not_turn_a_constraint_around(kind, ensemble, calibration):
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(120, 2)), rng.integers(0, 2, 120)  # nothing to learn
+    options = {"calibration": calibration, "ensemble": ensemble, "monotonic_cst": [1, 0]}
+    options |= {"n_estimators": 10, "max_depth": 1, "random_state": 0}
+    if kind == "gradient":
+        model = GradientBoostClassifier(**options)
+    else:
+        model = CostBoostClassifier(kind, **options)
+    along = np.column_stack([np.linspace(-3, 3, 50), np.zeros(50)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that no round beats a constant
+        model.fit(X, y)
+    assert np.diff(model.predict_proba(along)[:, 1]).min() >= 0

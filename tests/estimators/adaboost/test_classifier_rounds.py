@@ -288,3 +288,25 @@ def test_a_fold_without_rounds_has_stages_beside_the_others():
     stages = list(model.staged_predict_proba(X))
     assert len(stages) == model.n_iter_ > 0
     assert_array_equal(stages[-1], model.predict_proba(X))
+
+
+@pytest.mark.skipif(not has_callbacks(), reason="sklearn.callback came with scikit-learn 1.9")
+def test_models_that_callbacks_see_keep_constraints():
+    slopes = []
+
+    class Watch:
+        def setup(self, *args, **kwargs):
+            pass
+
+        teardown = on_fit_task_begin = setup
+
+        def on_fit_task_end(self, *args, fitted_estimator):
+            if fitted_estimator is not None:
+                (map_,) = fitted_estimator._scores.maps
+                slopes.append(map_.calibrators[0].A)
+
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(120, 2)), rng.integers(0, 2, 120)  # nothing to learn
+    model = plain("adamec", 5, calibration="sigmoid", monotonic_cst=[1, 0])
+    model.set_callbacks(Watch()).fit(X, y)
+    assert max(slopes) <= 0

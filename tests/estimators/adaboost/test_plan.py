@@ -131,6 +131,17 @@ def test_other_actions_are_for_methods_that_train_without_costs():
     assert settled(method="adamec", costs=triage).rule.name == "adamec"
 
 
+@pytest.mark.parametrize("method", ["adaboost", "rareboost"])
+def test_other_actions_need_probabilities(method):
+    triage = Costs.of_actions({"go": {0: 0, 1: 9}, "wait": 1, "stop": {0: 9, 1: 0}})
+    with pytest.raises(ValueError, match=rf"{method}.*\['go', .*calibration='sigmoid'.*'adamec'"):
+        settled(method=method, costs=triage)
+    X, y = problem()
+    model = CostBoostClassifier(method, 3, calibration="sigmoid").fit(X, y, costs=triage)
+    assert model.score(X, y) > -9
+    assert settled(method="adamec", calibration=None, costs=triage).calibration is None
+
+
 @pytest.mark.parametrize(
     ("beta", "message"),
     [

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.tree import DecisionTreeClassifier
 
 from costboost import Costs
 from costboost.boosting.pnorm.methods import METHODS
@@ -28,9 +29,21 @@ def test_scores_decide_and_stages_lead_to_them():
     ]:
         stages = list(stages)
         assert len(stages) == model.n_iter_ == 8
-        assert np.all(stages[-1] == last) if last.ndim == 1 else np.allclose(stages[-1], last)
+        assert_array_equal(stages[-1], last)
     paid = [np.sum(model.costs_.of_decisions(names[y], d)) for d in model.staged_predict(X)]
     assert_allclose(model.train_cost_, paid)
+
+
+@pytest.mark.parametrize("options", [{}, {"calibration": "sigmoid", "cv": 2}])
+@pytest.mark.parametrize("estimator", [None, DecisionTreeClassifier(max_depth=2, random_state=0)])
+@pytest.mark.parametrize("name", NAMES)
+def test_stages_end_at_what_the_model_says(name, estimator, options):
+    X, y = problem(3, n=300, K=2)  # of two classes many rows tie, and a rounding decides them
+    model = quick(method=name, n_estimators=6, estimator=estimator, **options)
+    model.fit(X, y, costs=Costs(fp=1, fn=7))
+    for what in ("predict", "predict_proba", "decision_function"):
+        *_, last = getattr(model, f"staged_{what}")(X)
+        assert_array_equal(last, getattr(model, what)(X))
 
 
 def test_scores_contain_costs_so_new_prices_need_calibration():

@@ -308,9 +308,13 @@ class Boosting:
         """Return what each leaf adds to the margins, (L, n_outputs)."""
         size = alpha * hypothesis.sizes
         if not (np.abs(size) <= steps.LONGEST).all():
+            rate = self.setting.learning_rate
+            why = "the exponents of its objective or beta are too small. Scale them up."
+            if rate * rate >= abs(alpha):  # the larger of the two factors of the step
+                why = f"learning_rate={rate:g} is too large. Lower it, to 1 say."
             raise ValueError(
                 f"method={self.rule.name!r} asks for a step of {alpha:g}, beyond what margins can "
-                "hold: the exponents of its objective or beta are too small. Scale them up."
+                f"hold: {why}"
             )
         if self.n_classes == 2:
             return np.asarray(np.where(hypothesis.votes == 1, size, -size)[:, None])

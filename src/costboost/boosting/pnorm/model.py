@@ -106,12 +106,18 @@ class Mixture:
     def staged_scores(
         self, X: Any, n_threads: int = 1, codes: Codes | None = None
     ) -> Iterator[Floats]:
-        """Yield H_t after each round; a new array every time."""
+        """Yield H_t after each round; a new array every time.
+
+        Mixed round by round, ties of H come out a rounding apart from those of the unrolled sum:
+        the last stage is that sum, so that stages end at what the model itself says.
+        """
         scores = self.start
         answers = self._staged_answers(X, n_threads, codes)
-        for alpha, said in zip(self.alphas, answers, strict=True):
+        for alpha, said in zip(self.alphas[:-1], answers, strict=False):
             scores = mix(scores, said, alpha, adaptive=self.adaptive)
             yield scores
+        if len(self):
+            yield self.scores(X, n_threads, codes)
 
     def _staged_answers(self, X: Any, n_threads: int, codes: Codes | None) -> Iterator[Floats]:
         """Yield f_t of every row, round after round."""

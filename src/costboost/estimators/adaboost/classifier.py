@@ -90,7 +90,8 @@ class CostBoostClassifier(
     monotonic_cst : array-like of shape (n_features,), dict or None, default=None
         1: the margin for the second of two classes rises with the column, -1: it falls, 0: free.
         A dict gives columns by name or position. Holds for every kind of votes; not for
-        "gradient-csb", whose steps may be negative.
+        "gradient-csb", whose steps may be negative. Calibration never turns it around: a fold
+        worse than chance on the rows that it left out gets one probability for all rows.
     interaction_cst : "pairwise", "no_interactions", list of groups of columns or None, default=None
         Which columns may meet on one path of a tree, by name or position; columns in no group
         are one of their own together. "no_interactions" makes the margin a sum of functions of
@@ -320,7 +321,8 @@ class CostBoostClassifier(
             Or a `ParquetTable`, which holds y, weights and costs itself.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
-            Rows of weight 0 are as good as absent.
+            Rows of weight 0 are as good as absent, a row of weight 3 is three. Weights below 1 may
+            have any unit: calibration counts them as Kish's effective number of rows.
         costs : None, dict, array-like of shape (K, K) or Costs, default=None
             What each mistake costs, constant, by column or per row; overrides the constructor's.
             The default, "adaboost" and "adamec" do not train on costs: these change none of their

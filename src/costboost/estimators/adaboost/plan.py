@@ -40,8 +40,6 @@ class Plan(TrainingPlan):
     setting : Setting
     discrete : bool
         Whether scores are shares of votes.
-    monotone : int8 array of shape (n_features,) or None
-        Which way the margin goes with each column.
     in_step : bool
         Whether the folds are trained in step (`recipe.py`).
     log_loss : bool
@@ -57,7 +55,6 @@ class Plan(TrainingPlan):
     min_weight_leaf: float
     subsample: float
     laplace: bool
-    monotone: NDArray[np.int8] | None
     discrete: bool
     in_step: bool
     log_loss: bool
@@ -78,7 +75,7 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
     _check_parameters(params)
     rule = RULES["adamec" if params.method == "auto" else params.method]
     _check_combination(params, rule, costs, n_classes)
-    calibration = _calibration(params, rule, n_classes)
+    calibration = _calibration(params, rule)
     in_step = is_recipe(params) and calibration is not None
     votes = params.votes
     discrete = votes == "discrete" and not rule.partition and not params.log_loss
@@ -141,6 +138,12 @@ def _check_combination(params: Any, rule: Rule, costs: Costs, n_classes: int) ->
             f"{method} trains on the cost of wrong classes, but the costs have other actions, "
             f"{_names(costs.actions)}. Use method='adamec' or MinimumCostClassifier."
         )
+    if not costs.is_square and rule.decision != "cheapest" and _calibration(params, rule) is None:
+        raise ValueError(
+            f"{method} without calibration answers classes, but the costs have other actions, "
+            f"{_names(costs.actions)}. Set calibration='sigmoid' (or another one), or use "
+            "method='adamec'."
+        )
     check_unbiased(params.calibration, method, on_costs=rule.trains_on_costs)
     _check_votes(params, rule, method, n_classes)
     if params.alpha == "estimate" and not rule.estimates_step:
@@ -189,7 +192,7 @@ def _names(actions: NDArray[Any] | None) -> list[Any]:
     return [] if actions is None else actions.tolist()
 
 
-def _calibration(params: Any, rule: Rule, n_classes: int) -> str | None:
+def _calibration(params: Any, rule: Rule) -> str | None:
     if params.calibration != "auto":
         return None if params.calibration is None else str(params.calibration)
     if is_recipe(params):

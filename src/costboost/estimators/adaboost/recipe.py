@@ -135,7 +135,7 @@ class Race:
             margins = scores.reshape(len(scores), -1)
             blend = self.additive.blend(margins, self.y, self.weights)
             scores = blend(margins, self.additive.margins).reshape(scores.shape)
-        fitted = blank.fit(scores, self.y, self.weights)
+        fitted = blank.fit(scores, self.y, self.weights, rising=plan.monotone is not None)
         self._price_training_rows(n_rounds, fitted, blend)
         proba = np.empty((len(scores), plan.n_classes))
         for rows in blocks_of(len(scores)):

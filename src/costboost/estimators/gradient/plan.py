@@ -42,7 +42,6 @@ class GradientPlan(TrainingPlan):
     odds: float | None
     setting: GradientSetting
     min_weight_leaf: float
-    monotone: NDArray[np.int8] | None
     init: Any
     objective: tuple[Floats, Floats, Floats] | None
 
