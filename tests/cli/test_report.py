@@ -37,6 +37,7 @@ def test_the_report_gets_rows_truth_prices_and_todays_decisions(run, asked, fold
     text = page.read_text(encoding="utf-8")
     assert "</html>" in text
     assert "model.cb on later.csv" in text
+    assert "prices given for this row stay as they are" in text  # they are not read again
 
 
 def test_by_default_no_row_leaves_the_table(run, asked, folder, tmp_path):

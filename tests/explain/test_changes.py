@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from costboost import Costs, GradientBoostClassifier
+from costboost.explain.changes import rounded
 from explained_decisions import fitted
 
 
@@ -92,3 +93,25 @@ def test_no_bin_nearer_turns_the_decision():
                 continue
             nearest = np.abs(turns - row[j]).min()
             assert changes[f"x{j}"].distance == pytest.approx(nearest / 12)
+
+
+def test_numbers_are_rounded_to_the_side_where_they_hold():
+    assert rounded(1234567.8, True, lambda x: True) == "1.23457e+06"
+    assert rounded(1234567.8, False, lambda x: True) == "1.23456e+06"
+    assert rounded(-2 / 3, True, lambda x: True) == "-0.666666"
+    assert rounded(5.5, True, lambda x: x == 5.5) == "5.5"
+    assert rounded(0.1 + 0.2, False, lambda x: x == 0.1 + 0.2) == "0.30000000000000004"
+
+
+def test_what_the_text_says_turns_the_decision_as_the_limit_does():
+    # Edges with many digits and close to each other: six of them do not tell them apart.
+    rng = np.random.default_rng(3)
+    X = 7e5 + rng.normal(size=(400, 1))
+    y = (np.sin(3 * X[:, 0]) > 0).astype(int)
+    model = GradientBoostClassifier(n_estimators=20).fit(X, y)
+    for x in X[:40]:
+        seen = model.explain(x)
+        for change in seen.changes:
+            said = float(change.to.split()[-1])
+            value = np.nextafter(said, np.inf) if change.to.startswith("above") else said
+            assert model.predict([[value]])[0] == change.decision != seen.decision

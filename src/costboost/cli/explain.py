@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from costboost.cli.errors import InputError
 from costboost.cli.labels import shown
 from costboost.cli.money import count
 from costboost.cli.prices import Prices
 from costboost.cli.recipe import Kept, read_model
-from costboost.cli.rows import TableRows, load_rows
+from costboost.cli.rows import TableRows, load_rows, prices_to_ask_by
 from costboost.cli.screen import Screen
+from costboost.costs import Expression
 
 __all__ = ["explain"]
 
@@ -29,13 +31,36 @@ def explain(model_path: str, table: str, prices: Prices, screen: Screen, *, row:
             f"there is no row {row}."
         )
     one = rows.take(np.array([row]))
-    by_costs = kept.model._decides_by_costs()
+    asked = prices_to_ask_by(kept, prices) if kept.model._decides_by_costs() else None
     with screen.listening(), screen.working("Explaining"):
-        why = kept.model.explain(one.X, costs=one.costs if by_costs else None)
+        why = kept.model.explain(one.X, costs=_costs(asked, one, kept.model.classes_.tolist()))
     named = _identity(kept, one)
     screen.say(f"Row {row}{''.join(f', {name} {value}' for name, value in named.items() if name)}")
     screen.out.print(str(why), soft_wrap=True)
     screen.result({"row": row, "identity": named, **why.to_dict()})
+
+
+def _costs(prices: Prices | None, one: TableRows, classes: list[Any]) -> Any:
+    """Return costs that are read from the features, so that they change as these do.
+
+    What prices read of other columns is the row's. None: the model's own prices, or none at all.
+    """
+    if prices is None:
+        return None
+    mine, theirs = one.X.schema, one.frame.schema
+    if all(mine.get(name) == theirs[name] for name in prices.columns()):
+        return prices.costs(classes)
+
+    def reading(price: Expression) -> Any:
+        def read(X: pl.DataFrame) -> Any:
+            followed = [X[name] for name in price.columns if name in mine]
+            # A category is text to the model, whatever it is to the price.
+            followed = [f.cast(theirs[f.name]) if f.dtype == pl.String else f for f in followed]
+            return price(one.frame[[0] * X.height].with_columns(followed))
+
+        return read
+
+    return prices.costs(classes, reading)
 
 
 def _identity(kept: Kept, one: TableRows) -> dict[str, Any]:

@@ -19,7 +19,7 @@ Every price is a number, a column or an expression over columns, and is kept as 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -113,11 +113,16 @@ class Prices:
             )
         return known
 
-    def costs(self, classes: Sequence[Any]) -> Costs:
-        """Return the costs for the classes of a target, not yet read from a table."""
+    def costs(
+        self, classes: Sequence[Any], reading: Callable[[Expression], Any] | None = None
+    ) -> Costs:
+        """Return the costs for the classes of a target, not yet read from a table.
+
+        `reading` makes of an expression what reads it; that does so itself without.
+        """
         labels = list(classes)
         if self.actions is not None:
-            return self._of_actions(labels)
+            return self._of_actions(labels, reading)
         if len(labels) != 2:
             raise UsageError(
                 f"The target has {len(labels)} classes ({', '.join(map(shown, labels[:5]))}): "
@@ -130,10 +135,10 @@ class Prices:
                 f"Say what mistakes cost: {' and '.join(lacking)} missing. A number, a column or "
                 'an expression, such as --fp 8 --fn "0.75 * amount".'
             )
-        signs = {sign: _cell(getattr(self, sign) or "0") for sign in SIGNS}
+        signs = {sign: _cell(getattr(self, sign) or "0", reading) for sign in SIGNS}
         return Costs(**signs, positive=self.positive_of(labels), benefits=self.benefits)
 
-    def _of_actions(self, labels: list[Any]) -> Costs:
+    def _of_actions(self, labels: list[Any], reading: Callable[[Expression], Any] | None) -> Costs:
         assert self.actions is not None
         prices: dict[Any, Any] = {}
         square = {shown(label) for label in labels} == set(self.actions)
@@ -141,13 +146,13 @@ class Prices:
             name = label_of(action, labels, "action") if square else action
             if isinstance(by_truth, Mapping):
                 where = f"costs.toml: [actions.{action}]"
-                cells = {label_of(t, labels, where): _cell(p) for t, p in by_truth.items()}
+                cells = {label_of(t, labels, where): _cell(p, reading) for t, p in by_truth.items()}
                 lacking = [shown(label) for label in labels if label not in cells]
                 if lacking:
                     raise InputError(f"{where} lacks the price where {lacking[0]} is true.")
                 prices[name] = {label: cells[label] for label in labels}
             else:
-                prices[name] = dict.fromkeys(labels, _cell(by_truth))
+                prices[name] = dict.fromkeys(labels, _cell(by_truth, reading))
         return Costs.of_actions(prices, benefits=self.benefits)
 
 
@@ -158,11 +163,13 @@ def _parsed(where: str, text: str) -> Expression:
         raise InputError(f"{where}: {error}") from None
 
 
-def _cell(text: str) -> Any:
+def _cell(text: str, reading: Callable[[Expression], Any] | None) -> Any:
     """Return a price as `Costs` takes it: a number, the name of a column, or an expression."""
     made = Expression(text)
     if made.constant is not None:
         return made.constant
+    if reading is not None:
+        return reading(made)
     return made if made.column is None else made.column
 
 

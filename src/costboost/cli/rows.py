@@ -15,11 +15,11 @@ from costboost.cli.errors import InputError, UsageError
 from costboost.cli.labels import decisions_of, labels_of
 from costboost.cli.prices import Prices
 from costboost.cli.reading import Source, read_source, read_table
-from costboost.cli.recipe import Kept, Recipe
+from costboost.cli.recipe import Kept
 from costboost.cli.screen import Screen
 from costboost.costs import Costs
 
-__all__ = ["TableRows", "load_rows", "read_rows", "take_roles"]
+__all__ = ["TableRows", "load_rows", "prices_to_ask_by", "read_rows", "take_roles"]
 
 Indices = NDArray[np.intp]
 
@@ -153,7 +153,7 @@ def load_rows(
     rows = read_rows(
         frame,
         recipe.features or _features_as_they_are(frame, kept.model),
-        _prices(recipe, new_prices, kept),
+        prices_to_ask_by(kept, new_prices),
         kept.model.classes_,
         model=kept.model,
         target=truth,
@@ -165,10 +165,11 @@ def load_rows(
     return rows, source
 
 
-def _prices(recipe: Recipe, new: Prices, kept: Kept) -> Prices | None:
+def prices_to_ask_by(kept: Kept, new: Prices) -> Prices | None:
+    """Return the prices of a model file with those that are given anew; None: the model's own."""
     given = bool(new.texts())
-    if recipe.prices is not None:
-        return recipe.prices.changed(new)
+    if kept.recipe.prices is not None:
+        return kept.recipe.prices.changed(new)
     if not given and kept.model.costs_per_row_:
         raise UsageError("The model was fitted with prices of other rows: give --fp and --fn.")
     return new if given else None

@@ -3,12 +3,14 @@
 A model sees a number only by the bin it falls into, so all it can ever answer is known: every bin
 of every column is tried, all other columns as they are. "Nearest" is by the share of bins passed,
 which are about as full: a step over a tenth of the training rows counts the same in all columns.
+A column that a price reads may turn the decision within a bin, too: see `priced`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
 import numpy as np
@@ -29,16 +31,19 @@ class Change:
     ----------
     column : str
     to : str
-        "at most 12.5", "above 12.5", of a missing number also "above 12.5 and at most 20"; a
-        category; "known" where the training rows had one value.
+        "at most 12.5", "at least 12.5", "above 12.5", of a missing number also "above 12.5 and at
+        most 20"; a category; "known" where the training rows had one value. A number that is
+        rounded lies beyond the limit: it turns the decision, too.
     limit : float or None
-        The last number in `to`, in full; None where there is none.
+        The last number in `to`, in full; None where there is none. The decision turns there, or
+        just "above" it; beyond the next edge of a bin it may turn again.
     decision : label
         What is then decided.
     probabilities : tuple of float
         Of the classes, then.
     distance : float
-        The share of the column's bins that is passed; 1 for categories.
+        The share of the column's bins that is passed: 0 where a price turns the decision within
+        the row's own; 1 for categories.
     """
 
     column: str
@@ -55,6 +60,8 @@ def nearest_changes(
     names: tuple[str, ...],
     answer: Callable[[list[Floats]], tuple[NDArray[Any], Floats]],
     n_threads: int = 1,
+    *,
+    priced: Collection[int] = (),
 ) -> list[Change]:
     """Return for each column its nearest change that turns the decision of a row, nearest first.
 
@@ -67,10 +74,14 @@ def nearest_changes(
     answer : callable
         From the members' margins to decisions, (n,), and probabilities, (n, K).
     n_threads : int, default=1
+    priced : collection of int
+        Columns to leave out: prices read them.
     """
     binner = subject.members[0].forest.binner
     used = np.unique(np.concatenate([m.forest.used_features for m in subject.members]))
-    tried = [(j, code) for j in used.tolist() for code in range(int(binner.n_bins[j]))]
+    tried = [
+        (j, code) for j in used.tolist() if j not in priced for code in range(int(binner.n_bins[j]))
+    ]
     if not tried:
         return []
     now = row.codes[0]
@@ -87,7 +98,12 @@ def nearest_changes(
             told = _describe(binner, j, int(now[j]), code)
             chances = tuple(float(p) for p in proba[i])
             best[j] = Change(names[j], *told, plain(decided[i]), chances, distance)
-    return sorted(best.values(), key=lambda change: change.distance)
+    return by_distance(best.values())
+
+
+def by_distance(changes: Collection[Change]) -> list[Change]:
+    """Return changes in their order."""
+    return sorted(changes, key=lambda change: change.distance)
 
 
 def _distance(binner: Binner, j: int, now: int, code: int) -> float:
@@ -101,13 +117,35 @@ def _describe(binner: Binner, j: int, now: int, code: int) -> tuple[str, float |
     categories = binner.categories[j]
     if categories is not None:
         return str(categories[code]), None
-    edges = binner.edges[j]
-    if not len(edges):
+    edges = np.concatenate([[-np.inf], binner.edges[j], [np.inf]])
+    low, high = float(edges[code]), float(edges[code + 1])
+    if len(edges) == 2:
         return "known", None
-    low = f"above {edges[code - 1]:.6g}" if code > 0 else ""
-    high = f"at most {edges[code]:.6g}" if code < len(edges) else ""
-    if now == MISSING and low and high:  # on both sides of the bin it may be otherwise
-        return f"{low} and {high}", float(edges[code])
-    if high and (code < now or not low):
-        return high, float(edges[code])
-    return low, float(edges[code - 1])
+    down = np.isfinite(high) and (code < now or not np.isfinite(low))
+    if now == MISSING and np.isfinite([low, high]).all():  # beyond both ends it may be otherwise
+        return _between(low, high)
+    if down:
+        return f"at most {rounded(high, False, lambda x: low < x)}", high
+    return f"above {rounded(low, True, lambda x: x < high)}", low
+
+
+def _between(low: float, high: float) -> tuple[str, float]:
+    first = rounded(low, True, lambda x: x < high)
+    last = rounded(high, False, lambda x: float(first) < x)
+    return f"above {first} and at most {last}", high
+
+
+def rounded(value: float, up: bool, holds: Callable[[float], bool]) -> str:
+    """Return a number with few digits, no nearer to the other side than it is, for which `holds`.
+
+    Examples
+    --------
+    >>> rounded(2 / 3, True, lambda x: True), rounded(2 / 3, False, lambda x: x > 0.6666665)
+    ('0.666667', '0.6666666')
+    """
+    for digits in range(6, 17):
+        context = Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+        text = f"{float(context.create_decimal_from_float(value)):.{digits}g}"
+        if holds(float(text)):
+            return text
+    return repr(float(value))

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.costs import Costs
-from costboost.explain.changes import Change, nearest_changes
+from costboost.costs import Costs, as_costs
+from costboost.explain.changes import Change, by_distance, nearest_changes
 from costboost.explain.decision import Explanation
 from costboost.explain.mixin import ExplainMixin, ranked_parts
+from costboost.explain.nearest import REFUSED, Seen
+from costboost.explain.priced import PricedChanges
 from costboost.explain.subject import Encoded, Subject
 from costboost.explain.turning import Interval, TurningPrice, stays_within, turning_prices
 from costboost.inputs.checks import count_threads, plain
@@ -22,6 +24,7 @@ class ExplainDecisionsMixin(ExplainMixin):
     """`explain` for classifiers, which decide by costs or by a published rule."""
 
     classes_: NDArray[Any]
+    costs_: Costs
 
     def _decides_by_costs(self) -> bool:
         raise NotImplementedError
@@ -53,7 +56,8 @@ class ExplainDecisionsMixin(ExplainMixin):
         ----------
         x : one row: a table of one row, or an array, list or Series of n_features values
         costs : None, dict, array-like of shape (K, K) or Costs, default=None
-            Prices to decide by, as in ``predict``.
+            Prices to decide by, as in ``predict``. Those that are read from columns are read again
+            from a changed row; values stay as they are.
         background : table, default=None
             As in `contributions`.
 
@@ -69,6 +73,7 @@ class ExplainDecisionsMixin(ExplainMixin):
             self._refuse_costs()
         subject = self._subject()
         row, added, values = self._explained_parts(subject, x, background)
+        costs = None if costs is None else as_costs(costs)
         prices = _of_one_row(self._decision_costs(costs, row.X)) if by_costs else None
         margins = subject.margins(row, count_threads(self.n_jobs))
         decision, proba = self._answer(margins, prices)
@@ -87,7 +92,8 @@ class ExplainDecisionsMixin(ExplainMixin):
             base=float(one.base[0]),
             total=float(one.total[0]),
             parts=ranked_parts(one, values),
-            changes=tuple(self._changes(subject, row, prices)),
+            changes=self._changes(subject, row, proba[0], costs, prices),
+            prices_stay=costs is not None and costs.n_rows is not None,
         )
 
     def _answer(self, margins: list[Floats], prices: Costs | None) -> tuple[NDArray[Any], Floats]:
@@ -119,18 +125,65 @@ class ExplainDecisionsMixin(ExplainMixin):
         expected = prices.expected(proba[None, :])[0]
         return dict(zip(actions, map(float, expected), strict=True)), interval, turning
 
-    def _changes(self, subject: Subject, row: Encoded, prices: Costs | None) -> list[Change]:
+    def _changes(
+        self, subject: Subject, row: Encoded, proba: Floats, costs: Costs | None, prices: Any
+    ) -> tuple[Change, ...] | None:
+        """Return the changes that turn the decision; None where they cannot be looked for."""
+        if any(member.first is not None for member in subject.members):
+            return None  # the other model sees values, not bins
+        names, n_threads = self._names(), count_threads(self.n_jobs)
+        given = self.costs_ if costs is None else costs
+        read: list[int] = []
+        if prices is not None and given.needs_table:
+            all_named = given.names_every_column
+            read = [j for j, n in enumerate(names) if not all_named or n in given.column_names]
+
         def answer(margins: list[Floats]) -> tuple[NDArray[Any], Floats]:
             return self._answer(margins, prices)
 
-        if any(member.first is not None for member in subject.members):
-            return []  # the other model sees values, not bins
-        return nearest_changes(subject, row, self._names(), answer, count_threads(self.n_jobs))
+        found = nearest_changes(subject, row, names, answer, n_threads, priced=read)
+        if read:
+            bound = given.bind(self.classes_)
+            priced = PricedChanges(
+                subject,
+                row,
+                names,
+                lambda margins: self._proba_to_price(self._scores_of(margins)),
+                lambda table, chances: _ask(bound, table, chances),
+                chosen=int(prices.decide(proba[None, :], encoded=True)[0]),
+                actions=prices.actions,
+                n_threads=n_threads,
+            )
+            found += priced.of(read)
+        return tuple(by_distance(found))
+
+
+def _ask(costs: Costs, X: Any, proba: Floats) -> Seen:
+    """Return what is decided about rows by costs that are read from them.
+
+    Rows whose prices are refused are told from the others by halves.
+    """
+    n = len(proba)
+    try:
+        with np.errstate(all="ignore"):  # what is not finite is refused
+            prices = costs[np.zeros(n, dtype=np.intp)].bind_table(X)
+            return Seen(prices.decide(proba, encoded=True), prices.expected(proba))
+    except (ValueError, ArithmeticError):
+        if n == 1:
+            n_actions = 1 if costs.actions is None else len(costs.actions)
+            return Seen(np.array([REFUSED]), np.full((1, n_actions), np.nan))
+    halves = (slice(0, n // 2), slice(n // 2, n))
+    parts = [_ask(costs, _rows(X, half), proba[half]) for half in halves]
+    return Seen(*(np.concatenate(both) for both in zip(*parts, strict=True)))
 
 
 def _of_one_row(costs: Costs) -> Costs:
     """Return the costs of one row as constants."""
     return costs.mean() if costs.per_row else costs
+
+
+def _rows(X: Any, rows: slice) -> Any:
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def _named(labels: NDArray[Any], values: Floats) -> dict[Any, float]:

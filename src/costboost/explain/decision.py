@@ -45,8 +45,13 @@ class Explanation:
         The decision value of a row of which nothing is known, and this row's.
     parts : tuple of Part
         What every column added, the largest first; base and parts add up to total.
-    changes : tuple of Change
-        Changes of one column that would turn the decision, the nearest first.
+    changes : tuple of Change, or None
+        Changes of one column that would turn the decision, the nearest first. Prices that are read
+        from the column change with it. None of a model that starts from another model's answers:
+        that one sees values, not bins.
+    prices_stay : bool
+        Whether prices were given as values of the row's own: changes leave those as they are,
+        wherever they came from.
     """
 
     model: str
@@ -60,7 +65,8 @@ class Explanation:
     base: float
     total: float
     parts: tuple[Part, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[Change, ...] | None
+    prices_stay: bool = False
 
     def __str__(self) -> str:
         return decision_text(self)

@@ -106,10 +106,11 @@ def _parts(seen: Any) -> list[str]:
 
 def change_sentences(seen: Any) -> list[str]:
     """Say what the nearest changes of one column would do."""
-    if seen.decision is None:
+    if seen.decision is None or seen.changes is None:
         return []
+    stay = ["prices given for this row stay as they are"] if seen.prices_stay else []
     if not seen.changes:
-        return ["no change of a single column would turn it"]
+        return ["no change of a single column would turn it", *stay]
     now = {part.column: part.value for part in seen.parts}
     lines = []
     for change in seen.changes[: SHOWN // 2]:
@@ -119,4 +120,4 @@ def change_sentences(seen: Any) -> list[str]:
             f"{change.column} {change.to} (now {plain(now[change.column])}): "
             f"{plain(change.decision)}, P({plain(told)}) = {number(chances[told])}"
         )
-    return lines
+    return lines + stay
