@@ -81,6 +81,16 @@ def test_the_share_stays_between_nothing_and_all():
     assert 0.2 < best_share(good[few], bad[few], y[few], None) < 0.8
 
 
+@pytest.mark.parametrize("unit", [1 / 300, 1e-6, 1e-300])
+def test_the_share_knows_no_unit_of_small_weights(unit):
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, 300)
+    one, other = (rng.normal(size=(300, 1)) + k * (2.0 * y - 1)[:, None] for k in (0, 2))
+    expected = best_share(one, other, y, None)
+    assert abs(expected - 0.5) > 0.1
+    assert_allclose(best_share(one, other, y, np.full(300, unit)), expected, rtol=1e-9)
+
+
 def share_of(monkeypatch, X, y):
     seen = []
 

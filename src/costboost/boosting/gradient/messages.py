@@ -177,8 +177,8 @@ class LeafSizes(Message):
     def answer(self, shard: Shard) -> Int64:
         """Return the sums: units and remainders of sizes, then of weights."""
         state, out = shard.state, np.zeros((self.n_leaves, 4), dtype=np.int64)
-        sizes = read_both(state.sizes, state.sizes, state.weights)
-        rows = _read(unfolded(sizes, by_weight=True))
+        sizes = state.sizes
+        rows = _read(unfolded(read_both(sizes, sizes, state.weights), by_weight=True))
         by_leaf.sum_by_leaf(rows, _leaves(shard, self.n_leaves), state.keep, *self.scales, out)
         return out
 
@@ -193,8 +193,8 @@ class LeafSides(Message):
     def answer(self, shard: Shard) -> Int64:
         """Return the sums: units and remainders of both."""
         state, out = shard.state, np.zeros((self.n_leaves, 4), dtype=np.int64)
-        up = state.terms.aims > 0.0
-        sides = (np.where(up, state.sizes, 0.0), np.where(up, 0.0, state.sizes))
+        up, sizes = state.terms.aims > 0.0, state.sizes
+        sides = (np.where(up, sizes, 0.0), np.where(up, 0.0, sizes))
         rows = _read(unfolded(read_both(*sides, NONE)))
         how = (_leaves(shard, self.n_leaves), state.keep, self.scale, self.scale)
         by_leaf.sum_by_leaf(rows, *how, out)

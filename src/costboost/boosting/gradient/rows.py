@@ -197,8 +197,6 @@ class GradientRows:
         What multiplies gradients along a line.
     answers : float64 array of shape (m,)
         What an outside regressor says.
-    sizes : float64 array of shape (m,)
-        Weighted |a| of a loss that has prices in its exponent.
     part : int64 array of shape (256 d,)
         Where packed histograms are added up; see `costboost.shards.modes`.
     """
@@ -215,7 +213,6 @@ class GradientRows:
     trial: Floats | None = None
     along: Floats | None = None
     answers: Floats | None = None
-    sizes: Floats = field(default_factory=lambda: NONE)
     packed: Int64 | None = None
     pairs: Int64 | None = None
     part: Int64 | None = None
@@ -234,6 +231,12 @@ class GradientRows:
     def weights(self) -> Floats:
         """The rows' weights as kernels take them: without entries, all are 1."""
         return NONE if self.given.weights is None else self.given.weights
+
+    @property
+    def sizes(self) -> Floats:
+        """Weighted |a| of a loss that has prices in its exponent, (m,): made when asked for."""
+        sizes: Floats = self.terms.sizes
+        return sizes if self.given.weights is None else sizes * self.given.weights
 
     def read(self, output: int, *, by_weight: bool = False) -> Unfolded:
         """Return the derivatives of an output as kernels take them.

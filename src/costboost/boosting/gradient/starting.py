@@ -76,11 +76,7 @@ class BindLoss(Largest):
         state.margins = np.tile(np.array(self.start), (len(shard.rows), 1))
         state.moves_by = self.moves_by
         heaviest = 1.0 if state.given.weights is None else np.max(state.weights, initial=0.0)
-        if self.loss.has_prices:
-            state.sizes = state.terms.sizes
-            if state.given.weights is not None:
-                state.sizes *= state.given.weights
-        largest_size = np.max(state.sizes, initial=0.0)
+        largest_size = np.max(state.sizes, initial=0.0) if self.loss.has_prices else 0.0
         return np.array([heaviest, state.terms.largest_w0, state.terms.drift, largest_size])
 
 

@@ -22,6 +22,7 @@ from costboost.boosting.additive import Basis, fit_coefficients, make_basis
 from costboost.boosting.bracket import Bracket, Tolerance
 from costboost.boosting.paying import ExpectedPrice
 from costboost.calibration import ClassCalibration
+from costboost.calibration.calibrators import row_counts
 from costboost.estimators.adaboost.trainer import Trainer
 from costboost.shards.folds import Folds
 from costboost.shards.rows import Shard
@@ -77,7 +78,7 @@ def best_share(one: Floats, other: Floats, y: Integers, weights: Floats | None) 
 
     The loss is convex. A penalty of `EVEN` rows draws the share to one half.
     """
-    w = np.ones(len(y)) if weights is None else weights
+    w = np.ones(len(y)) if weights is None else row_counts(weights)
     way = other - one
 
     def derivatives(share: float) -> tuple[float, float]:

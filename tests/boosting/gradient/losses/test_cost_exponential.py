@@ -1,5 +1,6 @@
 """Cai, Song and Zhang's loss: its objectives, prices and first constants."""
 
+import tracemalloc
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,7 +9,9 @@ from sklearn.base import clone
 
 from costboost import Costs, GradientBoostClassifier
 from costboost.boosting.gradient.losses import CostExponentialLoss
+from costboost.boosting.gradient.losses.cost_exponential import NAMED
 from costboost.boosting.gradient.rows import LossRows
+from costboost.shards import layout
 from gradient_shards import best_constant
 
 
@@ -147,3 +150,47 @@ def test_an_objective_of_a_file_has_a_known_name():
     for odd in ("best", None, np.mean):
         with pytest.raises(ValueError, match="no objective that is known"):
             CostExponentialLoss(odd).check_restored()
+
+
+@pytest.mark.parametrize("alike", [0, 5, 12, 40])  # the first prices that are all 1
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("objective", list(NAMED))
+def test_blocks_of_rows_have_the_numbers_of_all_rows(objective, n_classes, alike, monkeypatch):
+    rng = np.random.default_rng(0)
+    prices = rng.uniform(0, 1, (40, n_classes))
+    prices[:alike] = 1.0
+    y = rng.integers(0, n_classes, 40)
+    prices[np.arange(40), y] = 0.0
+    n_outputs = 1 if n_classes == 2 else n_classes
+    rows = LossRows(y.astype(np.uint8), n_outputs, prices=prices)
+    seen = []
+
+    def at_once(at):
+        seen.append(at.cost.shape)
+        return NAMED[objective](at)
+
+    monkeypatch.setattr(layout, "_BLOCK", 6)
+    expected = CostExponentialLoss(at_once).bind(rows)
+    assert seen == [(40,) if n_outputs == 1 else (40, n_classes)]
+    found = CostExponentialLoss(objective).bind(rows)
+    for name in ("labels", "a", "b", "w0"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    margins = rng.normal(size=(40, n_outputs))
+    pairs = (CostExponentialLoss(who).derivatives(rows, margins) for who in (objective, at_once))
+    np.testing.assert_array_equal(*pairs)
+    none = CostExponentialLoss(objective).bind(rows.take(slice(0)))
+    assert none.a.shape == none.b.shape == none.w0.shape
+
+
+def test_named_objectives_make_little_beside_their_numbers():
+    n = 400_000
+    costs = Costs(fp=1, fn=np.random.default_rng(0).uniform(1, 9, n)).bind([0, 1])
+    rows = LossRows((np.arange(n) % 2).astype(np.uint8), costs=costs)
+    tracemalloc.start()
+    try:
+        bound = CostExponentialLoss("asymboost").bind(rows)
+        peak = tracemalloc.get_traced_memory()[1] / n
+    finally:
+        tracemalloc.stop()
+    assert bound.b.shape == bound.w0.shape == (1,)
+    assert peak < 16  # bytes a row, of which a and the labels are 9

@@ -54,7 +54,7 @@ class ClassTerms(BoundLoss):
         """Bind rows."""
         weights = np.zeros(0) if rows.weights is None else rows.weights
         a, b, w0 = terms
-        own = (np.asarray(labels, dtype=np.uint8), by_class, a, _once(b), _once(w0), weights)
+        own = (np.asarray(labels, dtype=np.uint8), by_class, a, once(b), once(w0), weights)
         return cls(number, *own)
 
     @classmethod
@@ -131,7 +131,7 @@ class ClassTerms(BoundLoss):
         return np.ascontiguousarray(steps)
 
 
-def _once(term: Floats) -> Floats:
+def once(term: Floats) -> Floats:
     """Return one entry of a term of two classes that is the same everywhere."""
     alike = term.ndim == 1 and term.size > 1 and np.all(term == term[0])
     return term[:1].copy() if alike else term

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.gradient.losses.base import BuiltIn, RowTerms, flat, signs
-from costboost.boosting.gradient.losses.classes import EXPONENTIAL, ClassTerms
+from costboost.boosting.gradient.losses.classes import EXPONENTIAL, ClassTerms, once
 from costboost.boosting.gradient.losses.exponential import ExponentialTerms
 from costboost.boosting.gradient.minimisers import FARTHEST
 from costboost.boosting.gradient.rows import LossRows
@@ -148,10 +148,20 @@ class CostExponentialLoss(BuiltIn):
             a, b, w0 = (np.ascontiguousarray(part, dtype=float) for part in rows.objective)
             return ExponentialTerms((a > 0).astype(np.int64), a, b, w0)
         shape = (len(rows.y),) if rows.n_outputs == 1 else (len(rows.y), rows.n_outputs)
-        aim, cost = np.empty(len(rows.y), dtype=np.uint8), np.empty(shape)
-        for block, part in rows.blocks():  # only the objective sees all of them at once
-            aim[block], cost[block] = _aims(part.targets, part.paid, rows.n_outputs)
-        return self._terms_at(aim, cost)
+        aim: Array = np.empty(len(rows.y), dtype=np.uint8)
+        a = np.empty(shape)
+        aims = ((at, _aims(p.targets, p.paid, rows.n_outputs)) for at, p in rows.blocks())
+        if callable(self.objective):
+            cost = a  # of all rows, which a user's function sees at once
+            for block, found in aims:
+                aim[block], cost[block] = found
+            return self._terms_at(aim, cost)
+        b = w0 = np.empty((0, *shape[1:]))
+        for block, found in aims:
+            part = self._terms_at(*found)
+            aim[block], a[block] = part.labels, part.a
+            b, w0 = _with(b, block, part.b, shape), _with(w0, block, part.w0, shape)
+        return ExponentialTerms(aim, a, b, w0, self.total)
 
     def bind(self, rows: LossRows) -> ClassTerms:
         """Return the loss at some rows."""
@@ -201,6 +211,18 @@ def _aims(y: Array, prices: Floats, n_outputs: int) -> tuple[Array, Floats]:
     aim = np.where(prices[rows, y] <= prices[rows, best], y, best)
     excess = prices - prices[rows, aim][:, None]
     return aim, excess[rows, 1 - aim] if n_outputs == 1 else excess
+
+
+def _with(term: Floats, block: slice, part: Floats, shape: tuple[int, ...]) -> Floats:
+    """Return a term with the numbers of the next rows; as long as all are alike, one entry."""
+    if len(term) < shape[0]:
+        first = once(part) if block.start == 0 else term
+        if len(first) == 1 and np.all(part == first):
+            return first
+        term = np.empty(shape)
+        term[: block.start] = first[:1]
+    term[block] = part
+    return term
 
 
 NAMED: dict[str, Any] = {
