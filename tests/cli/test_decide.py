@@ -345,3 +345,12 @@ def test_limits_by_identifiers_name_these(run, folder, tmp_path):
     ran = run("decide", folder / "model.cb", tmp_path / "n.csv", *more)
     assert ran.code == 0, ran.err
     assert all(f"1 of 1 in {name}" in ran.out for name in ("007", "7", "0012"))
+
+
+def test_one_limit_for_each_action(run, folder):
+    start = ("decide", folder / "model.cb", folder / "new.parquet")
+    ran = run(*start, "--capacity", "yes=3", "--capacity", "yes=4")
+    assert ran.code == 2
+    assert "--capacity limits yes twice, the second time by 'yes=4'" in ran.err
+    assert run(*start, "--capacity", "yes=3", "--capacity", "YES=3").code == 2
+    assert run(*start, "--capacity", "yes=3", "--capacity", "no=300").code == 0

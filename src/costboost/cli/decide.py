@@ -85,7 +85,7 @@ def _jointly(
 ) -> tuple[Answers, list[Any], Any]:
     """Decide about all rows together, where actions are limited or others may be asked."""
     actions = [*rows.actions, *([_DEFER] if defer is not None else [])]
-    limits = dict(_limit(text, actions) for text in capacity)
+    limits = _limits(capacity, actions)
     if groups is not None and not limits:
         raise UsageError("--per says for what a --capacity holds: give that too.")
     price = None if defer is None else _price(defer, rows.frame)
@@ -100,6 +100,20 @@ def _jointly(
         cheapest=costs.decide(proba, encoded=True),
     )
     return Answers(plan.decisions, proba, expected), actions, plan
+
+
+def _limits(capacity: Sequence[str], actions: list[Any]) -> dict[Any, float]:
+    """Return how often actions can be taken, each of which may be limited once."""
+    limits: dict[Any, float] = {}
+    for text in capacity:
+        action, limit = _limit(text, actions)
+        if action in limits:
+            raise UsageError(
+                f"--capacity limits {shown(action)} twice, the second time by {text!r}: give one "
+                "limit for each action."
+            )
+        limits[action] = limit
+    return limits
 
 
 def _limit(text: str, actions: list[Any]) -> tuple[Any, float]:
