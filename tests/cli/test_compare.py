@@ -7,7 +7,7 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 
 from costboost import CostBoostClassifier
-from payments import PRICES
+from payments import PRICES, TRAIN
 
 METHODS = ("--method", "adamec", "--method", "adaboost", "--rounds", "5")
 START = ("--target", "fraud", *PRICES)
@@ -77,3 +77,28 @@ def test_more_folds_than_rows_of_a_class(run, tmp_path, table):
     ran = run("compare", tmp_path / "t.csv", *START, *METHODS)
     assert ran.code == 1
     assert "--folds 3" in ran.err
+
+
+def test_a_model_of_categories_reads_their_zeros(run, table, tmp_path):
+    """Codes that are digits throughout in this table are text to the model all the same."""
+    shops = ["007", "7", "A1"] * 500
+    table.with_columns(shop=pl.Series(shops)).write_csv(tmp_path / "t.csv")
+    model = (*TRAIN, "-o", tmp_path / "m.cb")
+    assert run("train", tmp_path / "t.csv", *model).code == 0
+    digits = table.with_columns(shop=pl.Series(shops), fraud=pl.col("fraud").cast(pl.String))
+    digits = digits.filter(pl.col("shop") != "A1").with_columns(
+        fraud=pl.when(pl.int_range(pl.len()) % 9 == 0).then(None).otherwise(pl.col("fraud"))
+    )
+    digits.write_csv(tmp_path / "d.csv")
+    ran = run(
+        "compare", tmp_path / "d.csv", *START, "--skip-unlabelled", "--json", "--folds", "2",
+        "--method", "adaboost", "--rounds", "2", "--model", tmp_path / "m.cb",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    bill = {line["policy"]: line for line in json.loads(ran.out)["bill"]}
+    kept = digits.filter(pl.col("fraud").is_not_null())
+    kept.write_csv(tmp_path / "kept.csv")
+    ran = run("evaluate", tmp_path / "m.cb", tmp_path / "kept.csv", "--json")
+    alone = {line["policy"]: line for line in json.loads(ran.out)["bill"]}["the model"]
+    assert bill[str(tmp_path / "m.cb")]["cost"] == pytest.approx(alone["cost"])
+    assert bill[str(tmp_path / "m.cb")]["acted"] == alone["acted"]

@@ -1,5 +1,7 @@
 """`costboost decide`: the decisions are the cheapest, the file is whole, limits hold."""
 
+import csv
+import gzip
 import io
 import json
 import subprocess
@@ -10,7 +12,7 @@ import polars as pl
 import pytest
 
 from costboost import CostBoostClassifier, Costs, load, save
-from payments import payments
+from payments import TRAIN, payments
 
 
 def decided(run, folder, path, *more, output, table="new.parquet"):
@@ -192,3 +194,163 @@ def test_readers_that_leave_early_are_no_error(folder):
         finally:
             process.kill()
         assert b"Traceback" not in process.stderr.read()
+
+
+# --- the cells of the table stay as they are written
+
+
+def cells_of(text, separator=","):
+    return list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+
+
+@pytest.fixture(scope="module")
+def odd_cells(folder):
+    """New rows with cells of many spellings, and their text as a CSV file."""
+    new = pl.read_parquet(folder / "new.parquet")
+    n = new.height
+    spelled = new.with_columns(
+        pl.col("amount").map_elements(lambda x: f"{x:.2f}0", pl.String),
+        pl.col("hour").map_elements(lambda x: f"{x:e}", pl.String),
+        account=pl.Series([f"{i % 90:05d}" for i in range(n)]),
+        active=pl.Series(["TRUE", "FALSE"] * (n // 2)),
+        since=pl.Series([f"2020-{i % 9 + 1}-2" for i in range(n)]),
+        said=pl.Series(['a "word", or\ntwo', " blanks "] * (n // 2)),
+        empty=pl.Series(["", None, "x"] * (n // 3)),
+        long=pl.Series([f"{10**25 + i}" for i in range(n)]),
+    )
+    return spelled, spelled.write_csv()
+
+
+DIALECTS = {
+    "plain": lambda text: text.encode(),
+    "bom": lambda text: b"\xef\xbb\xbf" + text.encode(),
+    "crlf": lambda text: _recoded(text, lineterminator="\r\n"),
+    "semicolons": lambda text: _recoded(text, delimiter=";"),
+    "tabs": lambda text: _recoded(text, delimiter="\t"),
+    "quoted": lambda text: "".join(map(_quoted, cells_of(text))).encode(),
+    "gzipped": lambda text: gzip.compress(text.encode()),
+}
+
+
+def _quoted(cells):
+    doubled = (cell.replace('"', '""') for cell in cells)
+    return ",".join(f'"{cell}"' if cell else "" for cell in doubled) + "\n"
+
+
+def _recoded(text, **how):
+    to = io.StringIO(newline="")
+    csv.writer(to, **{"lineterminator": "\n"} | how).writerows(cells_of(text))
+    return to.getvalue().encode()
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_cells_are_written_as_they_were_read(run, folder, tmp_path, odd_cells, dialect):
+    spelled, text = odd_cells
+    (tmp_path / "odd.csv").write_bytes(DIALECTS[dialect](text))
+    ran = run("decide", folder / "model.cb", tmp_path / "odd.csv", "-o", tmp_path / "d.csv")
+    assert ran.code == 0, ran.err
+    made = cells_of((tmp_path / "d.csv").read_text(encoding="utf-8"))
+    assert [line[: spelled.width] for line in made] == cells_of(text)
+    assert made[0][spelled.width] == "decision"
+    decided(run, folder, "typed.csv", output=tmp_path)
+    typed = pl.read_csv(tmp_path / "typed.csv")
+    assert [line[spelled.width] for line in made[1:]] == typed["decision"].to_list()
+
+
+def test_empty_cells_stay_quoted_or_bare(run, folder, tmp_path, odd_cells):
+    _, text = odd_cells
+    (tmp_path / "odd.csv").write_text(text, encoding="utf-8")
+    for name in ("d.csv", "d.tsv", "d.csv.gz", "-"):
+        output = () if name == "-" else ("-o", tmp_path / name)
+        ran = run("decide", folder / "model.cb", tmp_path / "odd.csv", *output)
+        assert ran.code == 0, ran.err
+        data = ran.out.encode() if name == "-" else (tmp_path / name).read_bytes()
+        data = gzip.decompress(data) if name.endswith(".gz") else data
+        made = pl.read_csv(data, separator="\t" if name == "d.tsv" else ",", infer_schema=False)
+        assert made["empty"].to_list() == ["", None, "x"] * 100
+        assert made["account"][42] == "00042"
+
+
+@pytest.mark.parametrize(
+    ("name", "read"), [("d.parquet", pl.read_parquet), ("d.jsonl", pl.read_ndjson)]
+)
+def test_formats_with_types_hold_values_and_identifiers(
+    run, folder, tmp_path, odd_cells, name, read
+):
+    _, text = odd_cells
+    table = pl.read_csv(text.encode(), infer_schema=False).drop("long")
+    table.write_csv(tmp_path / "odd.csv")
+    ran = run("decide", folder / "model.cb", tmp_path / "odd.csv", "-o", tmp_path / name)
+    assert ran.code == 0, ran.err
+    made = read(tmp_path / name)
+    assert made["account"].to_list() == table["account"].to_list()
+    assert made["amount"].dtype == pl.Float64
+    assert made["active"].dtype == pl.Boolean
+
+
+def test_decimal_commas_come_back_in_a_file_that_can_be_read_again(run, folder, tmp_path):
+    new = pl.read_parquet(folder / "new.parquet")
+    floats = pl.selectors.float().cast(pl.String).str.replace(".", ",", literal=True)
+    new.with_columns(floats).write_csv(tmp_path / "new.csv", separator=";")
+    start = ("decide", folder / "model.cb")
+    assert run(*start, tmp_path / "new.csv", "-o", tmp_path / "d.csv").code == 0
+    text = (tmp_path / "d.csv").read_text(encoding="utf-8")
+    given = cells_of((tmp_path / "new.csv").read_text(encoding="utf-8"), ";")
+    assert [line[: new.width] for line in cells_of(text, ";")] == given
+    ran = run(*start, tmp_path / "d.csv", "--prefix", "again_", "-o", tmp_path / "e.csv")
+    assert ran.code == 0, ran.err
+    names, *again = cells_of((tmp_path / "e.csv").read_text(encoding="utf-8"), ";")
+    for name in ("decision", "expected_cost"):
+        one, other = names.index(name), names.index(f"again_{name}")
+        assert [line[one] for line in again] == [line[other] for line in again]
+
+
+def test_zeros_before_numbers_mean_the_same_in_training_and_later(run, table, folder, tmp_path):
+    """A feature of numbers with zeros before them is a number in both; it is written as it was."""
+    codes = pl.Series([f"{i % 7:04d}" for i in range(table.height)])
+    table.with_columns(code=codes).write_csv(tmp_path / "t.csv")
+    given = ("train", tmp_path / "t.csv", *TRAIN, "-o", tmp_path / "m.cb", "--json")
+    assert json.loads(run(*given).out)["features"]["code"] == "number"
+    ran = run("decide", tmp_path / "m.cb", tmp_path / "t.csv", "-o", tmp_path / "d.csv")
+    assert ran.code == 0, ran.err
+    made = pl.read_csv(tmp_path / "d.csv", infer_schema=False)
+    assert made["code"].to_list() == codes.to_list()
+    plain = table.with_columns(code=codes.cast(pl.Int64))
+    plain.write_parquet(tmp_path / "plain.parquet")
+    run("decide", tmp_path / "m.cb", tmp_path / "plain.parquet", "-o", tmp_path / "p.csv")
+    typed = pl.read_csv(tmp_path / "p.csv", infer_schema=False)
+    assert typed["expected_cost"].to_list() == made["expected_cost"].to_list()
+
+
+def test_categories_that_python_learnt_keep_their_zeros(run, tmp_path):
+    table = payments(600, 1)
+    shops = pl.Series(["007", "7", "012"] * 200)
+    X = table.select("amount", shop=shops)
+    costs = Costs(fp=8, fn="amount", positive="yes")
+    truth = np.where((shops == "007") & (table["fraud"] == "yes"), "yes", "no")
+    model = CostBoostClassifier("adamec", 5, costs=costs).fit(X, truth)
+    save(model, tmp_path / "m.cb")
+    X.write_csv(tmp_path / "t.csv")
+    ran = run("decide", tmp_path / "m.cb", tmp_path / "t.csv", "-o", tmp_path / "d.csv")
+    assert ran.code == 0, ran.err
+    assert "has not learnt" not in ran.out
+    made = pl.read_csv(tmp_path / "d.csv")
+    np.testing.assert_allclose(made["probability_yes"], model.predict_proba(X)[:, 1])
+
+
+def test_limits_by_identifiers_name_these(run, folder, tmp_path):
+    new = pl.read_parquet(folder / "new.parquet")
+    new.with_columns(branch=pl.Series(["007", "7", "0012"] * 100)).write_csv(tmp_path / "n.csv")
+    more = ("--capacity", "yes=1", "--per", "branch", "-o", tmp_path / "d.csv")
+    ran = run("decide", folder / "model.cb", tmp_path / "n.csv", *more)
+    assert ran.code == 0, ran.err
+    assert all(f"1 of 1 in {name}" in ran.out for name in ("007", "7", "0012"))
+
+
+def test_one_limit_for_each_action(run, folder):
+    start = ("decide", folder / "model.cb", folder / "new.parquet")
+    ran = run(*start, "--capacity", "yes=3", "--capacity", "yes=4")
+    assert ran.code == 2
+    assert "--capacity limits yes twice, the second time by 'yes=4'" in ran.err
+    assert run(*start, "--capacity", "yes=3", "--capacity", "YES=3").code == 2
+    assert run(*start, "--capacity", "yes=3", "--capacity", "no=300").code == 0

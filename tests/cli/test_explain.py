@@ -89,3 +89,13 @@ def test_a_category_of_numbers_is_a_number_to_its_price(run, folder, table, tmp_
     moved.write_parquet(tmp_path / "new.parquet")
     ran = run("decide", tmp_path / "m.cb", tmp_path / "new.parquet")
     assert pl.read_csv(io.StringIO(ran.out))["decision"][0] == change["decision"]
+
+
+def test_a_row_is_named_as_its_file_writes_it(run, table, tmp_path):
+    numbered = table.drop("transaction_id").with_columns(
+        account_id=pl.Series([f"{i:06d}" for i in range(table.height)])
+    )
+    numbered.write_csv(tmp_path / "t.csv")
+    assert run("train", tmp_path / "t.csv", *TRAIN, "-o", tmp_path / "m.cb").code == 0
+    ran = run("explain", tmp_path / "m.cb", tmp_path / "t.csv", "--row", "42")
+    assert "account_id 000042" in ran.out

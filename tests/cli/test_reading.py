@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from costboost.cli.errors import InputError
-from costboost.cli.reading import read_source, read_table
+from costboost.cli.reading import read_cells, read_source, read_table, with_zeros
 
 FRAME = pl.DataFrame(
     {
@@ -119,3 +119,46 @@ def test_decimals_are_numbers(tmp_path):
     frame = pl.DataFrame({"price": ["1.50", "2.25", None]}).cast(pl.Decimal(10, 2))
     frame.write_parquet(tmp_path / "t.parquet")
     assert read(tmp_path / "t.parquet")["price"].to_list() == [1.5, 2.25, None]
+
+
+WRITTEN = (
+    b"\xef\xbb\xbfid,t,x,e,day,text,gone\r\n"
+    b'00042,TRUE,1.10,1e5,2020-1-2,"a,""b""",""\r\n'
+    b'00007,FALSE,-0,2e5,2020-1-3," c\nd",\r\n'
+)
+
+
+def test_cells_are_read_as_they_are_written(tmp_path):
+    (tmp_path / "t.csv").write_bytes(WRITTEN)
+    cells = read_cells(read_source(str(tmp_path / "t.csv")))
+    assert not cells.decimal_comma
+    assert cells.frame.rows() == [
+        ("00042", "TRUE", "1.10", "1e5", "2020-1-2", 'a,"b"', ""),
+        ("00007", "FALSE", "-0", "2e5", "2020-1-3", " c\nd", None),
+    ]
+    assert cells.frame.columns == ["id", "t", "x", "e", "day", "text", "gone"]
+    some = read_cells(read_source(str(tmp_path / "t.csv")), ["x", "id"]).frame
+    assert some["id"].to_list() == ["00042", "00007"]
+    assert some.width == 2
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_only_csv_files_have_cells_without_types(name, tmp_path):
+    (tmp_path / "t").write_bytes(FORMATS[name](FRAME))
+    assert read_source(str(tmp_path / "t")).is_csv == ("csv" in name or "tsv" in name)
+
+
+def test_zeros_before_whole_numbers_make_them_text(tmp_path):
+    (tmp_path / "t.csv").write_text("a;b;c;d\n007;0;-05;0,5\n12;10;3;02,5\n")
+    source = read_source(str(tmp_path / "t.csv"))
+    frame = read_table(source)
+    assert with_zeros(source, frame).to_dict(as_series=False) == {
+        "a": ["007", "12"],
+        "b": [0, 10],
+        "c": ["-05", "3"],
+        "d": [0.5, 2.5],
+    }
+    assert read_cells(source).decimal_comma
+    frame.write_parquet(tmp_path / "t.parquet")
+    typed = read_source(str(tmp_path / "t.parquet"))
+    assert with_zeros(typed, frame) is frame

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from costboost.cli.bill import Bill, answer, make_bill
@@ -21,8 +22,9 @@ from costboost.cli.labels import shown
 from costboost.cli.methods import Maker
 from costboost.cli.money import Money, count
 from costboost.cli.prices import Prices
+from costboost.cli.reading import read_cells
 from costboost.cli.recipe import Kept, read_model
-from costboost.cli.rows import TableRows, read_rows
+from costboost.cli.rows import TableRows, read_rows, text_features
 from costboost.cli.screen import Screen
 from costboost.cli.splitting import fold_rows
 from costboost.cli.train import Choices, Task, open_task
@@ -124,7 +126,13 @@ def _answer_of(kept: Kept, task: Task) -> NDArray[Any]:
     if strange:
         raise InputError(f"{kept.path} knows other classes: {shown(sorted(strange, key=str)[0])}.")
     features = kept.recipe.features or task.choice.features
-    rows = read_rows(task.rows.frame, features, task.prices, kept.model.classes_)
+    frame = task.rows.frame
+    digits = [n for n in text_features(kept) if n in frame.columns and frame[n].dtype != pl.String]
+    if digits and task.source.is_csv:  # categories are text, zeros before them count
+        cells = read_cells(task.source, digits).frame
+        cells = cells if task.kept is None else cells.filter(task.kept)
+        frame = frame.with_columns(cells.get_columns())
+    rows = read_rows(frame, features, task.prices, kept.model.classes_)
     return answer(kept.model, rows).decided
 
 

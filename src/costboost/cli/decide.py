@@ -15,11 +15,12 @@ from costboost.cli.errors import InputError, UsageError
 from costboost.cli.labels import label_of, shown
 from costboost.cli.money import Money, count, share
 from costboost.cli.prices import Prices
+from costboost.cli.reading import Source, read_cells, with_zeros
 from costboost.cli.recipe import Kept, read_model
-from costboost.cli.rows import TableRows, load_rows
+from costboost.cli.rows import TableRows, known_categories, load_rows
 from costboost.cli.screen import Screen
 from costboost.cli.words import listed
-from costboost.cli.writing import check_output, table_suffixes, write_table
+from costboost.cli.writing import check_output, is_text, table_suffixes, write_table
 from costboost.costs import Expression, ExpressionError
 from costboost.decisions import allocate
 
@@ -47,21 +48,32 @@ def decide(
         raise UsageError("--json and the table would both go to standard output: name a file, -o.")
     check_output(output, force, table_suffixes())
     kept = read_model(model_path)
-    rows, _ = load_rows(kept, table, prices, screen)
+    rows, source = load_rows(kept, table, prices, screen)
     _note_unseen(screen, kept, rows)
     joint = bool(capacity) or per is not None or defer is not None
     with screen.listening(), screen.working(f"Deciding about {count(len(rows), 'row')}"):
         if joint:
-            answers, actions, plan = _jointly(kept.model, rows, capacity, per, defer)
+            groups = None if per is None else _groups(source, rows.frame, per)
+            answers, actions, plan = _jointly(kept.model, rows, capacity, groups, defer)
         else:
             answers, actions, plan = answer(kept.model, rows), rows.actions, None
     new = _columns(kept.model, rows, answers, actions, prefix)
-    made = _beside(rows.frame, new, only_decisions)
+    n, frame = len(rows), None if only_decisions else rows.frame
     with screen.working("Writing"):
-        write_table(made, output)
+        if frame is None:
+            made, separator = pl.DataFrame({"row": np.arange(n), **new}), ","
+        else:
+            _refuse_taken(frame, new)
+            # The cells as they are written take the place of the values that they were read as.
+            as_written = source.is_csv and is_text(output)
+            frame = None if as_written else with_zeros(source, frame)
+            del rows
+            made, separator = _beside(frame, source, pl.DataFrame(new))
+        del source, frame
+        write_table(made, output, separator)
     currency = prices.currency or (kept.recipe.prices.currency if kept.recipe.prices else "")
     result = _result(answers, actions, plan, output)
-    _show(screen, result, Money(currency), len(rows))
+    _show(screen, result, Money(currency), n)
     screen.result(result)
 
 
@@ -69,14 +81,13 @@ def decide(
 
 
 def _jointly(
-    model: Any, rows: TableRows, capacity: Sequence[str], per: str | None, defer: str | None
+    model: Any, rows: TableRows, capacity: Sequence[str], groups: Any, defer: str | None
 ) -> tuple[Answers, list[Any], Any]:
     """Decide about all rows together, where actions are limited or others may be asked."""
     actions = [*rows.actions, *([_DEFER] if defer is not None else [])]
-    limits = dict(_limit(text, actions) for text in capacity)
-    if per is not None and not limits:
+    limits = _limits(capacity, actions)
+    if groups is not None and not limits:
         raise UsageError("--per says for what a --capacity holds: give that too.")
-    groups = None if per is None else _groups(rows.frame, per)
     price = None if defer is None else _price(defer, rows.frame)
     costs = rows.costs if price is None else rows.costs.with_defer(price)
     proba = model._decision_proba(rows.X, rows.costs)
@@ -89,6 +100,20 @@ def _jointly(
         cheapest=costs.decide(proba, encoded=True),
     )
     return Answers(plan.decisions, proba, expected), actions, plan
+
+
+def _limits(capacity: Sequence[str], actions: list[Any]) -> dict[Any, float]:
+    """Return how often actions can be taken, each of which may be limited once."""
+    limits: dict[Any, float] = {}
+    for text in capacity:
+        action, limit = _limit(text, actions)
+        if action in limits:
+            raise UsageError(
+                f"--capacity limits {shown(action)} twice, the second time by {text!r}: give one "
+                "limit for each action."
+            )
+        limits[action] = limit
+    return limits
 
 
 def _limit(text: str, actions: list[Any]) -> tuple[Any, float]:
@@ -105,12 +130,12 @@ def _limit(text: str, actions: list[Any]) -> tuple[Any, float]:
     return label_of(name, actions, "--capacity"), limit if share_of else int(limit)
 
 
-def _groups(frame: pl.DataFrame, per: str) -> NDArray[Any]:
+def _groups(source: Source, frame: pl.DataFrame, per: str) -> NDArray[Any]:
     if per not in frame.columns:
         raise unknown_column(per, frame.columns, "--per")
     if frame[per].null_count():
         raise InputError(f"--per {per!r} is empty in some rows: give every row one.")
-    return frame[per].cast(pl.String).to_numpy().astype(str)
+    return with_zeros(source, frame.select(per))[per].cast(pl.String).to_numpy().astype(str)
 
 
 def _price(defer: str, frame: pl.DataFrame) -> Any:
@@ -125,13 +150,7 @@ def _price(defer: str, frame: pl.DataFrame) -> Any:
 
 def _note_unseen(screen: Screen, kept: Kept, rows: TableRows) -> None:
     """Make a note of categories that training did not know: they count as missing."""
-    known = getattr(kept.model, "_subject", None)
-    if known is None:
-        return
-    binner = known().members[0].forest.binner
-    for name, categories in zip(rows.X.columns, binner.categories, strict=True):
-        if categories is None:
-            continue
+    for name, categories in known_categories(kept.model).items():
         column = rows.X[name]
         strange = column.filter(column.is_not_null() & ~column.is_in([*map(str, categories)]))
         if len(strange):
@@ -166,15 +185,29 @@ def _plain(decided: NDArray[Any]) -> Any:
     return decided.tolist() if len(kinds) == 1 else [shown(action) for action in decided.tolist()]
 
 
-def _beside(frame: pl.DataFrame, new: dict[str, Any], only: bool) -> pl.DataFrame:
-    if only:
-        return pl.DataFrame({"row": np.arange(frame.height), **new})
+def _refuse_taken(frame: pl.DataFrame, new: dict[str, Any]) -> None:
     taken = [name for name in new if name in frame.columns]
     if taken:
         raise InputError(
             f"The table has a column {taken[0]!r} already: say --prefix new_, or --only-decisions."
         )
-    return frame.with_columns(**{name: pl.Series(name, values) for name, values in new.items()})
+
+
+def _beside(
+    frame: pl.DataFrame | None, source: Source, new: pl.DataFrame
+) -> tuple[pl.DataFrame, str]:
+    """Return a table with new columns, and what is to separate its cells.
+
+    Without a frame, its cells are those of the file as they are written.
+    """
+    if frame is not None:
+        return frame.hstack(new), ","
+    cells = read_cells(source)
+    if not cells.decimal_comma:
+        return cells.frame.hstack(new), ","
+    # Then all numbers are written so, and commas separate no cells.
+    numbers = pl.selectors.float().cast(pl.String).str.replace(".", ",", literal=True)
+    return cells.frame.hstack(new.with_columns(numbers)), ";"
 
 
 # --- what is told

@@ -11,6 +11,7 @@ from costboost.cli.errors import InputError
 from costboost.cli.labels import shown
 from costboost.cli.money import count
 from costboost.cli.prices import Prices
+from costboost.cli.reading import with_zeros
 from costboost.cli.recipe import Kept, read_model
 from costboost.cli.rows import TableRows, load_rows, prices_to_ask_by
 from costboost.cli.screen import Screen
@@ -34,7 +35,7 @@ def explain(model_path: str, table: str, prices: Prices, screen: Screen, *, row:
     asked = prices_to_ask_by(kept, prices) if kept.model._decides_by_costs() else None
     with screen.listening(), screen.working("Explaining"):
         why = kept.model.explain(one.X, costs=_costs(asked, one, kept.model.classes_.tolist()))
-    named = _identity(kept, one)
+    named = _identity(kept, with_zeros(source, rows.frame)[row])
     screen.say(f"Row {row}{''.join(f', {name} {value}' for name, value in named.items() if name)}")
     screen.out.print(str(why), soft_wrap=True)
     screen.result({"row": row, "identity": named, **why.to_dict()})
@@ -63,8 +64,8 @@ def _costs(prices: Prices | None, one: TableRows, classes: list[Any]) -> Any:
     return prices.costs(classes, reading)
 
 
-def _identity(kept: Kept, one: TableRows) -> dict[str, Any]:
+def _identity(kept: Kept, one: pl.DataFrame) -> dict[str, Any]:
     """Return what names the row: its identifiers, which are no features."""
     reasons = kept.recipe.left_out
     names = [name for name, why in reasons.items() if why.startswith("an identifier")]
-    return {name: shown(one.frame[name][0]) for name in names if name in one.frame.columns}
+    return {name: shown(one[name][0]) for name in names if name in one.columns}

@@ -2,7 +2,8 @@
 
 What a file is, its first bytes tell, and its name only where they do not: so standard input needs
 no option, and a Parquet file named .csv is read all the same. Types are guessed by polars, in the
-end from all rows of a text.
+end from all rows of a text; `read_cells` gives the cells of a CSV file as they are written, for
+whoever writes them again.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import re
 import select
 import sys
 import zlib
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,11 +25,20 @@ import polars as pl
 
 from costboost.cli.errors import InputError
 
-__all__ = ["ISO_DATE", "Source", "read_source", "read_table"]
+__all__ = [
+    "ISO_DATE",
+    "Cells",
+    "Source",
+    "read_cells",
+    "read_source",
+    "read_table",
+    "with_zeros",
+]
 
 _ENOUGH = 5_000  # rows that mostly tell of which type a column is
 ISO_DATE = r"^\d{4}-\d\d-\d\d"
 _ARROW_STREAM = b"\xff\xff\xff\xff"
+_TYPED = (b"PAR1", b"ARROW1", _ARROW_STREAM)
 
 
 class Source(NamedTuple):
@@ -37,6 +47,18 @@ class Source(NamedTuple):
     name: str
     data: bytes
     digest: str
+
+    @property
+    def is_csv(self) -> bool:
+        """Whether cells are text whose types are guessed; all other kinds of files have types."""
+        return not self.data.startswith(_TYPED) and self.data.lstrip()[:1] not in (b"{", b"[")
+
+
+class Cells(NamedTuple):
+    """The cells of a CSV file as they are written, and whether its numbers are written 12,5."""
+
+    frame: pl.DataFrame
+    decimal_comma: bool
 
 
 def read_source(path: str) -> Source:
@@ -93,21 +115,16 @@ def read_table(source: Source, as_text: Collection[str] = ()) -> pl.DataFrame:
 
 
 def _parse(source: Source, as_text: Collection[str]) -> pl.DataFrame:
-    data, start = source.data, source.data[:8]
-    if start[:4] == b"PAR1":
-        return pl.read_parquet(io.BytesIO(data))
-    if start[:6] == b"ARROW1":
-        return pl.read_ipc(io.BytesIO(data))
-    if start[:4] == _ARROW_STREAM:
-        return pl.read_ipc_stream(io.BytesIO(data))
+    data = source.data
+    for start, read in zip(_TYPED, (pl.read_parquet, pl.read_ipc, pl.read_ipc_stream), strict=True):
+        if data.startswith(start):
+            return read(io.BytesIO(data))
     if b"\0" in data[:4096]:
         raise InputError(
             f"{source.name} is neither CSV nor Parquet, Arrow or JSON lines: save it as one of "
             "these."
         )
-    if data.lstrip()[:1] in b"{[":
-        return _parse_json(source, as_text)
-    return _parse_csv(source, as_text)
+    return _parse_csv(source, as_text) if source.is_csv else _parse_json(source, as_text)
 
 
 def _parse_json(source: Source, as_text: Collection[str]) -> pl.DataFrame:
@@ -142,14 +159,14 @@ def _with_dates(column: pl.Series) -> pl.Series:
 
 def _parse_csv(source: Source, as_text: Collection[str]) -> pl.DataFrame:
     start = _checked_text(source)
-    separator = _separator(start)
+    separator, decimal_comma = _dialect(start)
     names = next(csv.reader(io.StringIO(start), delimiter=separator))
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InputError(f"{source.name} has two columns named {twice[0]!r}: rename one of them.")
     how: dict[str, Any] = {
         "separator": separator,
-        "decimal_comma": _has_decimal_commas(start, separator),
+        "decimal_comma": decimal_comma,
         "try_parse_dates": True,
         "schema_overrides": {name: pl.String for name in as_text if name in names},
     }
@@ -158,6 +175,30 @@ def _parse_csv(source: Source, as_text: Collection[str]) -> pl.DataFrame:
     except pl.exceptions.PolarsError:
         _refuse_ragged(source, separator, len(names))
         raise
+
+
+def read_cells(source: Source, names: Sequence[str] | None = None) -> Cells:
+    """Return the cells of a CSV file, of some columns or all, once it is known to be a table."""
+    separator, decimal_comma = _dialect(_start(source))
+    frame = pl.read_csv(
+        io.BytesIO(source.data),
+        separator=separator,
+        infer_schema=False,
+        columns=None if names is None else list(names),
+    )
+    return Cells(frame, decimal_comma)
+
+
+def with_zeros(source: Source, frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a table with whole numbers as text where they are written with zeros before them.
+
+    Such columns are identifiers: ``00042`` is not 42.
+    """
+    whole = [name for name, dtype in frame.schema.items() if dtype.is_integer()]
+    if not whole or not source.is_csv:
+        return frame
+    texts = read_cells(source, whole).frame.get_columns()
+    return frame.with_columns(t for t in texts if t.str.contains(r"^\s*[-+]?0\d").any())
 
 
 def _refuse_ragged(source: Source, separator: str, width: int) -> None:
@@ -195,7 +236,17 @@ def _checked_text(source: Source) -> str:
             f"{source.name} is not UTF-8 (line {line}): convert it, such as with 'iconv -f "
             "latin1 -t utf-8'."
         ) from None
+    return _start(source)
+
+
+def _start(source: Source) -> str:
     return source.data[: 1 << 16].decode("utf-8", "ignore").removeprefix("\ufeff")
+
+
+def _dialect(start: str) -> tuple[str, bool]:
+    """Return what separates cells, and whether numbers are written 12,5."""
+    separator = _separator(start)
+    return separator, _has_decimal_commas(start, separator)
 
 
 def _separator(start: str) -> str:

@@ -19,7 +19,15 @@ from costboost.cli.recipe import Kept
 from costboost.cli.screen import Screen
 from costboost.costs import Costs
 
-__all__ = ["TableRows", "load_rows", "prices_to_ask_by", "read_rows", "take_roles"]
+__all__ = [
+    "TableRows",
+    "known_categories",
+    "load_rows",
+    "prices_to_ask_by",
+    "read_rows",
+    "take_roles",
+    "text_features",
+]
 
 Indices = NDArray[np.intp]
 
@@ -143,8 +151,7 @@ def load_rows(
     recipe = kept.recipe
     source = read_source(path)
     with screen.working(f"Reading {source.name}"):
-        as_text = [f.name for f in recipe.features if f.kind == "category"]
-        frame = read_table(source, as_text)
+        frame = read_table(source, text_features(kept))
     truth = (target or recipe.target) if needs_target else None
     if needs_target and truth is None:
         raise UsageError("The model file does not say which column is the truth: give --target.")
@@ -163,6 +170,23 @@ def load_rows(
     if truth is not None:
         _check_known_classes(rows.truth, kept.model.classes_, truth)
     return rows, source
+
+
+def text_features(kept: Kept) -> list[str]:
+    """Return the features that are text to a model, whatever they look like in a file."""
+    if kept.recipe.features:
+        return [f.name for f in kept.recipe.features if f.kind == "category"]
+    known = known_categories(kept.model).items()
+    return [name for name, keys in known if any(isinstance(key, str) for key in keys)]
+
+
+def known_categories(model: Any) -> dict[str, tuple[Any, ...]]:
+    """Return the categories that a model has learnt, by column; of built-in trees only."""
+    if not hasattr(model, "_subject") or model.estimator is not None:
+        return {}
+    kept = model._subject().members[0].forest.binner.categories
+    names = getattr(model, "feature_names_in_", ())
+    return {n: keys for n, keys in zip(names, kept, strict=False) if keys is not None}
 
 
 def prices_to_ask_by(kept: Kept, new: Prices) -> Prices | None:

@@ -70,12 +70,13 @@ class Choices:
 
 @dataclass(frozen=True)
 class Task:
-    """A table that was read for training."""
+    """A table that was read for training; `kept` are the rows of the file, None for all of them."""
 
     source: Source
     choice: Choice
     rows: TableRows
     prices: Prices
+    kept: pl.Series | None = None
 
 
 def open_task(path: str, prices: Prices, asked: Choices, screen: Screen) -> Task:
@@ -84,15 +85,15 @@ def open_task(path: str, prices: Prices, asked: Choices, screen: Screen) -> Task
     with screen.working(f"Reading {source.name}"):
         frame = read_table(source, asked.as_category)
     take_roles(frame, asked.options())
-    if asked.skip_unlabelled:
-        frame = _labelled(frame, asked.target, screen)
+    kept = _labelled(frame, asked.target, screen) if asked.skip_unlabelled else None
+    frame = frame if kept is None else frame.filter(kept)
     classes = np.unique(labels_of(frame[asked.target]))
     prices.costs(classes.tolist())  # what is wrong with them is said before anything else
     with screen.working("Looking at the columns"):
         choice = _choose(frame, asked)
         parts = {"target": asked.target, "current": asked.current, "groups": asked.groups}
         rows = read_rows(frame, choice.features, prices, classes, **parts)
-    return Task(source, choice, rows, prices)
+    return Task(source, choice, rows, prices, kept)
 
 
 def _choose(frame: pl.DataFrame, asked: Choices) -> Choice:
@@ -106,11 +107,11 @@ def _choose(frame: pl.DataFrame, asked: Choices) -> Choice:
     )
 
 
-def _labelled(frame: pl.DataFrame, target: str, screen: Screen) -> pl.DataFrame:
+def _labelled(frame: pl.DataFrame, target: str, screen: Screen) -> pl.Series:
     gone = unlabelled(frame[target])
     if gone.any():
         screen.note(f"{count(int(gone.sum()), 'row')} without {target} left out, as asked.")
-    return frame.filter(~gone)
+    return ~gone
 
 
 def train(

@@ -14,21 +14,23 @@ import polars as pl
 from costboost.cli.errors import InputError, ReaderGoneError
 from costboost.persistence.writing import write_atomically
 
-__all__ = ["check_output", "write_figure", "write_table"]
+__all__ = ["check_output", "is_text", "table_suffixes", "write_figure", "write_table"]
 
 
-def _gzipped(frame: pl.DataFrame, to: io.BytesIO) -> None:
+def _gzipped(frame: pl.DataFrame, to: io.BytesIO, separator: str) -> None:
     import gzip
 
     text = io.BytesIO()
-    frame.write_csv(text)
+    frame.write_csv(text, separator=separator)
     to.write(gzip.compress(text.getvalue(), mtime=0))
 
 
-_WRITERS: dict[str, Callable[[pl.DataFrame, Any], Any]] = {
-    ".csv": lambda frame, to: frame.write_csv(to),
+_TEXT: dict[str, Callable[[pl.DataFrame, Any, str], Any]] = {
+    ".csv": lambda frame, to, separator: frame.write_csv(to, separator=separator),
     ".csv.gz": _gzipped,
-    ".tsv": lambda frame, to: frame.write_csv(to, separator="\t"),
+    ".tsv": lambda frame, to, separator: frame.write_csv(to, separator="\t"),
+}
+_TYPED: dict[str, Callable[[pl.DataFrame, Any], Any]] = {
     ".parquet": lambda frame, to: frame.write_parquet(to),
     ".arrow": lambda frame, to: frame.write_ipc(to),
     ".feather": lambda frame, to: frame.write_ipc(to),
@@ -57,22 +59,30 @@ def check_output(path: str | None, force: bool, suffixes: tuple[str, ...] = ()) 
 
 def table_suffixes() -> tuple[str, ...]:
     """Return how names of tables may end."""
-    return tuple(_WRITERS)
+    return (*_TEXT, *_TYPED)
 
 
-def write_table(frame: pl.DataFrame, path: str | None) -> None:
+def is_text(path: str | None) -> bool:
+    """Whether a table is written as text, in which values have no types."""
+    return path in (None, "-") or Path(str(path)).name.lower().endswith(tuple(_TEXT))
+
+
+def write_table(frame: pl.DataFrame, path: str | None, separator: str = ",") -> None:
     """Write a table, by the end of its name; to standard output as CSV without one."""
     if path is None or path == "-":
         try:
-            sys.stdout.write(frame.write_csv())
+            sys.stdout.write(frame.write_csv(separator=separator))
             sys.stdout.flush()
         except BrokenPipeError:
             raise ReaderGoneError from None
         return
     name = Path(path).name.lower()
-    suffix = max((s for s in _WRITERS if name.endswith(s)), key=len)
+    suffix = max((s for s in table_suffixes() if name.endswith(s)), key=len)
     data = io.BytesIO()
-    _WRITERS[suffix](frame, data)
+    if suffix in _TEXT:
+        _TEXT[suffix](frame, data, separator)
+    else:
+        _TYPED[suffix](frame, data)
     write_atomically(Path(path), [data.getvalue()])
 
 
