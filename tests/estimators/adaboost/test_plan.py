@@ -140,6 +140,8 @@ def test_other_actions_need_probabilities(method):
     model = CostBoostClassifier(method, 3, calibration="sigmoid").fit(X, y, costs=triage)
     assert model.score(X, y) > -9
     assert settled(method="adamec", calibration=None, costs=triage).calibration is None
+    asking = costboost.costs.as_costs(None, [0, 1]).with_defer(0.3)  # classes are among the actions
+    assert settled(method=method, costs=asking).calibration is None
 
 
 @pytest.mark.parametrize(

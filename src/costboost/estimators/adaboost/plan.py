@@ -138,7 +138,8 @@ def _check_combination(params: Any, rule: Rule, costs: Costs, n_classes: int) ->
             f"{method} trains on the cost of wrong classes, but the costs have other actions, "
             f"{_names(costs.actions)}. Use method='adamec' or MinimumCostClassifier."
         )
-    if not costs.is_square and rule.decision != "cheapest" and _calibration(params, rule) is None:
+    answered = set(_names(costs.classes)) <= set(_names(costs.actions))
+    if not answered and rule.decision != "cheapest" and _calibration(params, rule) is None:
         raise ValueError(
             f"{method} without calibration answers classes, but the costs have other actions, "
             f"{_names(costs.actions)}. Set calibration='sigmoid' (or another one), or use "
