@@ -100,6 +100,7 @@ def test_numbers_are_rounded_to_the_side_where_they_hold():
     assert rounded(1234567.8, False, lambda x: True) == "1.23456e+06"
     assert rounded(-2 / 3, True, lambda x: True) == "-0.666666"
     assert rounded(5.5, True, lambda x: x == 5.5) == "5.5"
+    assert rounded(1.1475, False, lambda x: True) == "1.1475"  # a float a little below that
     assert rounded(0.1 + 0.2, False, lambda x: x == 0.1 + 0.2) == "0.30000000000000004"
 
 

@@ -145,7 +145,9 @@ def rounded(value: float, up: bool, holds: Callable[[float], bool]) -> str:
     """
     for digits in range(6, 17):
         context = Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR)
-        text = f"{float(context.create_decimal_from_float(value)):.{digits}g}"
-        if holds(float(text)):
-            return text
+        beyond = float(context.create_decimal_from_float(value))
+        for number in (value, beyond):  # what is just the value with few digits stays so
+            text = f"{number:.{digits}g}"
+            if (float(text) >= value if up else float(text) <= value) and holds(float(text)):
+                return text
     return repr(float(value))
