@@ -89,6 +89,29 @@ def test_decisions_follow_the_prices_of_every_row(scale, tmp_path):
     assert told.tobytes() == expected.tobytes()
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_what_is_certain_is_answered_at_any_ratio_of_prices(first, tmp_path):
+    """Isotonic maps say 0 and 1; thresholds beyond 1e16 would round to these."""
+    X = np.repeat([[0.0], [1.0]], 40, axis=0)
+    model = cb.CostBoostClassifier("adaboost", 2, calibration="isotonic", random_state=0)
+    model.fit(X, X[:, 0].astype(int), costs={"fp": 1, "fn": 1})
+    ends = np.array([[0.0], [1.0]])
+    assert model.predict_proba(ends).tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    scorer = Compiled(model, tmp_path)
+    signs = np.array([[0, 1, 1, 0], [0, -1, 1, 0], [0, 1, -1, 0], [0, -1, -1, 0]])
+    for cells in signs:
+        for size in 10.0 ** np.arange(-300, 301, 20):
+            C = np.array(cells * (1.0, 1.0, size, 1.0) if first else cells * (1.0, size, 1.0, 1.0))
+            told = scorer.decisions(ends, np.tile(C, (2, 1)))
+            costs = cb.Costs.from_matrix(C.reshape(2, 2), classes=[0, 1], benefits=True)
+            assert told.tolist() == model.predict(ends, costs=costs).tolist()
+            expected = np.empty((2, 2))
+            for row, part in zip(ends, expected, strict=True):
+                scorer("expected_costs", row, C, part)
+            assert expected.tobytes() == model.expected_cost(ends, costs=costs).tobytes()
+            assert np.array_equal(told, expected.argmin(axis=1))
+
+
 def test_decisions_of_three_classes_and_of_other_actions(tmp_path):
     X, y = table(3)
     model = quiet_fit(cb.CostBoostClassifier(n_estimators=10, random_state=0), X, y)

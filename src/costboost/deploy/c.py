@@ -256,7 +256,8 @@ _DECISION = "int PREFIX_decision(const double *row, const double *costs)"
 _EXPECTED = "void PREFIX_expected_costs(const double *row, const double *costs, double *expected)"
 
 _EXPECT = f"""\
-/* Expected costs over a power of two, which is returned: no product of small numbers is lost. */
+/* Expected costs over a power of two, which is returned: no product of small numbers is lost, and
+   no digit of a cost that is small beside the largest. */
 static int PREFIX_price(const double *p, const double *costs, double *expected)
 {{
     double largest = 0.0;
@@ -265,7 +266,7 @@ static int PREFIX_price(const double *p, const double *costs, double *expected)
         largest = fabs(costs[i]) > largest ? fabs(costs[i]) : largest;
     }}
     (void)frexp(largest, &exponent);
-    exponent = exponent > 256 || exponent < -256 ? exponent : 0;
+    exponent = exponent > 256 || exponent < -256 ? exponent - 1000 : 0;
     for (a = 0; a < ACTIONS; a++) {{
         expected[a] = 0.0;
         for (i = 0; i < CLASSES; i++) {{
@@ -287,7 +288,8 @@ static int PREFIX_price(const double *p, const double *costs, double *expected)
 }}"""
 
 _DECIDE_TWO = f"""\
-/* Elkan (2001): the positive class where its probability is above a / (a + b). */
+/* Elkan (2001): the positive class where its probability is above a / (a + b), which may round to
+   0 or 1: what is certain is answered. */
 {_DECISION}
 {{
     const double *const c = costs ? costs : PREFIX_costs;
@@ -297,11 +299,11 @@ _DECIDE_TWO = f"""\
     int positive;
     PREFIX_SOURCE(row, p);
     if (a + b > 0.0) {{
-        positive = p[pos] > a / (a + b);
+        positive = a < 0.0 || p[pos] > a / (a + b) || (b > 0.0 && p[pos] >= 1.0);
     }} else if (a >= 0.0) {{
         positive = 0;
     }} else {{
-        positive = b >= 0.0 || p[pos] < a / (a + b);
+        positive = b >= 0.0 || p[pos] < a / (a + b) || p[pos] == 0.0;
     }}
     return positive ? pos : neg;
 }}"""

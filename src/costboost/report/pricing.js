@@ -128,7 +128,8 @@ function cellOf(rows, values, k, a) {
   return prices;
 }
 
-// Two classes: the positive one is decided strictly above its threshold (Elkan 2001).
+// Two classes: the positive one is decided strictly above its threshold (Elkan 2001). That may round
+// to 0 or 1: what is certain is answered.
 function decideBinary(rows, values) {
   const { n, positive } = rows;
   const negative = 1 - positive;
@@ -140,8 +141,8 @@ function decideBinary(rows, values) {
     const a = fp[i] - tn[i];
     const b = fn[i] - tp[i];
     let yes;
-    if (a < 0 && b < 0) yes = p[i] < a / (a + b);
-    else if (a + b > 0) yes = p[i] > a / (a + b);
+    if (a < 0 && b < 0) yes = p[i] < a / (a + b) || p[i] === 0;
+    else if (a + b > 0) yes = a < 0 || p[i] > a / (a + b) || (b > 0 && p[i] >= 1);
     else yes = a < 0;
     taken[i] = yes ? positive : negative;
   }
