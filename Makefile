@@ -26,9 +26,12 @@ $(VENV)/.made: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) --no-compile -e ".[plot]" "pandas>=2.1"
 	touch $@
-# The tests start hundreds of processes: bytecode is made here, also where Python may write none.
+# What the tests need beside the package, which is not built a second time. They start hundreds of
+# processes: bytecode is made here by all cores, also where Python may write none.
+TEST_NEEDS = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"] \
+    ["optional-dependencies"]["test"])
 $(VENV)/.built: $(VENV)/.made
-	$(PIP) -e ".[test]"
+	$(PIP) --no-compile $$($(BIN)/python -c '$(TEST_NEEDS)')
 	-$(BIN)/python -m compileall -q -j 0 $(VENV)/lib src
 	touch $@
 
