@@ -4,7 +4,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SOURCES := setup.py pyproject.toml $(shell find src -name "_*_kernels.py" -o -name "*.pxd")
 
-.PHONY: demo test lint test-scale test-oldest test-debug test-sanitize fuzz bench clean
+.PHONY: demo test docs lint dist test-dist test-scale test-oldest test-debug test-sanitize fuzz mutate \
+    bench papers clean
 
 demo: $(VENV)/.made
 	$(BIN)/python -m costboost.demo
@@ -24,16 +25,40 @@ lint: $(VENV)/.built
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 $(VENV)/.made: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) --no-compile -e ".[plot]" "pandas>=2.1"
+	$(PIP) --no-compile -e ".[plot,pandas]"
 	touch $@
 # What the tests need beside the package, which is not built a second time. They start hundreds of
 # processes: bytecode is made here by all cores, also where Python may write none.
-TEST_NEEDS = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"] \
-    ["optional-dependencies"]["test"])
+EXTRA = $(BIN)/python -c 'import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "rb")) \
+    ["project"]["optional-dependencies"][sys.argv[1]])'
 $(VENV)/.built: $(VENV)/.made
-	$(PIP) --no-compile $$($(BIN)/python -c '$(TEST_NEEDS)')
-	-$(BIN)/python -m compileall -q -j 0 $(VENV)/lib src
+	$(PIP) --no-compile $$($(EXTRA) test)
+	-$(BIN)/python -m compileall -q -j 0 $(VENV)/lib src papers
 	touch $@
+
+# The site, into build/docs: offline, and warnings are errors. Then every link inside it is checked,
+# and pages are looked at in a browser where there is one.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -q -W --keep-going -j 2 -d build/doctrees docs build/docs
+	$(BIN)/python -m pytest -n 0 -m "site or not site" tests/test_site.py
+	@echo "build/docs/index.html"
+$(VENV)/.docs: $(VENV)/.built
+	$(PIP) --no-compile $$($(EXTRA) docs)
+	touch $@
+
+# Source distribution and wheel, built in isolation, the wheel from the unpacked source.
+dist: $(VENV)/.made
+	$(PIP) --no-compile "build>=1.2" "twine>=6"
+	rm -rf dist
+	$(BIN)/python -m build .
+	$(BIN)/python -m twine check --strict dist/*
+
+# What was built: its contents, and that it installs, runs and tests itself with nothing but what it
+# requires, with and without a compiler. CHECKS="not declarations and not from_the_source" leaves out
+# what takes longest.
+CHECKS ?= dist
+test-dist: $(VENV)/.built dist
+	$(BIN)/python -m pytest -n 0 -m dist -k "$(CHECKS)" tests/test_distribution.py
 
 # What takes long on clusters: workers that are killed, many parts.
 test-scale: $(VENV)/.built
@@ -72,7 +97,11 @@ test-sanitize:
 
 # Changed model files, 100,000 of them: the right model or one error, and nothing else.
 fuzz: $(VENV)/.built
-	$(BIN)/python tests/fuzzing.py 100000
+	$(BIN)/python tests/helpers/fuzzing.py 100000
+
+# Change single places of the code and see whether the tests notice.
+mutate: $(VENV)/.built
+	$(BIN)/python tests/mutate.py
 
 bench: $(VENV)/.built
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
@@ -84,6 +113,13 @@ bench: $(VENV)/.built
 	$(BIN)/python benchmarks/cost.py
 	$(BIN)/python benchmarks/deploy.py
 	$(BIN)/python benchmarks/capacity.py
+
+# What the papers claim, computed again, in its small forms. `make papers QUICK=` is the papers' own
+# protocols, which takes hours; `make papers PAPERS=cai` is one of them.
+PAPERS ?= properties lecture cai fan questions nikolaou lozano-abe
+QUICK ?= --quick
+papers: $(VENV)/.built
+	for name in $(PAPERS); do $(BIN)/python -m papers $$name $(QUICK) || exit 1; done
 
 clean:
 	rm -rf build dist .venv .venv-oldest .venv-debug .venv-sanitize src/*.egg-info

@@ -34,7 +34,7 @@ from costboost.boosting.gradient.losses import LogLoss
 from costboost.boosting.gradient.rows import GradientRows, LossRows
 from costboost.shards.grid import grid_scale
 from costboost.shards.layout import plan_layout
-from costboost.shards.messages import Largest
+from costboost.shards.local import MaxMessage
 from costboost.shards.modes import ClassWeights
 from costboost.shards.rows import Shard
 from costboost.trees.forest import Forest, ForestBuilder
@@ -159,7 +159,7 @@ class _BareRows:
 
 
 @dataclass(frozen=True)
-class _Step(Largest):
+class _Step(MaxMessage):
     """Add votes to margins, multiply weights; tell the largest."""
 
     values: Any

@@ -19,8 +19,8 @@ from costboost.metrics import average_ranks, bootstrap_interval
 SPLIT = ["set", "repeat"]
 TITLES = {
     "": "more than two classes, all sets",
-    "many-dev": "the half that the default was chosen on",
-    "many-test": "the half not looked at while choosing",
+    "many-dev": "the sets seen while choosing the default",
+    "many-test": "the unseen sets",
 }
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
@@ -28,7 +29,7 @@ from costboost import CostBoostClassifier, Costs
 from costboost.boosting.adaboost.rules import RULES
 
 OURS = "costboost"
-NOT_MODELS = frozenset({"cli", "datasets", "metrics", "papers", "plots", "pnorm_classifier"})
+NOT_MODELS = frozenset({"cli", "datasets", "metrics", "plots", "pnorm_classifier"})
 
 
 def plain_fit(model: Any, train: Table, costs: Costs | None) -> Any:
@@ -75,10 +76,10 @@ class Contender:
 
 def _version(package: str) -> str:
     """Return the installed version; XGBoost comes under two names."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return version(f"{package}-cpu")
+    for name in (package, f"{package}-cpu"):
+        with suppress(PackageNotFoundError):
+            return version(name)
+    return "(not installed)"
 
 
 @cache

@@ -195,11 +195,11 @@ def _report_group(lines: Any, title: str, models: list[str], folder: Path) -> li
 
 
 def _halves(lines: pd.DataFrame) -> dict[str, Any]:
-    """Return all sets and, where both are there, each half of them."""
+    """Return all sets and, where both are there, those seen while choosing and the unseen."""
     sets = set(lines["set"])
     halves = {
-        "the half that the default was chosen on": sets & set(HALVES["dev"]),
-        "the half not looked at while choosing": sets & set(HALVES["test"]),
+        "the sets seen while choosing the default": sets & set(HALVES["dev"]),
+        "the unseen sets": sets & set(HALVES["test"]),
     }
     both = halves if all(halves.values()) else {}
     return {ALL: sets, **both} if sets else {}

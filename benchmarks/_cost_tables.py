@@ -18,31 +18,34 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from costboost import Costs
 from costboost.datasets import load
 
-CHOOSING = [
+# What the default leaves open was chosen on nine of these and on eight of `_cost_many`. A table is
+# seen if it was looked at under any name: landsatm and semeion are satimage and semeion, on which
+# the default for more than two classes was chosen.
+SEEN = [
     "congress",
     "heart",
     "krvskp",
+    "landsatm",
     "liver",
     "musk2",
     "pima",
+    "semeion",
     "sonar",
     "splicem",
     "waveformm",
 ]
-OTHERS = [
+UNSEEN = [
     "german_credit",
     "ionosphere",
-    "landsatm",
     "mushroom",
     "parkinsons",
-    "semeion",
     "spambase",
     "survival",
     "wdbc",
 ]
 HALVES = {
-    "dev": tuple(f"nik_{name}" for name in CHOOSING),
-    "test": tuple(f"nik_{name}" for name in OTHERS),
+    "dev": tuple(f"nik_{name}" for name in SEEN),
+    "test": tuple(f"nik_{name}" for name in UNSEEN),
 }
 NIKOLAOU = tuple(sorted(HALVES["dev"] + HALVES["test"]))
 # The name of each priced set and its cost model; None is the only one.
@@ -54,6 +57,8 @@ PRICING = {
     "creditcard_fraud_sample": None,
 }
 PRICED = tuple(PRICING)
+# On these two it was chosen that from 10,000 rows on larger trees are boosted by log loss.
+PRICED_SEEN = ("credit_default_taiwan", "bank_marketing")
 # Known beforehand, so that work can be planned without reading files: rows, columns.
 SIZES = {
     "nik_congress": (435, 16),

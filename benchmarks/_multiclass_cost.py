@@ -22,10 +22,10 @@ from sklearn.model_selection import train_test_split
 
 from _common import Report, judge
 from _cost_models import NOT_MODELS, own_hash
-from _multiclass_sets import Set, cut
+from _multiclass_sets import Set, class_frequency_costs, cut
 from costboost import CostBoostClassifier, Costs
 from costboost.estimators.pnorm import PNormBoostClassifier
-from costboost.estimators.pnorm.plan import leaf_rows
+from costboost.estimators.pnorm.trainer import leaf_rows
 from costboost.metrics import bootstrap_interval
 
 Floats = NDArray[np.float64]
@@ -33,15 +33,6 @@ Floats = NDArray[np.float64]
 LEAVES = 31
 RIVALS = ("AdaBoost.M2", "AdaCost", "CSB2")
 CONSTANT = "constant"
-
-
-def class_frequency_costs(y: Any, rng: np.random.Generator) -> Costs:
-    """Dear to miss where rare: C[true, answer] ~ U[0, 2000 P(answer) / P(true)], 0 if right."""
-    classes, counts = np.unique(y, return_counts=True)
-    share = counts / counts.sum()
-    C = rng.uniform(size=(len(share),) * 2) * 2000 * share[None, :] / share[:, None]
-    np.fill_diagonal(C, 0.0)
-    return Costs.from_matrix(C, classes=classes)
 
 
 class Cheapest:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_digits
 
-from costboost import datasets
+from costboost import Costs, datasets
 
 Set = tuple[Any, Any]
 
@@ -50,6 +50,15 @@ def thinned(load: Callable[[], Set], counts: Sequence[int]) -> Set:
 
 def cut(X: Any, rows: Any) -> Any:
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def class_frequency_costs(y: Any, rng: np.random.Generator) -> Costs:
+    """Dear to miss where rare: C[true, answer] ~ U[0, 2000 P(answer) / P(true)], 0 if right."""
+    classes, counts = np.unique(y, return_counts=True)
+    share = counts / counts.sum()
+    C = rng.uniform(size=(len(share),) * 2) * 2000 * share[None, :] / share[:, None]
+    np.fill_diagonal(C, 0.0)
+    return Costs.from_matrix(C, classes=classes)
 
 
 PAPER: dict[str, Callable[[], Set]] = {

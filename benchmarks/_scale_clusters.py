@@ -27,9 +27,8 @@ import pyarrow.parquet as pq
 from _scale_rows import FEATURES, LABEL, NAMES, write_rows
 from costboost import CostBoostClassifier
 from costboost.clusters.driver import Driver
-from costboost.shards.local import Shards
-from costboost.shards.messages import Begin
-from costboost.shards.part_messages import AskShard
+from costboost.shards.local import Begin, Shards
+from costboost.shards.part_messages import ForwardToShard
 
 MOST = {"Dask": 2.0, "Spark": 1.5}  # times the time of threads
 SHORT = 3  # rounds of a fit whose bytes are counted, or that is compared with a longer one
@@ -77,7 +76,9 @@ class Watch:
         send = Driver.send
 
         def watched(driver: Driver, orders: Any) -> list[Any]:
-            inner = [m for order in orders if isinstance(order, AskShard) for m in order.messages]
+            inner = [
+                m for order in orders if isinstance(order, ForwardToShard) for m in order.messages
+            ]
             self.traffic = getattr(driver._transport, "traffic", self.traffic)
             self.note(inner)
             return send(driver, orders)

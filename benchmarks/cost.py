@@ -11,6 +11,10 @@ Models keep their defaults; each fit uses one thread, and two worker processes s
 Results are appended to `results/cost.csv`: an interrupted run continues when started again, and
 only what changed is measured anew. Data come from the folder named by COSTBOOST_DATA, else from
 ../shared/data beside the checkout.
+
+`--publish` writes the results asked for to `published/cost.csv`, which is committed, and prints the
+README's tables from them; `--published` prints everything from that file and measures nothing, so
+that the figures can be checked without a rerun.
 """
 
 from __future__ import annotations
@@ -19,10 +23,12 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from _cost_many import MANY, MANY_HALVES, MANY_SIZES
 from _cost_many_report import report_many
 from _cost_models import BINARY_ONLY, CONTENDERS, FAMILY, OURS, PEERS, own_hash
+from _cost_readme import publish, read_published, readme_tables
 from _cost_report import report
 from _cost_run import Job, Results, run
 from _cost_tables import HALVES, NIKOLAOU, PRICED, SIZES, data_folder, default_repeats
@@ -47,12 +53,14 @@ def read_options() -> argparse.Namespace:
     add("--priced", action="store_true", help="two classes, a price per row")
     add("--many", action="store_true", help="more than two classes, cost matrices")
     add("--quick", action="store_true", help="about a minute: six small sets, one split, 5 models")
-    add("--half", choices=("dev", "test"), help="only the sets used for choosing, or the others")
+    add("--half", choices=("dev", "test"), help="only the sets seen while choosing, or the others")
     add("--sets", nargs="+", metavar="SET", help=f"names, or {', '.join(GROUPS)}")
     add("--models", nargs="+", metavar="MODEL", help=f"of: {', '.join(map(repr, CONTENDERS))}")
     add("--family", action="store_true", help="also every named method as published (slow)")
     add("--repeats", type=int, metavar="N", help="splits of each set, instead of those above")
     add("--report", action="store_true", help="measure nothing, print what is in the file")
+    add("--publish", action="store_true", help="write results to published/cost.csv")
+    add("--published", action="store_true", help="measure nothing, print what is committed there")
     add("--keep", action="store_true", help="results of older versions count as done")
     add("--workers", type=int, default=2, metavar="N", help="processes; default: %(default)s")
     folder = Path(__file__).resolve().parent / "results"
@@ -125,8 +133,11 @@ def main() -> int:
     options = read_options()
     jobs = plan(options)
     own_hash()  # of the code as it is now, not when the run has ended
-    results = Results(options.out / "cost.csv")
     failed: list[Job] = []
+    if options.published:
+        show(read_published(), options)
+        return 0
+    results = Results(options.out / "cost.csv")
     if not options.report:
         if not data_folder().is_dir():
             raise SystemExit(f"No data in {data_folder()}: set COSTBOOST_DATA to their folder.")
@@ -140,13 +151,23 @@ def main() -> int:
         for name, repeat, model in zip(lines["set"], lines["repeat"], lines["model"], strict=True)
     ]
     lines = lines[wanted]
+    if options.publish:
+        publish(lines)
+    show(lines, options)
+    return 1 if failed else 0
+
+
+def show(lines: Any, options: argparse.Namespace) -> None:
+    """Print all reports, and the README's tables where results are, or become, published."""
+    options.out.mkdir(parents=True, exist_ok=True)
     of_many = lines["set"].isin(MANY)
     if (~of_many).any():
         report(lines[~of_many], options.out)
     if of_many.any():
         report_many(lines[of_many])
+    if options.publish or options.published:
+        print("", *readme_tables(lines), sep="\n\n")
     print(f"Load average {', '.join(f'{x:.2f}' for x in os.getloadavg())}")
-    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -19,9 +19,9 @@ import shap
 import xgboost as xgb
 
 from _common import THREADS, LightGBM, Line, Ours, Report, XGBoost, alternate, make_table, start
+from costboost.explain.explained import Member
 from costboost.explain.listing import shap_model
 from costboost.explain.shapley import Explainer
-from costboost.explain.subject import Member
 
 TRAINED_ON = 10_000
 BACKGROUND = 100

@@ -33,12 +33,11 @@ from _multiclass_cost import (
     LEAVES,
     Results,
     Trial,
-    class_frequency_costs,
     contenders,
     measure,
     show,
 )
-from _multiclass_sets import DEVELOPMENT, PAPER
+from _multiclass_sets import DEVELOPMENT, PAPER, class_frequency_costs
 from costboost import datasets
 from costboost.binning.binner import fit_binner
 from costboost.boosting.pnorm.learner import RelationalTree
@@ -46,9 +45,8 @@ from costboost.boosting.pnorm.loop import PNormBoosting, PNormSetting
 from costboost.boosting.pnorm.methods import METHODS
 from costboost.boosting.pnorm.rows import PNormLoader
 from costboost.estimators.pnorm import PNormBoostClassifier
-from costboost.estimators.pnorm.plan import leaf_rows
-from costboost.shards.layout import plan_layout
-from costboost.shards.loading import RowData
+from costboost.estimators.pnorm.trainer import leaf_rows
+from costboost.shards.layout import RowData, plan_layout
 from costboost.trees.tree import Limits
 
 MB = 1e6

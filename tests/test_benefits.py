@@ -205,5 +205,5 @@ def test_pictures_of_training_limits_and_policies(campaign):
     assert numbers_of(limited.ax_)[:, 1].min() < 0.0
     assert TrainingCostDisplay.from_estimator(model).ax_.lines[0].get_ydata().min() < 0.0
     policies = {"model": model.predict(X, costs=costs), "nobody": np.zeros(len(y), dtype=int)}
-    bars = PolicyDisplay.from_decisions(y, policies, costs=costs.bind_table(X), random_state=0)
+    bars = PolicyDisplay.from_decisions(y, policies, costs=costs.bind_table(X))
     assert np.isfinite([bar.get_width() for bar in bars.ax_.patches]).all()

@@ -11,16 +11,17 @@ from scipy.optimize import check_grad
 
 import costboost
 from costboost import CostBoostClassifier, GradientBoostClassifier, GradientBoostRegressor
-from costboost.boosting.adaboost.rules import RULES
-from costboost.boosting.gradient.losses import (
+from costboost.deploy.lowering import Logistic, lower
+from costboost.extend import (
     CLASSIFICATION_LOSSES,
     REGRESSION_LOSSES,
+    RULES,
     BuiltIn,
     LogLoss,
     SquaredLoss,
+    register_loss,
 )
-from costboost.deploy.lowering import Logistic, lower
-from costboost.fitting.spread import refuse_elsewhere
+from costboost.fitting.spread import refuse_if_remote
 from costboost.persistence import ModelFileError
 
 PAGE = Path(costboost.__file__).parents[2] / "CONTRIBUTING.md"
@@ -218,7 +219,8 @@ def test_a_new_loss_of_numbers(table, tmp_path, monkeypatch):
             assert (len(y), weights) == (400, None)
             return cls()
 
-    monkeypatch.setitem(REGRESSION_LOSSES, "doubled", Doubled)
+    monkeypatch.setitem(REGRESSION_LOSSES, "doubled", None)
+    register_loss(Doubled, "regression")
     X, y = table
     model = GradientBoostRegressor("doubled", 5, delta=7, random_state=0).fit(X, y)
     plain = GradientBoostRegressor("squared", 5, random_state=0).fit(X, y)
@@ -228,4 +230,4 @@ def test_a_new_loss_of_numbers(table, tmp_path, monkeypatch):
     np.testing.assert_array_equal(again.predict(X), plain.predict(X))
     spread = type("Spread", (), {"is_spread": True})
     with pytest.raises(ValueError, match="loss='doubled' needs all rows in one place"):
-        refuse_elsewhere(model, spread)
+        refuse_if_remote(model, spread)

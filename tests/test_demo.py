@@ -41,7 +41,7 @@ def test_knowing_all_is_the_floor(story):
 
 
 def test_every_outcome_adds_up(story):
-    assert len({outcome.name for outcome in story.outcomes}) == 6
+    assert len({outcome.name for outcome in story.outcomes}) == 7
     costs = {"fp": story.fee, "tp": story.fee, "fn": story.amount}
     at_stake = story.amount[story.y == 1].sum()
     for o in story.outcomes:
@@ -55,13 +55,18 @@ def test_every_outcome_adds_up(story):
 
 def test_comparisons_are_differences_of_costs(story):
     n = len(story.y)
-    for name, test in ((demo.TUNED, story.versus_tuned), (demo.PEER, story.versus_peer)):
+    compared = {
+        demo.TUNED: story.versus_tuned,
+        demo.PEER: story.versus_peer,
+        demo.NAMED: story.versus_named,
+    }
+    for name, test in compared.items():
         assert n * test.difference == pytest.approx(story[demo.OURS].cost - story[name].cost)
 
 
-def test_price_per_payment_investigates_dear_ones(story):
+def test_price_per_payment_never_investigates_small_amounts(story):
     """The cheapest decision needs less suspicion the more is at stake, and never chases pennies."""
-    for name in (demo.OURS, demo.PEER):
+    for name in (demo.OURS, demo.NAMED, demo.PEER):
         assert (story.amount[story[name].decisions == 1] > story.fee).all()
 
 
@@ -76,7 +81,7 @@ def test_text_is_aligned_and_plain(story):
     lines = demo.describe(story).splitlines()
     assert all(ord(letter) < 128 and letter.isprintable() for line in lines for letter in line)
     start = next(i for i, line in enumerate(lines) if line.lstrip().startswith("policy"))
-    table = lines[start : start + 9]
+    table = lines[start : start + 10]
     assert len({len(line) for line in table}) == 1
     for outcome in story.outcomes:
         (line,) = [line for line in table if outcome.name in line]

@@ -34,7 +34,18 @@ from odd import CHANGES, OddClassifier, OddLoss, OddRegressor, odd_function
 
 RUNS = int(os.environ.get("COSTBOOST_FUZZ", "120"))
 PARTS = 8
-PLACES = ("first", "round_factor", "handed", "right", "wrong", "right_factor", "wrong_factor")
+# What overflowed, or took seconds.
+KNOWN = (59, 118, 686, 777, 799, 1070)
+PRICES = ("over", "under")
+PLACES = (
+    "first",
+    "round_factor",
+    "learner_factor",
+    "right",
+    "wrong",
+    "right_factor",
+    "wrong_factor",
+)
 
 
 def choose(rng, *options):
@@ -245,3 +256,87 @@ def test_every_run_ends_well(part, monkeypatch):
                     continue
                 raise AssertionError(f"run({number}) ended in {error!r}") from error
         assert np.isfinite(answers).all(), f"run({number}) answered what is not finite"
+
+
+# --- numbers of any size
+
+
+def decades(rng, n=None):
+    """Numbers between two powers of ten that are drawn."""
+    low, high = sorted(rng.uniform(-300, 300, 2))
+    return 10.0 ** rng.uniform(low, choose(rng, high, min(low + 3, high)), n)
+
+
+def by_decades(number):
+    """A small table, and a model of it; prices, targets and weights of any size."""
+    rng = np.random.default_rng(number)
+    n = int(rng.integers(8, 61))
+    X = rng.normal(size=(n, int(rng.integers(1, 4)))).round(int(choose(rng, 0, 1, 9)))
+    weights = choose(rng, None, decades(rng, n), np.full(n, decades(rng)))
+    given = {"sample_weight": weights}
+    growth = {
+        "max_depth": choose(rng, 1, 2, 4),
+        "min_samples_leaf": choose(rng, 1, 3),
+        "n_estimators": int(rng.integers(1, 6)),
+        "random_state": 0,
+    }
+    if rng.random() < 0.3:
+        loss = choose(rng, "squared", "absolute", "huber", "pinball")
+        if loss == "pinball":
+            given |= {name: decades(rng, choose(rng, 1, n)) * np.ones(n) for name in PRICES}
+        model = GradientBoostRegressor(
+            loss,
+            delta=choose(rng, None, decades(rng)),
+            step=choose(rng, "exact", "line-search"),
+            init=choose(rng, None, "zero"),
+            l2_regularization=choose(rng, 0.0, 1.0, decades(rng)),
+            **growth,
+        )
+        y = rng.normal(size=n) * choose(rng, 1.0, decades(rng), decades(rng, n))
+        return model, X, np.clip(y, -1e150, 1e150), given
+    k = choose(rng, 2, 2, 2, 3, 4)
+    y = np.r_[0:k, 0:k, rng.integers(0, k, n - 2 * k)]
+    cells = decades(rng, choose(rng, 1, n) * k * k).reshape(-1, k, k) * (1 - np.eye(k))
+    given["costs"] = Costs.from_matrix(np.broadcast_to(cells, (n, k, k)) if n > 1 else cells)
+    calibration = choose(rng, None, None, "sigmoid", "sigmoid-brier", "beta", "isotonic")
+    growth |= {"calibration": calibration, "cv": 2}
+    kind = rng.integers(4)
+    if kind == 0:
+        p, method = choose(rng, 1.0, 2.0, 3.5), choose(rng, *METHODS)
+        return PNormBoostClassifier(p, method=method, **growth), X, y, given
+    if kind == 1:
+        method = choose(
+            rng, "auto", *(name for name in RULES if k == 2 or RULES[name].many_classes)
+        )
+        alpha = choose(rng, "published", "search")
+        return CostBoostClassifier(method, alpha=alpha, **growth), X, y, given
+    model = GradientBoostClassifier(
+        choose(rng, "log", "exponential", "expected-cost", *["cost-exponential"] * 3),
+        objective=choose(rng, "asymboost", "adac1", "adacost", "cgada", "adaboost"),
+        step=choose(rng, "newton", "exact", "line-search"),
+        init=choose(rng, None, "zero"),
+        l2_regularization=choose(rng, 0.0, 1.0, decades(rng)),
+        **growth,
+    )
+    if k == 2 and model.loss == "cost-exponential" and rng.random() < 0.4:
+        a, w0 = choose(rng, decades(rng, n), np.ones(n)), choose(rng, decades(rng, n), np.ones(n))
+        model.objective = (a * (2 * y - 1), np.zeros(n), w0)
+    return model, X, y, given
+
+
+@pytest.mark.parametrize("numbers", [KNOWN, range(40)], ids=["known", "drawn"])
+def test_numbers_of_any_size_stay_numbers(numbers):
+    """Prices, targets and weights over 600 decades: no overflow, and no NaN on the way."""
+    for number in numbers:
+        model, X, y, given = by_decades(number)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warnings.simplefilter("ignore", UserWarning)
+            try:
+                model.fit(X, y, **given)
+                answers = getattr(model, "predict_proba", model.predict)(X)
+            except ValueError:
+                continue
+            except Exception as error:
+                raise AssertionError(f"by_decades({number}) ended in {error!r}") from error
+        assert np.isfinite(answers).all(), f"by_decades({number}) answered what is not finite"

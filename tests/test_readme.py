@@ -17,7 +17,7 @@ def test_the_first_example_runs_as_typed():
     names = {}
     exec(code, names)
     model, X_new = names["model"], names["X_new"]
-    costs = names["costs"].bind_table(X_new)
+    costs = names["costs"][3000:]
     y_new = names["payments"].y[3000:]
     nothing_done = costs.total(y_new, np.zeros(3000, dtype=int))
     assert costs.total(y_new, model.predict(X_new, costs=costs)) < nothing_done
@@ -47,3 +47,11 @@ def test_the_bill_of_the_readme_is_that_of_its_page():
     assert len([line for line in quoted if " to " in line or "exact" in line]) == 5
     shown = {line.strip() for line in page.splitlines()}
     assert all(line in shown for line in quoted if not line.startswith("--"))
+
+
+def test_it_is_short_and_its_links_lead_somewhere():
+    text = README.read_text()
+    assert len(text.splitlines()) <= 120
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", text)
+    assert [link for link in links if not (README.parent / link).exists()] == []
+    assert len(links) > 20

@@ -1,19 +1,29 @@
 """What is installed, for bug reports."""
 
 import sys
+from pathlib import Path
+
+import pytest
 
 import costboost
 from costboost import versions
-from costboost.runtime import compiled
+from costboost.runtime import machine
 from costboost.versions import installed
 
 
 def test_show_versions_names_every_kernel(capsys):
     costboost.show_versions()
     printed = capsys.readouterr().out
-    for name in compiled.KERNELS:
+    for name in machine.KERNELS:
         assert name.rpartition(".")[2] in printed
     assert "scikit-learn" in printed
+
+
+def test_the_citation_is_of_this_version():
+    page = Path(__file__).parents[1] / "CITATION.cff"
+    if not page.exists():
+        pytest.skip("the package is installed without pages")
+    assert f"\nversion: {costboost.__version__}\n" in page.read_text(encoding="utf-8")
 
 
 def test_a_package_that_is_not_there_is_said_to_be_missing(monkeypatch):

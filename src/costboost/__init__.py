@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     )
     from costboost.files import ParquetTable
     from costboost.persistence import load, save
+    from costboost.persistence.trusted import TRUSTED_TYPES
     from costboost.report import make_report
-    from costboost.trusted import TRUSTED_TYPES
     from costboost.versions import show_versions
 
 __all__ = [
@@ -59,7 +59,7 @@ _HOMES = {
     "CostColumns": "estimators.wrappers",
     "RateClassifier": "estimators.wrappers",
     "ParquetTable": "files",
-    "TRUSTED_TYPES": "trusted",
+    "TRUSTED_TYPES": "persistence.trusted",
     "save": "persistence",
     "load": "persistence",
     "make_report": "report",
@@ -72,6 +72,7 @@ _PACKAGES = (
     "decisions",
     "deploy",
     "explain",
+    "extend",
     "files",
     "metrics",
     "persistence",

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from costboost._version import __version__
-from costboost.runtime.compiled import compiled_kernels
+from costboost.runtime.machine import compiled_kernels
 
 PACKAGES = (
     "numpy",

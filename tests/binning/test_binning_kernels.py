@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from binning_cases import mixed_matrix
 from costboost.binning import _binning_kernels as compiled
-from costboost.binning import columns, cutting, encoding
+from costboost.binning import cutting, encoding
+from costboost.binning import feature_tables as columns
 from costboost.binning.binner import fit_binner
 from interpreted import load_interpreted
 from naive import binning as naive

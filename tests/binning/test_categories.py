@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from costboost.binning.binner import fit_binner
-from costboost.binning.categories import holds_strings, object_keys, object_numbers, pandas_keys
-from costboost.binning.columns import ObjectTable
+from costboost.binning.codes import holds_strings, object_keys, object_numbers, pandas_keys
+from costboost.binning.feature_tables import ObjectTable
 
 
 def test_categories_of_other_types_go_by_their_names():

@@ -7,8 +7,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from costboost.binning.binner import Binner, fit_binner
-from costboost.binning.checking import check_binner
+from costboost.binning.binner import Binner, check_binner, fit_binner
 
 
 def table():

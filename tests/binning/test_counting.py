@@ -8,7 +8,7 @@ import pytest
 from binning_cases import column
 from binning_parts import Wire
 from costboost.binning.counting import CountKeys
-from costboost.binning.weighing import grid_of
+from costboost.binning.feature_tables import grid_of
 
 WORDS = column(["b", "a", None, "b", "\ud800", "a", "a"], object)
 WEIGHTS = np.array([1.0, 2.0, 4.0, 0.5, 1.0, 0.0, 0.0])
@@ -37,7 +37,7 @@ def test_numbers_are_counted_as_categories():
     found = counted(CountKeys(0, GRID), numbers, WEIGHTS)
     assert found.totals == {0.0: 5 * UNIT, 2.0: 4 * UNIT}  # rows of weight 0 are absent
     assert str(min(found.totals)) == "0.0"
-    assert found.missing
+    assert found.missing == WEIGHTS[2] / 0.5 * UNIT
 
 
 def test_too_many_are_only_numbered():

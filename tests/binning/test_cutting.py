@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from binning_cases import MAX_BINS, column, large, weighted_columns
 from costboost.binning.binner import MISSING, fit_binner
-from costboost.binning.columns import DenseTable, ObjectTable
 from costboost.binning.cutting import (
     cut_ordered,
     distinct_values,
@@ -21,7 +20,7 @@ from costboost.binning.cutting import (
     key_totals,
     sorted_with_sums,
 )
-from costboost.binning.weighing import weigh_rows
+from costboost.binning.feature_tables import DenseTable, ObjectTable, weigh_rows
 from naive import binning as naive
 
 
@@ -54,6 +53,7 @@ def test_edges_do_not_depend_on_the_order_of_rows(data, max_bins, random):
     assert straight == fit_binner(column(values)[order], weights[order], max_bins=max_bins)
 
 
+@pytest.mark.filterwarnings("ignore:Column .* has .* categories")
 @given(weighted_columns(), MAX_BINS)
 def test_weighted_float32_equals_weighted_float64(data, max_bins):
     # Weights below 2 ** 32 are sorted with float32 values as one integer each.
@@ -105,6 +105,7 @@ def test_a_column_without_values_has_one_bin_and_no_edges():
     assert binner.encode(column([np.nan, 7.0])).ravel().tolist() == [255, 0]
 
 
+@pytest.mark.filterwarnings("ignore:Column .* has .* categories")
 @given(weighted_columns(), MAX_BINS)
 def test_numeric_categories_equal_the_naive_twins(data, max_bins):
     values, weights = data
@@ -128,6 +129,7 @@ def test_fitting_needs_few_bytes_a_row():
         assert peak < per_row * len(X) + (1 << 26)
 
 
+@pytest.mark.filterwarnings("ignore:Column .* has .* categories")
 @given(
     st.lists(st.sampled_from(["b", "a", "ab", "", "z", None]), min_size=1, max_size=40),
     st.data(),
@@ -147,6 +149,7 @@ def test_categories_equal_the_naive_twins(values, data, max_bins):
     assert fit_binner(repeated, max_bins=max_bins) == binner
 
 
+@pytest.mark.filterwarnings("ignore:Column .* has .* categories")
 @pytest.mark.parametrize("as_strings", [False, True])
 def test_more_categories_than_bins(as_strings):
     # Category k of 0 .. 299 occurs twice if k is odd: the odd ones and the first even ones stay.

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from costboost.binning.binner import fit_binner
-from costboost.binning.frames import FrameTable, PandasTable
+from costboost.binning.table_reading import FrameTable, PandasTable, read_table
 
 COLOURS = ["red", None, "blue", "red", "green"]
 
@@ -202,3 +202,25 @@ def test_dates_are_no_categories():
     for ask in (lambda: table.is_categorical(0), lambda: table.keys(0, 0, 2)):
         with pytest.raises(ValueError, match=r"'t' holds Date where.*convert it to numbers\.$"):
             ask()
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "value"), [("int64", 2**53 + 1), ("int64", -(2**62) - 1), ("uint64", 2**63 + 5)]
+)
+def test_integers_beyond_those_of_floats_are_rounded(kind, value, missing):
+    values = [value, 1, 2, None if missing else 3]
+    expected = np.array([np.nan if v is None else float(v) for v in values])
+    arrow = pa.table({"a": pa.array(values, pa.type_for_alias(kind))})
+    tables = [
+        arrow,
+        pl.from_arrow(arrow),
+        arrow.to_pandas(types_mapper=pd.ArrowDtype),
+        pd.DataFrame({"a": pd.array(values, dtype=kind.replace("i", "I").replace("uI", "UI"))}),
+    ]
+    binner = fit_binner(expected[:, None])
+    for X in tables:
+        np.testing.assert_array_equal(read_table(X).numbers(0, 0, 4), expected)
+        np.testing.assert_array_equal(
+            binner.encode(X).ravel(), binner.encode(expected[:, None]).ravel()
+        )

@@ -127,3 +127,86 @@ def test_a_table_of_constants_has_no_columns():
     basis, codes = basis_of(pd.DataFrame({"a": np.ones(9), "b": np.ones(9)}))
     assert basis.width == 0
     assert basis.columns(codes).shape == (9, 0)
+
+
+@pytest.mark.parametrize("categorical", [False, True])
+@pytest.mark.parametrize(
+    ("counts", "home"), [((10, 3, 4), 0), ((7, 3, 4), 0), ((5, 3, 4), 2), ((5, 4, 4), 1)]
+)
+def test_the_never_missing_follow_the_fuller_halves(counts, home, categorical):
+    """Three values halve into one and two: the missing go with most rows, with ties to the left."""
+    values = np.repeat([0.0, 1.0, 2.0], counts)
+    if categorical:
+        column = pd.Categorical.from_codes(values.astype(int), ["a", "b", "c"])
+        asked = pd.Categorical([None, "a", "b", "c"], ["a", "b", "c"])
+    else:
+        column, asked = values, np.array([np.nan, 0.0, 1.0, 2.0])
+    basis, _ = basis_of(pd.DataFrame({"x": column}))
+    forest = basis.forest(np.random.default_rng(5).normal(size=(1 + basis.width, 1)))
+    missing, *known = forest.margins(pd.DataFrame({"x": asked}))[:, 0]
+    assert len(set(known)) == 3
+    assert missing == known[home]
+
+
+@pytest.mark.parametrize("start", [None, 0.3])
+def test_coefficients_of_three_classes_have_the_least_penalised_loss(start):
+    rng = np.random.default_rng(6)
+    columns, w = rng.normal(size=(90, 2)), rng.uniform(0.5, 2, 90)
+    y = rng.integers(0, 3, 90)
+    y[columns[:, 0] > 0.5] = 2
+
+    def loss(flat):
+        at = flat.reshape(3, 3)
+        f = at[0] + columns @ at[1:]
+        logs = np.logaddexp.reduce(f, axis=1) - f[np.arange(90), y]
+        return w @ logs / w.sum() + 0.05 * np.sum(at[1:] ** 2)
+
+    first = None if start is None else np.full((3, 3), start)
+    found = fit_coefficients(columns, y, w, 3, 0.1, first)
+    assert found.shape == (3, 3)
+    best = minimize(loss, np.zeros(9), tol=1e-12).x.reshape(3, 3)
+    assert_allclose(found[1:], best[1:], atol=5e-3)
+    assert_allclose(found[0] - found[0, 0], best[0] - best[0, 0], atol=5e-3)  # up to a constant
+    if start is not None:  # where it begins is where the constants, which cost nothing, stay
+        assert found[0].sum() == pytest.approx(3 * start, abs=1e-6)
+
+
+def test_steps_are_about_as_full_and_keep_their_order():
+    """Each step holds the ranks of one part of equal width, counted in rows' weights."""
+    rng = np.random.default_rng(7)
+    X = pd.DataFrame({"x": rng.permutation(np.arange(200.0))})
+    basis, codes = basis_of(X)
+    sizes = np.unique(basis.columns(codes)[:, 0], return_counts=True)[1]
+    assert len(sizes) == STEPS
+    assert sizes.max() - sizes.min() <= 2
+
+
+@pytest.mark.parametrize("counts", [(5, 1, 9, 2), (1, 1), (3, 3, 1)])
+def test_columns_of_numbers_are_legendre_s_polynomials_of_middle_ranks(counts):
+    values = np.repeat(np.arange(float(len(counts))), counts)
+    basis, codes = basis_of(pd.DataFrame({"x": values}))
+    # The rank of a value: the share of rows below, and half of its own, from -1 to 1.
+    x = np.array([np.mean(values < v) + np.mean(values == v) / 2 for v in values]) * 2 - 1
+    polynomials = np.column_stack([x, (3 * x**2 - 1) / 2, (5 * x**3 - 3 * x) / 2])
+    polynomials = polynomials[:, : min(DEGREE, len(counts) - 1)]
+    centred = polynomials - polynomials.mean(axis=0)
+    expected = centred / centred.std(axis=0) / np.arange(1, centred.shape[1] + 1)
+    assert_allclose(basis.columns(codes), expected, atol=1e-9)
+
+
+def test_two_steps_are_a_column_and_a_single_gap_is_one():
+    two = pd.Categorical.from_codes([0, 0, 1], ["a", "b"])
+    gap = np.array([1.0, 1.0, np.nan])  # one value, or none
+    basis, codes = basis_of(pd.DataFrame({"number": [0.0, 0.0, 1.0], "kind": two, "gap": gap}))
+    assert [part.feature for part in basis.parts] == [0, 1, 2]
+    columns = basis.columns(codes)
+    assert_allclose(columns[0], columns[1])
+    for part, at in zip(basis.parts, np.cumsum([0, 1, 2]), strict=True):
+        width = part.values.shape[1]
+        assert np.linalg.matrix_rank(columns[:, at : at + width]) == 1
+
+
+def test_categories_without_rows_of_their_own_order_have_a_column_each():
+    kinds = pd.Categorical.from_codes(np.arange(60) % 40, [f"k{j:02d}" for j in range(40)])
+    basis, codes = basis_of(pd.DataFrame({"kind": kinds}))  # more of them than steps of numbers
+    assert len(np.unique(basis.columns(codes), axis=0)) == 40 > STEPS

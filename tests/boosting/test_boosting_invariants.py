@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from costboost import CostBoostClassifier, Costs
 from costboost.boosting.adaboost import steps
-from costboost.boosting.adaboost.normalizer import CellSums
+from costboost.boosting.adaboost.steps import CellSums
 from naive import rules as naive
 
 SEEDS = range(3)

@@ -54,6 +54,14 @@ def test_a_wary_search_grows_its_steps_until_the_other_side_is_known():
     assert steps() == [0.0, 50.0, 25.0, 37.5, 31.25]
 
 
+def test_newton_needs_curvature():
+    """A slope of 1e-17 that does not bend is not 1e291 wide."""
+    for ways, following in (({}, 5e299), (WARY, 1.0)):
+        bracket = Bracket(0.0, -1e300, 1e300, SHORT, **ways)
+        bracket.update(-1e-17, 0.0)
+        assert (bracket.at, bracket.inside) == (following, False)
+
+
 def test_a_wary_search_leaves_newton_where_the_slope_is_not_halved():
     for wary, following in ((False, 0.2), (True, 1.0)):
         bracket = Bracket(0.0, -1.0, 1.0, SHORT, wary=wary)
@@ -107,3 +115,17 @@ def test_tolerances_are_relative_above_their_absolute_part():
     np.testing.assert_array_equal(
         tolerance.holds(np.array([-0.01, 0.02]), np.array([0.0, 5.0])), [True, False]
     )
+
+
+@pytest.mark.parametrize("log", [-240.0, -150.0, 150.0, 240.0])
+def test_a_wary_search_does_not_crawl_along_a_tail(log):
+    """Where exponentials fall, each Newton step is one unit long, however far the minimum is."""
+    bracket = Bracket(0.0, -1e6, 1e6, close=SHORT, **WARY)
+    asked = []
+
+    def derivatives(x):
+        asked.append(x)
+        return cosh(math.exp(log))(np.clip(x, -500, 500))
+
+    assert bracket.minimise(derivatives) == pytest.approx(-0.5 * log, abs=1e-9)
+    assert len(asked) <= 64

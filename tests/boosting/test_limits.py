@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from costboost import Costs
-from costboost.boosting.limits import share_limits
+from costboost.boosting.train_cost import share_limits
 from told_costs import costs_of
 
 # Prices at random: some of them are dearer for right answers than for wrong ones.

@@ -164,7 +164,7 @@ def test_equal_prices_answer_the_first_class(kernels):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_prices_of_decisions_keep_what_is_below_a_unit(kernels, weighted):
+def test_pricing_keep_what_is_below_a_unit(kernels, weighted):
     rng = np.random.default_rng(3)
     decisions, prices = rng.integers(0, 3, 60).astype(np.uint8), 10.0 ** rng.uniform(-6, 3, (60, 3))
     weights = rng.uniform(0, 2, 60) if weighted else NONE

@@ -102,6 +102,48 @@ def test_brier_never_ends_above_its_start_or_the_authors_start(seed):
     assert ours == pytest.approx(error(naive.sigmoid(s, A, B)), rel=1e-9)
 
 
+def least_on_a_grid(z, t, w, slopes):
+    """The least error of sigmoids on a dense grid of slopes and places, then by simplex."""
+    places = np.concatenate([np.linspace(-6, 6, 301), z, [-1e3, -100, -20, 20, 100, 1e3]])
+
+    def error(at):
+        if slopes.min() > 0 > at[0]:
+            return np.inf  # the slopes asked for rise, all of them
+        return w @ (expit(at[0] * z - at[1]) - t) ** 2
+
+    found = []
+    for a in slopes:
+        errors = (expit(a * (z - places[:, None])) - t) ** 2 @ w
+        found.append((errors.min(), (a, a * places[np.argmin(errors)])))
+    found.sort()
+    ends = [minimize(error, at, method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-13})
+            for _, at in found[:8]]  # fmt: skip
+    return min(found[0][0], *(end.fun for end in ends))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_brier_is_the_least_error_of_all_sigmoids(seed):
+    """Few rows leave several local minima: from Platt's start one ended 20 % above the least."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 20))
+    s = rng.normal(size=n).round(int(rng.choice([0, 1, 8]))) * 10.0 ** rng.integers(-3, 4)
+    y = rng.permutation(np.arange(n) % 3 == 0).astype(int)
+    w = rng.integers(1, 6, n).astype(float) if seed % 2 else np.ones(n)
+    t, z = naive.platt_targets(y, w), (s - s.mean()) / s.std()
+    steep = np.logspace(-2, 3.5, 60)
+    fitted = SigmoidBrier().fit(s, y, w)
+    ours = w @ (fitted.predict(s) - t) ** 2
+    assert ours <= least_on_a_grid(z, t, w, np.append(-steep, steep)) * (1 + 1e-8)
+    held = SigmoidBrier().fit(s, y, w, rising=True)
+    constant = w @ (np.average(t, weights=w) - t) ** 2
+    least = min(least_on_a_grid(z, t, w, steep), constant)
+    assert held.A <= 0
+    assert w @ (held.predict(s) - t) ** 2 <= least * (1 + 1e-8)
+    rows = np.repeat(np.arange(n), w.astype(int))
+    copied = SigmoidBrier().fit(s[rows], y[rows])
+    np.testing.assert_allclose(copied.predict(s), fitted.predict(s), rtol=1e-6, atol=1e-6)
+
+
 def test_brier_satisfies_its_score_equations():
     s, y, w = sample(5)
     p = SigmoidBrier().fit(s, y, w).predict(s)

@@ -252,3 +252,25 @@ def test_of_a_row_scored_twice_the_first_score_counts():
 def test_labels_are_among_the_classes(stranger):
     with pytest.raises(ValueError, match=rf"row 1: y has the label {stranger}, which is not among"):
         calibrate_fitted("model", [0.1, 0.2], [0, stranger], classes=[0, 1])
+
+
+@pytest.mark.parametrize("ensemble", [False, True])
+@pytest.mark.parametrize("n_classes", [256, 257, 300])  # codes of one byte, and of more
+def test_many_classes_keep_apart(n_classes, ensemble):
+    y = np.repeat(np.arange(n_classes), 2)
+    scores = np.eye(n_classes)[y] * 0.9 + 0.1 / n_classes
+    fitted = calibrate_folds(
+        lambda rows: None,
+        lambda _, rows: scores[rows],
+        y,
+        2,
+        classes=np.arange(n_classes),
+        method="temperature",
+        ensemble=ensemble,
+        random_state=0,
+    )
+    # Each fold has the same scores, of other rows: what is fitted to all of them is fitted to each.
+    expected = ClassCalibration("temperature", n_classes).fit(scores, y).predict(scores)
+    p = fitted.predict_proba([scores for _ in fitted.models])
+    np.testing.assert_allclose(p, expected, atol=1e-6)
+    assert p[np.arange(len(y)), y].min() > 0.99

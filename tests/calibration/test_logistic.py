@@ -9,6 +9,7 @@ from scipy.special import expit, logit, softmax
 from costboost.calibration import _logistic
 from costboost.calibration._logistic import (
     descend,
+    log_odds_of,
     logistic,
     minimise,
     minimise_classes,
@@ -115,3 +116,14 @@ def test_newton_finds_back_from_where_probabilities_are_saturated():
 
     for start in (100.0, -100.0, 40.0, 0.0):
         assert descend(expand, np.array([start]))[0] == pytest.approx(logit(0.3), abs=1e-12)
+
+
+def test_shares_that_rounding_takes_past_1_have_log_odds():
+    rng = np.random.default_rng(0)
+    beyond = 0
+    for _ in range(300):
+        w = 10.0 ** rng.uniform(-30, 30, 21)
+        targets = (w > np.sort(w)[3]).astype(float)
+        beyond += share(targets, w) > 1.0
+        assert log_odds_of(targets, w) > 30.0
+    assert beyond

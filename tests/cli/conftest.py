@@ -56,7 +56,8 @@ def arriving(run, monkeypatch):
 
     def call(command, *arguments):
         given = []
-        module = import_module(f"costboost.cli.{command}")
+        one_model = command in ("evaluate", "explain", "inspect", "report")
+        module = import_module(f"costboost.cli.{'models' if one_model else command}")
         monkeypatch.setattr(module, command, lambda *parts, **more: given.append((parts, more)))
         ran = run(command, *arguments)
         assert ran.code == 0, ran.err

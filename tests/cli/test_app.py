@@ -7,12 +7,11 @@ import sys
 import pytest
 import typer
 
-from costboost import __version__
+from costboost import __version__, versions
 from costboost.cli import app as apps
-from costboost.cli import versions
 
 COMMANDS = (
-    "train", "decide", "evaluate", "compare", "explain", "report", "inspect", "demo", "reproduce",
+    "train", "decide", "evaluate", "compare", "explain", "report", "inspect", "demo",
     "versions",
 )  # fmt: skip
 
@@ -66,7 +65,7 @@ def test_there_are_no_other_commands():
 def doing(what):
     """Return a stand-in for the work of a command."""
 
-    def work(screen):
+    def work():
         if isinstance(what, BaseException):
             raise what
         return what
@@ -78,24 +77,24 @@ def doing(what):
     ("what", "code"), [(None, 0), (typer.Exit(), 0), (typer.Exit(7), 7), ("a text", 0)]
 )
 def test_a_command_that_ends_gives_its_own_code(what, code, monkeypatch):
-    monkeypatch.setattr(versions, "versions", doing(what))
+    monkeypatch.setattr(versions, "show_versions", doing(what))
     assert apps.call(["versions"]) == code
 
 
 @pytest.mark.parametrize("what", [KeyboardInterrupt(), typer.Abort(), typer.Exit(130)])
 def test_an_interruption_comes_through_in_every_dress(what, monkeypatch):
-    monkeypatch.setattr(versions, "versions", doing(what))
+    monkeypatch.setattr(versions, "show_versions", doing(what))
     with pytest.raises(KeyboardInterrupt):
         apps.call(["versions"])
 
 
 def test_usage_that_a_command_finds_wrong_is_shown_with_its_name(monkeypatch, capsys):
-    monkeypatch.setattr(versions, "versions", doing(typer.BadParameter("not so")))
+    monkeypatch.setattr(versions, "show_versions", doing(typer.BadParameter("not so")))
     assert apps.call(["versions"]) == 2
     assert "not so" in capsys.readouterr().err
 
 
 def test_other_errors_are_left_to_whoever_called(monkeypatch):
-    monkeypatch.setattr(versions, "versions", doing(OSError("the disk")))
+    monkeypatch.setattr(versions, "show_versions", doing(OSError("the disk")))
     with pytest.raises(OSError, match="the disk"):
         apps.call(["versions"])

@@ -5,11 +5,8 @@ import polars as pl
 import pytest
 
 from costboost.cli import bill as bills
-from costboost.cli.rows import TableRows
-from costboost.cli.screen import Screen
+from costboost.cli.recipe import TableRows
 from costboost.costs import Costs
-
-SCREEN = Screen(True)
 
 
 def make_rows(n, seed=0, groups=None):
@@ -26,14 +23,17 @@ def make_rows(n, seed=0, groups=None):
 
 def test_lines_are_sums_and_intervals_have_the_right_width():
     rows = make_rows(2000)
-    made = bills.make_bill(rows, {"the model": rows.truth}, 0, SCREEN)
+    made = bills.make_bill(rows, {"the model": rows.truth})
     paid = np.where(rows.truth == 1, rows.frame["amount"].to_numpy(), 0)
     line = made["do nothing"]
     assert line.cost == pytest.approx(paid.sum())
     error = np.sqrt(2000) * paid.std()
     assert line.high - line.low == pytest.approx(2 * 1.96 * error, rel=0.15)
-    best = min(("do nothing", "do everything", "today's decisions"), key=lambda p: made[p].cost)
+    best = min(("do nothing", "do everything"), key=lambda p: made[p].cost)
     assert made.against == best
+    for each in made.lines:
+        assert each.saved == pytest.approx(made[best].cost - each.cost)
+        assert each.saved_today == pytest.approx(made["today's decisions"].cost - each.cost)
 
 
 def test_savings_are_paired():
@@ -41,27 +41,16 @@ def test_savings_are_paired():
     rows = make_rows(2000)
     nearly = rows.truth * 0
     nearly[np.flatnonzero(rows.truth)[:5]] = 1
-    made = bills.make_bill(rows, {"the model": nearly}, 0, SCREEN)
+    made = bills.make_bill(rows, {"the model": nearly})
     line = made["the model"]
     assert made.against == "do nothing"
     assert line.saved_high - line.saved_low < 0.2 * (line.high - line.low)
 
 
-def test_very_many_rows_are_resampled_in_parts(monkeypatch):
-    rows = make_rows(4000)
-    every = bills.make_bill(rows, {"the model": rows.truth}, 0, SCREEN)
-    monkeypatch.setattr(bills, "_PARTS", 500)
-    parts = bills.make_bill(rows, {"the model": rows.truth}, 0, SCREEN)
-    for one, other in zip(every.lines, parts.lines, strict=True):
-        assert one.cost == pytest.approx(other.cost)
-        width = one.high - one.low
-        assert other.high - other.low == pytest.approx(width, rel=0.2, abs=1e-6 * one.cost)
-
-
-def test_groups_are_resampled_whole():
-    alone = bills.make_bill(make_rows(1000), {}, 0, SCREEN)["do nothing"]
+def test_groups_are_independent_not_their_rows():
+    alone = bills.make_bill(make_rows(1000), {})["do nothing"]
     rows = make_rows(1000, groups=np.arange(1000) // 100)
-    together = bills.make_bill(rows, {}, 0, SCREEN)["do nothing"]
+    together = bills.make_bill(rows, {})["do nothing"]
     assert together.cost == pytest.approx(alone.cost)
     assert together.low != alone.low
 
@@ -72,11 +61,11 @@ def test_groups_are_resampled_whole():
 )  # nothing is rounded
 def test_few_rows_and_any_unit_of_money(n, size):
     rows = make_rows(n)
-    plain = bills.make_bill(rows, {"the model": rows.truth}, 0, SCREEN)
+    plain = bills.make_bill(rows, {"the model": rows.truth})
     scaled = TableRows(**{**vars(rows), "costs": rows.costs * size})
     for one, other in zip(
         plain.lines,
-        bills.make_bill(scaled, {"the model": rows.truth}, 0, SCREEN).lines,
+        bills.make_bill(scaled, {"the model": rows.truth}).lines,
         strict=True,
     ):
         for name in ("cost", "low", "high", "saved_low"):

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from costboost.cli.cells import Problem
 from costboost.cli.columns import Feature, choose, features_of
 from costboost.cli.errors import InputError
 
@@ -117,10 +118,13 @@ def test_other_kinds_than_in_training_are_refused(kind, values):
         features_of(pl.DataFrame({"x": values}), [Feature("x", kind)])
 
 
-def test_numbers_spoilt_by_words():
-    cells = [str(i) for i in range(50)]
-    cells[7] = "unknown"
-    with pytest.raises(InputError, match="'unknown' in row 7"):
-        choose(pl.DataFrame({"x": cells, "y": range(50)}), {})
-    found = choose(pl.DataFrame({"x": cells * 9, "y": RNG.normal(size=450)}), {}, as_category=["x"])
-    assert found.features[0] == Feature("x", "category")
+def test_what_could_not_be_understood():
+    frame = pl.DataFrame({"x": ["1.000"] * 30, "day": ["1/2/2026"] * 30, "y": range(30)})
+    problems = {"x": Problem("x is unclear"), "day": Problem("day is unclear", is_date=True)}
+    with pytest.raises(InputError, match="x is unclear"):
+        choose(frame, {}, problems=problems)
+    with pytest.raises(InputError, match="day is unclear"):
+        choose(frame, {}, drop=["x"], as_number=["day"], keep=["y"], problems=problems)
+    found = choose(frame, {}, drop=["x"], keep=["y"], problems=problems)
+    assert found.names() == ["y"]
+    assert found.left_out["day"] == "dates in an order that is not known; see --dates"

@@ -249,7 +249,8 @@ def test_cells_are_written_as_they_were_read(run, folder, tmp_path, odd_cells, d
     (tmp_path / "odd.csv").write_bytes(DIALECTS[dialect](text))
     ran = run("decide", folder / "model.cb", tmp_path / "odd.csv", "-o", tmp_path / "d.csv")
     assert ran.code == 0, ran.err
-    made = cells_of((tmp_path / "d.csv").read_text(encoding="utf-8"))
+    separator = {"semicolons": ";", "tabs": "\t"}.get(dialect, ",")
+    made = cells_of((tmp_path / "d.csv").read_text(encoding="utf-8"), separator)
     assert [line[: spelled.width] for line in made] == cells_of(text)
     assert made[0][spelled.width] == "decision"
     decided(run, folder, "typed.csv", output=tmp_path)
@@ -293,6 +294,10 @@ def test_decimal_commas_come_back_in_a_file_that_can_be_read_again(run, folder, 
     floats = pl.selectors.float().cast(pl.String).str.replace(".", ",", literal=True)
     new.with_columns(floats).write_csv(tmp_path / "new.csv", separator=";")
     start = ("decide", folder / "model.cb")
+    ran = run(*start, tmp_path / "new.csv", "-o", tmp_path / "d.csv")
+    assert ran.code == 1
+    assert "trained on with '.': say --decimal ," in " ".join(ran.err.split())
+    start = (*start, "--decimal", ",")
     assert run(*start, tmp_path / "new.csv", "-o", tmp_path / "d.csv").code == 0
     text = (tmp_path / "d.csv").read_text(encoding="utf-8")
     given = cells_of((tmp_path / "new.csv").read_text(encoding="utf-8"), ";")
@@ -306,10 +311,12 @@ def test_decimal_commas_come_back_in_a_file_that_can_be_read_again(run, folder, 
 
 
 def test_zeros_before_numbers_mean_the_same_in_training_and_later(run, table, folder, tmp_path):
-    """A feature of numbers with zeros before them is a number in both; it is written as it was."""
+    """Codes are text, or numbers where that is said, in both; they are written as they were."""
     codes = pl.Series([f"{i % 7:04d}" for i in range(table.height)])
     table.with_columns(code=codes).write_csv(tmp_path / "t.csv")
-    given = ("train", tmp_path / "t.csv", *TRAIN, "-o", tmp_path / "m.cb", "--json")
+    given = ("train", tmp_path / "t.csv", *TRAIN, "-o", tmp_path / "m.cb", "--json", "--force")
+    assert json.loads(run(*given).out)["features"]["code"] == "category"
+    given = (*given, "--as-number", "code")
     assert json.loads(run(*given).out)["features"]["code"] == "number"
     ran = run("decide", tmp_path / "m.cb", tmp_path / "t.csv", "-o", tmp_path / "d.csv")
     assert ran.code == 0, ran.err
@@ -354,3 +361,20 @@ def test_one_limit_for_each_action(run, folder):
     assert "--capacity limits yes twice, the second time by 'yes=4'" in ran.err
     assert run(*start, "--capacity", "yes=3", "--capacity", "YES=3").code == 2
     assert run(*start, "--capacity", "yes=3", "--capacity", "no=300").code == 0
+
+
+@pytest.mark.parametrize("name", ["d.csv", "d.parquet"])
+def test_only_decisions_name_rows_by_their_identifiers(run, folder, tmp_path, name):
+    new = pl.read_parquet(folder / "new.parquet").sample(fraction=1, shuffle=True, seed=0)
+    new.write_parquet(tmp_path / "mixed.parquet")
+    source = tmp_path / "mixed.parquet"
+    ran = run("decide", folder / "model.cb", source, "--only-decisions", "-o", tmp_path / name)
+    assert ran.code == 0, ran.err
+    made = (pl.read_csv if name == "d.csv" else pl.read_parquet)(tmp_path / name)
+    for identifier in ("transaction_id", "customer_id"):
+        assert made[identifier].to_list() == new[identifier].to_list()
+    assert not {"amount", "hour", "currency", "day"} & set(made.columns)
+    whole = run("decide", folder / "model.cb", source, "-o", tmp_path / "whole.parquet")
+    assert whole.code == 0, whole.err
+    again = pl.read_parquet(tmp_path / "whole.parquet")
+    assert made["decision"].to_list() == again["decision"].to_list()

@@ -16,7 +16,11 @@ from costboost.cli.main import main
             2,
             "costboost: one option too many\nTry 'costboost train --help'.\n",
         ),
-        (KeyboardInterrupt(), INTERRUPTED, "costboost: interrupted; nothing was written\n"),
+        (
+            KeyboardInterrupt(),
+            INTERRUPTED,
+            "costboost: interrupted; no file was left half written\n",
+        ),
     ],
 )
 def test_each_error_has_its_code_and_says_so_once(error, code, said, monkeypatch, capsys):

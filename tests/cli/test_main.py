@@ -1,6 +1,5 @@
 """Exit codes, and wrong input by the dozen: each gives one message that says what to do."""
 
-import builtins
 import gzip
 import json
 import os
@@ -47,6 +46,13 @@ def test_without_the_extra_the_message_names_it(package, monkeypatch, capsys):
     assert f"needs {package}: pip install 'costboost[cli]'" in capsys.readouterr().err
 
 
+def test_the_demo_needs_no_extra(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(entry, "find_spec", lambda name: None)
+    assert entry.main(["demo", "--rows", "2000", "--output", str(tmp_path)]) == 0
+    assert "Which card payments should be investigated?" in capsys.readouterr().out
+    assert (tmp_path / "card-fraud-report.html").exists()
+
+
 # --- wrong usage: 2
 
 
@@ -63,7 +69,7 @@ def test_without_the_extra_the_message_names_it(package, monkeypatch, capsys):
         (["train", "T", *TARGET, "--positive", "yes"], "--fp and --fn missing"),
         (["train", "T", *TARGET, "--positive", "yes", "--fp", "8"], "--fn missing"),
         (["train", "T", *TARGET, *PRICES, "--costs", "c.toml"], "not by both"),
-        (["train", "T", *TARGET, *PRICES, "--method", "best"], "there are auto, adaboost"),
+        (["train", "T", *TARGET, *PRICES, "--method", "best"], "there are auto, auto-1"),
         (["train", "T", *TARGET, *PRICES, "--calibration", "x"], "sigmoid"),
         (["train", "T", *TARGET, *PRICES, "--jobs", "0"], "--jobs"),
         (["train", "T", *TARGET, *PRICES, "--holdout", "2"], "from 0 to 0.9"),
@@ -80,7 +86,6 @@ def test_without_the_extra_the_message_names_it(package, monkeypatch, capsys):
         (["decide", "M", "N", "--json"], "-o"),
         (["explain", "M", "N"], "--row"),
         (["explain", "M", "N", "--row", "-1"], "--row"),
-        (["reproduce", "nothing"], "properties"),
     ],
 )
 def test_wrong_usage(run, arguments, says, folder, tmp_path):
@@ -127,7 +132,7 @@ WRONG_TABLES = {
     "empty": (a_file(""), [], "is empty"),
     "blank": (a_file("\n \n"), [], "is empty"),
     "names only": (a_file("amount,fraud\n"), [], "no rows"),
-    "latin": (a_file("amount,fraud\n1,j\xe4\n".encode("latin1")), [], "iconv -f latin1"),
+    "latin": (a_file("amount,fraud\n1,j\xe4\n".encode("latin1")), [], "--encoding"),
     "binary": (a_file(b"\x00\x01\x02" * 100), [], "save it as one of these"),
     "a list": (a_file('[{"amount": 1}]'), [], "JSON lines"),
     "damaged gzip": (a_file(gzip.compress(bytes(range(256)) * 9)[:-20]), [], "Copy it again"),
@@ -163,12 +168,12 @@ WRONG_TABLES = {
     "spoilt numbers": (
         changed(
             lambda t: t.with_columns(
-                hour=pl.when(pl.int_range(300) == 9).then(pl.lit("n/a"))
+                hour=pl.when(pl.int_range(300) == 9).then(pl.lit("unsaid"))
                 .otherwise(pl.col("hour").cast(pl.String))
             )
         ),
         [],
-        "'n/a' in row 9",
+        "'unsaid' in row 9",
     ),
     "nothing to learn from": (
         changed(lambda t: t.select("fraud", "amount", "currency")), ["--drop", "amount"], "--keep",
@@ -252,12 +257,12 @@ def same(frame):
 @pytest.mark.parametrize(
     ("make", "more", "says"),
     [
-        (new_table(lambda t: t.drop("merchant")), [], "needs the column 'merchant'"),
+        (new_table(lambda t: t.drop("merchant")), [], "The model's column 'merchant' is no column"),
         (new_table(lambda t: t.drop("amount")), [], "'amount' is no column"),
         (
             new_table(lambda t: t.with_columns(hour=pl.lit("noon"))),
             [],
-            "'hour' held numbers in training and holds String now, such as 'noon'",
+            "'hour' holds numbers to the model, and 'noon' in row 0",
         ),
         (new_table(lambda t: t.with_columns(decision=1)), [], "--prefix"),
         (new_table(same), ["--capacity", "maybe=3"], "none of no, yes"),
@@ -312,7 +317,7 @@ def test_what_nobody_thought_of_says_how_to_report_it(run, monkeypatch, folder):
     def broken(*_):
         raise KeyError("surprise")
 
-    monkeypatch.setattr("costboost.cli.inspect.read_model", broken)
+    monkeypatch.setattr("costboost.cli.models.read_model", broken)
     ran = run("inspect", folder / "model.cb")
     assert ran.code == 1
     assert "KeyError" in ran.err
@@ -324,7 +329,7 @@ def test_no_memory(run, monkeypatch, folder):
     def full(*_):
         raise MemoryError
 
-    monkeypatch.setattr("costboost.cli.inspect.read_model", full)
+    monkeypatch.setattr("costboost.cli.models.read_model", full)
     assert "not enough memory" in run("inspect", folder / "model.cb").err
 
 
@@ -339,6 +344,48 @@ def test_interruption_leaves_nothing_and_gives_130(run, monkeypatch, folder, tmp
     assert ran.code == 130
     assert "interrupted" in ran.err
     assert not list(tmp_path.iterdir())
+
+
+def test_an_interrupted_import_is_an_interruption(run, monkeypatch, folder):
+    def importing(*_):
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            raise ImportError("a part of a package is missing") from None
+
+    monkeypatch.setattr("costboost.cli.models.read_model", importing)
+    ran = run("inspect", folder / "model.cb")
+    assert (ran.code, "interrupted" in ran.err) == (130, True)
+
+
+def test_a_model_is_written_before_it_is_told_of(run, monkeypatch, folder, tmp_path):
+    def unprintable(*_, **__):
+        raise RuntimeError("the screen is broken")
+
+    monkeypatch.setattr("costboost.cli.train.show_bill", unprintable)
+    ran = run("train", folder / "payments.csv", *TRAIN, "-o", tmp_path / "m.cb")
+    assert ran.code == 1
+    assert run("inspect", tmp_path / "m.cb").code == 0
+
+
+def test_a_model_whose_name_was_taken_meanwhile_is_kept_beside_it(
+    run, monkeypatch, folder, tmp_path
+):
+    from costboost.cli import train
+
+    fit = train.fit
+
+    def slow(*given):
+        (tmp_path / "m.cb").write_text("of another program")
+        return fit(*given)
+
+    monkeypatch.setattr(train, "fit", slow)
+    ran = run("train", folder / "payments.csv", *TRAIN, "-o", tmp_path / "m.cb")
+    assert ran.code == 1
+    assert "m.cb exists" in ran.err
+    assert "This model is in" in ran.err
+    assert (tmp_path / "m.cb").read_text() == "of another program"
+    assert run("inspect", tmp_path / "m-2.cb").code == 0
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
@@ -367,14 +414,7 @@ def test_ctrl_c_gives_130(folder, tmp_path):
 
 
 def test_pictures_without_matplotlib_say_so(run, monkeypatch, folder, tmp_path):
-    imported = builtins.__import__
-
-    def refuse(name, *rest, **more):
-        if name.startswith("matplotlib") or name == "costboost.plots":
-            raise ImportError(name)
-        return imported(name, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     methods = ("--method", "adamec", "--method", "adaboost", "--rounds", "2", "--folds", "2")
     picture = tmp_path / "cd.png"
     ran = run("compare", folder / "later.csv", *TARGET, *PRICES, *methods, "--picture", picture)

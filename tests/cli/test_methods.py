@@ -73,7 +73,7 @@ def test_methods_are_calibrated_where_new_prices_need_it(name, calibration):
 @pytest.mark.parametrize(
     ("settings", "name", "says"),
     [
-        ({}, "gradient:", "there are auto, adaboost"),
+        ({}, "gradient:", "there are auto, auto-1, adaboost"),
         ({}, "Auto", "--method 'Auto' is not known"),
         ({"jobs": 0}, "auto", "--jobs 0"),
         ({"calibration": "None"}, "auto", "auto, none, sigmoid"),

@@ -6,11 +6,13 @@ import json
 import numpy as np
 import pytest
 
-from costboost import load, save
+from costboost import CostBoostClassifier, load, save
 from costboost.cli.columns import Feature
 from costboost.cli.errors import InputError
+from costboost.cli.models import inspect
+from costboost.cli.output import Screen
 from costboost.cli.prices import Prices
-from costboost.cli.recipe import NAME, Recipe, read_model
+from costboost.cli.recipe import NAME, Kept, Recipe, read_model
 
 RECIPE = Recipe(
     target="fraud",
@@ -19,9 +21,10 @@ RECIPE = Recipe(
     prices=Prices(fp="8", fn="2 * amount", positive="yes"),
     method="auto",
     rows={"train": 10, "held_out": 2},
-    bill=[{"policy": "do nothing", "cost": 3.5}],
+    bill=[{"policy": "do nothing", "cost": 3.5, "low": 1.0, "high": 5.0, "acted": None}],
 )
 JUNK = (None, True, 0, -1, 2.5, "", "x", [], {}, [[1, 2]], {"a": 1}, "__import__('os')", "1 +")
+JUNK += (float("nan"), float("inf"), 10**400, "\ud800", [None], [{}], [[[], "number"]], {"a": {}})
 
 
 def test_a_recipe_comes_back_as_it_was():
@@ -50,7 +53,7 @@ def changed(notes, path, junk, rng):
     return made
 
 
-def test_changed_notes_are_refused_or_make_a_recipe():
+def test_changed_notes_are_refused_or_make_a_recipe_that_can_be_shown(monkeypatch, capsys):
     notes, rng = RECIPE.to_notes(), np.random.default_rng(0)
     refused = 0
     for path in places(notes):
@@ -61,6 +64,11 @@ def test_changed_notes_are_refused_or_make_a_recipe():
                 refused += 1
                 continue
             assert found is None or isinstance(found, Recipe)
+            if found is not None:
+                kept = Kept(CostBoostClassifier(), found, "m.cb", "0.1.0", 1)
+                monkeypatch.setattr("costboost.cli.models.read_model", lambda path, kept=kept: kept)
+                inspect("m.cb", Screen(False))
+                capsys.readouterr().out.encode()
             if found is not None and found.prices is not None:
                 assert all(isinstance(text, str) for text in found.prices.texts().values())
     assert refused > 200

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from costboost.clusters import handshake
-from costboost.clusters.checkpoint import Checkpoint
+from costboost.clusters import protocol
 from costboost.clusters.driver import Driver
-from costboost.clusters.errors import CheckpointError, SourceChangedError
+from costboost.clusters.journal import Checkpoint
+from costboost.clusters.protocol import CheckpointError, SourceChangedError
 from toy_parts import CALLS, Add, Numbers, Rows, Sum, Threads, naive, plain, run, sources
 
 ABOUT = {"method": "adamec", "parts": "2"}
@@ -135,7 +135,7 @@ def test_a_file_of_other_versions_or_of_another_fit_is_refused_and_stays(tmp_pat
     content = path.read_bytes()
     with pytest.raises(CheckpointError, match=r"by another fit: parts 2 \(here 3\)"):
         Checkpoint(path, {**ABOUT, "parts": "3"})
-    monkeypatch.setattr(handshake, "__version__", "0.0.0")
+    monkeypatch.setattr(protocol, "__version__", "0.0.0")
     with pytest.raises(
         CheckpointError, match=r"by other versions: costboost .* \(here 0\.0\.0\)\."
     ):

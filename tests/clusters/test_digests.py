@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from costboost.clusters.digests import Watched, digest_of
-from costboost.clusters.errors import SourceChangedError
+from costboost.clusters.digests import DigestedSource, digest_of
+from costboost.clusters.protocol import SourceChangedError
 from toy_parts import Add, Moody, Note, Numbers, Square
 
 Pair = namedtuple("Pair", "a b")
@@ -164,25 +164,25 @@ def test_what_contains_itself_is_refused():
 
 
 def test_a_source_may_read_again_what_it_read_before():
-    watched = Watched(4, Numbers((1, 2)))
+    watched = DigestedSource(4, Numbers((1, 2)))
     assert watched.digest is None
     assert watched.read() == [1, 2]
     assert watched.digest == digest_of([1, 2])
-    again = Watched(4, Numbers((1, 2)), watched.digest)
+    again = DigestedSource(4, Numbers((1, 2)), watched.digest)
     assert again.read() == again.read() == [1, 2]
 
 
 def test_a_source_that_reads_otherwise_is_refused_by_its_part():
-    watched = Watched(4, Moody())
+    watched = DigestedSource(4, Moody())
     watched.read()
     with pytest.raises(SourceChangedError, match=r"Part 4 of the table reads differently"):
         watched.read()
     with pytest.raises(SourceChangedError, match=r"Part 5"):
-        Watched(5, Numbers((1, 2)), digest_of([2, 1])).read()
+        DigestedSource(5, Numbers((1, 2)), digest_of([2, 1])).read()
 
 
 def test_a_watched_source_has_all_that_its_source_has_and_may_travel():
-    watched = Watched(0, Numbers((1, 2)), "known")
+    watched = DigestedSource(0, Numbers((1, 2)), "known")
     assert watched.numbers == (1, 2)
     with pytest.raises(AttributeError, match="keep"):
         watched.keep  # noqa: B018

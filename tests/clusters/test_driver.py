@@ -1,15 +1,16 @@
+import re
 import time
 
 import pytest
 
 from costboost.clusters.driver import Driver
-from costboost.clusters.errors import (
+from costboost.clusters.protocol import (
     ClusterError,
     PartLostError,
     SourceChangedError,
     VersionsDifferError,
+    identity,
 )
-from costboost.clusters.handshake import identity
 from toy_parts import (
     CALLS,
     End,
@@ -212,3 +213,58 @@ def test_what_is_over_is_told_later_and_never_again():
         assert driver.send([End("y")]) == [None]
         with pytest.raises(ClusterError, match="has ended"):
             driver.send([Notes()])
+
+
+class Deadly:
+    """A plan: a worker dies of every request to the part; perhaps all others are let go then."""
+
+    def __init__(self, part, together=False):
+        self.part, self.together, self.transport = part, together, None
+
+    def __call__(self, worker, request, when):
+        built = () if request.build is None else request.build.sources
+        if self.part not in built or when == "after":
+            return None
+        transport = self.transport
+        if self.together:
+            for other in set(transport.inboxes) - {worker}:
+                transport.gone[other] = "let go"
+                transport.let_go.add(other)
+        for k in range(7):
+            transport.join(f"{worker}.{k}")
+        return "die"
+
+
+@pytest.mark.parametrize("deadly", [0, 2, 6])
+def test_a_part_that_kills_its_worker_is_among_those_that_are_named(deadly):
+    plan = Deadly(deadly)
+    plan.transport = Threads("abc", "fit", plan)
+    with (
+        pytest.raises(PartLostError, match="lost each time; at last worker") as caught,
+        Driver(plan.transport, sources(), fit="fit", deadline=5.0) as driver,
+    ):
+        driver.send([Sum()])
+    named = str(caught.value).split(" of 7 ")[0]
+    assert named == f"Part {deadly}" or re.search(rf"One of the parts .*\b{deadly}\b", named)
+
+
+@pytest.mark.parametrize("deadly", [0, 2, 6])
+def test_parts_that_were_let_go_are_not_blamed(deadly):
+    plan = Deadly(deadly, together=True)
+    plan.transport = Threads("abcdefg", "fit", plan)
+    for name, part in zip("abcdefg", range(7), strict=True):
+        plan.transport.offers[name] = frozenset([part])
+    join = plan.transport.join
+
+    def take_over(name):
+        # Whoever comes takes the part of the one whose place it takes.
+        if "." in name:
+            plan.transport.offers[name] = frozenset([int(name.rsplit(".")[-1])])
+        join(name)
+
+    plan.transport.join = take_over
+    with (
+        pytest.raises(PartLostError, match=rf"Part {deadly} of 7 was built again 3 times"),
+        Driver(plan.transport, sources(), fit="fit", deadline=5.0) as driver,
+    ):
+        driver.send([Sum()])

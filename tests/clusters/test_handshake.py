@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import costboost
-from costboost.clusters import handshake
-from costboost.clusters.errors import VersionsDifferError
-from costboost.clusters.handshake import check, differences, identity
+from costboost.clusters import protocol
+from costboost.clusters.protocol import VersionsDifferError, check, differences, identity
 
 
 def test_a_process_says_what_it_runs():
@@ -16,7 +15,7 @@ def test_a_process_says_what_it_runs():
     assert ours["costboost"] == costboost.__version__
     assert ours["numpy"] == np.__version__
     assert ours["python"] == ".".join(map(str, sys.version_info[:2]))
-    assert ours["protocol"] == str(handshake.PROTOCOL)
+    assert ours["protocol"] == str(protocol.PROTOCOL)
     assert all(type(value) is str for value in ours.values())
 
 
@@ -39,8 +38,8 @@ def test_all_that_differs_is_said_and_what_only_others_know_is_not():
 def test_another_build_of_the_kernels_is_another_make(tmp_path, monkeypatch):
     def digest(name, content):
         (tmp_path / f"{name}.py").write_text(content)
-        monkeypatch.setattr(handshake, "KERNELS", [name])
-        return handshake._digest_of_kernels.__wrapped__()
+        monkeypatch.setattr(protocol, "KERNELS", [name])
+        return protocol._digest_of_kernels.__wrapped__()
 
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)

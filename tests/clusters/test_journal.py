@@ -50,8 +50,8 @@ def test_a_new_part_becomes_what_the_others_are(seed):
         journal.add(orders)
         assert journal.calls == number + 1
         new = parts()
-        for part, told in journal.since(0, range(N_PARTS)).items():
-            for message in told:
+        for part, order_for in journal.since(0, range(N_PARTS)).items():
+            for message in order_for:
                 message.answer(new[part])
         assert [state(part) for part in new] == [state(part) for part in held]
 

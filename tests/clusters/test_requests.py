@@ -5,14 +5,14 @@ import pickle
 import numpy as np
 import pytest
 
-from costboost.clusters.requests import (
+from costboost.clusters.protocol import (
     Build,
     Request,
     by_part,
     for_parts,
     message_of,
+    order_for,
     put_together,
-    told,
 )
 from toy_parts import Add, Numbers, Part, Rows, Square, Sum
 
@@ -21,8 +21,8 @@ def test_some_parts_are_told_their_own_of_a_list():
     listed = [Add(number) for number in range(5)]
     assert for_parts(listed, [3, 1]) == {3: Add(3), 1: Add(1)}
     assert for_parts(Add(7), [3, 1]) == Add(7)
-    assert told(listed, 3) == told(for_parts(listed, [3, 1]), 3) == Add(3)
-    assert told(Add(7), 3) == Add(7)
+    assert order_for(listed, 3) == order_for(for_parts(listed, [3, 1]), 3) == Add(3)
+    assert order_for(Add(7), 3) == Add(7)
 
 
 def test_an_order_by_part_is_known_by_any_of_its_messages():
@@ -40,7 +40,7 @@ def test_however_groups_are_put_together_the_answers_are_those_of_all(seed):
     parts = {number: Part(Numbers((number, 3))) for number in range(9)}
     each = {}
     for number, part in parts.items():
-        each[number] = [told(order, number).answer(part) for order in orders]
+        each[number] = [order_for(order, number).answer(part) for order in orders]
     replies = [({number: own[1]}, own) for number, own in each.items()]
     replies = [[own[0], rows, own[2], own[3]] for rows, own in replies]
     rng.shuffle(replies)

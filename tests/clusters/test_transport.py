@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from costboost.clusters.driver import Driver
-from costboost.clusters.handshake import identity
-from costboost.clusters.transport import Candidate
+from costboost.clusters.protocol import Candidate, identity
 from costboost.clusters.worker import Worker
 from toy_parts import CALLS, Part, naive, plain, sources
 
@@ -18,6 +17,7 @@ class Careless:
     def __init__(self, seed, deaths=0):
         self.rng, self.deaths = np.random.default_rng(seed), deaths
         self.made, self.gone, self.held = {}, {}, []
+        self.let_go = set()
 
     def start(self):
         for name in "abc":

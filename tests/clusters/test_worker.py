@@ -8,10 +8,9 @@ import pytest
 
 from costboost.clusters.digests import digest_of
 from costboost.clusters.driver import Driver
-from costboost.clusters.errors import SourceChangedError
-from costboost.clusters.requests import Build, Failure, Reply, Request
+from costboost.clusters.protocol import Build, Failure, Reply, Request, SourceChangedError
 from costboost.clusters.worker import Worker
-from costboost.shards.messages import Command
+from costboost.shards.local import Command
 from toy_parts import (
     CALLS,
     Add,

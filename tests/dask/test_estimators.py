@@ -250,3 +250,27 @@ class TestParameters:
     def test_what_needs_all_rows_is_refused_before_any_work(self, model, name):
         with pytest.raises(ValueError, match=rf"{name}=.*Use"):
             model.fit(None, None)
+
+
+def test_categories_left_out_are_told_of_once(client):
+    rng = np.random.default_rng(5)
+    shop = np.arange(400) % 90
+    table = pd.DataFrame({"shop": [f"shop {k:02d}" for k in shop], "x": rng.normal(size=400)})
+    labels = pd.Series((shop % 3 == 0).astype(int))
+    collections = frames([table, labels], [100, 250])
+    model = DaskCostBoostClassifier("cgada", 2, max_bins=40, cv=3, random_state=0)
+    with pytest.warns(UserWarning, match="'shop' has 90 categories") as heard:
+        model.fit(*collections, client=client)
+    told = [str(warning.message) for warning in heard]
+    assert sum("share the code of missing values" in message for message in told) == 1
+
+
+@pytest.mark.parametrize("missing", [np.nan, None])
+def test_a_missing_label_is_named_by_its_row_among_all(client, missing):
+    table = pd.DataFrame({"x": np.arange(400.0)})
+    labels = pd.Series(np.where(np.arange(400) % 3, "yes", "no"), dtype=object)
+    if missing is not None:
+        labels = (labels == "yes").astype(float)
+    labels[310] = missing
+    with pytest.raises(ValueError, match="row 310 has the label"):
+        DaskCostBoostClassifier("cgada", 2).fit(*frames([table, labels], [100, 250]), client=client)

@@ -6,10 +6,10 @@ import pytest
 
 from costboost import CostBoostClassifier, Costs
 from costboost.clusters import driver
-from costboost.clusters.errors import CheckpointError
+from costboost.clusters.protocol import CheckpointError
 from costboost.dask import DaskCostBoostClassifier
-from costboost.dask import fitting as module
-from costboost.dask.fitting import _about, _reached
+from costboost.dask import estimators as module
+from costboost.dask.estimators import _about, _reached
 from dask_fits import PARAMS, fingerprint, fit
 
 

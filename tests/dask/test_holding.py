@@ -7,10 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from costboost.clusters.digests import digest_of
-from costboost.clusters.handshake import identity
-from costboost.clusters.requests import Build, Failure, Reply, Request
-from costboost.dask import holding as module
-from costboost.dask.holding import Bundle, Gone, Holder, ask, call, deliver, key_of
+from costboost.clusters.protocol import Build, Failure, Reply, Request, identity
+from costboost.dask import workers as module
+from costboost.dask.workers import Bundle, Gone, Holder, ask, call, deliver, key_of
 from toy_parts import Add, Fail, Numbers, Part, Rows, Sum
 
 NAMES = "abcd"  # of workers: the first has group 0 with parts 0 and 1, the next group 1, ...

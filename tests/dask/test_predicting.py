@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from costboost.dask.predicting import answer_lazily
+from costboost.dask.collections import answer_lazily
 from dask_fits import frames
 
 TABLE = pd.DataFrame({"a": np.arange(10.0), "b": 1.0}, index=list("jihgfedcba"))

@@ -12,7 +12,12 @@ import pytest
 
 from costboost import CostBoostClassifier
 from costboost.clusters import driver
-from costboost.clusters.errors import PartLostError, SourceChangedError, VersionsDifferError
+from costboost.clusters.protocol import (
+    ClusterError,
+    PartLostError,
+    SourceChangedError,
+    VersionsDifferError,
+)
 from costboost.dask import DaskCostBoostClassifier
 from dask_fits import COSTS, PARAMS, collections, fingerprint, fit
 
@@ -67,9 +72,9 @@ def test_ctrl_c_frees_the_workers(people, client, monkeypatch):
 
 
 def test_workers_of_another_make_are_refused(people, client, monkeypatch):
-    from costboost.clusters import handshake
+    from costboost.clusters import protocol
 
-    monkeypatch.setattr(handshake, "__version__", "0.0.0")
+    monkeypatch.setattr(protocol, "__version__", "0.0.0")
     with pytest.raises(VersionsDifferError, match=r"runs costboost .* \(here 0\.0\.0\)"):
         fit(people, client)
     assert_freed(client)
@@ -192,3 +197,22 @@ def _shuffled(table):
 @pytest.mark.scale
 def test_many_parts(people, client, expected):
     assert fingerprint(fit(people, client, n_parts=64).to_local()) == expected
+
+
+def test_a_scheduler_that_has_gone_ends_the_fit(people, monkeypatch):
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        plain = driver.Driver.send
+
+        def send(self, orders):
+            if self.trips == 15:
+                client.sync(cluster.scheduler.close)
+            return plain(self, orders)
+
+        monkeypatch.setattr(driver.Driver, "send", send)
+        with pytest.raises(ClusterError, match="The scheduler of the Dask cluster has gone"):
+            fit(people, client)

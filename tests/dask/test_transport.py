@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from costboost.clusters.requests import Build, Failure, Reply, Request
-from costboost.dask.holding import Bundle, Gone, deliver, key_of
+from costboost.clusters.protocol import Build, Failure, Reply, Request
 from costboost.dask.transport import DaskTransport, _planted
+from costboost.dask.workers import Bundle, Gone, deliver, key_of
 from dask_fits import fingerprint, fit
 from toy_parts import Numbers, Part, Sum
 

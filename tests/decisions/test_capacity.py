@@ -257,3 +257,10 @@ def test_models_without_probabilities_refuse(lending):
     trained.fit(X, model.predict(X))
     with pytest.raises(ValueError, match="cannot price decisions"):
         trained.decide(X, capacity={"default": 3})
+
+
+def test_a_frame_in_another_order_is_read_by_its_names():
+    expected = pd.DataFrame({"review": [1.0, 2.0, 0.0], "pass": [9.0, 7.0, 3.0]})
+    result = allocate(expected, {"review": 1}, actions=["pass", "review"])
+    assert result.decisions.tolist() == ["review", "pass", "pass"]
+    assert result.expected_cost == 11.0

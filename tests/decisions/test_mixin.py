@@ -193,7 +193,8 @@ def test_costs_of_fit_override_the_constructor(cancer):
     p = model.predict_proba(X_test)[:, 1]
     np.testing.assert_array_equal(model.predict(X_test) == "malignant", p > 1 / 31)
     np.testing.assert_array_equal(
-        model.predict(X_test, costs=[[0, 3], [1, 0]]) == "malignant", p > 3 / 4
+        model.predict(X_test, costs={"fp": 3, "fn": 1, "positive": "malignant"}) == "malignant",
+        p > 3 / 4,
     )
 
 
@@ -226,7 +227,7 @@ def test_costs_per_row_at_fit_leave_their_mean_with_a_warning(cancer):
     w = np.random.default_rng(1).integers(0, 3, len(X)).astype(float)
     model = MinimumCostClassifier(GaussianNB(), random_state=0)
     model.fit(X, y, sample_weight=w, costs=costs)
-    mean = np.average(np.asarray(costs)[:, 1, 0], weights=w)
+    mean = np.average(np.asarray(costs.bind(model.classes_))[:, 1, 0], weights=w)
     p = model.predict_proba(X_test)[:, 1]
     assert model.costs_per_row_
     assert model.costs_.is_constant
@@ -241,6 +242,21 @@ def test_costs_per_row_at_fit_leave_their_mean_with_a_warning(cancer):
     model.predict(X_test, costs={"fp": 1, "fn": 2, "positive": "malignant"})  # says nothing
 
 
+@pytest.mark.parametrize(("action", "times"), [("default", 1), ("always", 4), ("ignore", 0)])
+def test_the_mean_of_costs_per_row_is_warned_of_as_the_filter_says(action, times):
+    """By default once for all folds, whose means differ, although scikit-learn resets filters."""
+    X, y = make_classification(200, random_state=0)
+    model = MinimumCostClassifier(GaussianNB(), cv=3, random_state=0)
+    params = {"costs": amounts(X, positive=1)}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter(action)
+        found = cross_validate(model, X, y, params=params, cv=4, return_estimator=True)
+    assert len({repr(fitted.costs_) for fitted in found["estimator"]}) == 4
+    assert sum("their mean" in str(w.message) for w in caught) == times
+    with pytest.raises(UserWarning, match="their mean"):  # where warnings are errors, every time
+        found["estimator"][0].predict(X)
+
+
 def test_the_constructor_takes_constants_only(cancer):
     X, _, y, _ = cancer
     with pytest.raises(ValueError, match="constant costs"):
@@ -251,7 +267,7 @@ def test_the_price_of_each_answer_is_refused_at_prediction_and_paid_in_score(can
     X, X_test, y, y_test = cancer
     prices = np.random.default_rng(0).uniform(1, 9, (len(X_test), 2))
     prices[np.arange(len(X_test)), np.searchsorted(["benign", "malignant"], y_test)] = 0
-    costs = Costs.of_rows(prices)
+    costs = Costs.of_rows(prices, classes=["benign", "malignant"])
     model = MinimumCostClassifier(GaussianNB(), random_state=0).fit(X, y)
     for call in (model.predict, model.expected_cost, model.decision_function):
         with pytest.raises(ValueError, match="truth"):

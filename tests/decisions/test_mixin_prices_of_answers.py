@@ -23,7 +23,7 @@ Y = np.array(["a", "b", "c"])[(X[:, 0] + rng.normal(size=N) > 0).astype(int) + (
 PRICES = rng.uniform(1, 9, size=(N, 3))
 PRICES[np.arange(N), np.searchsorted(["a", "b", "c"], Y)] = 0
 WAYS = {
-    "array": Costs.of_rows(PRICES),
+    "array": Costs.of_rows(PRICES, classes=["a", "b", "c"]),
     "named array": Costs.of_rows(PRICES[:, ::-1], classes=["c", "b", "a"]),
     "labelled frame": Costs.of_rows(pd.DataFrame(PRICES, columns=["a", "b", "c"])[["b", "c", "a"]]),
 }

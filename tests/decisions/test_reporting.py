@@ -4,7 +4,7 @@ import numpy as np
 
 import costboost
 from costboost import CostBoostClassifier, Costs
-from costboost.decisions.reporting import ReportMixin
+from costboost.decisions.mixin import ReportMixin
 
 
 def test_what_is_asked_of_a_report_reaches_its_maker(monkeypatch):

@@ -24,8 +24,8 @@ def test_c_agrees_bit_for_bit(name, tmp_path):
     scorer = Compiled(model, tmp_path)
     rows = scorer.rows(X)
     if not hasattr(model, "classes_"):
-        told = np.array([scorer("prediction", row) for row in rows])
-        assert told.tobytes() == model.predict(X).tobytes()
+        doc = np.array([scorer("prediction", row) for row in rows])
+        assert doc.tobytes() == model.predict(X).tobytes()
         return
     assert scorer.probabilities(rows).tobytes() == model.predict_proba(X).tobytes()
     assert np.array_equal(model.classes_[scorer.decisions(rows)], model.predict(X))
@@ -42,8 +42,8 @@ def test_c_agrees_on_edges_and_on_numbers_nobody_has_seen(name, tmp_path):
     if hasattr(model, "classes_"):
         assert scorer.probabilities(rows).tobytes() == model.predict_proba(rows).tobytes()
     else:
-        told = np.array([scorer("prediction", row) for row in rows])
-        assert told.tobytes() == model.predict(rows).tobytes()
+        doc = np.array([scorer("prediction", row) for row in rows])
+        assert doc.tobytes() == model.predict(rows).tobytes()
 
 
 def test_trees_of_more_nodes_than_a_byte_can_number(tmp_path):
@@ -67,8 +67,8 @@ def test_categories_that_nobody_has_seen_go_where_missing_values_go(tmp_path):
     model, X = fitted("auto of a frame")
     scorer = Compiled(model, tmp_path)
     strange = X.assign(town=["Rome", "", None, "Ulm"] * 40, shop=pd.Categorical([99, 1, 2, 3] * 40))
-    told = scorer.probabilities(scorer.rows(strange))
-    assert told.tobytes() == model.predict_proba(strange).tobytes()
+    doc = scorer.probabilities(scorer.rows(strange))
+    assert doc.tobytes() == model.predict_proba(strange).tobytes()
     assert np.isnan(scorer("code", 1, b"Rome"))
     assert np.isnan(scorer("code", 0, b"Ulm"))  # no column of text
 
@@ -83,10 +83,10 @@ def test_decisions_follow_the_prices_of_every_row(scale, tmp_path):
     decided = model.predict(X, costs=cb.Costs.from_matrix(C, classes=[0, 1]))
     assert np.array_equal(scorer.decisions(X, C.reshape(len(X), -1)), decided)
     expected = model.expected_cost(X, costs=cb.Costs.from_matrix(C, classes=[0, 1]))
-    told = np.empty_like(expected)
-    for row, prices, part in zip(X, C, told, strict=True):
+    doc = np.empty_like(expected)
+    for row, prices, part in zip(X, C, doc, strict=True):
         scorer("expected_costs", row, np.ascontiguousarray(prices), part)
-    assert told.tobytes() == expected.tobytes()
+    assert doc.tobytes() == expected.tobytes()
 
 
 @pytest.mark.parametrize("first", [0, 1])
@@ -102,14 +102,14 @@ def test_what_is_certain_is_answered_at_any_ratio_of_prices(first, tmp_path):
     for cells in signs:
         for size in 10.0 ** np.arange(-300, 301, 20):
             C = np.array(cells * (1.0, 1.0, size, 1.0) if first else cells * (1.0, size, 1.0, 1.0))
-            told = scorer.decisions(ends, np.tile(C, (2, 1)))
+            doc = scorer.decisions(ends, np.tile(C, (2, 1)))
             costs = cb.Costs.from_matrix(C.reshape(2, 2), classes=[0, 1], benefits=True)
-            assert told.tolist() == model.predict(ends, costs=costs).tolist()
+            assert doc.tolist() == model.predict(ends, costs=costs).tolist()
             expected = np.empty((2, 2))
             for row, part in zip(ends, expected, strict=True):
                 scorer("expected_costs", row, C, part)
             assert expected.tobytes() == model.expected_cost(ends, costs=costs).tobytes()
-            assert np.array_equal(told, expected.argmin(axis=1))
+            assert np.array_equal(doc, expected.argmin(axis=1))
 
 
 def test_decisions_of_three_classes_and_of_other_actions(tmp_path):

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from costboost.deploy.c_text import array, number, string
+from costboost.deploy.c_trees import array, number, string
 
 
 @pytest.mark.parametrize("sign", [1, -1])

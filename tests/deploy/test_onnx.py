@@ -66,15 +66,15 @@ def test_graphs_agree_on_float32_tables(name):
     model, X = fitted(name)
     X = float32(X)
     costs = np.asarray(model.costs_) if hasattr(model, "costs_") else None
-    told = run(session(model), feed(X), costs)
+    doc = run(session(model), feed(X), costs)
     if not hasattr(model, "classes_"):
-        assert np.abs(told["prediction"] - model.predict(X)).max() < 1e-6
+        assert np.abs(doc["prediction"] - model.predict(X)).max() < 1e-6
         return
-    assert told["probabilities"].dtype == np.float64
-    assert np.abs(told["probabilities"] - model.predict_proba(X)).max() < 1e-6
-    tie = ties(model, X, told.get("expected_cost"))
+    assert doc["probabilities"].dtype == np.float64
+    assert np.abs(doc["probabilities"] - model.predict_proba(X)).max() < 1e-6
+    tie = ties(model, X, doc.get("expected_cost"))
     assert (~tie).sum() > 0 or name == "nothing learnt"
-    assert np.array_equal(told["decision"][~tie], model.predict(X)[~tie])
+    assert np.array_equal(doc["decision"][~tie], model.predict(X)[~tie])
 
 
 @pytest.mark.parametrize("name", ["auto", "csada", "stumps", "gradient log of 3"])
@@ -101,8 +101,8 @@ def test_graphs_agree_on_edges_and_on_numbers_nobody_has_seen(name, dtype):
         rows = rows.astype(dtype)
     costs = np.asarray(model.costs_)
     graph = session(model, dtype=dtype)
-    told = run(graph, {"X": rows}, costs)["probabilities"]
-    assert np.abs(told - model.predict_proba(rows)).max() < 1e-9
+    doc = run(graph, {"X": rows}, costs)["probabilities"]
+    assert np.abs(doc - model.predict_proba(rows)).max() < 1e-9
 
 
 def test_prices_are_inputs():
@@ -110,12 +110,12 @@ def test_prices_are_inputs():
     X, rng = float32(X), np.random.default_rng(0)
     graph = session(model)
     for C in (rng.lognormal(size=(1, 2, 2)), rng.lognormal(0, 3, size=(len(X), 2, 2))):
-        told = run(graph, feed(X), C)
+        doc = run(graph, feed(X), C)
         costs = cb.Costs.from_matrix(C if len(C) > 1 else C[0], classes=model.classes_)
         expected = model.expected_cost(X, costs=costs)
-        assert np.allclose(told["expected_cost"], expected, rtol=1e-12)
+        assert np.allclose(doc["expected_cost"], expected, rtol=1e-12)
         tie = ties(model, X, expected)
-        assert np.array_equal(told["decision"][~tie], model.predict(X, costs=costs)[~tie])
+        assert np.array_equal(doc["decision"][~tie], model.predict(X, costs=costs)[~tie])
 
 
 def test_prices_of_fit_are_told_by_the_graph():
@@ -131,17 +131,17 @@ def test_actions_that_are_not_classes():
     triage = cb.Costs.from_matrix(C, classes=[0, 1], actions=actions)
     model = quiet_fit(cb.CostBoostClassifier(n_estimators=10, random_state=0), X, y, costs=triage)
     X = float32(X)
-    told = run(session(model), feed(X), np.asarray(triage))
-    assert told["expected_cost"].shape == (len(X), 3)
-    assert np.array_equal(told["decision"], model.predict(X))
+    doc = run(session(model), feed(X), np.asarray(triage))
+    assert doc["expected_cost"].shape == (len(X), 3)
+    assert np.array_equal(doc["decision"], model.predict(X))
 
 
 def test_categories_that_nobody_has_seen_go_where_missing_values_go():
     model, X = fitted("auto of a frame")
     strange = X.assign(town=["Rome", "", None, "Ulm"] * 40, shop=pd.Categorical([99, 1, 2, 3] * 40))
     strange = float32(strange)
-    told = run(session(model), feed(strange), np.asarray(model.costs_))
-    assert np.abs(told["probabilities"] - model.predict_proba(strange)).max() < 1e-9
+    doc = run(session(model), feed(strange), np.asarray(model.costs_))
+    assert np.abs(doc["probabilities"] - model.predict_proba(strange)).max() < 1e-9
 
 
 def test_many_categories_in_one_column():
@@ -151,8 +151,8 @@ def test_many_categories_in_one_column():
     model = cb.CostBoostClassifier("adaboost", 5, categorical_features=[0], random_state=0)
     model = quiet_fit(model, X, y)
     rows = np.append(np.arange(-40.0, 400.0, 0.5), [np.nan, np.inf, -np.inf])[:, None]
-    told = run(session(model), {"X": rows.astype(np.float32)})
-    assert np.abs(told["probabilities"] - model.predict_proba(rows)).max() < 1e-9
+    doc = run(session(model), {"X": rows.astype(np.float32)})
+    assert np.abs(doc["probabilities"] - model.predict_proba(rows)).max() < 1e-9
 
 
 def test_one_row_and_graphs_without_decisions():
@@ -161,16 +161,16 @@ def test_one_row_and_graphs_without_decisions():
     assert [part.name for part in graph.get_inputs()] == ["X"]
     assert [part.name for part in graph.get_outputs()] == ["probabilities"]
     row = float32(X[:1])
-    told = graph.run(None, {"X": row})[0]
-    assert np.abs(told - model.predict_proba(row)).max() < 1e-9
+    doc = graph.run(None, {"X": row})[0]
+    assert np.abs(doc - model.predict_proba(row)).max() < 1e-9
 
 
 def test_a_registered_loss_is_exported_with_its_own_scale():
     X, y = table()
     X = float32(X)
     model = fit_registered(Steep, X, y)
-    told = run(session(model), feed(X), np.ones((1, 2, 2)))["probabilities"]
-    assert np.abs(told - model.predict_proba(X)).max() < 1e-6
+    doc = run(session(model), feed(X), np.ones((1, 2, 2)))["probabilities"]
+    assert np.abs(doc - model.predict_proba(X)).max() < 1e-6
 
 
 @pytest.mark.parametrize("n", range(6))

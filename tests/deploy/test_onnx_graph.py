@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from costboost.deploy import to_onnx
-from costboost.deploy.onnx_graph import Graph
+from costboost.deploy.onnx_nodes import Graph
 from zoo import fitted
 
 pytest.importorskip("onnx")

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from costboost.deploy.lowering import Logistic, Normalise, Second, VoteShares
-from costboost.deploy.onnx_graph import Graph
-from costboost.deploy.onnx_maps import write_map
+from costboost.deploy.onnx_nodes import Graph, write_map
 from deploy_maps import CASES, MARGINS
 
 pytest.importorskip("onnx")

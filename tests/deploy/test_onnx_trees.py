@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from costboost import GradientBoostClassifier
 from costboost.binning.codes import MISSING
 from costboost.deploy.lowering import lower
-from costboost.deploy.onnx_graph import Graph
-from costboost.deploy.onnx_trees import write_forest
+from costboost.deploy.onnx_nodes import Graph, write_forest
 from deploy_cases import odd_rows
 from zoo import fitted
 
@@ -48,6 +48,19 @@ def test_categories_are_asked_for_by_their_numbers():
         else:
             table[:, j] = X.iloc[:, j]
     np.testing.assert_allclose(margins_of(forest, table), forest.margins(X), atol=1e-12)
+
+
+def test_a_root_may_have_a_leaf_and_a_branch_of_the_same_number():
+    """onnxruntime before 1.24 took such a root, of the second tree of three leaves, for a leaf."""
+    X = np.arange(60.0)[:, None]
+    y = np.digitize(X[:, 0], [20, 40]) == 1
+    model = GradientBoostClassifier(n_estimators=2, max_leaf_nodes=3, max_depth=None).fit(X, y)
+    forest = lower(model).parts[0].forest
+    trees = [forest.tree(t) for t in range(2)]
+    assert all((tree.left >= 0).sum() == 2 for tree in trees)
+    expected = forest.margins(X)
+    assert len(np.unique(expected)) > 1
+    np.testing.assert_allclose(margins_of(forest, X), expected, atol=1e-12)
 
 
 def test_a_forest_whose_leaves_add_nothing_is_its_base():

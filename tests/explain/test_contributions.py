@@ -92,7 +92,7 @@ def test_one_calibrated_model_is_its_margin_stretched():
     X, y = table()
     model = GradientBoostClassifier(calibration="sigmoid", cv=0.4, **SMALL).fit(X, y)
     (calibrator,) = model._scores.maps[0].calibrators
-    bare = model._bare_member(0)
+    bare = model._uncalibrated_member(0)
     expected = [naive.path_dependent(bare.forest, row)[:, 0] for row in as_rows(X[:3])]
     added = model.contributions(X[:3])
     np.testing.assert_allclose(added.values, -calibrator.A * np.array(expected), rtol=1e-6)
@@ -154,7 +154,7 @@ def test_outputs_are_chosen_by_class():
         added.of_output("d")
     with pytest.raises(ValueError, match="of_output"):
         added.to_frame()
-    with pytest.raises(ValueError, match="no outputs"):
+    with pytest.raises(ValueError, match="output=label"):
         added.of_output("b").of_output("b")
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from costboost.explain.frames import make_frame
+from costboost.explain.contributions import make_frame
 
 COLUMNS = {"a": [1, 2], "b": ["x", None]}
 
@@ -20,7 +20,7 @@ def test_pandas_comes_first_and_polars_stands_in(monkeypatch):
 def test_without_either_the_remedy_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(ImportError, match="needs pandas or polars: pip install pandas"):
+    with pytest.raises(ImportError, match=r"needs pandas: pip install 'costboost\[pandas"):
         make_frame(COLUMNS)
 
 

@@ -1,12 +1,13 @@
 """Explanations as HTML: a waterfall that adds up, and nothing that is not escaped."""
 
+import re
 from html.parser import HTMLParser
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
-from costboost.explain.decision import Explanation, Part
-from costboost.explain.html import DOWN, UP, waterfall_steps
+from costboost.explain.decision import DOWN, UP, Explanation, Part, waterfall_steps
 
 
 def seen_of(parts, base=1.0, **changed):
@@ -86,4 +87,48 @@ def test_a_row_of_which_nothing_is_moved_has_no_picture():
 
 def test_long_labels_are_cut():
     read = Read(seen_of([Part("n" * 80, 1, 1.0)])._repr_html_())
+    assert "n" * 31 + "..." in read.texts
+
+
+def test_bars_lead_from_the_total_to_the_base():
+    """Each bar ends where the one above begins, on one scale that fills the picture."""
+    added = [6.0, -3.0, 1.5, -0.75]
+    html = seen_of([Part(f"c{j}", j, x) for j, x in enumerate(added)], base=2.0)._repr_html_()
+    read = Read(html)
+    left = np.array([float(bar["x"]) for bar in read.bars])
+    width = np.array([float(bar["width"]) for bar in read.bars])
+    # Rising bars end at the right, falling ones at the left; the first bar ends at the total.
+    rises = np.array(added) > 0
+    begins, ends = np.where(rises, left, left + width), np.where(rises, left + width, left)
+    np.testing.assert_allclose(begins[:-1], ends[1:], atol=0.11)
+    picture = float(re.search(r'<svg width="(\d+)"', html)[1])
+    assert (left + width).max() < picture - 40  # room for the amounts
+    assert left.min() > 150  # and for the names
+    scale = (width.max()) / 6.0
+    values = 2.0 + np.cumsum(added[::-1])[::-1]  # where the bars end
+    np.testing.assert_allclose(np.diff(ends), scale * np.diff(values), atol=0.3)
+    # Names and amounts stand in the row of their bar, amounts behind it, rows below each other.
+    texts = [(float(x), float(y)) for x, y in re.findall(r'<text x="([\d.]+)" y="([\d.]+)"', html)]
+    tops, high = [float(bar["y"]) for bar in read.bars], float(read.bars[0]["height"])
+    assert all(below - above > high for above, below in pairwise(tops))
+    for bar in range(4):
+        name, amount = texts[2 * bar : 2 * bar + 2]
+        assert tops[bar] < name[1] == amount[1] < tops[bar] + high
+        assert name[0] < left.min()
+        assert amount[0] == pytest.approx(left[bar] + width[bar] + 5.0, abs=0.11)
+    height = float(re.search(r'height="(\d+)" role', html)[1])
+    assert tops[-1] + high < texts[-1][1] - 8.0 < texts[-1][1] < height
+    assert tops[0] >= 0.0
+
+
+def test_a_bar_of_next_to_nothing_is_seen():
+    read = Read(seen_of([Part("a", 1, 6.0), Part("b", 2, 1e-9)])._repr_html_())
+    assert float(read.bars[1]["width"]) == 1.0
+    assert [text for text in read.texts if text[0] in "+-"] == ["+6.000", "+0.000"]
+
+
+def test_labels_are_cut_beyond_34_letters():
+    names = ["n" * 30, "n" * 31]  # and " = 1"
+    read = Read(seen_of([Part(name, 1, 1.0) for name in names])._repr_html_())
+    assert "n" * 30 + " = 1" in read.texts
     assert "n" * 31 + "..." in read.texts

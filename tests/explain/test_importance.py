@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from costboost import CostBoostClassifier, GradientBoostClassifier
-from costboost.explain.importance import importances
-from costboost.explain.subject import Member
+from costboost.explain.explained import Member
+from costboost.explain.listing import importances
 from explained_tables import SMALL, table
 
 

@@ -142,3 +142,28 @@ def test_what_shap_cannot_express_is_refused():
     started = GradientBoostRegressor(n_estimators=2, init=LinearRegression()).fit(full, y)
     with pytest.raises(ValueError, match="init="):
         started.to_shap()
+
+
+def test_the_offset_of_shap_s_trees_is_a_number_or_one_for_each_class():
+    X, y = table()
+    numbers = X[["age"]].to_numpy()
+    one = GradientBoostClassifier(n_estimators=2).fit(numbers, y)
+    offset = one.to_shap()["base_offset"]
+    assert isinstance(offset, float)
+    assert offset == one.start_[0]
+    labels = np.where(np.nan_to_num(numbers[:, 0]) > 60, "c", np.array(["a", "b"])[y])
+    many = GradientBoostClassifier(n_estimators=2).fit(numbers, labels)
+    offsets = many.to_shap()["base_offset"]
+    np.testing.assert_array_equal(offsets, many.start_)
+    before = many.decision_function(numbers)
+    offsets += 1.0  # the model's own stay
+    np.testing.assert_array_equal(many.decision_function(numbers), before)
+
+
+def test_leaves_of_shap_s_trees_hold_what_scikit_learn_s_do():
+    X, y = table()
+    model = GradientBoostClassifier(n_estimators=2).fit(X[["age"]].to_numpy(), y)
+    for tree in model.to_shap()["trees"]:
+        leaves = tree["children_left"] < 0
+        assert set(tree["thresholds"][leaves]) == set(tree["features"][leaves] - 1.0) == {-2.0}
+        assert set(tree["children_right"][leaves]) == {-1}

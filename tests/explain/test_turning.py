@@ -92,3 +92,42 @@ def test_classes_that_cannot_be_and_free_answers_turn_nothing():
     found = turning_prices(C, np.array([1.0, 0.0]), 0, ["no", "yes"], ["no", "yes"])
     # Class "yes" has no chance, the right answer to "no" is free: only the false alarm is left.
     assert [(price.action, price.truth, price.turns_at) for price in found] == [("yes", "no", 0.0)]
+
+
+@given(seed=st.integers(0, 10**6), n_classes=st.integers(2, 4), n_actions=st.integers(2, 5))
+@settings(max_examples=60, deadline=None)
+def test_every_price_that_turns_the_decision_is_listed_the_nearest_first(
+    seed, n_classes, n_actions
+):
+    """Scan every price of a mistake, from 0 up to far above all others."""
+    rng = np.random.default_rng(seed)
+    C = rng.integers(0, 30, size=(n_classes, n_actions)).astype(float)
+    p = rng.dirichlet(np.ones(n_classes))
+    chosen = int(np.argmin(p @ C))
+    found = turning_prices(C, p, chosen, range(n_classes), range(n_actions))
+    listed = {(price.truth, price.action): price for price in found}
+    assert len(listed) == len(found)
+    grid = np.linspace(0.0, 600.0, 6001)  # 0.1 apart
+    nearest = {}
+    for k, a in np.argwhere(C.min(axis=1, keepdims=True) < C).tolist():
+        expected = np.repeat((p @ C)[None, :], len(grid), axis=0)
+        expected[:, a] += p[k] * (grid - C[k, a])
+        turned = np.flatnonzero(np.argmin(expected, axis=1) != chosen)
+        if len(turned):
+            at = turned[np.argmin(np.abs(grid[turned] - C[k, a]))]
+            nearest[k, a] = grid[at]
+            price = listed[k, a]
+            assert abs(price.turns_at - grid[at]) <= 0.1 + 1e-9
+            assert price.to == np.argmin(expected[at])
+    for cell, price in listed.items():  # and no other, within the grid
+        assert cell in nearest or not 0.1 < price.turns_at < 599.9
+    if nearest:
+        moves = {cell: abs(at - C[cell]) / C[cell] for cell, at in nearest.items()}
+        first = found[0]
+        assert abs(first.turns_at - first.now) / first.now <= min(moves.values()) + 1e-9
+
+
+def test_prices_beyond_all_numbers_turn_nothing():
+    C = np.array([[0.0, 1e300], [1e308, 0.0]])
+    found = turning_prices(C, np.array([1.0 - 1e-11, 1e-11]), 0, [0, 1], [0, 1])
+    assert [(price.truth, price.action) for price in found] == [(0, 1)]

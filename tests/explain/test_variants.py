@@ -6,7 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from costboost.explain.variants import Variants
+from costboost.explain.priced import Variants
 
 ROW = pd.DataFrame(
     {"amount": [1.5], "qty": [3], "vip": [True], "shop": pd.Categorical(["a"], ["a", "b"])},

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -133,3 +135,13 @@ def test_fits_share_a_cache(tmp_path):
     assert now == files
     model.set_params(max_bins=5).fit(table)
     assert len(os.listdir(tmp_path / "codes")) == 9  # the rows are in the same order
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have no such modes")
+def test_a_new_folder_is_its_owners_alone_and_one_that_is_there_stays_as_it_is(tmp_path):
+    assert stat.S_IMODE(os.stat(make_folder(tmp_path / "new").path).st_mode) == 0o700
+    (tmp_path / "old").mkdir(mode=0o755)
+    before = os.stat(tmp_path / "old").st_mode
+    assert os.stat(make_folder(tmp_path / "old").path).st_mode == before
+    with closing(make_folder(None)) as own:
+        assert stat.S_IMODE(os.stat(own.path).st_mode) == 0o700

@@ -303,3 +303,17 @@ def test_other_methods_say_that_they_take_no_files(tmp_path):
     model = boost("adaboost").fit(frame[FEATURES], frame["label"])
     with pytest.raises(ValueError, match="X is a ParquetTable: fit, predict"):
         model.score(table, frame["label"])
+
+
+def test_categories_left_out_are_told_of_as_of_rows_in_memory(tmp_path):
+    frame = make_rows()
+    frame["a"] = [f"shop {k % 90:02d}" for k in range(N)]
+    table = ParquetTable(write(frame, tmp_path / "rows.parquet"), label="label", features=["a"])
+    told = []
+    for given in ((frame[["a"]], frame["label"]), (table,)):
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            boost("adaboost", max_bins=40).fit(*given)
+        told.append([str(warning.message) for warning in heard])
+    assert told[0] == told[1]
+    assert "Column 'a' has 90 categories, more than max_bins=40 can tell apart" in told[0][0]

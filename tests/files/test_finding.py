@@ -11,7 +11,7 @@ import pytest
 
 from costboost import ParquetTable
 from costboost.files.finding import DataFile, cut_parts, find_files, read_files
-from costboost.files.sources import Columns, FileRows
+from costboost.files.sources import FileRows, ParquetColumns
 from parquet_rows import N, make_rows, write
 
 
@@ -121,6 +121,8 @@ def test_a_file_that_is_listed_twice_is_read_where_it_stands(tmp_path):
     files, _ = read_files(find_files(listed))
     for n_rows, n_parts in ((100, 1), (3, 3), (1, 8)):
         parts = cut_parts(files, n_rows)
-        rows = [FileRows(part, Columns(("x",), ("numbers",), "x", None, ())) for part in parts]
+        rows = [
+            FileRows(part, ParquetColumns(("x",), ("numbers",), "x", None, ())) for part in parts
+        ]
         assert len(parts) == n_parts
         assert np.concatenate([part.y for part in rows]).tolist() == [1, 2, 3, 4, 1, 2, 1, 2]

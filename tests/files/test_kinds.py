@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from costboost import CostBoostClassifier, ParquetTable
-from costboost.files.kinds import column_kinds, kind_of
+from costboost.files.finding import column_kinds, kind_of
 from parquet_rows import make_rows, write
 
 

@@ -7,8 +7,8 @@ import io
 import pytest
 
 from costboost import CostBoostClassifier, Costs, ParquetTable
-from costboost.files import progress as module
-from costboost.files.progress import Progress
+from costboost.files import running as module
+from costboost.files.running import StepProgress
 from parquet_rows import FEATURES, make_rows, write
 
 
@@ -26,7 +26,7 @@ def clock(monkeypatch):
 
 def test_a_bar(clock):
     stream = Terminal()
-    shown = Progress(stream=stream)
+    shown = StepProgress(stream=stream)
     clock[0] += 2
     shown("bins", 1, 4, "columns")
     assert stream.getvalue() == ""  # small tables are done before anything is shown
@@ -50,7 +50,7 @@ def test_a_bar(clock):
 
 @pytest.mark.parametrize(("stream", "shown"), [(io.StringIO(), None), (Terminal(), False)])
 def test_silence(clock, stream, shown):
-    quiet = Progress(shown, stream)
+    quiet = StepProgress(shown, stream)
     quiet("bins", 0, 1, "columns")
     clock[0] += 9
     quiet("bins", 1, 1, "columns")

@@ -12,8 +12,8 @@ from costboost import CostBoostClassifier, ParquetTable
 from costboost.binning.binner import fit_binner
 from costboost.files.running import InProcess
 from costboost.runtime.messages import Command, Message
-from costboost.shards.messages import Largest
-from costboost.shards.parts import Raw
+from costboost.shards.local import MaxMessage
+from costboost.shards.parts import RawRows
 from parquet_rows import FEATURES, N, make_rows, write
 
 SIZES = (3, 0, 5, 1, 4)
@@ -26,7 +26,7 @@ class Source:
         self.number, self.n_rows = number, n_rows
 
     def read(self):
-        return Raw(np.zeros((self.n_rows, 1)), np.full(self.n_rows, self.number))
+        return RawRows(np.zeros((self.n_rows, 1)), np.full(self.n_rows, self.number))
 
     def __str__(self):
         return f"In part {self.number}"
@@ -50,7 +50,7 @@ class Times(Message):
 
 
 @dataclass(frozen=True)
-class Longest(Largest):
+class Longest(MaxMessage):
     def answer(self, part):
         return part.n_rows
 
@@ -102,9 +102,9 @@ def test_a_list_has_one_message_for_each_part():
 
 
 def test_how_many_parts_have_answered_is_told():
-    told = []
-    parts().send([Labels()], told.append)
-    assert told == [1, 2, 3, 4, 5]
+    on_part = []
+    parts().send([Labels()], on_part.append)
+    assert on_part == [1, 2, 3, 4, 5]
 
 
 def test_an_error_says_once_whose_rows_they_were():
@@ -128,7 +128,9 @@ def test_a_table_in_files_has_the_bins_and_codes_of_one_in_memory(tmp_path):
         opened.X.fit_binner(None, 9, "from_dtype")
         codes = opened.X.codes_of(np.arange(N)[::-1])
         sent, send = [], opened.X.cluster.send
-        opened.X.cluster.send = lambda orders, told=None: sent.extend(orders) or send(orders, told)
+        opened.X.cluster.send = lambda orders, on_part=None: (
+            sent.extend(orders) or send(orders, on_part)
+        )
         opened.X.codes_of(slice(5))
     np.testing.assert_array_equal(codes, expected.encode(frame[FEATURES])[::-1])
     assert len(sent) == 1  # encoded once

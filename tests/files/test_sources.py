@@ -12,12 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from costboost import CostBoostClassifier, Costs, ParquetTable
-from costboost.binning.reading import read_table
+from costboost.binning.table_reading import read_table
 from costboost.costs import expression
 from costboost.files.cache import make_folder
-from costboost.files.finding import cut_parts, read_files
-from costboost.files.kinds import column_kinds
-from costboost.files.sources import Columns, FileRows, RowGroups, prices_of
+from costboost.files.finding import column_kinds, cut_parts, read_files
+from costboost.files.sources import FileRows, ParquetColumns, RowGroups, prices_of
 from parquet_rows import FEATURES, make_rows, write
 
 
@@ -35,7 +34,9 @@ def rows_of(tmp_path, *tables, **said):
     names = tables[0].column_names
     kinds = column_kinds(names, paths, [table.schema for table in tables])
     given = {"label": names[0], "weight": None, "prices": (), **said}
-    return FileRows(stretches_of(*paths), Columns(tuple(names), tuple(kinds.values()), **given))
+    return FileRows(
+        stretches_of(*paths), ParquetColumns(tuple(names), tuple(kinds.values()), **given)
+    )
 
 
 def words_of(table, j, start, stop):
@@ -157,7 +158,7 @@ def test_which_columns_costs_are_read_from():
 
 
 def source_of(path, folder, features=("a", "b")):
-    columns = Columns(features, ("numbers",) * len(features), "label", None, ())
+    columns = ParquetColumns(features, ("numbers",) * len(features), "label", None, ())
     return RowGroups(stretches_of(path), columns, folder)
 
 
@@ -197,7 +198,7 @@ def test_every_kind_of_column_is_read_as_in_memory(tmp_path):
     frame = make_rows()
     path = write(frame, tmp_path / "rows.parquet", 70)
     kinds = column_kinds(FEATURES, [path], read_files([path])[1])
-    columns = Columns(tuple(FEATURES), tuple(kinds.values()), "label", "weight", ())
+    columns = ParquetColumns(tuple(FEATURES), tuple(kinds.values()), "label", "weight", ())
     mine, theirs = FileRows(stretches_of(path), columns).X, read_table(frame[FEATURES])
     for j, name in enumerate(FEATURES):
         assert mine.is_categorical(j) == theirs.is_categorical(j), name

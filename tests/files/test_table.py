@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -75,14 +72,3 @@ def test_columns_of_the_same_name(tmp_path):
     pq.write_table(table, tmp_path / "rows.parquet")
     with pytest.raises(ValueError, match="two columns 'a'"):
         ParquetTable(tmp_path)
-
-
-def test_without_pyarrow_the_extra_is_named():
-    code = (
-        "import sys; sys.modules['pyarrow'] = None\n"
-        "import costboost\n"
-        "try:\n    costboost.ParquetTable\n"
-        "except ImportError as error:\n    print(error)"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "pip install 'costboost[parquet]'" in run.stdout

@@ -21,6 +21,7 @@ from costboost import (
     MetaCostClassifier,
     MinimumCostClassifier,
     PNormBoostClassifier,
+    RateClassifier,
 )
 
 ESTIMATORS = {
@@ -45,6 +46,7 @@ ESTIMATORS = {
     "minimum cost": MinimumCostClassifier(GaussianNB(), cv=2, random_state=0),
     "metacost": MetaCostClassifier(GaussianNB(), 3, random_state=0),
     "costing": CostingClassifier(GaussianNB(), 3, random_state=0),
+    "rate": RateClassifier(GaussianNB(), cv=2, random_state=0),
 }
 ASKED = (
     "predict",
@@ -225,3 +227,34 @@ def test_a_warm_start_that_fails_on_its_way_can_be_taken_again():
         assert answers(model, X) == said
     anew = GradientBoostClassifier(n_estimators=8, random_state=0).fit(X, y)
     assert answers(model.fit(X, y), X) == answers(anew, X)
+
+
+def crowded_rows():
+    rng = np.random.default_rng(3)
+    shop = rng.integers(0, 400, 1200)
+    X = pd.DataFrame({"shop": [f"shop {k}" for k in shop], "x": rng.normal(size=1200)})
+    return X, (shop % 3 == 0).astype(int)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        CostBoostClassifier(n_estimators=2, cv=3, random_state=0),
+        CostBoostClassifier("cgada", 2, cv=3, random_state=0),
+        GradientBoostRegressor(n_estimators=2, random_state=0),
+        MinimumCostClassifier(CostBoostClassifier("adaboost", 2, random_state=0), cv=3),
+        MetaCostClassifier(CostBoostClassifier("adaboost", 2), n_estimators=3, random_state=0),
+        CostingClassifier(CostBoostClassifier("adaboost", 2), n_estimators=3, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_fit_warns_once_of_categories_left_out_and_the_next_fit_again(model):
+    X, y = crowded_rows()
+    for _ in range(2):
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            clone(model).fit(X, y)
+        told = [warning for warning in heard if "share the code of missing" in str(warning.message)]
+        assert len(told) == 1
+        assert str(told[0].message).startswith("Column 'shop' has 3")
+        assert told[0].filename == __file__

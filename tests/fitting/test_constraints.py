@@ -17,7 +17,7 @@ from costboost import (
     PNormBoostClassifier,
 )
 from costboost.boosting.adaboost.rules import RULES
-from costboost.trees.interactions import Interactions, make_interactions
+from costboost.trees.tree import Interactions, make_interactions
 
 METHODS = sorted(name for name, rule in RULES.items() if not rule.negative_steps)
 
@@ -286,3 +286,77 @@ def test_a_warm_start_keeps_its_constraints():
     model.set_params(n_estimators=5, monotonic_cst={0: -1})
     with pytest.raises(ValueError, match="monotonic_cst"):
         model.fit(X, y > 0)
+
+
+def loans(names, n=400):
+    """Return a frame in which income matters both ways, and labels by these names, bad first."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"Income": rng.normal(size=n), "Age": rng.normal(size=n)})
+    risk = -0.6 * X["Income"] + 1.5 * np.sin(3 * X["Income"]) + X["Age"]
+    return X, np.where(risk + 0.5 * rng.normal(size=n) > 0, *names)
+
+
+def told(how, names):
+    """Return prices that call the first name positive, said in several ways."""
+    bad, good = names
+    table = [[0, 8], [1, 0]]  # true bad, called good: 8
+    return {
+        "by name": Costs(fp=1, fn=8, positive=bad),
+        "dict": {"fp": 1, "fn": 8, "positive": bad},
+        "by column": Costs(fp=1, fn=lambda X: 8.0 + 0.0 * X["Age"], positive=bad),
+        "matrix": Costs.from_matrix(table, classes=[bad, good], positive=bad),
+    }[how]
+
+
+@pytest.mark.parametrize("names", [("bad", "good"), ("worse", "fine"), (0, 1), (1, 0), (7, 9)])
+@pytest.mark.parametrize("how", ["by name", "dict", "by column", "matrix"])
+@pytest.mark.parametrize("where", ["constructor", "fit"])
+def test_constraints_are_about_the_positive_class(names, how, where):
+    X, y = loans(names)
+    costs, way = told(how, names), {"Income": -1}
+    options = {"n_estimators": 15, "max_depth": 3, "random_state": 0}
+    if where == "constructor":
+        options, given = {**options, "costs": costs}, {}
+    else:
+        given = {"costs": costs}
+    makers = [
+        lambda **more: CostBoostClassifier(**more, **options),
+        lambda **more: CostBoostClassifier("csb2", calibration=None, **more, **options),
+        lambda **more: CostBoostClassifier("adamec", **more, **options),
+        lambda **more: GradientBoostClassifier(**more, **options),
+        lambda **more: GradientBoostClassifier("cost-exponential", **more, **options),
+    ]
+    for make in makers[:: 1 if how == "by name" else 3]:
+        model = make(monotonic_cst=way).fit(X, y, **given)
+        free = make().fit(X, y, **given)
+        at = model.classes_.tolist().index(names[0])
+        chance = np.array([_chances_along(m, X, at) for m in (model, free)])
+        assert np.diff(chance[0], axis=0).max() <= 1e-12  # P(bad) never rises with income
+        assert np.diff(chance[0], axis=0).min() < 0.0
+        assert np.diff(chance[1], axis=0).max() > 0.0  # or the test could not fail
+
+
+def _chances_along(model, X, at):
+    rows = []
+    for income in np.linspace(-2.5, 2.5, 60):
+        rows.append(model.predict_proba(X[:20].assign(Income=income))[:, at])
+    return np.array(rows)
+
+
+def test_without_a_positive_class_constraints_are_about_the_second():
+    X, y = loans(("bad", "good"))
+    unsaid = Costs.from_matrix([[0, 8], [1, 0]], classes=["bad", "good"])
+    for costs in (None, unsaid):
+        model = GradientBoostClassifier(n_estimators=15, monotonic_cst={"Income": -1}, costs=costs)
+        assert np.diff(_chances_along(model.fit(X, y), X, 1), axis=0).max() <= 1e-12
+
+
+def test_a_warm_start_refuses_another_positive_class():
+    X, y = loans(("bad", "good"))
+    model = CostBoostClassifier(
+        "adaboost", 3, calibration=None, warm_start=True, monotonic_cst={"Income": -1}
+    )
+    model.fit(X, y, costs=Costs(fp=1, fn=1, positive="bad"))
+    model.set_params(n_estimators=5).fit(X, y, costs=Costs(fp=1, fn=1, positive="bad"))
+    with pytest.raises(ValueError, match="another monotonic_cst"):
+        model.set_params(n_estimators=6).fit(X, y, costs=Costs(fp=1, fn=1, positive="good"))

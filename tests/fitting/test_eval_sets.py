@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from costboost import CostBoostClassifier, Costs
-from costboost.fitting.eval_sets import read_eval_set
+from costboost.fitting.held_out import read_eval_set
 
 X = pd.DataFrame({"a": np.arange(12.0), "amount": np.arange(1.0, 13.0)})
 Y = np.arange(12) % 2

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from costboost.fitting.history import HISTORY, series_of, set_history
+from costboost.fitting.held_out import HISTORY, series_of, set_history
 
 
 def history(alphas, **evals):

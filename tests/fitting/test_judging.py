@@ -17,7 +17,7 @@ from costboost import (
     PNormBoostClassifier,
 )
 from costboost.boosting.rounds import EarlyStopping, consume
-from costboost.fitting.judging import Answers, Decisions, Judge, Predictions
+from costboost.fitting.held_out import ClassResult, Decisions, Judge, NumberResult
 
 
 @pytest.fixture(scope="module")
@@ -231,7 +231,7 @@ def test_the_default_says_nothing_of_costs_that_nobody_gave_or_that_it_beats(row
 def test_nothing_is_said_where_nothing_could_be_better():
     costs = Costs(fp=1, fn=1).bind([0, 1])
     y = np.zeros(4, dtype=int)
-    sure = Answers(np.arange(2), y, lambda: np.eye(2)[y], y, costs, None)
+    sure = ClassResult(np.arange(2), y, lambda: np.eye(2)[y], y, costs, None)
     assert sure.constant_cost() == np.inf
     half = np.array([0, 0, 0, 1])
     mixed = replace(sure, y=half)
@@ -242,9 +242,9 @@ def test_nothing_is_said_where_nothing_could_be_better():
 def test_row_losses_by_hand():
     y = np.array([0, 2])
     proba = np.array([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7]])
-    costs = Costs.from_matrix(np.arange(9).reshape(3, 3))
-    costs = costs.bind(["a", "b", "c"])
-    said = Answers(np.array(["a", "b", "c"]), y, lambda: proba, np.array([1, 0]), costs, None)
+    classes = ["a", "b", "c"]
+    costs = Costs.from_matrix(np.arange(9).reshape(3, 3), classes=classes).bind(classes)
+    said = ClassResult(np.array(["a", "b", "c"]), y, lambda: proba, np.array([1, 0]), costs, None)
     assert_allclose(said.row_losses("cost"), [1, 6])
     assert_allclose(said.row_losses("log_loss"), -np.log([0.5, 0.7]))
     assert_allclose(said.row_losses("brier"), [(0.25 + 0.09 + 0.04) / 2, (0.01 + 0.04 + 0.09) / 2])
@@ -255,7 +255,7 @@ def test_row_losses_by_hand():
 
 def test_predictions_are_judged_by_their_loss_or_a_users_metric():
     y, predicted, weights = np.array([1.0, 2.0, 4.0]), np.array([1.0, 4.0, 1.0]), np.ones(3)
-    said = Predictions(y, predicted, lambda: 7.0, None)
+    said = NumberResult(y, predicted, lambda: 7.0, None)
     assert said.measure("loss") == 7.0
     assert said.measure(mean_absolute_error) == pytest.approx(5 / 3)
     weighted = replace(said, weights=weights * [1.0, 0.0, 3.0])
@@ -278,7 +278,7 @@ def test_one_judge_watches_all_sets_and_knows_when_nothing_was_decided_anew():
 
         def follow(self, done):
             decided = np.array(next(self.answers))
-            return Answers(np.array([0, 1]), y, lambda: None, decided, costs, None)
+            return ClassResult(np.array([0, 1]), y, lambda: None, decided, costs, None)
 
     first = Decider([[0, 0, 0], [0, 1, 1], [0, 1, 1]])
     judge = Judge("cost", [("first", first), ("other", Decider([[0, 0, 1]] * 3))])
@@ -290,7 +290,7 @@ def test_one_judge_watches_all_sets_and_knows_when_nothing_was_decided_anew():
 
 def test_decisions_that_do_not_stop_training_are_only_compared_with_a_constant():
     y, costs = np.array([0, 0, 1]), Costs(fp=1, fn=5).bind(np.array([0, 1]))
-    answers = Answers(np.array([0, 1]), y, lambda: None, np.array([0, 1, 1]), costs, None)
+    answers = ClassResult(np.array([0, 1]), y, lambda: None, np.array([0, 1, 1]), costs, None)
     noted, nothing = Decisions(), Decisions()
     for _ in range(2):
         noted.note(answers, by_cost=False)

@@ -26,7 +26,7 @@ def fitted(family, X=X, y=Y, groups=None, **options):
 
 
 def margins_of(model):
-    subject = model._make_subject()
+    subject = model._explained_model()
     return subject.margins(subject.encode(X, 1), 1)
 
 

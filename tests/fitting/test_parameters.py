@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from costboost import GradientBoostClassifier, GradientBoostRegressor
-from costboost.fitting.parameters import MOST, check_class_count, check_training, check_unbiased
+from costboost.fitting.plan import MOST, check_class_count, check_training, check_unbiased
 
 
 def params(**changed):

@@ -16,7 +16,7 @@ from costboost import (
 from costboost.costs import as_costs
 from costboost.estimators.adaboost import plan as adaboost
 from costboost.estimators.gradient import plan as gradient
-from costboost.estimators.pnorm import plan as pnorm
+from costboost.estimators.pnorm import trainer as pnorm
 from costboost.fitting.plan import TrainingPlan
 from costboost.inputs.checks import fit_seed
 

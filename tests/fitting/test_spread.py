@@ -17,8 +17,8 @@ from costboost import (
     PNormBoostClassifier,
 )
 from costboost.boosting.adaboost.rules import RULES
-from costboost.shards.messages import Count, Expand, Histogram
-from costboost.shards.part_messages import AskShard
+from costboost.shards.local import Count, Expand, Histogram
+from costboost.shards.part_messages import ForwardToShard
 from spread_tables import spread
 
 RNG = np.random.default_rng(0)
@@ -127,7 +127,7 @@ def test_estimators(name):
 def test_many_classes(method):
     X, y = load_iris(return_X_y=True, as_frame=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
-    costs = Costs.from_matrix([[0, 1, 2], [3, 0, 1], [9, 2, 0]])
+    costs = Costs.from_matrix([[0, 1, 2], [3, 0, 1], [9, 2, 0]], classes=np.unique(names))
     model = PNormBoostClassifier(method=method, n_estimators=5, random_state=0)
     check_same(model, X, names, costs=costs, cuts=(50, 100))  # every part has one class
     recipe = CostBoostClassifier(n_estimators=20, cv=3, random_state=0)
@@ -159,7 +159,7 @@ def test_a_split_is_one_trip_where_columns_are_drawn_and_rows_counted():
     asked, send = [], table.cluster.send
 
     def noted(orders):
-        inner = [m for order in orders if isinstance(order, AskShard) for m in order.messages]
+        inner = [m for order in orders if isinstance(order, ForwardToShard) for m in order.messages]
         asked.append([type(message) for message in inner])
         return send(orders)
 
@@ -168,8 +168,10 @@ def test_a_split_is_one_trip_where_columns_are_drawn_and_rows_counted():
     splits = [kinds for kinds in asked if Expand in kinds]
     assert len(splits) >= 4
     assert any(kinds.count(Histogram) == kinds.count(Count) == 2 for kinds in splits)
-    alone = [kinds for kinds in asked if kinds and kinds[0] in (Histogram, Count)]
-    assert len(alone) <= 4  # the roots, whose rows are counted when their histogram is known
+    is_single_shard = [kinds for kinds in asked if kinds and kinds[0] in (Histogram, Count)]
+    assert (
+        len(is_single_shard) <= 4
+    )  # the roots, whose rows are counted when their histogram is known
 
 
 def test_sorted_by_label():

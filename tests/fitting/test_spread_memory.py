@@ -18,8 +18,8 @@ from costboost import (
     PNormBoostClassifier,
 )
 from costboost.fitting.spread import PartsTable
-from costboost.shards.part_messages import AskShard
-from costboost.shards.parts import Part, Raw
+from costboost.shards.part_messages import ForwardToShard
+from costboost.shards.parts import RawRows, TablePart
 
 SIZES = (1_000, 5_000, 25_000)  # the first pays for what is loaded once
 
@@ -37,7 +37,7 @@ class Rows:
             {"a": x[:, 0], "b": x[:, 1], "amount": rng.lognormal(size=self.n_rows)}
         )
         y = (x[:, 0] + rng.normal(size=self.n_rows) > 1).astype(np.int64)
-        return Raw(frame, y, rng.random(self.n_rows) + 0.5)
+        return RawRows(frame, y, rng.random(self.n_rows) + 0.5)
 
 
 def hold_parts(pipe):
@@ -45,7 +45,7 @@ def hold_parts(pipe):
     parts = []
     for messages in iter(pipe.recv, None):
         if isinstance(messages[0], Rows):
-            parts = [Part(source) for source in messages]
+            parts = [TablePart(source) for source in messages]
             continue
         each = [m if isinstance(m, list) else [m] * len(parts) for m in messages]
         answers = [[m.answer(part) for m, part in zip(own, parts, strict=True)] for own in each]
@@ -62,7 +62,7 @@ class Elsewhere:
         pipe.send(sources)
 
     def send(self, orders):
-        if isinstance(orders[0], AskShard):
+        if isinstance(orders[0], ForwardToShard):
             self.held.append(tracemalloc.get_traced_memory()[0])
         self.pipe.send(orders)
         return self.pipe.recv()

@@ -143,6 +143,7 @@ def test_other_data_are_refused_by_name(name, change):
     assert "3 rounds" in str(refused.value)
 
 
+@pytest.mark.filterwarnings("ignore:The decisions of the model cost no less")
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_other_classes_and_costs_are_refused_by_name(name):
     X, y = problem()

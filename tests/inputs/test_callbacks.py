@@ -2,7 +2,7 @@
 
 import pytest
 
-from costboost.inputs.callbacks import CallbackSupportMixin, RoundCallbacks, with_callbacks
+from costboost.inputs.estimators import CallbackSupportMixin, RoundCallbacks, with_callbacks
 
 
 class Context:

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from costboost.inputs.elsewhere import answers_tables, fits_tables, refuse_unopened
+from costboost.inputs.checks import answers_tables, fits_tables, refuse_unopened
 
 
 class Stored:

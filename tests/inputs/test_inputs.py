@@ -13,7 +13,7 @@ from costboost import (
     PNormBoostClassifier,
 )
 from costboost.binning import binner
-from costboost.binning.reading import read_table
+from costboost.binning.table_reading import read_table
 from inputs_cases import BOOSTERS, BUILT_IN, CLASSIFIERS, N, X, Y
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from costboost import CostBoostClassifier, Costs
-from costboost.inputs.labels import usual_positive
+from costboost.inputs.checks import usual_positive
 from costboost.metrics import brier_score, cheapest_threshold, f_measure, total_cost
 
 

@@ -178,7 +178,15 @@ def test_odd_initial_models_are_refused_or_harmless(rows, change):
 # --- rules, betas, objectives
 
 
-PLACES = ("first", "round_factor", "handed", "right", "wrong", "right_factor", "wrong_factor")
+PLACES = (
+    "first",
+    "round_factor",
+    "learner_factor",
+    "right",
+    "wrong",
+    "right_factor",
+    "wrong_factor",
+)
 
 
 @pytest.fixture

@@ -1,4 +1,6 @@
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 from costboost import Costs
@@ -83,3 +85,50 @@ def test_what_does_not_fit_is_refused(case):
         capacity_curve(y, expected[:, :2], action="review", costs=costs)
     with pytest.raises(ValueError, match="price has shape"):
         coverage_curve(y, expected, costs=costs, price=[1, 2])
+
+
+def drawn_case(k, seed=3):
+    """Return labels, probabilities in sorted order, and prices of k classes that differ widely."""
+    rng = np.random.default_rng(seed)
+    classes = np.array(["a", "b", "c", "d", "e"][:k])
+    proba = rng.dirichlet(np.full(k, 0.5), 90)
+    y = classes[[rng.choice(k, p=p) for p in proba]]
+    C = rng.uniform(1, 60, (k, k))
+    np.fill_diagonal(C, rng.uniform(0, 1, k))
+    return y, proba, C, classes
+
+
+@pytest.mark.parametrize("per_row", [False, True])
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_the_order_in_which_costs_name_their_classes_does_not_matter(k, per_row):
+    y, proba, C, classes = drawn_case(k)
+    matrix = C if not per_row else C * np.random.default_rng(4).uniform(1, 2, (len(y), 1, 1))
+    by_row = np.broadcast_to(matrix, (len(y), k, k))
+    expected = np.einsum("nk,nka->na", proba, by_row)  # by hand, columns as of predict_proba
+    decided = expected.argmin(axis=1)
+    truth = np.searchsorted(classes, y)
+    paid = by_row[np.arange(len(y)), truth, decided]
+    at = np.arange(k)
+    for order in (at, at[::-1], np.roll(at, 1), np.random.default_rng(5).permutation(k)):
+        given = matrix[..., order, :][..., :, order]
+        costs = Costs.from_matrix(given, classes=classes[order])
+        curve = coverage_curve(y, expected, costs=costs)
+        assert curve.decided[-1] == pytest.approx(paid.mean(), rel=1e-12)
+        for labels in (classes, classes[::-1]):
+            same = coverage_curve(y, expected, costs=costs, labels=labels)
+            assert same.decided[-1] == pytest.approx(paid.mean(), rel=1e-12)
+        frame = pd.DataFrame(expected, columns=classes)[classes[order]]
+        for table in (frame, pl.from_pandas(frame)):
+            np.testing.assert_array_equal(coverage_curve(y, table, costs=costs)[1], curve.decided)
+        for a, action in enumerate(classes.tolist()):
+            ends = capacity_curve(y, expected, action=action, costs=costs)
+            assert ends.capacity[-1] == np.sum(decided == a)
+            assert ends.expected[-1] == pytest.approx(expected.min(axis=1).sum(), rel=1e-12)
+            assert ends.realised[-1] == pytest.approx(paid.sum(), rel=1e-12)
+
+
+def test_columns_of_a_table_that_are_no_actions_are_refused():
+    y, proba, C, classes = drawn_case(3)
+    table = pd.DataFrame(proba @ C, columns=["a", "b", "x"])
+    with pytest.raises(ValueError, match="columns of expected are labelled"):
+        coverage_curve(y, table, costs=Costs.from_matrix(C, classes=classes))

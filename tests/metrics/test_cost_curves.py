@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from costboost.metrics import cost_curve, cost_lines
-from costboost.metrics._cost_curves import lower_hull
+from costboost.metrics._curves import lower_hull
 from metric_rows import QUICK, rows
 from naive import metrics as naive
 

@@ -180,7 +180,12 @@ def test_cross_validate_cost_survives_folds_that_lack_a_class():
     order = np.argsort(y)
     C = np.array([[0, 1, 2], [3, 0, 4], [5, 6, 0]])
     result = cross_validate_cost(
-        GaussianNB(), X[order], y[order], costs=C, cv=KFold(3), return_predictions=True
+        GaussianNB(),
+        X[order],
+        y[order],
+        costs=Costs.from_matrix(C, classes=["a", "b", "c"]),
+        cv=KFold(3),
+        return_predictions=True,
     )
     assert result["probabilities"].shape == (90, 3)
     assert (result["test_cost"] >= 0.9).all()  # the true class was never seen
@@ -196,7 +201,8 @@ def test_cross_validate_cost_with_actions_and_classes_in_another_order(case):
         GaussianNB(), X[:, 1:], labels, costs=loan, cv=3, return_predictions=True
     )
     assert set(result["decisions"]) <= {"approve", "review", "no"}
-    expected = result["probabilities"] @ np.array([[0, 1, 6], [30, 2, 0]])
+    bad, good = result["probabilities"].T  # sorted, whatever the costs' order
+    expected = np.column_stack([good, bad]) @ np.array([[0, 1, 6], [30, 2, 0]])
     np.testing.assert_array_equal(
         result["decisions"], np.array(["approve", "review", "no"])[expected.argmin(axis=1)]
     )

@@ -23,16 +23,21 @@ def test_costs_are_bound_to_labels_then_to_their_own_classes_then_to_those_that_
     matrix = [[0, 1], [2, 0]]
     named = Costs.from_matrix(matrix, classes=["b", "a"])
     assert bind_costs(named, array("a", "a")).classes.tolist() == ["b", "a"]
-    assert bind_costs(matrix, array("b", "a")).classes.tolist() == ["a", "b"]
+    alike = [[0, 2], [2, 0]]
+    assert bind_costs(alike, array("b", "a")).classes.tolist() == ["a", "b"]
+    with pytest.raises(ValueError, match="alphabet would be a guess"):
+        bind_costs(matrix, array("b", "a"))
+    with pytest.raises(ValueError, match="alphabet would be a guess"):
+        bind_costs(matrix, array("b", "a"), classes=["a", "b"])
     assert bind_costs(matrix, array("b", "b"), labels=["c", "b"]).classes.tolist() == ["c", "b"]
     # Decisions name classes too.
-    assert bind_costs(matrix, array("b", "b"), array("b", "z")).classes.tolist() == ["b", "z"]
+    assert bind_costs(alike, array("b", "b"), array("b", "z")).classes.tolist() == ["b", "z"]
 
 
 def test_decisions_that_are_actions_name_no_classes():
     costs = Costs.from_matrix([[[0, 1, 6], [30, 2, 0]]] * 2, actions=["yes", "look", "no"])
-    bound = bind_costs(costs, array("bad", "good"), array("look", "no"))
-    assert bound.classes.tolist() == ["bad", "good"]
+    bound = bind_costs(costs, array(1, 0), array("look", "no"))
+    assert bound.classes.tolist() == [0, 1]
     assert bound.actions.tolist() == ["yes", "look", "no"]
 
 

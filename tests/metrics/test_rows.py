@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from costboost import Costs
-from costboost.metrics._rows import has_rows, take_rows
+from costboost.metrics.prices import has_rows, take_rows
 
 ROWS = np.array([2, 0, 2])
 KINDS = {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from costboost.metrics import curve_area
-from costboost.metrics._steps import above, below, error_steps, group_by_score, need_both_classes
+from costboost.metrics._curves import above, below, error_steps, group_by_score, need_both_classes
 
 
 def test_curve_area_refuses_what_is_no_curve():

@@ -11,6 +11,8 @@ from costboost.metrics import (
     gain_curve,
     lift_curve,
     savings_curve,
+    savings_score,
+    total_cost,
 )
 from metric_rows import CLOSE, QUICK, priced_rows
 from naive import metrics as naive
@@ -64,6 +66,24 @@ def test_gain_lift_and_savings_curves_equal_the_naive_twin(case):
     np.testing.assert_allclose(lift, gain[1:] / share, **CLOSE)
     _, relative = savings_curve(y, p, normalize=True, **options)
     np.testing.assert_allclose(relative, saved / at_stake, rtol=1e-9, atol=1e-9)
+
+
+@QUICK
+@pytest.mark.filterwarnings("ignore:In these costs")
+@given(priced_rows())
+def test_savings_over_the_cheaper_end_of_the_curve_are_those_of_the_savings_score(case):
+    y, p, _, w, given_costs = case
+    options = {"costs": Costs(**given_costs), "sample_weight": w}
+    _, saved = savings_curve(y, p, **options)
+    over = saved - max(0.0, saved[-1])
+    for at, threshold in enumerate([np.inf, *sorted(set(p[w > 0]), reverse=True)]):
+        decided = (p >= threshold).astype(int)
+        constants = [total_cost(y, np.full(len(y), k), **options) for k in (0, 1)]
+        paid = total_cost(y, decided, **options)
+        np.testing.assert_allclose(over[at], min(constants) - paid, rtol=1e-9, atol=1e-9)
+        if min(constants) > 0:
+            score = savings_score(y, decided, **options)
+            np.testing.assert_allclose(over[at] / min(constants), score, rtol=1e-9, atol=1e-9)
 
 
 def test_rankings_refuse_other_than_two_classes():

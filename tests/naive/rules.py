@@ -17,7 +17,7 @@ Conventions that the literature leaves open, fixed here:
 - A round with alpha <= 0 is not taken and ends training (`stop == "alpha"`); Gradient-CSB keeps
   negative steps and ends at alpha == 0 only. RareBoost ends if either side that occurs is <= 0.
 - A perfect learner (no weighted row with m < 0; for a searched alpha: no finite minimiser) is kept
-  and ends training. Closed forms never exceed `max_alpha`; a searched alpha is the minimiser,
+  and ends training. An infinite closed form is `max_alpha`; a searched alpha is the minimiser,
   however long, and without one `max_alpha` in the margins' own unit: over the mean of |u|.
 - Ties: + iff F > 0 (AdaMEC: F > threshold); the first class for K classes; the first stump.
 - `train_cost` is the sum of s_i c_i over wrong rows, in the costs that the caller gave.
@@ -205,7 +205,7 @@ def _choose(o, closed, D, u, m, exact=False, factor=1.0):
         alpha = minimise_z(q, u, o.max_alpha, logq)
         perfect = not bounded(logq, u)
     else:
-        alpha = min(closed, o.max_alpha)
+        alpha = o.max_alpha if closed == np.inf else closed
         perfect = not (m[q > 0] < 0).any()
     return o.learning_rate * alpha, perfect
 
@@ -303,7 +303,7 @@ def _step_rareboost(D, h, y, c, o, n_rounds):
             alpha = o.max_alpha
         else:
             alpha = 0.5 * np.log(right / wrong) if right > 0 else -np.inf
-        alphas.append(o.learning_rate * min(alpha, o.max_alpha) if alpha == alpha else alpha)
+        alphas.append(o.learning_rate * alpha)
     vote = np.where(plus, np.nan_to_num(alphas[0]), -np.nan_to_num(alphas[1]))
     perfect = not ((D > 0) & (y * np.where(plus, 1, -1) < 0)).any()
     return _Step(np.array(alphas), vote, y * vote, np.ones_like(h), perfect)
@@ -615,7 +615,7 @@ def _full_log(y, K, factor, votes, learner, n_rounds, sample_weight, max_alpha):
         wrong = h != y
         eps = D[wrong].sum()
         alpha = np.log((1 - eps) / eps) + np.log(K - 1) if 0 < eps < 1 else np.inf
-        alpha = -np.inf if eps >= 1 else min(alpha, max_alpha)
+        alpha = -np.inf if eps >= 1 else max_alpha if eps <= 0 else alpha
         if alpha <= 0:
             stop, rejected = "alpha", alpha
             break
@@ -728,7 +728,6 @@ def boost_k(
             else:
                 right = D[~wrong].sum()
                 step = 0.5 * (_log(right / eps) + np.log(K - 1))
-                step = min(step, max_alpha)
         step *= learning_rate
         if step <= 0:
             stop, rejected = "alpha", step

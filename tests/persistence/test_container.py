@@ -10,8 +10,7 @@ import pytest
 
 import costboost as cb
 from costboost.persistence import ModelFileError, container
-from costboost.persistence.packing import Packer
-from costboost.persistence.unpacking import unpack
+from costboost.persistence.packing import Packer, unpack
 from model_files import opened, whole
 from zoo import fitted
 
@@ -114,3 +113,18 @@ def test_no_header_makes_more_of_itself_than_it_may(name):
         assert tracemalloc.get_traced_memory()[1] < 3 * len(text) + (1 << 26)
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "shape", [[0, 2**47, 2**47], [2**39, 0, 2**39], [2**40, 0], [0, 2**20, 2**20]]
+)
+@pytest.mark.parametrize("dtype", ["<f8", "|b1", "<U3", "<U1048576"])
+def test_sizes_beside_a_zero_are_bounded_as_well(shape, dtype):
+    data = whole({"objects": []}, [])
+    header = json.dumps({"objects": [], "arrays": [[dtype, shape]]}).encode()
+    start = container.PRELUDE.unpack(data[: container.PRELUDE.size])
+    parts = (*start[:2], len(header), container.PRELUDE.size + len(header), start[4])
+    empty = container.PRELUDE.pack(*parts, bytes(32))
+    digest = container._digest([empty, header])
+    with pytest.raises(ModelFileError, match="no array can have"):
+        opened(container.PRELUDE.pack(*parts, digest) + header)

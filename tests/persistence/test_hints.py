@@ -6,11 +6,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from costboost.persistence.hints import fits
+from costboost.persistence.kinds import fits
 
 
 class Number(float):
     """A float that is more than one."""
+
+
+class OwnArray(np.ndarray):
+    """A kind of array that no model of ours holds."""
+
+
+OWN = np.zeros(1).view(OwnArray)
 
 
 @pytest.mark.parametrize(
@@ -30,7 +37,7 @@ class Number(float):
         (dict[str, float], [{}, {"a": 1.0}], [{"a": 1}, {1: 1.0}, [("a", 1.0)]]),
         (dict[str, list[int | None]], [{"a": [1, None]}], [{"a": [1, "b"]}, {"a": (1,)}]),
         (NDArray[np.float64], [np.zeros(2)], [[0.0], np.zeros(2, np.float32), np.zeros(2, int)]),
-        (NDArray[Any], [np.zeros(2), np.array(["a"])], [[1], np.float64(1), np.matrix([1])]),
+        (NDArray[Any], [np.zeros(2), np.array(["a"])], [[1], np.float64(1), OWN]),
         (NDArray[np.float64] | list[float], [np.zeros(1), [1.0]], [[1], np.array(["a"])]),
     ],
 )  # fmt: skip

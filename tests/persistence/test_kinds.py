@@ -8,7 +8,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 import costboost as cb
 from costboost.binning.binner import fit_binner
-from costboost.fitting.history import HISTORY
+from costboost.fitting.held_out import HISTORY
 from costboost.persistence import ModelFileError
 from costboost.persistence.kinds import KINDS, data_kind, name_of
 from costboost.persistence.packing import Packer

@@ -13,7 +13,7 @@ from costboost.boosting.gradient.losses import (
 from costboost.costs import Costs
 from costboost.persistence import ModelFileError
 from costboost.persistence.kinds import KINDS
-from costboost.persistence.registered import kind_named, kind_of
+from costboost.persistence.packing import kind_named, kind_of
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,15 @@ import pytest
 
 import costboost as cb
 from costboost.persistence import ModelFileError
-from costboost.persistence.container import Contents
-from costboost.persistence.packing import Packer
-from costboost.persistence.unpacking import MAX_DEPTH, _Reader, texts_of, unpack
+from costboost.persistence.container import FileContents
+from costboost.persistence.packing import MAX_DEPTH, Packer, _Reader, texts_of, unpack
 from model_files import opened, whole
 from same import assert_same
 from zoo import fitted
 
 
 def contents_of(objects, arrays=()):
-    return Contents({"objects": objects}, tuple(arrays), "1")
+    return FileContents({"objects": objects}, tuple(arrays), "1")
 
 
 def test_values_of_every_kind_come_back():

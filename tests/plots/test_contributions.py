@@ -54,3 +54,13 @@ def test_points_on_one_place_are_spread():
     assert len(np.unique(heights)) == 9
     assert np.abs(heights).max() <= 0.41
     assert spread_points(np.zeros(1)).tolist() == [0.0]
+
+
+def test_title_stays_on_the_picture():
+    X, y = mixed_table()
+    X = X.rename(columns={"c0": "a name that takes half of the width of the picture"})
+    model = GradientBoostClassifier(n_estimators=5).fit(X, y)
+    display = ContributionsDisplay.from_estimator(model, X)
+    display.figure_.canvas.draw()
+    title = display.ax_.get_window_extent().x0, display.ax_._left_title.get_window_extent().x1
+    assert title[0] < title[1] <= display.figure_.bbox.x1

@@ -1,6 +1,5 @@
 """What holds for all pictures; nothing is compared pixel by pixel."""
 
-import builtins
 import os
 import subprocess
 import sys
@@ -137,15 +136,8 @@ def test_importing_plots_does_not_import_matplotlib():
 
 
 def test_without_matplotlib_the_error_names_the_extra(monkeypatch, scores):
-    real = builtins.__import__
-
-    def no_matplotlib(name, *args, **kwargs):
-        if name.split(".")[0] == "matplotlib":
-            raise ImportError(f"No module named {name!r}")
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", no_matplotlib)
-    wanted = r"needs matplotlib, which is not installed: pip install costboost\[plot\]"
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    wanted = r"needs matplotlib: pip install 'costboost\[plot\]'"
     for cls in BINARY:
         with pytest.raises(ImportError, match=f"{cls.__name__}.from_predictions {wanted}"):
             cls.from_predictions(*scores)

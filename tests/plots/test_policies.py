@@ -17,7 +17,7 @@ def test_policies_are_bars_of_what_they_cost(lending):
         "20 reviews": model.decide(X, costs=costs, capacity={"review": 20}).decisions,
     }
     display = PolicyDisplay.from_decisions(
-        y, policies, costs=costs, baseline="approve all", random_state=0, currency="EUR"
+        y, policies, costs=costs, baseline="approve all", currency="EUR"
     )
     paid = [total_cost(y, decided, costs=costs) for decided in policies.values()]
     np.testing.assert_allclose(display.costs, paid)
@@ -27,14 +27,14 @@ def test_policies_are_bars_of_what_they_cost(lending):
     assert legend_sentences(display) == [
         "rows answered approve",
         "rows answered review",
-        "95% interval",
+        "95 % interval",
     ] or legend_sentences(display)[2].startswith("rows answered decline")
     notes = [text.get_text() for text in display.ax_.texts]
     assert "saves" in notes[1]
     assert "saves" not in notes[0]
     assert [t.get_text() for t in display.ax_.get_yticklabels()] == list(policies)
     weighted = PolicyDisplay.from_decisions(
-        y, policies, costs=costs, sample_weight=np.full(800, 2.0), random_state=0
+        y, policies, costs=costs, sample_weight=np.full(800, 2.0)
     )
     np.testing.assert_allclose(weighted.costs, 2 * np.array(paid))
 
@@ -43,7 +43,7 @@ def test_policies_that_earn_are_one_bar_each():
     loan = Costs(fp=0, fn=300, tn=-40, benefits=True)
     y = [0, 0, 0, 1, 1, 0]
     display = PolicyDisplay.from_decisions(
-        y, {"grant": [0] * 6, "model": [0, 0, 1, 1, 0, 0]}, costs=loan, random_state=0
+        y, {"grant": [0] * 6, "model": [0, 0, 1, 1, 0, 0]}, costs=loan
     )
     assert display.costs.tolist() == [440.0, 180.0]
     assert len(display.bars_) == 1

@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 from costboost.costs import Costs
 from costboost.estimators.wrappers import MinimumCostClassifier
 from costboost.plots import BrierCurveDisplay, CostCurveDisplay, ThresholdCostDisplay
-from costboost.plots._responses import (
+from costboost.plots._base import (
     bound_costs,
     fitted_costs,
     innermost,

@@ -5,7 +5,7 @@ import pytest
 
 from costboost import Costs, metrics
 from costboost.plots import SavingsCurveDisplay
-from costboost.plots.style import amount, share
+from costboost.text import money, percent
 from pictures import curve_of, legend_texts
 
 
@@ -21,7 +21,7 @@ def test_savings_curve_and_its_peak(scores, normalize):
     best = int(np.argmax(saved))
     np.testing.assert_array_equal(display.peak_.get_data(), ([x[best]], [saved[best]]))
     np.testing.assert_array_equal(display.random_.get_ydata(), [0, saved[-1]])
-    text = share(saved[best]) if normalize else amount(saved[best], "EUR")
+    text = percent(saved[best]) if normalize else money(saved[best], "EUR")
     assert text in legend_texts(display)[0]
 
 

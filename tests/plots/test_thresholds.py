@@ -5,7 +5,7 @@ import pytest
 
 from costboost import Costs, metrics
 from costboost.plots import ThresholdCostDisplay
-from costboost.plots.style import amount
+from costboost.text import money
 from pictures import curve_of, legend_sentences, legend_texts
 
 
@@ -70,7 +70,7 @@ def test_costs_per_row_are_drawn_as_a_line(scores):
     total = metrics.total_cost(y, decided, costs=costs)
     assert display.elkan is None
     np.testing.assert_allclose(display.by_row_.get_ydata(), [total, total])
-    assert any(amount(total, "EUR") in text for text in legend_texts(display))
+    assert any(money(total, "EUR") in text for text in legend_texts(display))
     answers = Costs.of_rows(np.stack([1.0 - y, 3.0 * y], axis=1)[:, ::-1])
     assert ThresholdCostDisplay.from_predictions(y, p, costs=answers).cost_by_row is None
 
@@ -93,6 +93,17 @@ def test_extreme_costs_are_seen(rows, model):
     assert (linear.ax_.get_xscale(), linear.ax_.get_yscale()) == ("linear", "linear")
     later = ThresholdCostDisplay.from_estimator(model, X, y, costs=costs, ax=linear.ax_)
     assert later.ax_.get_xlim()[0] == pytest.approx(display.ax_.get_xlim()[0])
+
+
+def test_a_logarithmic_axis_ends_where_its_marks_can_be_told_apart(scores):
+    display = ThresholdCostDisplay.from_predictions(
+        *scores, costs={"fp": 1, "fn": 20}, xscale="log"
+    )
+    assert display.ax_.get_xscale() == "log"
+    display.figure_.canvas.draw()
+    axes = display.ax_.get_window_extent()
+    at = display.ax_.transData.transform(np.array(display.chosen_.get_data()).T)[0, 0]
+    assert axes.x0 + 0.1 * axes.width < at < axes.x1 - 0.1 * axes.width
 
 
 def test_costs_per_row_choose_no_threshold(rare):

@@ -7,7 +7,7 @@ from sklearn.naive_bayes import GaussianNB
 import costboost
 from costboost import Costs, GradientBoostClassifier, make_report
 from costboost.report import card
-from costboost.report.tables import Words
+from costboost.report.words import Words
 from report_cases import FRAUD, fraud_model, fraud_rows, two_class_rows
 
 WORDS = Words("EUR", ["no", "yes"], ["no", "yes"])

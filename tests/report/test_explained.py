@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from costboost import Costs
 from costboost.report.explained import explained_html, pick_rows
 from costboost.report.subject import Subject
-from costboost.report.tables import Words
+from costboost.report.words import Words
 from report_cases import CASES, text_of, two_class_rows
 
 
@@ -55,7 +55,7 @@ def test_rows_of_models_that_explain_nothing_show_their_values():
     )
     first, second = html.split("<details")[1:]
     assert "Row 0: decided <b>yes</b>, was <b>no</b> (one of the dearest mistakes)" in first
-    assert "no: 10%, yes: 90%" in first
+    assert "no: 10 %, yes: 90 %" in first
     assert "no: $9.00, yes: $0.10" in first
     for name, value in (("size", "1.5"), ("&lt;kind&gt;", "a&amp;b")):
         assert f'<th scope="row">{name}</th><td>{value}</td>' in first

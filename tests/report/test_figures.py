@@ -1,59 +1,19 @@
-"""Intervals without draws against those with draws; figures against the metrics."""
+"""Figures against the metrics."""
+
+import re
 
 import numpy as np
+import polars as pl
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from costboost import Costs
-from costboost.metrics import bootstrap_interval, mean_cost
-from costboost.report.figures import compute_figures, sum_interval
+from costboost.cli.bill import make_bill
+from costboost.cli.recipe import TableRows
+from costboost.metrics import mean_cost, savings_score
+from costboost.report import make_report
+from costboost.report.figures import compute_figures
 from report_cases import CASES, draw_values, two_class_rows
-
-
-@pytest.mark.parametrize(
-    "draw",
-    [
-        lambda rng: rng.gamma(2.0, 10.0, 2000),
-        lambda rng: np.where(rng.random_sample(3000) < 0.02, rng.lognormal(4, 1, 3000), 0.0),
-        lambda rng: rng.normal(-5.0, 40.0, 500),
-    ],
-)
-def test_intervals_are_those_of_resampling(draw):
-    paid = draw(np.random.RandomState(0))
-    drawn = bootstrap_interval(np.sum, paid, n_resamples=4000, random_state=0)
-    made = sum_interval(paid)
-    width = drawn.high - drawn.low
-    assert made.total == pytest.approx(paid.sum())
-    # The ends of 4000 draws are themselves known to about 2% of the width.
-    assert made.low == pytest.approx(drawn.low, abs=0.05 * width)
-    assert made.high == pytest.approx(drawn.high, abs=0.05 * width)
-
-
-def test_the_skew_side_is_the_longer_one():
-    paid = np.zeros(1000)
-    paid[:5] = 100.0
-    made = sum_interval(paid)
-    assert made.high - made.total > made.total - made.low > 0
-
-
-def test_equal_rows_leave_no_doubt():
-    assert sum_interval(np.full(7, 2.5)) == (17.5, 17.5, 17.5)
-    assert sum_interval(np.array([3.0])) == (3.0, 3.0, 3.0)
-
-
-def test_scaling_prices_scales_the_interval():
-    paid = np.random.RandomState(0).gamma(1.0, 1.0, 300)
-    for factor in (1e-6, 1e9):
-        np.testing.assert_allclose(
-            sum_interval(factor * paid), np.multiply(factor, sum_interval(paid))
-        )
-
-
-@pytest.mark.parametrize("power", [-1000, -664, -350, -299, 299, 350, 664, 1000])
-def test_the_interval_is_as_wide_at_the_smallest_and_largest_prices(power):
-    paid = np.random.RandomState(0).gamma(1.0, 1.0, 300)
-    # In another power of two only the cube of the spread may round differently.
-    wanted = np.ldexp(sum_interval(paid), power)
-    np.testing.assert_allclose(sum_interval(np.ldexp(paid, power)), wanted, rtol=1e-15, atol=0)
 
 
 @pytest.mark.parametrize("price", [1e-300, 1e-200, 1e103, 1e150, 1e299])
@@ -85,3 +45,44 @@ def test_figures_are_those_of_the_metrics(name):
         for policy in figures.policies:
             saved = policy.bill.total - figures.bill.total
             assert policy.saved.total == pytest.approx(saved, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize(("fn", "cheapest"), [(12, "negative"), (60, "positive")])
+@pytest.mark.parametrize("names", [("bad", "good"), ("worse", "fine")])
+def test_the_headline_counts_from_the_baseline_of_all_measures(fn, cheapest, names):
+    rng = np.random.default_rng(0)
+    p = rng.beta(1, 4, 300)
+    truth = (rng.uniform(size=300) < p).astype(int)
+    bad, good = names
+    y, costs = np.where(truth == 1, bad, good), Costs(fp=5, tp=2, fn=fn, positive=bad)
+    decided = np.where(p * fn > (1 - p) * 5 + p * 2, bad, good)
+    constant = {good: fn * truth.sum(), bad: 2 * truth.sum() + 5 * (1 - truth).sum()}
+    wanted = min(constant, key=constant.get)
+    assert wanted == (good if cheapest == "negative" else bad)
+    paid = np.where(decided == bad, np.where(truth == 1, 2, 5), fn * truth).sum()
+    by_hand = 1 - paid / constant[wanted]
+    assert savings_score(y, decided, costs=costs) == pytest.approx(by_hand)
+    model = Told(np.array(sorted(names)), bad)
+    page = make_report(model, p[:, None], y, costs=costs)
+    told = re.search(r'id="headline">(.*?)</p>', page.html)[1]
+    assert f"always {wanted}" in told
+    assert f"({100 * by_hand:.0f} %)" in told
+    table = pl.DataFrame({"x": np.zeros(300)})
+    rows = TableRows(frame=table, X=table, costs=costs.bind(sorted(names)), positive=bad, y=y)
+    bill = make_bill(rows, {"the model": decided})
+    assert bill["the model"].saved / bill[bill.against].cost == pytest.approx(by_hand)
+
+
+class Told(ClassifierMixin, BaseEstimator):
+    """A model whose table holds its probabilities."""
+
+    def __init__(self, classes_, positive):
+        self.classes_, self.positive = classes_, positive
+
+    def fit(self, X, y):
+        return self
+
+    def predict_proba(self, X):
+        p = np.asarray(X)[:, 0]
+        both = np.column_stack([1 - p, p])
+        return both if self.classes_[1] == self.positive else both[:, ::-1]

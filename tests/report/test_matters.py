@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 from costboost import CostBoostClassifier, Costs, MinimumCostClassifier
-from costboost.report.matters import _shuffle, can_explain, what_matters
+from costboost.report.explained import _shuffle, can_explain, what_matters
 from report_cases import fraud_model, fraud_rows, two_class_rows
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from costboost.report.packing import _pack, pack_rows
+from costboost.report.rounding import _pack, pack_rows
 from report_cases import CASES, restore, unpack
 
 floats = st.floats(allow_nan=False, allow_infinity=False, width=64)

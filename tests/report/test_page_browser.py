@@ -11,7 +11,7 @@ from costboost import CostBoostClassifier, Costs, make_report
 from costboost.metrics import normalized_cost, savings_curve, savings_score, total_cost
 from costboost.report.figures import compute_figures
 from costboost.report.groups import affected
-from report_cases import CASES, FRAUD, draw_values, fraud_model, fraud_rows
+from report_cases import CASES, FRAUD, GRADES, draw_values, fraud_model, fraud_rows
 
 READY = "window.costboostReport && window.costboostReport.ready"
 
@@ -71,8 +71,8 @@ def assert_page_agrees(page, rows):
     total = total_cost(rows.labels, decided, **given)
     # Half a cent is what writing cents loses.
     assert amount(page.inner_text("#bill")) == pytest.approx(total, abs=0.00501)
-    cells = page.locator("#policies tr").all()
-    for a, line in enumerate(cells[1 : 1 + len(rows.actions)]):
+    lines = page.locator("#policies tr").all()
+    for a, line in zip(rows.order[1], lines[1 : 1 + len(rows.actions)], strict=True):
         constant = np.full(len(rows), rows.actions[a])
         bill, _, saved, share = (text.inner_text() for text in line.locator("td").all())
         other = total_cost(rows.labels, constant, **given)
@@ -208,6 +208,19 @@ def test_a_number_beyond_the_slider_is_taken(view):
     assert_page_agrees(page, report.page_rows)
 
 
+def test_what_is_free_may_cost_as_much_as_the_largest_price(view):
+    X, y = fraud_rows(300)
+    costs = [
+        Costs(fp=0, fn="amount"),
+        Costs(fp=0, fn=9000),
+        Costs(fp=0, fn=0.002),
+    ]
+    mean = float(np.mean(X["amount"]))
+    for given, least in zip(costs, [mean, 9000, 0.002], strict=True):
+        page = view(make_report(fraud_model(), X, y, costs=given))
+        assert least <= float(page.get_attribute("#r1", "max")) <= 2.5 * least
+
+
 def test_nothing_costs_anything(view):
     page = view(CASES["constant"]())
     for cell in range(4):
@@ -222,6 +235,24 @@ def test_prices_are_not_negative_unless_they_may_be(view):
     page = view(CASES["constant"]())
     page.fill("#v1", "-3")
     assert shown(page)[1] == 1
+    assert (
+        page.inner_text("[role=alert]:visible") == "A price is not below 0: the bill is that of 1."
+    )
+    assert page.get_attribute("#v1", "aria-invalid") == "true"
+    page.press("#v1", "Tab")
+    assert page.input_value("#v1") == "1"
+    page.fill("#v1", "4")
+    assert page.locator("[role=alert]:visible, [aria-invalid]").count() == 0
+    assert shown(page)[1] == 4
+    page.fill("#limit", "-5")
+    assert "A capacity is not below 0" in page.inner_text("[role=alert]:visible")
+    assert page.evaluate("costboostReport.state.limit") is None
+    page.fill("#limit", "5")
+    assert page.locator("[role=alert]:visible").count() == 0
+    matrix = view(CASES["three_classes"]())
+    matrix.fill("#v1", "-3")
+    assert "that of 2" in matrix.inner_text("[role=alert]:visible")
+    assert shown(matrix)[1] == 2
     earning = CASES["benefits"]()
     page = view(earning)
     page.fill("#v0", "-7.5")
@@ -371,10 +402,124 @@ def test_the_bill_is_announced_once_it_rests(view):
     assert page.inner_text("#bill") in page.text_content("#announce")
 
 
-@pytest.mark.parametrize("name", ["by_row", "three_classes", "actions"])
-def test_narrow_pages_do_not_scroll_sideways(view, name):
-    page = view(CASES[name](), width=400)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+# Elements that reach beyond the page or out of what holds them, or hide some of their own content;
+# but for tables that scroll and say so.
+CUT_OFF = """() => {
+    const width = document.documentElement.clientWidth;
+    const style = (e) => getComputedStyle(e);
+    const unseen = (e) => e && (style(e).clipPath !== "none" || unseen(e.parentElement));
+    const shown = [...document.body.querySelectorAll("*")].filter((e) =>
+        e.checkVisibility() && e.getClientRects().length && !unseen(e) && !e.closest(".skip"));
+    const holder = (e) => (style(e).display === "contents" ? holder(e.parentElement) : e);
+    const name = (e) => `${e.tagName}#${e.id}.${e.getAttribute("class") || ""}: `
+        + `${(e.textContent || "").trim().slice(0, 40)}`;
+    const hinted = (e) => e.classList.contains("more")
+        && getComputedStyle(e, "::before").content.includes("Scroll sideways");
+    const scrolls = (e) => e && e.closest(".scroll.more");
+    const found = [];
+    for (const e of shown) {
+        const box = e.getBoundingClientRect();
+        if (scrolls(e) && !e.matches(".scroll")) continue;
+        if (box.right > width + 1) found.push(`beyond the page: ${name(e)}`);
+        const around = holder(e.parentElement).getBoundingClientRect();
+        const isFree = e.closest("svg") || style(e).position === "fixed";
+        if (!isFree && box.right > around.right + 1) found.push(`wider: ${name(e)}`);
+        const isField = e.matches("svg, svg *, input, select");
+        if (isField || style(e).overflow === "visible") continue;
+        const isWider = e.scrollWidth > e.clientWidth + 1;
+        if (isWider && !hinted(e)) found.push(`hidden: ${name(e)}`);
+        if (e.scrollHeight > e.clientHeight + 1) found.push(`below: ${name(e)}`);
+    }
+    for (const text of document.querySelectorAll("svg text")) {
+        const box = text.getBoundingClientRect();
+        if (!box.width || scrolls(text)) continue;
+        if (box.right > width + 1 || box.left < -1) found.push(`text: ${name(text)}`);
+    }
+    return found;
+}"""
+WIDTHS = [1400, 1200, 1000, 800, 600, 380, 320]
+
+
+@pytest.mark.parametrize("name", ["by_row", "five_classes", "actions"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_nothing_is_cut_off(view, name, width):
+    page = view(CASES[name](), width=width)
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    settle(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(CUT_OFF) == []
+    # Sums of other sizes, and a window of another width.
+    for cell in np.flatnonzero(np.asarray(shown(page)) > 0)[:2]:
+        page.fill(f"#v{cell}", "98765432.1")
+    settle(page)
+    settle(page)
+    assert page.evaluate(CUT_OFF) == []
+    page.set_viewport_size({"width": 380 if width > 380 else 1200, "height": 700})
+    settle(page)
+    settle(page)
+    assert page.evaluate(CUT_OFF) == []
+
+
+def test_tables_that_are_wider_than_a_phone_keep_their_first_column_in_sight(view):
+    page = view(CASES["five_classes"](), width=380)
+    table = page.locator(".scroll.more:has(#confusion)")
+    table.evaluate("(e) => { e.scrollLeft = 200; }")
+    left = table.bounding_box()["x"]
+    for name in page.locator("#confusion th[scope=row]").all():
+        assert name.bounding_box()["x"] == pytest.approx(left, abs=1)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_labels_of_prices_are_words_not_letters(view, width):
+    page = view(CASES["five_classes"](), width=width)
+    lines = page.evaluate(
+        """() => [...document.querySelectorAll(".cells th")].map((e) => {
+            const range = document.createRange();
+            range.selectNodeContents(e);
+            return [e.textContent, new Set([...range.getClientRects()].map((r) => r.top)).size];
+        })"""
+    )
+    assert len(lines) == 10
+    assert all(1 <= n <= len(text.split()) for text, n in lines)
+
+
+@pytest.mark.parametrize("height", [500, 900])
+@pytest.mark.parametrize("name", ["by_row", "five_classes", "actions"])
+def test_every_price_can_be_reached_and_the_bill_is_in_sight(view, name, height):
+    page = view(CASES[name](), width=1200)
+    page.set_viewport_size({"width": 1200, "height": height})
+    settle(page)
+    for field in page.locator("#controls input:visible").all():
+        field.scroll_into_view_if_needed()
+        box = field.bounding_box()
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= height
+        bills = [page.locator(bill).bounding_box() for bill in ("#bill", "#strip")]
+        seen = [bill for bill in bills if bill and 0 <= bill["y"] <= height - bill["height"] + 1]
+        assert seen
+
+
+def test_classes_stand_in_the_order_of_the_costs(view):
+    page = view(CASES["five_classes"]())
+    cells = page.locator("#confusion th[scope=row]").all_inner_texts()
+    assert cells == [*GRADES, "All"]
+    heads = page.locator("#confusion thead th").all_inner_texts()
+    assert heads == ["Truth", *(f"decided {grade}" for grade in GRADES), "All"]
+    assert page.locator(".cells tbody th").all_inner_texts() == GRADES
+    assert page.locator(".cells thead th").all_inner_texts() == GRADES
+    names = page.locator("#policies th").all_inner_texts()
+    assert names == ["This model", *(f"Always {grade}" for grade in GRADES)]
+    for choice in ("#class", "#limit-action"):
+        assert page.locator(f"{choice} option").all_inner_texts() == GRADES
+    # What stands under a name belongs to it.
+    costs = 12_345.5 * np.abs(np.subtract.outer(np.arange(5), np.arange(5))) ** 2
+    fields = page.locator(".cells input").all()
+    assert [float(field.input_value()) for field in fields] == costs.ravel().tolist()
+    rows = CASES["five_classes"]().page_rows
+    decided = rows.decide()
+    counts = [[np.sum((rows.labels == k) & (decided == a)) for a in GRADES] for k in GRADES]
+    found = [amount(text) for text in page.locator("#confusion tbody td b").all_inner_texts()]
+    assert np.reshape(found, (6, 6))[:5, :5].tolist() == counts
 
 
 def test_dark_follows_the_system_and_the_button(view):

@@ -9,8 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from costboost import Costs, make_report
 from costboost.metrics import total_cost
 from costboost.report import rounding
-from costboost.report.packing import pack_rows
-from costboost.report.rounding import fit_budget, rounded
+from costboost.report.rounding import fit_budget, pack_rows, rounded
 from report_cases import FRAUD, data_of, fraud_model, fraud_rows, many, text_of
 
 

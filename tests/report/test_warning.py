@@ -5,13 +5,13 @@ import pytest
 
 from costboost import make_report
 from costboost.report.figures import compute_figures
-from costboost.report.warning import doubts
+from costboost.report.warning import figure_warnings
 from report_cases import FRAUD, fraud_model, fraud_rows, two_class_rows
 
 
 def said(proba, truth):
     rows = two_class_rows(proba, truth)
-    return doubts(rows, compute_figures(rows), {0: "good", 1: "bad"})
+    return figure_warnings(rows, compute_figures(rows), {0: "good", 1: "bad"})
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from costboost import Costs, make_report
 from costboost.report import words as say
 from costboost.report.rounding import rounded
 from costboost.report.subject import Subject
-from costboost.report.tables import Words
+from costboost.report.words import Words
 from report_cases import FRAUD, data_of, fraud_model, fraud_rows, text_of, two_class_rows, unpack
 
 
@@ -77,7 +77,7 @@ def test_all_rows_are_billed_where_a_part_was_drawn():
 
 
 def test_tables_and_places_say_why_they_are_empty():
-    assert say.doubts_html([]) == say.reliability_html([]) == say.brier_words([]) == ""
+    assert say.warnings_html([]) == say.reliability_html([]) == say.brier_words([]) == ""
     assert "Name columns with groups=" in say.who_html([])
     assert "too many columns" in say.matters_html(None)
     options = say.who_html([{"name": "<city>"}, {"name": "age"}])

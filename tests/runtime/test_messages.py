@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from costboost.runtime.messages import Command, Largest, Message, Parts, largest, total, totals
+from costboost.runtime.messages import (
+    Command,
+    MaxMessage,
+    Message,
+    TupleSumMessage,
+    largest,
+    total,
+    totals,
+)
 
 TABLES = [np.array([[1, -5], [0, 7]]), np.array([[2, 3], [-4, 2]]), np.array([[9, 9], [1, 1]])]
 
@@ -34,7 +42,7 @@ def test_whole_numbers_are_added_without_end():
 
 
 def test_parts_are_added_up_one_by_one():
-    found = Parts().reduce([(i, table) for i, table in enumerate(TABLES)])
+    found = TupleSumMessage().reduce([(i, table) for i, table in enumerate(TABLES)])
     assert found[0] == 3
     assert_array_equal(found[1], total(TABLES))
     with pytest.raises(ValueError, match="zip"):
@@ -42,11 +50,11 @@ def test_parts_are_added_up_one_by_one():
 
 
 def test_the_largest_answer_counts_entry_by_entry():
-    assert_array_equal(Largest().reduce(TABLES), [[9, 9], [1, 7]])
+    assert_array_equal(MaxMessage().reduce(TABLES), [[9, 9], [1, 7]])
     assert largest([1e-300, 0.0, 1e300]) == 1e300
 
 
-@pytest.mark.parametrize("kind", [Message, Largest, Parts])
+@pytest.mark.parametrize("kind", [Message, MaxMessage, TupleSumMessage])
 def test_one_answer_is_the_answer(kind):
     assert kind().reduce([TABLES]) is TABLES
 

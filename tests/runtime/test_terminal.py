@@ -2,7 +2,7 @@
 
 import io
 
-from costboost.runtime.terminal import Line
+from costboost.runtime.machine import TerminalLine
 
 
 def screen(text):
@@ -26,7 +26,7 @@ class Stream(io.StringIO):
 
 def test_a_shorter_text_leaves_nothing_of_a_longer_one():
     stream = Stream()
-    line = Line(stream)
+    line = TerminalLine(stream)
     for text in ("round 100 of 100", "done", "", "12345"):
         line.write(text)
         assert screen(stream.shown)[0].rstrip() == text  # flushed, too
@@ -34,7 +34,7 @@ def test_a_shorter_text_leaves_nothing_of_a_longer_one():
 
 def test_a_line_that_is_cleared_is_empty_and_begins_anew():
     stream = Stream()
-    line = Line(stream)
+    line = TerminalLine(stream)
     line.write("half of the rounds")
     line.clear()
     shown, cursor = screen(stream.shown)
@@ -46,7 +46,7 @@ def test_a_line_that_is_cleared_is_empty_and_begins_anew():
 
 def test_nothing_is_written_where_no_line_is_shown():
     stream = Stream()
-    line = Line(stream)
+    line = TerminalLine(stream)
     line.clear()
     assert stream.getvalue() == ""
     line.write("a")

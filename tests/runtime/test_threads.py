@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from costboost.runtime.threads import run, worthwhile
+from costboost.runtime.machine import run, worthwhile
 
 
 @pytest.mark.parametrize("n_threads", [0, 1, 2, 50])

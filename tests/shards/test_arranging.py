@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from costboost.shards import layout
-from costboost.shards.arranging import deal_folds, left_out, rows_without, without_fold
+from costboost.shards.layout import deal_folds, left_out, rows_without, without_fold
 
 N, N_FOLDS, N_CLASSES = 50, 3, 2
 RNG = np.random.default_rng(0)

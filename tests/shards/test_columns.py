@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from costboost.shards.columns import HotColumns
-from costboost.shards.rows import ROOT, Shard, TreeShape
+from costboost.shards.rows import ROOT, HotColumns, Shard, TreeShape
 
 N_ROWS = 200_000
 

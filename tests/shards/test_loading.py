@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from costboost import Costs
-from costboost.shards.loading import RowData
+from costboost.shards.layout import RowData
 
 Y = np.array([0, 1, 1, 0, 1], dtype=np.uint8)
 WEIGHTS = np.array([1.0, 0.0, 2.0, 1e300, 1e-300])

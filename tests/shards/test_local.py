@@ -10,8 +10,7 @@ from numpy.testing import assert_array_equal
 
 from costboost.shards import local
 from costboost.shards.layout import plan_layout
-from costboost.shards.local import Crew, Shards
-from costboost.shards.messages import Begin, Command, Message
+from costboost.shards.local import Begin, Command, Message, Shards, SharedPool
 from costboost.shards.rows import Pieces, Shard
 
 
@@ -60,14 +59,14 @@ class Refuse(Message):
 
 
 def test_a_crew_ends_with_the_last_model():
-    crew, begun = Crew(2), threading.active_count()
+    pool, begun = SharedPool(2), threading.active_count()
     with ExitStack() as stack:
         for _ in range(3):
             shards = shards_of(400, 2)
-            stack.enter_context(Shards(shards.shards, crew)).call([Begin()])
+            stack.enter_context(Shards(shards.shards, pool)).call([Begin()])
         assert threading.active_count() == begun + 1  # the first shard is answered for by who asks
     assert threading.active_count() == begun
-    with Shards(shards.shards, crew) as again:
+    with Shards(shards.shards, pool) as again:
         assert again.call([Begin()]) == [400]
     assert threading.active_count() == begun
 
@@ -115,8 +114,8 @@ def test_a_shard_is_alone_only_if_classes_lie_together():
     codes, rows = np.zeros((6, 1), dtype=np.uint8), np.arange(4, dtype=np.uint32)
     pieces = Pieces(np.array([0, 1, 2, 3, 4]), (0, 1, 1, 2))
     two, one = np.array([0, 2, 4]), np.array([0, 4])
-    assert Shards([Shard(codes[:4], rows, two)]).alone
-    assert Shards([Shard(codes, rows, one, pieces=pieces)]).alone
-    assert not Shards([Shard(codes, rows, two, pieces=pieces)]).alone
+    assert Shards([Shard(codes[:4], rows, two)]).is_single_shard
+    assert Shards([Shard(codes, rows, one, pieces=pieces)]).is_single_shard
+    assert not Shards([Shard(codes, rows, two, pieces=pieces)]).is_single_shard
     with shards_of(20, 2) as both:
-        assert not both.alone
+        assert not both.is_single_shard

@@ -20,28 +20,27 @@ from costboost import (
     PNormBoostClassifier,
 )
 from costboost.binning.binner import fit_binner
-from costboost.binning.spread import spread_binner
+from costboost.binning.partitioned import fit_partitioned_binner
 from costboost.boosting.adaboost.evaluation import BoundRule
 from costboost.boosting.adaboost.hypothesis import Hypothesis
-from costboost.boosting.adaboost.messages.binding import BindRule
-from costboost.boosting.adaboost.messages.summing import BalanceSums, LargestPriced, View
-from costboost.boosting.adaboost.messages.weighing import (
-    FirstWeights,
-    HandFactors,
-    LargestHanded,
-    ScaleHanded,
-)
-from costboost.boosting.adaboost.rows import Given
+from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.boosting.adaboost.rules import RULES
+from costboost.boosting.adaboost.sums import BalanceSums, LargestPriced, View
+from costboost.boosting.adaboost.updates import (
+    BindRule,
+    FirstWeights,
+    LargestLearnerWeight,
+    ScaleLearnerFactors,
+    SetLearnerFactors,
+)
 from costboost.boosting.gradient import learner as gradient_learner
 from costboost.boosting.gradient.rows import LossRows
-from costboost.boosting.gradient.starting import TellGiven
+from costboost.boosting.gradient.starting import FetchRowKinds
 from costboost.fitting import tables
 from costboost.fitting import trainer as trainers
 from costboost.fitting.spread import PartsTable
 from costboost.shards import layout, modes
-from costboost.shards.local import Shards
-from costboost.shards.messages import Message
+from costboost.shards.local import Message, Shards
 from gradient_shards import cut_rows
 from processes import ProcessParts, ProcessShards, Source, Workers, name_of
 from rebuilding import RebuiltShards
@@ -90,6 +89,7 @@ for name in ("adaboost", "adac2", "csb2", "adacost", "adamec"):
         CASES[f"{name}, three classes by row"] = boosted(name, IRIS, own)
 CASES |= {
     "one far price": boosted("csada", given={"costs": Costs(fp=1, fn=FAR)}),
+    "joint stumps": boosted("csada", given={"costs": Costs(fp=1, fn=1e9)}, max_depth=1),
     "far factors": boosted("csb2", given={"costs": Costs(fp=1, fn=FAR)}),
     "far handed": boosted("gradient-csb", given={"costs": Costs(fp=1e-5, fn=FAR)}),
     "deep": boosted("csada", given=BY_ROW, max_depth=8),
@@ -233,15 +233,15 @@ def test_messages_of_rare_occasions(workers):
 
 def send_rare_messages(workers):
     """Prices that cancel, or differ by many powers of ten, and users' losses ask for these."""
-    given = Given(y, Costs(fp=1, fn=AMOUNT).bind([0, 1], len(y)), None, 2, y)
+    given = TrainingRows(y, Costs(fp=1, fn=AMOUNT).bind([0, 1], len(y)), None, 2, y)
     plan, hypothesis = layout.plan_layout(y, len(y), 2, 1), Hypothesis(np.array([1]), np.ones(1))
     sums = [LargestPriced(hypothesis), BalanceSums(View(hypothesis), 2.0**40)]
     messages = [
         BindRule(BoundRule(RULES["csada"], 4, 2), (1.0,)),
         FirstWeights(),
-        HandFactors(),
-        ScaleHanded(3),
-        LargestHanded(),
+        SetLearnerFactors(),
+        ScaleLearnerFactors(3),
+        LargestLearnerWeight(),
         *sums,
     ]
     codes = np.zeros((len(y), 1), np.uint8)
@@ -259,7 +259,7 @@ def send_rare_messages(workers):
         cut_rows(LossRows(y, weights=WEIGHT), n_shards=2) as cut,
         ProcessShards(workers, cut.shards) as remote,
     ):
-        (outline,) = remote.call([TellGiven()])
+        (outline,) = remote.call([FetchRowKinds()])
     assert (len(outline.y), len(outline.weights), outline.prices) == (0, 0, None)
 
 
@@ -315,7 +315,7 @@ def bin_in_parts(workers):
     pieces = [frame.iloc[part] for part in CUTS]
     pieces[0] = pieces[0].astype({"late": float})
     with ProcessParts(workers, [Source(piece, None) for piece in pieces]) as parts:
-        found = spread_binner(parts.send, max_bins=5, few=8)
+        found = fit_partitioned_binner(parts.send, max_bins=5, few=8)
     assert found == fit_binner(frame, max_bins=5)
 
 

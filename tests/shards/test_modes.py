@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 from costboost.boosting.gradient.rows import GradientRows, LossRows
 from costboost.shards.layout import plan_layout
-from costboost.shards.modes import ClassWeights, PackedPairs, Pairs, RowCounts, Vectors
+from costboost.shards.modes import ClassWeights, GradientPairs, PackedPairs, RowCounts, Vectors
 from costboost.shards.rows import Pieces, Shard
 from costboost.shards.sampling import RowSample
 
@@ -25,7 +25,7 @@ class State:
     """What the modes read of a shard's state."""
 
     def __init__(self, **arrays):
-        self.part = self.room = None
+        self.part = self.buffer = None
         vars(self).update(arrays)
 
 
@@ -73,7 +73,7 @@ def test_weights_are_added_up_by_class(sample, pieces, factored):
     weights = rng.integers(0, 99, N).astype(float)
     factors = rng.integers(0, 5, N).astype(float)
     mode = ClassWeights((1.0, 8.0, 4.0), factored)
-    shard = shard_of(State(weights=weights, handed=factors), pieces=pieces)
+    shard = shard_of(State(weights=weights, learner_factors=factors), pieces=pieces)
     values = weights * (factors if factored else 1.0) * np.array(mode.scales)[LABELS]
     by_class = np.where(LABELS[:, None] == np.arange(3), values[:, None], 0).astype(np.int64)
     for node, among in nodes(shard, sample):
@@ -94,7 +94,7 @@ def test_pairs_are_added_up_wide_and_packed(sample, pieces):
         for columns in (None, np.array([1]), np.array([0, 2, 3])):
             own = CODES if columns is None else CODES[:, columns]
             expected = added_up(pairs, among, own)
-            assert_array_equal(Pairs().histogram(shard, node, columns), expected)
+            assert_array_equal(GradientPairs().histogram(shard, node, columns), expected)
             assert_array_equal(PackedPairs().histogram(shard, node, columns), expected)
 
 
@@ -148,6 +148,6 @@ def test_packed_histograms_are_pair_histograms(whole):
         shard.state = GradientRows(LossRows(g), pairs=np.stack([g, h], axis=1), packed=packed)
         shard.begin(None if whole else RowSample(0.7, seed=0, number=0))
         np.testing.assert_array_equal(
-            PackedPairs().histogram(shard, 0), Pairs().histogram(shard, 0)
+            PackedPairs().histogram(shard, 0), GradientPairs().histogram(shard, 0)
         )
         assert not shard.state.part.any()

@@ -10,24 +10,24 @@ from numpy.testing import assert_array_equal
 
 from costboost import Costs
 from costboost.binning.binner import fit_binner
-from costboost.shards.messages import Begin, Count, HeaviestRow
+from costboost.shards.local import Begin, Count, HeaviestRow
 from costboost.shards.part_messages import (
     Advance,
     Apply,
-    AskShard,
     BindCosts,
     BindLabels,
     CloseShard,
     Encode,
     FetchCodes,
+    FetchFacts,
+    FetchLabelsAndWeights,
+    FetchRowData,
     Follow,
+    ForwardToShard,
     OpenShard,
-    TellFacts,
-    TellRows,
-    TellSaid,
     Unfollow,
 )
-from costboost.shards.parts import Part, Raw
+from costboost.shards.parts import RawRows, TablePart
 from costboost.shards.sampling import RowSample
 
 RNG = np.random.default_rng(0)
@@ -64,7 +64,7 @@ class Held:
 
 
 def bare(y=Y, X=FRAME, weights=WEIGHTS, frame=None):
-    return Part(SimpleNamespace(read=lambda: Raw(X, y, weights, frame)))
+    return TablePart(SimpleNamespace(read=lambda: RawRows(X, y, weights, frame)))
 
 
 def encoded(folds=None):
@@ -75,18 +75,20 @@ def encoded(folds=None):
 
 
 def test_facts_of_labels_that_have_no_order():
-    part = Part(SimpleNamespace(read=lambda: Raw(None, np.array(["a", None, "a"], dtype=object))))
-    (facts,) = TellFacts().answer(part)
+    part = TablePart(
+        SimpleNamespace(read=lambda: RawRows(None, np.array(["a", None, "a"], dtype=object)))
+    )
+    (facts,) = FetchFacts().answer(part)
     assert facts.labels.tolist() == ["a", None]
 
 
 def test_facts_are_those_of_the_rows():
-    (facts,) = TellFacts().answer(bare())
+    (facts,) = FetchFacts().answer(bare())
     assert (facts.n_rows, facts.weighted) == (N, True)
     assert_array_equal(facts.labels, CLASSES)
-    (plain,) = TellFacts(targets=True).answer(bare(np.arange(5.0), weights=None))
+    (plain,) = FetchFacts(targets=True).answer(bare(np.arange(5.0), weights=None))
     assert (plain.n_rows, plain.weighted, len(plain.labels)) == (5, False, 0)
-    ((y, weights),) = TellRows().answer(bare())
+    ((y, weights),) = FetchLabelsAndWeights().answer(bare())
     assert_array_equal(y, Y)
     assert_array_equal(weights, WEIGHTS)
 
@@ -95,9 +97,9 @@ def test_a_source_that_reads_differently_is_found_out():
     heavier = WEIGHTS.copy()
     heavier[7] += 1e-12
     parts = [bare(), bare(Y[::-1]), bare(weights=None), bare(weights=heavier), bare(Y.astype("O"))]
-    digests = [TellFacts().answer(part)[0].digest for part in parts]
+    digests = [FetchFacts().answer(part)[0].digest for part in parts]
     assert len(set(digests)) == len(digests)
-    assert TellFacts().answer(bare())[0].digest == digests[0]
+    assert FetchFacts().answer(bare())[0].digest == digests[0]
 
 
 def test_labels_become_class_numbers_of_one_byte_where_they_can():
@@ -105,7 +107,7 @@ def test_labels_become_class_numbers_of_one_byte_where_they_can():
     BindLabels(CLASSES).answer(part)
     assert part.data.y.dtype == np.uint8
     assert_array_equal(part.data.y, NUMBERS)
-    (said,) = TellSaid().answer(part)
+    (said,) = FetchRowData().answer(part)
     assert_array_equal(said.weights, WEIGHTS)
     many = bare(np.array([299, 0, 5]), FRAME[:3], None)
     BindLabels(np.arange(300)).answer(many)
@@ -143,7 +145,7 @@ def test_codes_of_rows_are_told_in_their_order(folds):
     assert_array_equal(FetchCodes(CHOSEN).answer(part)[0], CODES[CHOSEN])
     (sums,) = Apply(CHOSEN, lambda codes: codes.sum(axis=1)).answer(part)
     assert_array_equal(sums, CODES[CHOSEN].sum(axis=1))
-    (said,) = TellSaid().answer(part)
+    (said,) = FetchRowData().answer(part)
     assert_array_equal(said.y, NUMBERS)
 
 
@@ -178,7 +180,7 @@ def test_models_that_leave_out_a_fold_share_codes_and_bench():
         OpenShard(fold, chosen, 0, Held()).answer(part)
         shard = part.shards[fold]
         assert np.shares_memory(shard.codes, part.codes)
-        assert shard.bench is part.bench
+        assert shard.scratch is part.scratch
         for codes, among in shard.stretches():
             assert_array_equal(codes, CODES[chosen[shard.rows[among]]])
 
@@ -187,7 +189,7 @@ def test_messages_are_passed_on_to_the_shard_of_a_model():
     parts, sample = [encoded(), encoded()], RowSample(0.5, 0, 0)
     for i, part in enumerate(parts):
         OpenShard(4, None, i * N, Held()).answer(part)
-    ask = AskShard(4, (Begin(sample), Count(0), HeaviestRow()))
+    ask = ForwardToShard(4, (Begin(sample), Count(0), HeaviestRow()))
     found = ask.reduce([ask.answer(part) for part in parts])
     kept = [sample.keeps(np.arange(N) + i * N) for i in (0, 1)]
     assert found[0] == sum(own.sum() for own in kept)
@@ -200,10 +202,10 @@ def test_messages_are_passed_on_to_the_shard_of_a_model():
 
 
 def test_a_new_worker_is_told_what_changed_the_rows():
-    ask = AskShard(4, (Begin(), Count(0), HeaviestRow()))
+    ask = ForwardToShard(4, (Begin(), Count(0), HeaviestRow()))
     assert ask.changes
-    assert ask.lasting() == AskShard(4, (Begin(),))
-    assert not AskShard(4, (Count(0),)).changes
+    assert ask.lasting() == ForwardToShard(4, (Begin(),))
+    assert not ForwardToShard(4, (Count(0),)).changes
     topics = {m.topic for m in (ask, OpenShard(4, None, 0, Held()), CloseShard(4))}
     assert len(topics) == 1
     assert CloseShard(4).ends
@@ -239,4 +241,4 @@ def test_what_was_not_done_yet_is_named():
     with pytest.raises(RuntimeError, match="send Encode first"):
         FetchCodes(None).answer(bare())
     with pytest.raises(RuntimeError, match="send BindLabels first"):
-        TellSaid().answer(bare())
+        FetchRowData().answer(bare())

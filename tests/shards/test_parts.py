@@ -10,7 +10,7 @@ import pytest
 
 from costboost.binning.binner import fit_binner
 from costboost.shards.part_messages import BindLabels, Encode
-from costboost.shards.parts import Part, Raw
+from costboost.shards.parts import RawRows, TablePart
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -23,11 +23,11 @@ CODES = BINNER.encode(X)
 
 class Rows:
     def read(self):
-        return Raw(X, Y)
+        return RawRows(X, Y)
 
 
 def make_part(folds=None):
-    part = Part(Rows())
+    part = TablePart(Rows())
     BindLabels(np.arange(3)).answer(part)
     Encode(BINNER, None if folds is None else (folds, 3)).answer(part)
     return part

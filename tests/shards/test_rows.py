@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from costboost.shards import rows as module
-from costboost.shards.modes import Pairs, RowCounts
+from costboost.shards.modes import GradientPairs, RowCounts
 from costboost.shards.rows import Pieces, Shard, TreeShape
 from costboost.shards.sampling import RowSample
 
@@ -88,7 +88,7 @@ def test_rows_are_divided_and_keep_their_order(pieces, sample):
 @SAMPLES
 @pytest.mark.parametrize("limit", [1, 5, 9, 10])
 def test_sums_of_both_children_come_from_the_smaller(pieces, sample, limit):
-    shard, mode = make(pieces=pieces), Pairs()
+    shard, mode = make(pieces=pieces), GradientPairs()
     shard.begin(sample)
     parent = shard.histogram(0, mode).copy()
     sizes = shard.divide(0, 1, 1, cut(limit))
@@ -101,7 +101,7 @@ def test_sums_of_both_children_come_from_the_smaller(pieces, sample, limit):
 
 
 def test_sums_of_another_tree_are_not_those_of_the_last():
-    shard, mode = make(), Pairs()
+    shard, mode = make(), GradientPairs()
     shard.begin(None)
     before = shard.histogram(0, mode).copy()
     shard.state.pairs = 2 * PAIRS

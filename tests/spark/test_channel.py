@@ -4,6 +4,8 @@ import contextlib
 import pickle
 import socket
 import struct
+import subprocess
+import sys
 import threading
 import time
 
@@ -116,3 +118,33 @@ def test_a_driver_that_cannot_be_reached_is_named():
         port = server.getsockname()[1]
     with pytest.raises(ConnectionError, match=f"127.0.0.1:{port}.*give host="):
         connect("127.0.0.1", port, TOKEN)
+
+
+LISTENS = """
+import resource, sys
+from costboost.spark.channel import Listener
+with Listener("127.0.0.1", 0, b"t" * 32) as listener:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
+    print(listener.port, flush=True)
+    for _ in range(3):
+        print(listener.wait(60.0).receive(10.0), flush=True)
+"""
+
+
+def test_silent_callers_that_use_up_file_descriptors_keep_nobody_out():
+    pytest.importorskip("resource")
+    with contextlib.ExitStack() as stack:
+        driver = subprocess.Popen(
+            [sys.executable, "-c", LISTENS], stdout=subprocess.PIPE, text=True
+        )
+        stack.enter_context(driver)
+        stack.callback(driver.kill)
+        port = int(driver.stdout.readline())
+        for k in range(3):
+            for _ in range(100):
+                silent = stack.enter_context(socket.socket())
+                silent.connect(("127.0.0.1", port))
+            task = connect("127.0.0.1", port, TOKEN)
+            stack.callback(task.close)
+            task.send(f"task {k}")
+            assert driver.stdout.readline() == f"task {k}\n"

@@ -10,10 +10,9 @@ from toy_parts import Add, Fail, Part, Rows, Square, Sum
 
 pytest.importorskip("pyspark")
 
-from costboost.clusters.errors import PartLostError
-from costboost.spark.cluster import Reach, open_cluster
-from costboost.spark.columns import Columns
-from costboost.spark.ordering import deal_rows
+from costboost.clusters.protocol import PartLostError
+from costboost.spark.classifier import Reach, open_cluster
+from costboost.spark.frame_columns import FrameColumns, deal_rows
 
 NUMBERS = np.random.default_rng(0).permutation(100)
 
@@ -24,7 +23,7 @@ def frame_of(spark, partitions=4):
 
 
 def open_numbers(frame, n_tasks, **options):
-    columns = Columns(("value",), None, row_id="place")
+    columns = FrameColumns(("value",), None, row_id="place")
     rows = deal_rows(columns.select(frame), columns, n_tasks)
     return open_cluster(rows, NumberReader(), n_tasks, Reach(deadline=60.0), Part, **options)
 
@@ -39,7 +38,7 @@ def test_parts_hold_the_rows_in_the_order_of_their_ids(spark, n_tasks):
 
 def test_rows_without_ids_are_in_the_order_of_partitions(spark):
     frame = spark.createDataFrame([(int(v),) for v in NUMBERS], "value long")
-    columns = Columns(("value",), None)
+    columns = FrameColumns(("value",), None)
     rows = deal_rows(columns.select(frame), columns, 3)
     with open_cluster(rows, NumberReader(), 3, Reach(deadline=60.0), Part) as driver:
         (found,) = driver.send([Rows()])

@@ -17,9 +17,9 @@ pytest.importorskip("pyspark")
 from pyspark import InheritableThread
 
 from costboost import CostBoostClassifier, Costs
-from costboost.clusters import handshake
+from costboost.clusters import protocol
 from costboost.clusters.driver import Driver
-from costboost.clusters.errors import ClusterError, PartLostError, VersionsDifferError
+from costboost.clusters.protocol import ClusterError, PartLostError, VersionsDifferError
 from costboost.spark import SparkCostBoostClassifier
 from same import assert_same
 from spark_parts import sleep
@@ -28,7 +28,7 @@ from spark_sessions import ENVIRONMENT
 
 PRICES = Costs(fp=8, fn="amount")
 TABLE = make_rows()
-SCRIPT = Path(__file__).parents[1] / "spark_script.py"
+SCRIPT = Path(__file__).parents[1] / "helpers" / "spark_script.py"
 PARAMETERS = {"method": "adac2", "n_estimators": 3, "random_state": 0, "costs": PRICES}
 
 
@@ -54,9 +54,9 @@ def wait_for_jobs(spark, seconds=60.0):
 
 
 def test_workers_of_another_make_are_refused_by_name(spark):
-    ours = handshake.identity() | {"numpy": "0.1"}
+    ours = protocol.identity() | {"numpy": "0.1"}
     with (
-        mock.patch.object(handshake, "identity", return_value=ours),
+        mock.patch.object(protocol, "identity", return_value=ours),
         pytest.raises(VersionsDifferError, match=r"numpy .*\(here 0.1\)"),
     ):
         make().fit(to_spark(spark, TABLE))
@@ -110,7 +110,7 @@ def test_ctrl_c_frees_the_tasks(spark):
 @pytest.mark.parametrize(
     "moments",
     [
-        [("TellFacts", 0, 0)],
+        [("FetchFacts", 0, 0)],
         [("Describe", 0, 1)],
         [("Glance", 0, 0)],
         [("Encode", 0, 1)],
@@ -168,7 +168,7 @@ def test_two_fits_at_once_do_not_meet(spark):
 
 
 def run_script(*arguments, ok=True):
-    """Run tests/spark_script.py; return what it printed last."""
+    """Run tests/helpers/spark_script.py; return what it printed last."""
     run = subprocess.run(
         [sys.executable, str(SCRIPT), *map(str, arguments)],
         capture_output=True,

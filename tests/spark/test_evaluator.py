@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from costboost import Costs
 from costboost.spark import CostEvaluator
-from costboost.spark.evaluator import _classes, _Paid
+from costboost.spark.model import _classes, _Paid
 from spark_rows import PRICES, TABLE, answers_of
 
 

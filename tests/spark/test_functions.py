@@ -7,7 +7,7 @@ pytest.importorskip("pyspark")
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from costboost.spark.functions import arrow_function
+from costboost.spark.parameters import arrow_function
 
 
 def widths(numbers, words):

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from costboost.clusters.errors import ClusterError
+from costboost.clusters.protocol import ClusterError
 from costboost.spark import job as module
 from costboost.spark.job import BarrierJob
 

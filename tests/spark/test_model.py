@@ -12,12 +12,12 @@ import pyarrow as pa
 
 from costboost import CostBoostClassifier, Costs
 from costboost.spark import SparkCostBoostClassifier, SparkCostBoostModel
-from costboost.spark.columns import Columns
-from costboost.spark.model import Answers, _refuse_taken
+from costboost.spark.frame_columns import FrameColumns
+from costboost.spark.model import PredictColumns, _refuse_taken
 from spark_rows import PRICES, TABLE, VECTOR, answers_of
 
 ALL = ("probability", "prediction", "expected_cost")
-COLUMNS = Columns(("count", "colour"), None, prices=("amount",))
+COLUMNS = FrameColumns(("count", "colour"), None, prices=("amount",))
 
 
 def fit(labels):
@@ -76,7 +76,7 @@ def test_decisions_have_the_type_of_labels_and_are_those_of_memory(classes, kind
     labels = np.array([*classes, *np.array(classes)[TABLE["label"]][2:]])
     local = fit(labels)
     prices = Costs(fp=8, fn="amount", positive=classes[1]).bind(local.classes_)
-    answers = Answers(local, COLUMNS, prices, ALL)
+    answers = PredictColumns(local, COLUMNS, prices, ALL)
     assert answers.schema == (f"probability array<double>, prediction {kind}, expected_cost double")
     found = answers(*batch())
     X, bound = TABLE[["count", "colour"]], prices.bind_table(TABLE)
@@ -88,7 +88,7 @@ def test_decisions_have_the_type_of_labels_and_are_those_of_memory(classes, kind
 
 
 def test_batches_do_not_matter_and_may_be_empty():
-    answers = Answers(fit(TABLE["label"].to_numpy()), COLUMNS, PRICES.bind([0, 1]), ALL)
+    answers = PredictColumns(fit(TABLE["label"].to_numpy()), COLUMNS, PRICES.bind([0, 1]), ALL)
     whole = answers(*batch())
     pieces = [answers(*batch(slice(a, b))) for a, b in ((0, 1), (1, 1), (1, 120), (120, None))]
     assert pieces[1].type == whole.type
@@ -100,7 +100,7 @@ def test_other_actions_are_decided_by_their_names():
     triage = Costs.from_matrix(
         [[0, 9, 2], [50, 0, 2]], classes=[0, 1], actions=["pass", "stop", "ask"]
     )
-    answers = Answers(local, COLUMNS, triage.bind([0, 1]), ("prediction",))
+    answers = PredictColumns(local, COLUMNS, triage.bind([0, 1]), ("prediction",))
     assert answers.schema == "prediction string"
     said = answers(*batch()).field("prediction").to_pylist()
     assert said == local.predict(TABLE[["count", "colour"]], costs=triage).tolist()
@@ -109,10 +109,10 @@ def test_other_actions_are_decided_by_their_names():
 
 def test_a_model_that_answers_in_frames_costs_the_same():
     local = fit(TABLE["label"].to_numpy())
-    plain = Answers(local, COLUMNS, PRICES.bind([0, 1]), ("expected_cost",))(*batch())
+    plain = PredictColumns(local, COLUMNS, PRICES.bind([0, 1]), ("expected_cost",))(*batch())
     framed = local.set_output(transform="pandas")
     assert isinstance(framed.expected_cost(TABLE[["count", "colour"]]), pd.DataFrame)
-    found = Answers(framed, COLUMNS, PRICES.bind([0, 1]), ("expected_cost",))(*batch())
+    found = PredictColumns(framed, COLUMNS, PRICES.bind([0, 1]), ("expected_cost",))(*batch())
     assert found.equals(plain)
 
 

@@ -10,8 +10,7 @@ pytest.importorskip("pyspark")
 from pyspark.sql import functions
 
 from costboost.spark import SparkCostBoostClassifier
-from costboost.spark.columns import Columns
-from costboost.spark.ordering import _kept_bounds, deal_rows
+from costboost.spark.frame_columns import FrameColumns, _kept_bounds, deal_rows
 
 
 @pytest.mark.parametrize(
@@ -46,7 +45,7 @@ def test_tasks_get_ranges_of_ids_in_their_order_and_about_as_many(spark, n_tasks
     ids = np.random.default_rng(0).permutation(90) - 40
     rows = [(int(i), int(i) + 1000) for i in ids]
     frame = spark.createDataFrame(rows, "`the id` int, value int").repartition(4, "value")
-    found = dealt(deal_rows(frame, Columns(("value",), None, row_id="the id"), n_tasks))
+    found = dealt(deal_rows(frame, FrameColumns(("value",), None, row_id="the id"), n_tasks))
     assert sorted(found) == list(range(n_tasks))
     told = [value for task in range(n_tasks) for value in found[task]]
     assert told == sorted(value for _, value in rows)
@@ -55,7 +54,7 @@ def test_tasks_get_ranges_of_ids_in_their_order_and_about_as_many(spark, n_tasks
 
 def test_fewer_rows_than_tasks_leave_some_with_none(spark):
     frame = spark.createDataFrame([(5, 50), (1, 10)], "id bigint, value int")
-    found = dealt(deal_rows(frame, Columns(("value",), None, row_id="id"), 3))
+    found = dealt(deal_rows(frame, FrameColumns(("value",), None, row_id="id"), 3))
     assert [value for task in sorted(found) for value in found[task]] == [10, 50]
 
 

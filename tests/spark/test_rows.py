@@ -9,10 +9,9 @@ pytest.importorskip("pyspark")
 
 import pyarrow as pa
 
-from costboost.spark.columns import Columns
-from costboost.spark.rows import RowReader, features_of
+from costboost.spark.frame_columns import FrameColumns, RowReader, features_of
 
-VECTORS = Columns(("v",), 2, label="y")
+VECTORS = FrameColumns(("v",), 2, label="y")
 
 
 def batch(**columns):
@@ -28,7 +27,7 @@ def vectors(*rows, kind=None):
 
 
 def test_batches_are_put_together_and_columns_are_told_apart():
-    columns = Columns(("a", "b"), None, "y", "w", ("amount", "a"), "id")
+    columns = FrameColumns(("a", "b"), None, "y", "w", ("amount", "a"), "id")
     raw = read(
         columns,
         batch(a=[1.5, None], b=["x", None], y=["no", "yes"], w=[1, 0], amount=[5, 6], id=[3, 4]),
@@ -41,12 +40,12 @@ def test_batches_are_put_together_and_columns_are_told_apart():
 
 
 def test_what_was_not_asked_for_is_none():
-    raw = read(Columns(("a",), None), batch(a=[1, 2]))
+    raw = read(FrameColumns(("a",), None), batch(a=[1, 2]))
     assert (raw.weights, raw.frame, len(raw.y)) == (None, None, 0)
 
 
 def test_rows_are_read_once():
-    source = RowReader(Columns(("a",), None, "a"), None).source([batch(a=[1])])
+    source = RowReader(FrameColumns(("a",), None, "a"), None).source([batch(a=[1])])
     assert source.read().y.tolist() == [1]
     with pytest.raises(RuntimeError, match="were let go: the task starts again"):
         source.read()
@@ -54,11 +53,11 @@ def test_rows_are_read_once():
 
 def test_an_empty_partition_has_the_columns_of_the_others():
     schema = pa.schema([("v", pa.list_(pa.float64())), ("y", pa.string()), ("w", pa.int32())])
-    reader = pickle.loads(pickle.dumps(RowReader(Columns(("v",), 2, "y", "w"), schema)))
+    reader = pickle.loads(pickle.dumps(RowReader(FrameColumns(("v",), 2, "y", "w"), schema)))
     raw = reader.source(iter([])).read()
     assert raw.X.shape == (0, 2)
     assert len(raw.y) == len(raw.weights) == 0
-    scalar = read(Columns(("y", "w"), None, "y"), schema=schema)
+    scalar = read(FrameColumns(("y", "w"), None, "y"), schema=schema)
     assert scalar.X.column_names == ["y", "w"]
     assert len(scalar.X) == 0
 
@@ -92,7 +91,7 @@ def test_vectors_of_another_length_are_refused(wrong, message):
 
 
 def test_ids_that_stand_twice_are_refused_in_one_batch_or_two():
-    columns = Columns(("a",), None, row_id="id")
+    columns = FrameColumns(("a",), None, row_id="id")
     assert len(read(columns, batch(a=[1, 2], id=[4, 5]), batch(a=[3], id=[6])).X) == 3
     for batches in (
         [batch(a=[1, 2, 3], id=[4, 7, 7])],

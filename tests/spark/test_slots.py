@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from costboost.spark import slots as module
-from costboost.spark.slots import choose_n_workers, is_connect
+from costboost.spark import job as module
+from costboost.spark.job import choose_n_workers, is_connect
 
 
 class Session:

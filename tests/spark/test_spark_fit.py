@@ -9,11 +9,10 @@ from pyspark.sql import functions
 
 from costboost import CostBoostClassifier, Costs
 from costboost.fitting.spread import PartsTable
-from costboost.shards.parts import Part
+from costboost.shards.parts import TablePart
 from costboost.spark import SparkCostBoostClassifier
-from costboost.spark.cluster import Reach, open_cluster
-from costboost.spark.columns import Columns
-from costboost.spark.rows import RowReader
+from costboost.spark.classifier import Reach, open_cluster
+from costboost.spark.frame_columns import FrameColumns, RowReader
 from same import assert_same, said
 from spark_rows import FEATURES, answers_of, killing, make_rows, to_spark
 
@@ -69,12 +68,12 @@ def test_parts_may_be_empty_of_one_row_and_of_one_class(spark):
     places = dict(zip(table["id"].tolist(), range(len(table)), strict=True))
     place = functions.create_map(*(functions.lit(v) for pair in places.items() for v in pair))
     frame = to_spark(spark, table).withColumn("place", place[functions.col("id")])
-    columns = Columns(tuple(FEATURES), None, label="label", prices=("amount",))
+    columns = FrameColumns(tuple(FEATURES), None, label="label", prices=("amount",))
     dealt = frame.repartitionById(3, task).sortWithinPartitions("place")
     rows = columns.select(dealt)
     reader = RowReader.of(rows, columns)
     parameters = {"method": "csb1", "n_estimators": 3, "costs": PRICES, "random_state": 0}
-    with open_cluster(rows, reader, 3, Reach(deadline=60.0), Part) as driver:
+    with open_cluster(rows, reader, 3, Reach(deadline=60.0), TablePart) as driver:
         spread = PartsTable(driver, FEATURES)
         assert [facts.n_rows for facts in spread._facts] == [0, 1, len(table) - 1]
         found = CostBoostClassifier(**parameters)

@@ -4,9 +4,9 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from costboost.clusters.requests import Build, Failure, Request
+from costboost.clusters.protocol import Build, Failure, Request
 from costboost.spark.channel import Listener
-from costboost.spark.task import Address
+from costboost.spark.job import Address
 from spark_tasks import Stage
 from toy_parts import Add, Fail, Numbers, Rows, Sum
 

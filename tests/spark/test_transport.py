@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 from costboost.clusters.driver import Driver
-from costboost.clusters.errors import ClusterError, PartLostError
+from costboost.clusters.protocol import ClusterError, PartLostError
 from costboost.spark import transport as module
 from costboost.spark.channel import Listener, connect
 from costboost.spark.transport import BarrierTransport
@@ -87,6 +87,18 @@ def test_what_fails_every_time_ends_the_fit(transport, monkeypatch):
     ):
         driver.send([Fail(15, OSError)])
     assert transport.starts > 1
+
+
+@pytest.mark.parametrize("partition", [0, 2, 6])
+def test_the_task_that_always_dies_is_named_not_those_let_go_with_it(transport, partition):
+    def go_on(driver):
+        for _ in range(9):
+            driver.send([Sum()])
+            hang_up(transport, partition)
+
+    said = f"Part {partition} of 7 was built again 3 times"
+    with open_driver(transport) as driver, pytest.raises(PartLostError, match=said):
+        go_on(driver)
 
 
 def test_errors_of_users_come_as_they_are(transport):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from costboost.shards.local import Shards
-from costboost.shards.modes import ClassWeights, PackedPairs, Pairs, Vectors
+from costboost.shards.modes import ClassWeights, GradientPairs, PackedPairs, Vectors
 from costboost.shards.rows import Pieces, Shard
 from costboost.shards.sampling import ColumnDraw, RowSample
 from costboost.trees import at_once
@@ -56,7 +56,7 @@ def make_state(rng, **arrays):
     vectors[:, 3] = rng.integers(1, 5, size=N)
     weights = rng.choice([0.0, 0.1, 1.0, 3.0], size=N)
     held = {"pairs": pairs, "vectors": vectors, "weights": weights, "room": None}
-    return SimpleNamespace(**held | {"handed": rng.random(N)} | arrays)
+    return SimpleNamespace(**held | {"learner_factors": rng.random(N)} | arrays)
 
 
 def make_finder(criterion, channels, **options):
@@ -98,7 +98,7 @@ LIMITS = [Limits(3), Limits(max_leaf_nodes=9), Limits(5, 12, 4), Limits(0), Limi
     [
         (ClassWeights((2.0**40, 2.0**39)), "gini", 2),
         (ClassWeights((2.0**40, 2.0**40, 2.0**41), factored=True), "entropy", 3),
-        (Pairs(), "newton", 2),
+        (GradientPairs(), "newton", 2),
         (Vectors(4), "squares", 4),
         (Vectors(4), "vector", 4),
     ],
@@ -127,14 +127,14 @@ def test_rows_counted_only_where_a_split_may_leave_too_few(heaviest, least):
         rng, codes, starts = make_rows(seed)
         shard = Shard(codes, np.arange(N, dtype=np.uint32), starts, make_state(rng))
         finder = make_finder("newton", 2, min_count=least, heaviest=heaviest, min_weight=20.0)
-        tree = grow_both(shard, Pairs(), finder, Limits(6, None, least))
+        tree = grow_both(shard, GradientPairs(), finder, Limits(6, None, least))
         assert tree.cover[tree.leaves].min() >= least or heaviest < 59.0
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "error", "newton"])
 def test_constrained_columns(criterion):
     newton = criterion == "newton"
-    mode = Pairs() if newton else ClassWeights((2.0**40, 2.0**40))
+    mode = GradientPairs() if newton else ClassWeights((2.0**40, 2.0**40))
     for seed in range(5):
         rng, codes, starts = make_rows(seed, n_segments=1 if newton else 2)
         shard = Shard(codes, np.arange(N, dtype=np.uint32), starts, make_state(rng))
@@ -152,13 +152,16 @@ def test_segments_that_lie_apart_in_the_codes():
         wide[: starts[1]], wide[starts[1] + 70 :] = codes[: starts[1]], codes[starts[1] :]
         rows, state = np.arange(N, dtype=np.uint32), make_state(rng)
         together = Shard(codes, rows, starts, state)
-        apart = Shard(wide, rows, starts[[0, -1]], state, Pieces(starts, (0, 70)))
-        for mode, criterion, channels in ((Pairs(), "newton", 2), (Vectors(4), "squares", 4)):
+        drawn_only = Shard(wide, rows, starts[[0, -1]], state, Pieces(starts, (0, 70)))
+        for mode, criterion, channels in (
+            (GradientPairs(), "newton", 2),
+            (Vectors(4), "squares", 4),
+        ):
             finder = make_finder(criterion, channels, min_count=3)
             sample = RowSample(0.7, seed, 1)
             for how in ((Limits(4, None, 3),), (Limits(4, None, 3), None, sample)):
                 tree = grow_both(together, mode, finder, *how)
-                assert_same(tree, grow_both(apart, mode, finder, *how))
+                assert_same(tree, grow_both(drawn_only, mode, finder, *how))
 
 
 def test_cover_is_of_sample_weights():
@@ -184,15 +187,15 @@ def test_large_tables_and_trees_are_asked_by_node():
     assert plan_size(3, 1 << 16, 1, (1 << 15) + 1, 20, 2, **how) is None
     assert plan_size(None, 1 << 16, 1, 500, 20, 2, **how).leaves == 500
     assert plan_size(None, 1 << 16, 1, 20_000, 20, 2, **how) is None  # so many histograms may wait
-    assert plan_size(None, 1 << 16, 1, 20_000, 20, 2, apart=True, by_class=False).slots == 1
+    assert plan_size(None, 1 << 16, 1, 20_000, 20, 2, drawn_only=True, by_class=False).slots == 1
     assert not hasattr(PackedPairs(), "summands")  # which only large tables have
 
 
 def test_the_message_may_be_sent_elsewhere():
     rng, codes, starts = make_rows(2)
     shard = Shard(codes, np.arange(N, dtype=np.uint32), starts, make_state(rng))
-    size = plan_size(3, 8, 1, N, D, 2, apart=False, by_class=False)
-    message = GrowTree(Pairs(), make_finder("newton", 2), 3, size)
+    size = plan_size(3, 8, 1, N, D, 2, drawn_only=False, by_class=False)
+    message = GrowTree(GradientPairs(), make_finder("newton", 2), 3, size)
     here = message.answer(shard)
     expected = [np.copy(part) for part in here]
     there = pickle.loads(pickle.dumps(message)).answer(shard)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from costboost.binning.binner import fit_binner
 from costboost.shards.layout import plan_layout
-from costboost.shards.modes import Pairs
+from costboost.shards.modes import GradientPairs
 from costboost.trees import walking
 from costboost.trees.forest import ForestBuilder, encode_once
 from costboost.trees.grower import Grower
@@ -288,7 +288,7 @@ def grown_case(mode_seed=0):
         for _ in range(6):
             pairs = np.stack([rng.integers(-9, 10, size=300), rng.integers(1, 5, size=300)], axis=1)
             cut.shards[0].state = SimpleNamespace(pairs=pairs)
-            tree = Grower(cut, Pairs(), finder, Limits(max_leaf_nodes=7)).grow()
+            tree = Grower(cut, GradientPairs(), finder, Limits(max_leaf_nodes=7)).grow()
             trees.append(tree)
             values.append(-tree.leaf_sums[:, :1] / tree.leaf_sums[:, 1:])
             builder.add(tree, values[-1])

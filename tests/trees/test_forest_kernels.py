@@ -27,9 +27,9 @@ def test_find_leaves_and_add_margins_by_hand(kernels):
 @pytest.mark.parametrize("abreast", [1, 2, 3, 16])
 def test_walking_down_several_trees_by_hand(kernels, abreast):
     words, subsets, roots, depths, values = toy_forest()
-    room, margins = np.full(abreast, 7), np.ones((len(TOY_CODES), 2))
+    buffers, margins = np.full(abreast, 7), np.ones((len(TOY_CODES), 2))
     trees = (TOY_CODES, words, subsets, roots, depths)
-    kernels.forest.add_margins_of_few(*trees, 0, 3, room, values, margins)
+    kernels.forest.add_margins_of_few(*trees, 0, 3, buffers, values, margins)
     expected = np.array([toy_leaves(row) for row in TOY_CODES.tolist()])
     np.testing.assert_array_equal(
         margins, ((1 + values[expected[:, 0]]) + values[5]) + values[6 + expected[:, 2]]
@@ -37,7 +37,7 @@ def test_walking_down_several_trees_by_hand(kernels, abreast):
     none, one = np.empty((0, 4), dtype=np.uint64), np.ascontiguousarray(values[:, :1])
     margins = np.zeros((len(TOY_CODES), 1))
     plain = (TOY_CODES, words, none, roots, depths)
-    kernels.forest.add_margins_of_few(*plain, 1, 3, room, one, margins)
+    kernels.forest.add_margins_of_few(*plain, 1, 3, buffers, one, margins)
     np.testing.assert_array_equal(margins, one[5] + one[6 + expected[:, 2]])
 
 

@@ -89,11 +89,11 @@ def test_drawn_columns_give_the_same_tree_by_shards_and_by_subtraction(mode):
     problem = Problem(np.random.default_rng(7), mode, 200, d=9)
     rules = naive.Rules(problem.criterion, min_samples_leaf=2, max_depth=4)
     few = Drawn(lambda node: sorted((node + k) % 9 for k in (0, 3, 5)), 3)
-    alone, leaves = problem.grow(rules, draw=few)
+    is_single_shard, leaves = problem.grow(rules, draw=few)
     subtracted, same = problem.grow(rules, draw=Drawn(few.choose, 9))
     cut, parts = problem.grow(rules, draw=few, parts=[np.arange(70), np.arange(70, 200)])
     for other in (subtracted, cut):
-        assert_same_tree(alone, other)
+        assert_same_tree(is_single_shard, other)
     assert leaves.tolist() == same.tolist() == parts.tolist()
 
 

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from costboost.trees.interactions import Interactions, make_interactions
+from costboost.trees.tree import Interactions, make_interactions
 
 GROUPS = [
     [],

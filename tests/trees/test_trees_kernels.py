@@ -11,4 +11,4 @@ def test_interpreted_kernels_are_not_compiled():
     assert all(module.cython is _interpreted for module in vars(without).values())
     assert without.grow.search_node is without.split.search_node
     assert without.split.search_pairs is without.pair.search_pairs
-    assert without.pair.Search is without.score.Search is without.search.Search
+    assert without.pair.SplitSearch is without.score.SplitSearch is without.search.SplitSearch

@@ -1,37 +1,127 @@
 """Binning: a table becomes one byte per cell; `codes` draws what the bytes mean.
 
-`fit_binner` reads a table (`reading`, `columns`), puts its weights on a grid (`weighing`) and cuts
+`fit_binner` reads a table (`table_reading`), puts its weights on a grid (`feature_tables`) and cuts
 its columns (`cutting`); the `Binner` that results encodes tables with those columns (`encoding`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.binning.categories import Key
-from costboost.binning.checking import check_binner
-from costboost.binning.codes import MISSING, Codes
-from costboost.binning.cutting import cut_table
-from costboost.binning.encoding import (
-    Encoder,
-    check_kinds,
-    encode_table,
-    make_encoder,
-    make_target,
+from costboost.binning.codes import MISSING, Key
+from costboost.binning.cutting import ColumnBins, LeftOut, cut_table
+from costboost.binning.encoding import Encoder, check_kinds, encode_table, make_encoder, make_target
+from costboost.binning.feature_tables import FeatureTable, weigh_rows
+from costboost.binning.table_reading import (
+    categorical_mask,
+    check_features,
+    check_not_empty,
+    read_table,
 )
-from costboost.binning.reading import categorical_mask, check_features, check_not_empty, read_table
-from costboost.binning.weighing import weigh_rows
+from costboost.inputs.checks import warn_once_a_fit
+from costboost.typing import Codes, Floats, Int64
 
-__all__ = ["MISSING", "Binner", "check_max_bins", "fit_binner", "restore_fields"]
+__all__ = [
+    "check_binner",
+    "MISSING",
+    "Binner",
+    "check_max_bins",
+    "fit_binner",
+    "make_binner",
+    "restore_fields",
+]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+
+# Validation: encoding indexes edges and categories without checks.
+
+_MOST = 255  # codes of values; the last byte is the missing value
+
+
+def check_binner(
+    max_bins: Any, edges: Any, categories: Any, has_missing: Any, feature_names: Any = None
+) -> None:
+    """Raise unless the parts of a binner fit each other.
+
+    Parameters
+    ----------
+    max_bins, edges, categories, has_missing, feature_names
+        As the attributes of `binner.Binner`.
+
+    Raises
+    ------
+    ValueError
+        If edges do not rise, a column has too many codes, or lengths differ.
+
+    Examples
+    --------
+    >>> check_binner(255, [np.array([2.0, 1.0])], [None], np.array([False]))
+    Traceback (most recent call last):
+    ...
+    ValueError: This is no binner: the edges of column 0 do not rise.
+    """
+    if isinstance(max_bins, bool) or not isinstance(max_bins, int | np.integer):
+        raise _no_binner(f"max_bins is {max_bins!r}")
+    if not 2 <= max_bins <= _MOST:
+        raise _no_binner(f"max_bins is {max_bins}, not between 2 and {_MOST}")
+    columns = {"edges": edges, "categories": categories}
+    for name, part in columns.items():
+        if not isinstance(part, Sequence) or isinstance(part, str) or not len(part):
+            raise _no_binner(f"{name} must hold one entry for each column")
+    if len(edges) != len(categories):
+        raise _no_binner(f"{len(edges)} columns of edges, {len(categories)} of categories")
+    _check_flags(has_missing, feature_names, len(edges))
+    for j, (cuts, kept) in enumerate(zip(edges, categories, strict=True)):
+        _check_edges(j, cuts, int(max_bins))
+        if kept is not None:
+            _check_categories(j, cuts, kept, int(max_bins))
+
+
+def _no_binner(why: str) -> ValueError:
+    return ValueError(f"This is no binner: {why}.")
+
+
+def _check_flags(has_missing: Any, feature_names: Any, n_features: int) -> None:
+    flags = np.asarray(has_missing)
+    if flags.dtype != np.bool_ or flags.shape != (n_features,):
+        raise _no_binner(f"has_missing must be {n_features} booleans")
+    if feature_names is None:
+        return
+    named = isinstance(feature_names, Sequence) and all(isinstance(n, str) for n in feature_names)
+    if not named or isinstance(feature_names, str) or len(feature_names) != n_features:
+        raise _no_binner(f"feature_names must be {n_features} strings, or None")
+
+
+def _check_edges(j: int, cuts: Any, max_bins: int) -> None:
+    if not isinstance(cuts, np.ndarray) or cuts.dtype.kind != "f" or cuts.ndim != 1:
+        raise _no_binner(f"the edges of column {j} are no array of floats")
+    if len(cuts) >= max_bins:
+        raise _no_binner(f"column {j} has {len(cuts)} edges, but max_bins is {max_bins}")
+    if len(cuts) and not (cuts[0] == cuts[0] and np.all(cuts[1:] > cuts[:-1])):
+        raise _no_binner(f"the edges of column {j} do not rise")
+
+
+def _check_categories(j: int, cuts: Any, kept: Any, max_bins: int) -> None:
+    """Categories are numbers and then strings, each in their order: codes are their places."""
+    if not isinstance(kept, tuple) or not all(isinstance(key, str | float) for key in kept):
+        raise _no_binner(f"the categories of column {j} are no tuple of strings and floats")
+    if len(cuts) or len(kept) > max_bins:
+        raise _no_binner(
+            f"column {j} has {len(kept)} categories and {len(cuts)} edges, but max_bins is "
+            f"{max_bins}"
+        )
+    ranks = [(isinstance(key, str), key) for key in kept]
+    if any(key != key for key in kept) or not all(a < b for a, b in pairwise(ranks)):
+        raise _no_binner(f"the categories of column {j} are not in their order")
+
+
+_MOST_BINS = 255
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,7 +208,7 @@ class Binner:
         return _frozen([kept is not None for kept in self.categories], np.bool_)
 
     @cached_property
-    def n_bins(self) -> Integers:
+    def n_bins(self) -> Int64:
         """The number of codes of values, per column."""
         counts = [
             len(cuts) + 1 if kept is None else len(kept)
@@ -135,7 +225,7 @@ class Binner:
         columns: Iterable[int] | None = None,
         n_threads: int = 1,
     ) -> Codes:
-        """Give every cell its code.
+        """Return the code of every cell, uint8 (n_rows, n_columns).
 
         Parameters
         ----------
@@ -190,12 +280,12 @@ def fit_binner(
     share of the weight that is left (divided by the number of bins that are left) is reached;
     a value that weighs a fair share alone gets a bin alone. All rows are used, and weight k
     equals k copies of a row: not only in effect, but in every edge. Infinities are ordinary
-    values; NaN and nulls are missing. Integers beyond 2 ** 53 are rounded to float64.
+    values; NaN and nulls are missing. Int64 beyond 2 ** 53 are rounded to float64.
 
     A categorical column keeps at most `max_bins` categories: the heaviest, ties in favour of
     those that sort first. All others share the missing code, with categories that were not
-    seen in training and with missing values. Nothing depends on the order of the rows or of a
-    DataFrame's list of categories.
+    seen in training and with missing values; a warning names the column and some of them. Nothing
+    depends on the order of the rows or of a DataFrame's list of categories.
 
     Parameters
     ----------
@@ -233,6 +323,27 @@ def fit_binner(
     weights = weigh_rows(sample_weight, table.n_rows)
     is_categorical = categorical_mask(categorical_features, table)
     bins = cut_table(table, weights, is_categorical, max_bins, n_threads)
+    return make_binner(table, bins, max_bins, weighted=sample_weight is not None)
+
+
+def make_binner(
+    table: FeatureTable, bins: Sequence[ColumnBins], max_bins: int, *, weighted: bool
+) -> Binner:
+    """Make the binner of the bins of all columns; warns of categories that get no code.
+
+    Parameters
+    ----------
+    table : FeatureTable
+        Its rows are not read.
+    bins : sequence of ColumnBins, one per column
+    max_bins : int
+    weighted : bool
+        Whether rows have weights, so that a share of them is one of weight.
+    """
+    for j, part in enumerate(bins):
+        if part.left_out is not None:
+            column, kept = table.describe(j), len(part.categories or ())
+            _warn_left_out(column, kept, part.left_out, "weight" if weighted else "rows")
     return Binner(
         max_bins=max_bins,
         edges=tuple(part.edges for part in bins),
@@ -242,10 +353,26 @@ def fit_binner(
     )
 
 
+def _warn_left_out(column: str, n_kept: int, left: LeftOut, of: str) -> None:
+    """Warn once a fit: models of folds or resamples lose about the same."""
+    named = ", ".join(map(repr, left.first)) + ", ..." * (left.n_keys > len(left.first))
+    wider = f"raise max_bins (at most {_MOST_BINS}), " if n_kept < _MOST_BINS else ""
+    warn_once_a_fit(
+        column,
+        f"{column} has {n_kept + left.n_keys:,} categories, more than max_bins={n_kept} can tell "
+        f"apart: the {left.n_keys:,} with the least weight ({named}), {100 * left.share:.2g} % of "
+        f"the {of}, share the code of missing values. To tell them apart, {wider}group categories "
+        "before fitting, or give numbers in their place: their frequency, or a mean of the target "
+        "over other rows (sklearn.preprocessing.TargetEncoder).",
+    )
+
+
 def check_max_bins(max_bins: Any) -> int:
     """Return the most bins a column may have, if a byte can tell them apart."""
-    if not (isinstance(max_bins, int | np.integer) and 2 <= max_bins <= 255):
-        raise ValueError(f"max_bins must be an integer between 2 and 255, got {max_bins!r}.")
+    if not (isinstance(max_bins, int | np.integer) and 2 <= max_bins <= _MOST_BINS):
+        raise ValueError(
+            f"max_bins must be an integer between 2 and {_MOST_BINS}, got {max_bins!r}."
+        )
     return int(max_bins)
 
 

@@ -1,4 +1,4 @@
-"""What the rows of each category weigh, in all parts of a table; see `questions`."""
+"""What the rows of each category weigh, in all parts of a table; see `binning_messages`."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from costboost.binning.categories import Key
-from costboost.binning.columns import Table
-from costboost.binning.cutting import distinct_values, key_totals
-from costboost.binning.questions import PartRows, sort_columns, weights_of
-from costboost.binning.reading import read_table
-from costboost.binning.weighing import Grid
-from costboost.runtime.messages import Message
+import numpy as np
 
-__all__ = ["CountKeys", "KeyTotals"]
+from costboost.binning.binning_messages import PartRows, weights_of
+from costboost.binning.codes import Key
+from costboost.binning.cutting import key_totals, number_totals
+from costboost.binning.feature_tables import FeatureTable, Grid
+from costboost.binning.table_reading import read_table
+from costboost.runtime.messages import Message
+from costboost.typing import Floats, Int64
+
+__all__ = ["CountKeys", "KeyTotals", "Known", "Walk", "walk"]
 
 _MANY = 1 << 20
 
 
 class KeyTotals(NamedTuple):
-    """What the rows of categories weigh.
+    """Total weight of the rows of each category.
 
     Attributes
     ----------
@@ -40,7 +42,7 @@ class KeyTotals(NamedTuple):
 
 @dataclass(frozen=True)
 class CountKeys(Message):
-    """Ask for the weights of a column's categories: of all, or of one of several slices.
+    """Weights of a column's categories: of all, or of one of several slices.
 
     A part that has more than `many` answers how many there are, unless it was asked for a slice.
     """
@@ -84,10 +86,117 @@ def _slice(key: Key, n_slices: int) -> int:
 
 
 def _key_totals(
-    part: PartRows, table: Table, j: int, grid: Grid | None
+    part: PartRows, table: FeatureTable, j: int, grid: Grid | None
 ) -> tuple[dict[Key, int], int]:
+    weights = weights_of(part, table.n_rows, grid)
     if table.has_keys(j):
-        return key_totals(table, weights_of(part, table.n_rows, grid), j)
-    (column,) = sort_columns(part, [j], grid)
-    values, weights = distinct_values(column.values, column.sums)
-    return dict(zip(values.tolist(), weights.tolist(), strict=True)), int(column.missing)
+        return key_totals(table, weights, j)
+    ((values, units),) = table.samples([j], weights)
+    return number_totals(values, units)
+
+
+# Cuts of a column of which only some values are known.
+
+
+class Known(NamedTuple):
+    """Values of a column, increasing, the smallest and the largest of all among them.
+
+    Attributes
+    ----------
+    values : float64 array of shape (m,)
+    below : int64 array of shape (m,)
+        The weight of the rows below each value.
+    upto : int64 array of shape (m,)
+        The weight of the rows below it or equal to it.
+    """
+
+    values: Floats
+    below: Int64
+    upto: Int64
+
+    def gaps(self, wanted: list[int]) -> tuple[Floats, Floats]:
+        """Return the values on both sides of gaps; gap i is that after value i."""
+        places = np.array(wanted, dtype=np.int64)
+        return self.values[places], self.values[places + 1]
+
+    def filled(self, values: Floats, weights: Int64) -> Known:
+        """Add all values of some gaps."""
+        gaps = np.searchsorted(self.values, values) - 1
+        sums = np.cumsum(weights)
+        before = sums - weights
+        first = np.searchsorted(gaps, gaps)  # the first new value in the same gap
+        upto = self.upto[gaps] + sums - before[first]
+        merged = np.concatenate([self.values, values])
+        order = np.argsort(merged, kind="stable")
+        return Known(
+            merged[order],
+            np.concatenate([self.below, upto - weights])[order],
+            np.concatenate([self.upto, upto])[order],
+        )
+
+
+class Walk(NamedTuple):
+    """Cuts, each between two neighbouring values; none of it counts unless nothing is wanted.
+
+    Attributes
+    ----------
+    lower, upper : float64 arrays
+    wanted : list of int
+        The gaps that must be known first, increasing.
+    """
+
+    lower: Floats
+    upper: Floats
+    wanted: list[int]
+
+
+def walk(known: Known, max_bins: int) -> Walk:
+    """Cut a column of more than `max_bins` values as `kernels.cut_sorted` does.
+
+    Examples
+    --------
+    >>> few = Known(np.array([1.0, 2.0, 3.0]), np.array([0, 1, 2]), np.array([1, 2, 3]))
+    >>> walk(few, 2).lower.tolist()
+    [2.0]
+    >>> walk(Known(np.array([1.0, 3.0]), np.array([0, 5]), np.array([1, 6])), 2).wanted
+    [0]
+    """
+    cuts: list[int] = []
+    wanted: set[int] = set()
+    total, start = int(known.upto[-1]), 0
+    for bins_left in range(max_bins, 1, -1):
+        if start >= total:
+            break
+        share = -((start - total) // bins_left)  # rounded up
+        i = int(np.searchsorted(known.upto, start + share))
+        first, stop = int(known.below[i]), int(known.upto[i])
+        if start + share <= first:  # the share ends in the gap before value i
+            wanted |= _around(known, i - 1)
+            start = _guess(known, i - 1, start + share)
+            continue
+        own_bin = stop - first >= share and first > start
+        cut = i - 1 if own_bin else i
+        start = first if own_bin else stop
+        if start < total:
+            cuts.append(cut)
+            if known.upto[cut] < known.below[cut + 1]:
+                wanted.add(cut)
+    places = np.array(cuts, dtype=np.int64)
+    return Walk(known.values[places], known.values[places + 1], sorted(wanted))
+
+
+def _runs(known: Known, i: int) -> int:
+    """Return the weights of the two values around gap i."""
+    return int((known.upto - known.below)[i : i + 2].sum())
+
+
+def _guess(known: Known, i: int, reached: int) -> int:
+    """Guess where the run of equal values ends in which a share does: half a run further on."""
+    return min(reached + _runs(known, i) // 4, int(known.below[i + 1]))
+
+
+def _around(known: Known, i: int) -> set[int]:
+    """Return gap i, and where values repeat, so that guesses drift, those beside it too."""
+    width = 1 if _runs(known, i) > 2 else 0
+    near = range(max(i - width, 0), min(i + width + 1, len(known.values) - 1))
+    return {g for g in near if known.upto[g] < known.below[g + 1]}

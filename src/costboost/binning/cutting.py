@@ -1,4 +1,4 @@
-"""Cutting: what is learnt of each column, its edges or its categories.
+"""Cutting: the bin edges or the categories of each column.
 
 Columns are sorted a few at a time, by as many threads as fit into 32 bytes a row. Weights are
 integers (see `weighing`), so every share of weight is exact, and weight k equals k copies of a row.
@@ -6,6 +6,7 @@ integers (see `weighing`), so every share of weight is exact, and weight k equal
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,40 +14,61 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning import _binning_kernels as kernels
-from costboost.binning.categories import Key
-from costboost.binning.columns import Table
-from costboost.binning.weighing import RowWeights
-from costboost.runtime.threads import run, worthwhile
+from costboost.binning.codes import Key
+from costboost.binning.feature_tables import FeatureTable, RowWeights
+from costboost.runtime.machine import run, worthwhile
+from costboost.typing import Floats, Int64
 
 __all__ = [
     "ColumnBins",
+    "LeftOut",
     "cut_ordered",
     "cut_table",
     "distinct_values",
     "halfway",
     "heaviest",
+    "keep_categories",
     "key_totals",
+    "number_totals",
     "sorted_with_sums",
 ]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _KEY_ROWS = 262_144
 _LOW_BITS = np.int32(0x7FFFFFFF)
 _NO_INTEGERS = np.empty(0, dtype=np.int64)
+_NAMED = 3  # categories left out that are named
+
+
+class LeftOut(NamedTuple):
+    """The categories of a column for which there are no codes.
+
+    Attributes
+    ----------
+    n_keys : int
+        How many they are.
+    first : tuple
+        The heaviest of them, at most three.
+    share : float
+        What their rows weigh, of the weight of all rows.
+    """
+
+    n_keys: int
+    first: tuple[Key, ...]
+    share: float
 
 
 class ColumnBins(NamedTuple):
-    """What is learnt of one column: see `binning.Binner`."""
+    """The bins of one column: edges or categories; see `binner.Binner`."""
 
     edges: Floats
     categories: tuple[Key, ...] | None
     has_missing: bool
+    left_out: LeftOut | None = None
 
 
 def cut_table(
-    table: Table,
+    table: FeatureTable,
     weights: RowWeights,
     is_categorical: NDArray[np.bool_],
     max_bins: int,
@@ -58,7 +80,9 @@ def cut_table(
     return [bins for group in run(cut, groups, workers) for bins in group]
 
 
-def _column_groups(table: Table, weights: RowWeights, n_threads: int) -> tuple[int, list[range]]:
+def _column_groups(
+    table: FeatureTable, weights: RowWeights, n_threads: int
+) -> tuple[int, list[range]]:
     """How many threads may work at once on how many columns each, within 32 bytes a row + 64 MB."""
     # Sorting needs a copy; sorting with weights also the pairs, the sorted copy, the sums.
     per_row = table.itemsize() if weights.kept is None else 24
@@ -71,7 +95,7 @@ def _column_groups(table: Table, weights: RowWeights, n_threads: int) -> tuple[i
 
 
 def _cut_group(
-    table: Table,
+    table: FeatureTable,
     weights: RowWeights,
     is_categorical: NDArray[np.bool_],
     max_bins: int,
@@ -87,19 +111,19 @@ def _cut_group(
     return [bins[j] for j in columns]
 
 
-def _cut_numbers(values: NDArray[Any], units: Integers | None, max_bins: int) -> ColumnBins:
+def _cut_numbers(values: NDArray[Any], units: Int64 | None, max_bins: int) -> ColumnBins:
     ordered, sums = sorted_with_sums(values, units)
     return ColumnBins(cut_ordered(ordered, sums, max_bins), None, len(ordered) < len(values))
 
 
-def cut_ordered(ordered: NDArray[Any], sums: Integers, max_bins: int) -> Floats:
+def cut_ordered(ordered: NDArray[Any], sums: Int64, max_bins: int) -> Floats:
     """Return the edges of sorted values and the sums of their weights, as `sorted_with_sums`."""
     lower, upper = np.empty(max_bins - 1), np.empty(max_bins - 1)
     n_cuts = kernels.cut_sorted(ordered, sums, max_bins, lower, upper)
     return halfway(lower[:n_cuts], upper[:n_cuts])
 
 
-def sorted_with_sums(values: NDArray[Any], units: Integers | None) -> tuple[NDArray[Any], Integers]:
+def sorted_with_sums(values: NDArray[Any], units: Int64 | None) -> tuple[NDArray[Any], Int64]:
     """Sort the values but NaN, and sum up their weights (an empty array if all weigh 1)."""
     if units is None:
         values.sort()
@@ -111,7 +135,7 @@ def sorted_with_sums(values: NDArray[Any], units: Integers | None) -> tuple[NDAr
     return values[:n], sums
 
 
-def _sorted_pairs(values: NDArray[Any], units: Integers) -> tuple[NDArray[Any], Integers]:
+def _sorted_pairs(values: NDArray[Any], units: Int64) -> tuple[NDArray[Any], Int64]:
     """Sort values with their weights, in no particular order among equal values."""
     if values.dtype == np.float32 and int(units.max(initial=0)) < 1 << 32:
         return _sorted_words(values, units)
@@ -119,9 +143,7 @@ def _sorted_pairs(values: NDArray[Any], units: Integers) -> tuple[NDArray[Any], 
     return values[order], units[order]
 
 
-def _sorted_words(
-    values: NDArray[np.float32], units: Integers
-) -> tuple[NDArray[np.float32], Integers]:
+def _sorted_words(values: NDArray[np.float32], units: Int64) -> tuple[NDArray[np.float32], Int64]:
     """Sort pairs as one integer each, `key << 32 | unit`: twice as fast as by argsort."""
     keys = _flipped(values.view(np.int32))
     keys[np.isnan(values)] = _LOW_BITS  # whatever their sign, last; they are NaN when flipped back
@@ -153,15 +175,21 @@ def halfway(lower: Floats, upper: Floats) -> Floats:
     return np.where(good, middle, lower) + 0.0  # -0.0 becomes 0.0
 
 
-def _keep_numbers(values: NDArray[Any], units: Integers | None, max_bins: int) -> ColumnBins:
+def _keep_numbers(values: NDArray[Any], units: Int64 | None, max_bins: int) -> ColumnBins:
     """Keep the heaviest of numbers that are categories."""
-    ordered, sums = sorted_with_sums(values, units)
-    distinct, totals = distinct_values(ordered, sums)
-    kept = heaviest(dict(zip(distinct.tolist(), totals.tolist(), strict=True)), max_bins)
-    return ColumnBins(np.empty(0), kept, len(ordered) < len(values) or len(kept) < len(distinct))
+    totals, missing = number_totals(values, units)
+    return keep_categories([totals], missing, max_bins)
 
 
-def distinct_values(ordered: NDArray[Any], sums: Integers) -> tuple[Floats, Integers]:
+def number_totals(values: NDArray[Any], units: Int64 | None) -> tuple[dict[Key, int], int]:
+    """Return (sorted distinct values, weight of each, weight of NaN)."""
+    weight = len(values) if units is None else int(units.sum())
+    distinct, totals = distinct_values(*sorted_with_sums(values, units))
+    missing = weight - int(totals.sum())
+    return dict(zip(distinct.tolist(), totals.tolist(), strict=True)), missing
+
+
+def distinct_values(ordered: NDArray[Any], sums: Int64) -> tuple[Floats, Int64]:
     """Return each of the sorted values once, never -0.0, and what its rows weigh."""
     starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
     ends = np.append(starts[1:], len(ordered))
@@ -169,14 +197,44 @@ def distinct_values(ordered: NDArray[Any], sums: Integers) -> tuple[Floats, Inte
     return ordered[starts].astype(np.float64) + 0.0, totals
 
 
-def _keep_keys(table: Table, weights: RowWeights, max_bins: int, j: int) -> ColumnBins:
+def _keep_keys(table: FeatureTable, weights: RowWeights, max_bins: int, j: int) -> ColumnBins:
     totals, missing = key_totals(table, weights, j)
-    kept = heaviest(totals, max_bins)
-    return ColumnBins(np.empty(0), kept, missing > 0 or len(kept) < len(totals))
+    return keep_categories([totals], missing, max_bins)
 
 
-def key_totals(table: Table, weights: RowWeights, j: int) -> tuple[dict[Key, int], int]:
-    """Return what the rows of each category weigh, where anything, and of those without one."""
+def keep_categories(slices: Iterable[dict[Key, int]], missing: int, max_bins: int) -> ColumnBins:
+    """Return the bins of the heaviest categories of a column, with the dropped ones as `LeftOut`.
+
+    Parameters
+    ----------
+    slices : iterable of dict
+        What the rows of each category weigh; every category is in one of them.
+    missing : int
+        The weight of the rows without a category.
+    max_bins : int
+    """
+    best: dict[Key, int] = {}
+    n_keys = weight = 0
+    for totals in slices:
+        n_keys += len(totals)
+        weight += sum(totals.values())
+        best |= totals
+        best = {key: best[key] for key in heaviest(best, max_bins + _NAMED)}
+    kept = heaviest(best, max_bins)
+    if len(kept) == n_keys:
+        return ColumnBins(np.empty(0), kept, missing > 0)
+    left = weight - sum(best[key] for key in kept)
+    names = sorted(best.keys() - set(kept), key=lambda key: (-best[key], _key_order(key)))
+    return ColumnBins(
+        np.empty(0),
+        kept,
+        True,
+        LeftOut(n_keys - len(kept), tuple(names), left / (weight + missing)),
+    )
+
+
+def key_totals(table: FeatureTable, weights: RowWeights, j: int) -> tuple[dict[Key, int], int]:
+    """Return the weight of each category that has any, and the weight of missing values."""
     totals: dict[Key, int] = {}
     missing = 0
     for start in range(0, table.n_rows, _KEY_ROWS):

@@ -14,15 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning import _binning_kernels as kernels
-from costboost.binning.categories import Key
-from costboost.binning.codes import MISSING, Codes
-from costboost.binning.columns import DenseTable, SparseTable, Table
-from costboost.runtime.threads import run, worthwhile
+from costboost.binning.codes import MISSING, Key
+from costboost.binning.feature_tables import DenseTable, FeatureTable, SparseTable
+from costboost.runtime.machine import run, worthwhile
+from costboost.typing import Codes, Floats, Int64
 
 __all__ = ["Encoder", "Target", "encode_table", "make_encoder", "make_target"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _BLOCK_ROWS = 32_768
 _BLOCK_CELLS = 1 << 20  # of numbers that must be converted: 8 MB a thread at most
@@ -30,18 +28,18 @@ _CELLS_PER_EDGE = 4
 _NO_INTEGERS = np.empty(0, dtype=np.int64)
 
 
-class Search(NamedTuple):
+class EdgeTables(NamedTuple):
     """The edges of all columns, flat, as `kernels.encode_block` searches them."""
 
     edges: Floats
-    edge_offsets: Integers
+    edge_offsets: Int64
     guide: Codes
-    guide_offsets: Integers
+    guide_offsets: Int64
     origins: Floats
     scales: Floats
-    widths: Integers
+    widths: Int64
 
-    def starting_at(self, j: int) -> Search:
+    def starting_at(self, j: int) -> EdgeTables:
         """Return the same edges, with feature j as the first."""
         return self._replace(
             edge_offsets=self.edge_offsets[j:],
@@ -57,7 +55,7 @@ class Encoder(NamedTuple):
 
     Attributes
     ----------
-    search : Search
+    search : EdgeTables
         The edges; numeric columns.
     places : tuple of dict
         The code of each category; categorical columns.
@@ -66,14 +64,14 @@ class Encoder(NamedTuple):
     is_categorical : bool array of shape (n_features,)
     """
 
-    search: Search
+    search: EdgeTables
     places: tuple[dict[Key, int], ...]
     numbers: tuple[Floats, ...]
     is_categorical: NDArray[np.bool_]
 
 
 class Target(NamedTuple):
-    """Where codes go.
+    """The array that codes are written to, and which of its rows and columns.
 
     Attributes
     ----------
@@ -84,11 +82,11 @@ class Target(NamedTuple):
     out : uint8 array of shape (n_rows, n_features)
     """
 
-    features: Integers
-    places: Integers
+    features: Int64
+    places: Int64
     out: Codes
 
-    def rows(self, start: int, stop: int) -> Integers | slice:
+    def rows(self, start: int, stop: int) -> Int64 | slice:
         """Return the rows of `out` that rows start to stop go to."""
         return self.places[start:stop] if len(self.places) else slice(start, stop)
 
@@ -105,10 +103,10 @@ def make_encoder(edges: Sequence[Floats], categories: Sequence[tuple[Key, ...] |
     )
 
 
-def _search_tables(all_edges: Sequence[Floats]) -> Search:
+def _search_tables(all_edges: Sequence[Floats]) -> EdgeTables:
     parts = [_search_table(edges) for edges in all_edges]
     padded, guides, origins, scales, widths = zip(*parts, strict=True)
-    return Search(
+    return EdgeTables(
         np.concatenate(padded),
         _offsets(padded),
         np.concatenate(guides),
@@ -135,7 +133,7 @@ def _search_table(edges: Floats) -> tuple[Floats, Codes, float, float, int]:
     return padded, (np.cumsum(counts) - counts).astype(np.uint8), origin, scale, width
 
 
-def _offsets(parts: Sequence[NDArray[Any]]) -> Integers:
+def _offsets(parts: Sequence[NDArray[Any]]) -> Int64:
     return np.cumsum([0, *map(len, parts)], dtype=np.int64)
 
 
@@ -155,7 +153,7 @@ def make_target(
     return Target(features, _checked_positions(positions, n_rows, len(out)), out)
 
 
-def _checked_features(columns: Iterable[int] | None, n_features: int) -> Integers:
+def _checked_features(columns: Iterable[int] | None, n_features: int) -> Int64:
     if columns is None:
         return np.arange(n_features, dtype=np.int64)
     features = np.array(columns if isinstance(columns, np.ndarray) else list(columns), np.int64)
@@ -178,7 +176,7 @@ def _check_out(out: Any, n_rows: int, n_features: int) -> None:
         )
 
 
-def _checked_positions(positions: Any, n_rows: int, n_out: int) -> Integers:
+def _checked_positions(positions: Any, n_rows: int, n_out: int) -> Int64:
     if positions is None:
         return _NO_INTEGERS
     places = np.ascontiguousarray(positions)
@@ -194,7 +192,7 @@ def _checked_positions(positions: Any, n_rows: int, n_out: int) -> Integers:
     return places.astype(np.int64, copy=False)
 
 
-def encode_table(encoder: Encoder, table: Table, target: Target, n_threads: int) -> None:
+def encode_table(encoder: Encoder, table: FeatureTable, target: Target, n_threads: int) -> None:
     """Write the codes of a table to the target; they do not depend on `n_threads`."""
     if not worthwhile(table.n_rows * len(target.features)):
         n_threads = 1
@@ -204,7 +202,7 @@ def encode_table(encoder: Encoder, table: Table, target: Target, n_threads: int)
         _encode_rows(encoder, table, target, n_threads)
 
 
-def check_kinds(encoder: Encoder, table: Table, features: Integers) -> None:
+def check_kinds(encoder: Encoder, table: FeatureTable, features: Int64) -> None:
     """Refuse columns that are not to be encoded, but hold another kind than in training.
 
     A table that is wrong where no tree looks is wrong all the same. Arrays of numbers hold numbers;
@@ -223,7 +221,7 @@ def check_kinds(encoder: Encoder, table: Table, features: Integers) -> None:
             _codes_of_categories(encoder, table, j, table.numbers(j, 0, stop))
 
 
-def _encode_rows(encoder: Encoder, table: Table, target: Target, n_threads: int) -> None:
+def _encode_rows(encoder: Encoder, table: FeatureTable, target: Target, n_threads: int) -> None:
     step = _BLOCK_ROWS
     if isinstance(table, DenseTable) and table.array.dtype != table.dtype:
         step = max(512, min(step, _BLOCK_CELLS // table.n_columns))
@@ -231,7 +229,9 @@ def _encode_rows(encoder: Encoder, table: Table, target: Target, n_threads: int)
     run(partial(_encode_block, encoder, table, target), blocks, n_threads)
 
 
-def _encode_block(encoder: Encoder, table: Table, target: Target, block: tuple[int, int]) -> None:
+def _encode_block(
+    encoder: Encoder, table: FeatureTable, target: Target, block: tuple[int, int]
+) -> None:
     start, stop = block
     is_categorical = encoder.is_categorical[target.features]
     for j in target.features[is_categorical].tolist():
@@ -255,7 +255,7 @@ def _encode_block(encoder: Encoder, table: Table, target: Target, block: tuple[i
 
 
 def _encode_numbers(
-    search: Search, values: NDArray[Any], columns: Integers, target: Target, start: int
+    search: EdgeTables, values: NDArray[Any], columns: Int64, target: Target, start: int
 ) -> None:
     values = values if values.flags.aligned else values.copy()
     kernels.encode_block(
@@ -263,7 +263,7 @@ def _encode_numbers(
     )
 
 
-def _codes_of_numbers(encoder: Encoder, table: Table, j: int, values: NDArray[Any]) -> Codes:
+def _codes_of_numbers(encoder: Encoder, table: FeatureTable, j: int, values: NDArray[Any]) -> Codes:
     if encoder.is_categorical[j]:
         return _codes_of_categories(encoder, table, j, values)
     codes = np.empty((len(values), 1), dtype=np.uint8)
@@ -273,7 +273,9 @@ def _codes_of_numbers(encoder: Encoder, table: Table, j: int, values: NDArray[An
     return codes[:, 0]
 
 
-def _codes_of_categories(encoder: Encoder, table: Table, j: int, values: NDArray[Any]) -> Codes:
+def _codes_of_categories(
+    encoder: Encoder, table: FeatureTable, j: int, values: NDArray[Any]
+) -> Codes:
     """Codes of numbers that are categories."""
     kept = encoder.numbers[j]
     if len(kept) == 0:
@@ -285,7 +287,7 @@ def _codes_of_categories(encoder: Encoder, table: Table, j: int, values: NDArray
 
 
 def _codes_of_keys(
-    encoder: Encoder, table: Table, j: int, codes: Integers, keys: list[Key]
+    encoder: Encoder, table: FeatureTable, j: int, codes: Int64, keys: list[Key]
 ) -> Codes:
     places = encoder.places[j]
     kinds = {isinstance(key, str) for key in places}
@@ -300,7 +302,7 @@ def _codes_of_keys(
 
 
 def _encode_sparse(encoder: Encoder, table: SparseTable, target: Target, n_threads: int) -> None:
-    def encode(group: Integers) -> None:
+    def encode(group: Int64) -> None:
         for j in group.tolist():
             rows, values = table.stored(j)
             codes = _codes_of_numbers(encoder, table, j, np.append(values, values.dtype.type(0)))

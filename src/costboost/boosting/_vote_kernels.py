@@ -1,6 +1,6 @@
 """The compiled loops over margins: votes, and what the decisions by them cost.
 
-For `paying`, and for the messages of AdaBoost and gradient boosting that it is paid by.
+For `train_cost`, and for the messages of AdaBoost and gradient boosting that it is paid by.
 
     vote_binary, vote_at_prices, vote_classes     move margins, decide by them, count or pay
     count_binary, price_binary, count_classes     decide by margins as they are, count or pay
@@ -145,6 +145,7 @@ def vote_binary(
                 positive = margin > limits[i * step] * total
                 if weighted:
                     unit = cython.cast(cython.longlong, weights[i] * scale + 0.5)
+                # Counts of weights on the grid: integers, the same in any order.
                 all_of += unit
                 ones += unit * positive
             confusion[k, 1] += ones
@@ -197,10 +198,14 @@ def vote_at_prices(
                 new += old
                 margins[i, 0] = new
                 turned[found] = i - begin
+                # Without a branch: the row is written in any case, and counted if its decision
+                # changed.
                 found += (old > limits[i * step] * before) ^ (new > limits[i * step] * total)
             for j in range(found):
                 i = begin + turned[j]
                 unit = weights[i] * scale if weighted else scale
+                # A change to decision 1 adds the extra price, one back to 0 takes it away again,
+                # exactly.
                 term = extra[i] * unit
                 add(out, 0, 0, term if margins[i, 0] > limits[i * step] * total else -term)
             begin = end
@@ -233,6 +238,7 @@ def vote_classes(
         for k in range(starts.shape[0] - 1):
             for i in range(starts[k], starts[k + 1]):
                 margins[i, votes[leaves[i]]] += values[leaves[i]]
+                # Ties go to the first class, as everywhere else.
                 best = _largest(margins, i) if plain else _cheapest(margins, i, prices)
                 if weighted:
                     unit = cython.cast(cython.longlong, weights[i] * scale + 0.5)
@@ -328,6 +334,8 @@ def count_classes(
             if prices.shape[0] > 0:
                 top = margins[i, best]
                 for k in range(margins.shape[1]):
+                    # Relative to the largest: the softmax's denominator is the same for all
+                    # actions.
                     scratch[0, k] = exp(odds * (margins[i, k] - top))
                 best = _cheapest(scratch, 0, prices)
             if weighted:

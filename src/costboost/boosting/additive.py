@@ -14,7 +14,6 @@ reads forests reads it too.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +24,10 @@ from costboost.binning.binner import Binner
 from costboost.binning.codes import MISSING
 from costboost.trees.forest import Forest, ForestBuilder
 from costboost.trees.tree import Tree
+from costboost.typing import AnyInts, Codes, Floats
 
 __all__ = ["Basis", "fit_coefficients", "make_basis"]
 
-Codes = NDArray[np.uint8]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.integer[Any]]
 
 DEGREE = 3
 STEPS = 32  # of a column of numbers
@@ -40,7 +37,7 @@ _N_CODES = 256
 
 @dataclass(frozen=True)
 class Column:
-    """What one column adds to a row.
+    """The basis functions of one column of the table.
 
     Attributes
     ----------
@@ -56,7 +53,7 @@ class Column:
     feature: int
     values: Floats
     tree: Tree
-    codes: Ints
+    codes: AnyInts
 
 
 @dataclass(frozen=True)
@@ -89,7 +86,7 @@ class Basis:
 
 
 def make_basis(binner: Binner, codes: Codes, weights: Floats | None) -> Basis:
-    """Say what the columns of some rows are in the regression."""
+    """Build the basis of the regression from binned rows."""
     w = np.ones(len(codes)) if weights is None else weights / weights.max()
     made = []
     for feature in range(binner.n_features):
@@ -100,27 +97,29 @@ def make_basis(binner: Binner, codes: Codes, weights: Floats | None) -> Basis:
     return Basis(binner, tuple(made))
 
 
-def _steps(binner: Binner, feature: int, counts: Floats) -> list[Ints]:
+def _steps(binner: Binner, feature: int, counts: Floats) -> list[AnyInts]:
     """Return the codes of each step, in their order; those that no row has belong to others."""
     present = np.flatnonzero(counts[:MISSING] > 0.0)
     missing = [np.array([MISSING])] if counts[MISSING] > 0.0 else []
     if binner.is_categorical[feature] or not len(present):
         return [present[i : i + 1] for i in range(len(present))] + missing
+    # Steps of equal weight: polynomials of ranks do not depend on the scale of a column.
     ranks = np.cumsum(counts[present]) - 0.5 * counts[present]
     number = np.floor(STEPS * ranks / counts[present].sum())
     return [*np.split(present, np.flatnonzero(np.diff(number)) + 1), *missing]
 
 
-def _column(binner: Binner, feature: int, counts: Floats, steps: list[Ints]) -> Column:
+def _column(binner: Binner, feature: int, counts: Floats, steps: list[AnyInts]) -> Column:
     sizes = np.array([counts[codes].sum() for codes in steps])
     categorical = bool(binner.is_categorical[feature])
-    apart = categorical or steps[-1][0] == MISSING
-    numbers = 0 if categorical else len(steps) - int(apart)
+    with_indicators = categorical or steps[-1][0] == MISSING
+    # Categories and missing values have no order: an indicator each instead of polynomials.
+    numbers = 0 if categorical else len(steps) - int(with_indicators)
     by_step = np.zeros((len(steps), 0))
     if numbers > 1:
         by_step = np.zeros((len(steps), min(DEGREE, numbers - 1)))
         by_step[:numbers] = _polynomials(sizes[:numbers], by_step.shape[1])
-    if apart:
+    if with_indicators:
         own = np.eye(len(steps))[:, numbers:]
         by_step = np.concatenate([by_step, own - sizes @ own / sizes.sum()], axis=1)
     values = np.zeros((_N_CODES, by_step.shape[1]))
@@ -138,12 +137,13 @@ def _polynomials(sizes: Floats, degree: int) -> Floats:
     share = sizes / sizes.sum()
     ranks = 2.0 * (np.cumsum(share) - 0.5 * share) - 1.0
     columns = np.polynomial.legendre.legvander(ranks, degree)[:, 1:]
+    # Centred by the weights of steps, so that the constant stays the mean log odds.
     columns -= share @ columns
     deviation = np.sqrt(share @ columns**2)
     return np.asarray(columns / np.maximum(deviation, 1e-9) / np.arange(1, degree + 1))
 
 
-# --- trees
+# Trees.
 
 
 @dataclass
@@ -158,7 +158,7 @@ class _Node:
 
 
 def _tree(
-    feature: int, steps: list[Ints], sizes: Floats, *, categorical: bool
+    feature: int, steps: list[AnyInts], sizes: Floats, *, categorical: bool
 ) -> tuple[Tree, list[int]]:
     """Return a tree whose leaves are the steps of a column; also the step of each leaf."""
     nodes = _halve(len(steps), lone_last=not categorical and steps[-1][0] == MISSING)
@@ -228,12 +228,12 @@ def _with_gains(tree: Tree, effect: Floats) -> Tree:
     return replace(tree, gain=gain)
 
 
-# --- the regression
+# The regression.
 
 
 def fit_coefficients(
     columns: Floats,
-    labels: Ints,
+    labels: AnyInts,
     weights: Floats | None,
     n_outputs: int,
     ridge: float,
@@ -268,7 +268,7 @@ class _Problem:
     """The penalised mean log loss, and its gradient."""
 
     columns: Floats
-    labels: Ints
+    labels: AnyInts
     weights: Floats
     n_outputs: int
     ridge: float

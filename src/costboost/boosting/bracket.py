@@ -21,7 +21,7 @@ class Tolerance(NamedTuple):
     """How short a step is as good as none, relative to the place that it is taken from."""
 
     relative: float
-    absolute: float
+    absolute: Numbers
 
     def holds(self, step: Numbers, at: Numbers) -> Any:
         """Whether a step is that short."""
@@ -30,11 +30,13 @@ class Tolerance(NamedTuple):
 
 
 NEVER = Tolerance(np.nan, np.nan)
+_PATIENCE = 32  # passes from one side, before Newton steps are lengthened
+_USED_UP = 6  # and that many once they were
 
 
 @dataclass
 class Bracket:
-    """Where minimisers may be, and where to look next.
+    """Intervals that contain the minimisers, and the points to evaluate next.
 
     Attributes
     ----------
@@ -52,7 +54,11 @@ class Bracket:
         Whether the last step is taken.
     wary : bool
         Whether Newton's method is left also where it does not halve the slope, and ends of the
-        bracket that were never reached are approached in growing steps, not by halves.
+        bracket that were never reached are approached in growing steps, not by halves; and whether
+        Newton steps grow where many have come from one side: along the tail of an exponential each
+        is as short as the last.
+    reach : like `at`
+        The first of these growing steps.
     freezes : bool
         Whether who has arrived stays; else all go on until the last has.
     inside : bool, or array of them
@@ -76,11 +82,16 @@ class Bracket:
     still: Tolerance = NEVER
     takes_last: bool = True
     wary: bool = False
+    reach: Numbers = 1.0
     freezes: bool = True
 
     def __post_init__(self) -> None:
         self._ends = self.low, self.high
-        self._reach, self._steepest = 1.0, np.inf
+        self._steepest: Numbers = np.inf
+        self._fell: Any = False
+        self._run: Numbers = 0
+        self._pace: Numbers = 1.0
+        self._patience: Numbers = _PATIENCE
         self.done: Any = False
         self.inside: Any = False
 
@@ -95,24 +106,44 @@ class Bracket:
         return self.at
 
     def update(self, slopes: Numbers, curvatures: Numbers) -> None:
-        """Take the derivatives at `at`; move on where it is not yet the answer."""
+        """Narrow the brackets by the derivatives at `at`.
+
+        Move the points that have not converged.
+        """
         at, falling, (first, last) = self.at, slopes < 0.0, self._ends
         # At an end, a function that still falls outwards has its minimum there.
         ended = ((at >= last) & falling) | ((at <= first) & (slopes > 0.0))
         self.low, self.high = _choose(falling, at, self.low), _choose(falling, self.high, at)
         with np.errstate(over="ignore", invalid="ignore"):
             newton = at - slopes / _choose(curvatures > 0.0, curvatures, sys.float_info.min)
-        self.inside = (newton > self.low) & (newton < self.high)
+        # Without curvature the slope says which way, not how far: where it is rounding's alone,
+        # Newton's step would go to the end of the numbers.
+        self.inside = (newton > self.low) & (newton < self.high) & (curvatures > 0.0)
         if self.wary:
             self.inside &= abs(slopes) <= 0.5 * self._steepest
             self._steepest = abs(slopes)
-        following = _choose(self.inside, newton, self._without_newton(falling))
+        place = self._hurried(newton, falling) if self.wary else newton
+        following = _choose(self.inside, place, self._without_newton(falling))
         short = self.close.holds(newton - at, at), self.shut.holds(following - at, at)
         arrives = _choose(self.inside, *short)
         stays = ended | _choose(self.inside, False, self.still.holds(newton - at, at))
         stays = stays | (self.done if self.freezes else False)
         self.at = _choose(stays if self.takes_last else stays | arrives, at, following)
         self.done = stays | arrives
+
+    def _hurried(self, newton: Numbers, falling: Any) -> Numbers:
+        """Return where Newton steps lead, growing ones where too many have come from this side."""
+        same, self._fell = falling == self._fell, falling
+        self._run = _choose(same, self._run + 1, 0)
+        late = self.inside & (self._run > self._patience)
+        if not np.any(late):
+            return newton
+        self._patience = _choose(late, _USED_UP, self._patience)
+        self._pace = _choose(late, 4.0 * self._pace, _choose(same, self._pace, 1.0))
+        with np.errstate(over="ignore"):  # out of the bracket
+            farther = _choose(late, self.at + self._pace * (newton - self.at), newton)
+        self.inside &= (farther > self.low) & (farther < self.high)
+        return farther
 
     def _without_newton(self, falling: Any) -> Numbers:
         """Halve the bracket, or go out in growing steps while that side of it is open."""
@@ -121,8 +152,8 @@ class Bracket:
             return middle
         first, last = self._ends
         open_ = _choose(falling, self.high >= last, self.low <= first)
-        out = np.clip(_choose(falling, self.at + self._reach, self.at - self._reach), first, last)
-        self._reach = _choose(open_ > self.inside, 4.0 * self._reach, self._reach)
+        out = np.clip(_choose(falling, self.at + self.reach, self.at - self.reach), first, last)
+        self.reach = _choose(open_ > self.inside, 4.0 * self.reach, self.reach)
         return _choose(open_, out, middle)
 
 

@@ -6,10 +6,8 @@ Both are added as int64, so that a sum does not depend on the order of its terms
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from costboost.shards.grid import REMAINDER
+from costboost.typing import Int64
 
 
 def rest(term: float, units: int) -> int:
@@ -17,7 +15,7 @@ def rest(term: float, units: int) -> int:
     return int((term - units) * REMAINDER)
 
 
-def add(out: NDArray[np.int64], row: int, at: int, term: float) -> None:
+def add(out: Int64, row: int, at: int, term: float) -> None:
     """Add a term, in grid units, to the exact sum out[row, at] + out[row, at + 1] / 2**40.
 
     Examples

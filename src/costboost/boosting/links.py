@@ -8,15 +8,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from costboost.boosting import _link_kernels as kernels
+from costboost.typing import Floats, Int64
 
 __all__ = ["MAX_ALPHA", "choices_of", "log_sides", "logistic", "softmax"]
 
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 # The half log of an error of one ulp: what a perfect learner's vote weighs at most.
 MAX_ALPHA = 0.5 * math.log((1 - 2.0**-52) / 2.0**-52)

@@ -10,15 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from costboost.typing import Floats
+
 Beta = Callable[[Floats, Floats], Floats]
 
 
 @dataclass(frozen=True)
 class RuleInput:
-    """Where a rule's functions are evaluated; arrays of one shape.
+    """Input of a rule's functions: costs, labels and round, as arrays of one shape.
 
     Attributes
     ----------
@@ -40,6 +40,13 @@ class RuleInput:
         Gradient-CSB's objective, evaluated at these rows.
     free : bool
         Whether no mistake costs anything, on these rows and on all others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> at = RuleInput(cost=np.array([1.0, 5.0]), sign=np.array([-1, 1]), n_rounds=100)
+    >>> (at.cost * at.sign).tolist()
+    [-1.0, 5.0]
     """
 
     cost: Floats

@@ -1,4 +1,4 @@
-"""What a loop is, and who consumes its rounds: early stopping, progress, interruption.
+"""The loop of rounds and its consumers: early stopping, progress lines, interruption.
 
 A `Loop` of any family yields rounds, and the recipe rounds of all its folds; `consume` takes them
 until the loop ends or an observer has seen enough. An observer is any callable that gets a round
@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, TextIO, TypeVar
 
-from costboost.runtime.terminal import AFTER, EVERY, Line
+from costboost.runtime.machine import AFTER, EVERY, TerminalLine
 
 
 class HasNumber(Protocol):
@@ -32,11 +32,11 @@ class HasCost(HasNumber, Protocol):
 
     @property
     def train_cost(self) -> float:
-        """What the decisions, or the loss, amount to on the training rows."""
+        """The total cost of decisions, or the mean loss, on the training rows."""
 
 
 class StoppingPolicy(Protocol):
-    """What a plan says of how rounds are to be taken."""
+    """How rounds are taken: early stopping, output, interruption."""
 
     @property
     def patience(self) -> int | None:
@@ -131,11 +131,11 @@ class EarlyStopping:
 
 @dataclass
 class Printer:
-    """Prints a line every `every` rounds: the number, what `tell` says, the seconds since 0."""
+    """Prints a line every `every` rounds: number, `describe(round)`, seconds so far."""
 
     n_rounds: int
     every: int
-    tell: Callable[[Any], str]
+    describe: Callable[[Any], str]
     start: float = field(default_factory=time.perf_counter)
 
     def __call__(self, done: HasNumber) -> bool:
@@ -143,19 +143,19 @@ class Printer:
         number = done.number + 1
         if number % self.every == 0 or number == self.n_rounds:
             seconds = time.perf_counter() - self.start
-            print(f"round {number:>4}/{self.n_rounds}   {self.tell(done)}   {seconds:.1f} s")
+            print(f"round {number:>4}/{self.n_rounds}   {self.describe(done)}   {seconds:.1f} s")
         return False
 
 
 @dataclass
 class ProgressLine:
-    """One line on the terminal that tells how far a long training is, and goes when it ends.
+    """A line on the terminal with the progress of a long training, cleared at its end.
 
     Attributes
     ----------
     n_rounds : int
         At most.
-    tell : callable
+    describe : callable
         Says something of a round.
     start : float
         When the fit began, by `time.perf_counter`.
@@ -163,7 +163,7 @@ class ProgressLine:
     """
 
     n_rounds: int
-    tell: Callable[[Any], str]
+    describe: Callable[[Any], str]
     start: float
     stream: TextIO
     _last: float = 0.0
@@ -172,15 +172,15 @@ class ProgressLine:
     EVERY: ClassVar[float] = EVERY
 
     def __post_init__(self) -> None:
-        self._line = Line(self.stream)
+        self._line = TerminalLine(self.stream)
 
     def __call__(self, done: HasNumber) -> bool:
-        """Write the line anew if it is time to; never stops."""
+        """Update the line if it is time to; never stops."""
         now = time.perf_counter()
         if now - self.start >= self.AFTER and now - self._last >= self.EVERY:
             self._last = now
-            said = f"round {done.number + 1}, at most {self.n_rounds}   {self.tell(done)}"
-            self._line.write(f"{said}   {now - self.start:.0f} s")
+            line = f"round {done.number + 1}, at most {self.n_rounds}   {self.describe(done)}"
+            self._line.write(f"{line}   {now - self.start:.0f} s")
         return False
 
     def close(self) -> None:
@@ -191,29 +191,29 @@ class ProgressLine:
 def reporter(
     verbose: int | Literal["auto"],
     n_rounds: int,
-    tell: Callable[[Any], str],
+    describe: Callable[[Any], str],
     start: float,
     every: int = 1,
 ) -> Printer | ProgressLine | None:
-    """Return who reports rounds to the user: every so many, or as a line on a terminal, or nobody.
+    """Return the observer that reports rounds: a printer, a progress line, or None.
 
     `every` is the number of rounds between two of which there is something to tell.
     """
     if verbose == "auto":
-        return ProgressLine(n_rounds, tell, start, sys.stderr) if _someone_looks() else None
-    return Printer(n_rounds, every * -(-verbose // every), tell) if verbose else None
+        return ProgressLine(n_rounds, describe, start, sys.stderr) if _someone_looks() else None
+    return Printer(n_rounds, every * -(-verbose // every), describe) if verbose else None
 
 
 @contextmanager
 def reported(
     verbose: int | Literal["auto"],
     n_rounds: int,
-    tell: Callable[[Any], str],
+    describe: Callable[[Any], str],
     start: float,
     every: int = 1,
 ) -> Iterator[list[Observer]]:
-    """Give the observers that `reporter` names, one or none; a line is cleared at the end."""
-    shown = reporter(verbose, n_rounds, tell, start, every)
+    """Context with the observers that `reporter` makes; clears the progress line at its end."""
+    shown = reporter(verbose, n_rounds, describe, start, every)
     try:
         yield [] if shown is None else [shown]
     finally:
@@ -224,12 +224,12 @@ def reported(
 def _someone_looks() -> bool:
     """Whether this is the main thread of the process at a terminal: workers would write across."""
     main = threading.current_thread() is threading.main_thread()
-    alone = multiprocessing.current_process().name == "MainProcess"
-    return main and alone and bool(getattr(sys.stderr, "isatty", lambda: False)())
+    in_main_process = multiprocessing.current_process().name == "MainProcess"
+    return main and in_main_process and bool(getattr(sys.stderr, "isatty", lambda: False)())
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TakenRounds:
     """The rounds that were taken, and whether the user ended them."""
 
     rounds: list[Any]
@@ -241,8 +241,8 @@ def consume(
     observers: Sequence[Observer] = (),
     *,
     on_interrupt: Literal["raise", "keep"] = "raise",
-) -> Outcome:
-    """Take rounds until they end, an observer stops them, or the user does.
+) -> TakenRounds:
+    """Collect rounds until they end, an observer returns True, or Ctrl-C is pressed.
 
     With on_interrupt="keep", Ctrl-C ends training and the rounds so far are kept; without a single
     round there is nothing to keep, and the interruption goes on.
@@ -258,8 +258,8 @@ def consume(
     except KeyboardInterrupt:
         if on_interrupt != "keep" or not taken:
             raise
-        return Outcome(taken, interrupted=True)
-    return Outcome(taken, interrupted=False)
+        return TakenRounds(taken, interrupted=True)
+    return TakenRounds(taken, interrupted=False)
 
 
 @dataclass(frozen=True)
@@ -296,7 +296,7 @@ def take_rounds(
     observer: Observer | None = None,
     start: float | None = None,
 ) -> Taken:
-    """Take the rounds of one model, after `previous` ones, as its plan wants them.
+    """Take the rounds of one model after `previous` ones: early stopping, output, interruption.
 
     Parameters
     ----------
@@ -323,26 +323,28 @@ def take_rounds(
     watch = None
     if judge is not None:
         watch = EarlyStopping(judge, policy.patience, policy.tolerance, idle=idle)
+        # Earlier rounds are judged again: the best of all rounds may be among them.
         for done in previous:
             watch.look(done)
-    asked = False
+    stop_requested = False
 
-    def tell(done: C) -> str:
+    def describe(done: C) -> str:
         held_out = "" if watch is None else f"   held-out cost {watch.costs[-1]:.6g}"
         return f"cost {done.train_cost:.6g}{held_out}"
 
     def ask(done: C) -> bool:
-        nonlocal asked
-        asked = observer is not None and observer(done)
-        return asked
+        nonlocal stop_requested
+        stop_requested = observer is not None and observer(done)
+        return stop_requested
 
     observers: list[Observer] = [] if watch is None else [watch]
     start = time.perf_counter() if start is None else start
-    with reported(policy.verbose, n_rounds, tell, start) as shown:
+    with reported(policy.verbose, n_rounds, describe, start) as shown:
         observers += [*shown, ask]
         outcome = consume(rounds(len(previous)), observers, on_interrupt=policy.on_interrupt)
     taken = [*previous, *outcome.rounds]
-    limit = len(taken) if outcome.interrupted or asked else None
+    # Models of this fit that are still to be trained take no more rounds than this one did.
+    limit = len(taken) if outcome.interrupted or stop_requested else None
     if watch is not None and watch.costs and policy.patience is not None:
         taken = taken[: watch.best_rounds]
     costs = [] if watch is None else watch.costs

@@ -18,8 +18,12 @@ and weights below 1 may have any unit (`calibrators.row_counts`). Constant score
 give the prior.
 """
 
-from costboost.calibration._classes import ClassCalibration
-from costboost.calibration._fitting import CalibratedScores, calibrate_fitted, calibrate_folds
+from costboost.calibration._fitting import (
+    CalibratedScores,
+    ClassCalibration,
+    calibrate_fitted,
+    calibrate_folds,
+)
 from costboost.calibration._folds import (
     calibration_folds,
     calibration_splits,

@@ -15,9 +15,9 @@ from sklearn.model_selection import GroupShuffleSplit, StratifiedGroupKFold, Str
 from costboost.inputs.arrays import missing_in
 from costboost.inputs.checks import read_random_state, warn_caller
 from costboost.shards.folds import MOST_FOLDS, Folds
+from costboost.typing import Indices
 
-Ints = NDArray[np.intp]
-Split = tuple[Ints, Ints]
+Split = tuple[Indices, Indices]
 
 
 def is_share(cv: Any) -> bool:
@@ -30,7 +30,7 @@ def calibration_splits(
     cv: Any = 5,
     *,
     groups: ArrayLike | None = None,
-    copies: Ints | None = None,
+    copies: Indices | None = None,
     sample_weight: ArrayLike | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> list[Split]:
@@ -70,8 +70,8 @@ def calibration_splits(
     >>> [len(test) for _, test in calibration_splits([0] * 30 + [1] * 3, cv=5, random_state=0)]
     [11, 11, 11]
     """
-    asked = _Asked.of(labels, cv, groups, copies, sample_weight, random_state)
-    return _usable(list(asked.splits()), asked.labels)
+    request = _FoldRequest.of(labels, cv, groups, copies, sample_weight, random_state)
+    return _usable(list(request.splits()), request.labels)
 
 
 def calibration_folds(
@@ -79,39 +79,52 @@ def calibration_folds(
     cv: Any = 5,
     *,
     groups: ArrayLike | None = None,
-    copies: Ints | None = None,
+    copies: Indices | None = None,
     sample_weight: ArrayLike | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> Folds:
     """Cut rows as `calibration_splits` does, and keep no more of it than must be known.
 
     Of shuffled stratified folds never more than one pair is made at a time.
+
+    Examples
+    --------
+    >>> from costboost.calibration import calibration_folds
+    >>> folds = calibration_folds([0, 1] * 6, cv=3, random_state=0)
+    >>> [len(test) for _, test in folds]
+    [4, 4, 4]
     """
-    asked = _Asked.of(labels, cv, groups, copies, sample_weight, random_state)
-    n_rows = len(asked.labels)
-    if not asked.plain:
-        return Folds.of(_usable(list(asked.splits()), asked.labels), n_rows)
-    rows = np.flatnonzero(asked.alive).astype(np.uint32)
-    own = asked.labels[rows]
-    pairs = _stratified(own, asked.cv, asked.seed).split(own, own)
+    request = _FoldRequest.of(labels, cv, groups, copies, sample_weight, random_state)
+    n_rows = len(request.labels)
+    if not request.plain:
+        return Folds.of(_usable(list(request.splits()), request.labels), n_rows)
+    rows = np.flatnonzero(request.alive).astype(np.uint32)
+    own = request.labels[rows]
+    pairs = _stratified(own, request.cv, request.seed).split(own, own)
     return Folds.leaving_out([rows[test] for _, test in pairs], n_rows)
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """What `calibration_splits` was asked for, read: class numbers, rows that count, and so on."""
+class _FoldRequest:
+    """Validated arguments of `calibration_splits`: class numbers, weighted rows, splitter, seed."""
 
-    labels: Ints
+    labels: Indices
     cv: Any
-    tags: Ints | None
-    sets: Ints | None
+    tags: Indices | None
+    sets: Indices | None
     alive: NDArray[np.bool_]
     seed: Any
 
     @classmethod
     def of(
-        cls, labels: ArrayLike, cv: Any, groups: Any, copies: Ints | None, weights: Any, seed: Any
-    ) -> _Asked:
+        cls,
+        labels: ArrayLike,
+        cv: Any,
+        groups: Any,
+        copies: Indices | None,
+        weights: Any,
+        seed: Any,
+    ) -> _FoldRequest:
         given = np.asarray(labels)
         given = given if given.dtype == np.uint8 else given.astype(np.intp, copy=False)
         tags = None if groups is None else read_groups(groups, len(given))
@@ -147,11 +160,18 @@ class _Asked:
 
 
 def keeps_copies(cv: Any, groups: ArrayLike | None) -> bool:
-    """Whether copies of rows decide how rows are cut: neither groups nor a splitter do."""
+    """Whether copies of rows decide how rows are cut: neither groups nor a splitter do.
+
+    Examples
+    --------
+    >>> from costboost.calibration import keeps_copies
+    >>> keeps_copies(5, None), keeps_copies(5, ["a", "b"])
+    (True, False)
+    """
     return groups is None and (cv is None or isinstance(cv, Real))
 
 
-def copies_in(sets: Ints | None, rows: Any) -> Ints | None:
+def copies_in(sets: Indices | None, rows: Any) -> Indices | None:
     """Return the sets of some of the rows, numbered anew; None where these have no copies.
 
     Examples
@@ -165,18 +185,33 @@ def copies_in(sets: Ints | None, rows: Any) -> Ints | None:
     return some if some.size and some.max() + 1 < some.size else None
 
 
-def numbered(values: NDArray[Any]) -> Ints:
-    """Return the number of each value, in the order of their first occurrence."""
+def numbered(values: NDArray[Any]) -> Indices:
+    """Return the number of each value, in the order of their first occurrence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from costboost.calibration import numbered
+    >>> numbered(np.array(["b", "a", "b", "c"])).tolist()
+    [0, 1, 0, 2]
+    """
     _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.intp)
     rank[np.argsort(first)] = np.arange(len(first))
     return np.asarray(rank[inverse])
 
 
-def labels_of_sets(labels: Ints, sets: Ints) -> Ints:
+def labels_of_sets(labels: Indices, sets: Indices) -> Indices:
     """Return the class of each set of rows: of several, the one that is rarest among all rows.
 
     Folds are balanced by it, so that a rare class is spread over them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from costboost.calibration import labels_of_sets
+    >>> labels_of_sets(np.array([0, 0, 1, 0]), np.array([0, 1, 1, 2])).tolist()
+    [0, 1, 0]
     """
     counts = np.bincount(labels)
     order = np.argsort(counts, kind="stable")
@@ -188,7 +223,7 @@ def labels_of_sets(labels: Ints, sets: Ints) -> Ints:
 
 
 def _cut_sets(
-    cut: Any, labels: Ints, cv: Any, sets: Ints, seed: np.random.RandomState
+    cut: Any, labels: Indices, cv: Any, sets: Indices, seed: np.random.RandomState
 ) -> Iterable[Split]:
     """Cut sets of copies as if each was one row."""
     labels = labels_of_sets(labels, sets)
@@ -196,15 +231,22 @@ def _cut_sets(
         yield rows_of_sets(sets, train), rows_of_sets(sets, test)
 
 
-def rows_of_sets(sets: Ints, chosen: Ints) -> Ints:
+def rows_of_sets(sets: Indices, chosen: Indices) -> Indices:
     """Return the numbers of the rows that belong to some of the sets."""
     taken = np.zeros(int(sets.max()) + 1, dtype=bool)
     taken[chosen] = True
     return np.flatnonzero(taken[sets])
 
 
-def read_groups(groups: ArrayLike, n_rows: int) -> Ints:
-    """Return the number of each row's group."""
+def read_groups(groups: ArrayLike, n_rows: int) -> Indices:
+    """Return the number of each row's group.
+
+    Examples
+    --------
+    >>> from costboost.calibration import read_groups
+    >>> len(set(read_groups(["shop", "web", "shop"], 3).tolist()))
+    2
+    """
     given = np.asarray(groups)
     if given.shape != (n_rows,):
         raise ValueError(
@@ -222,7 +264,7 @@ def read_groups(groups: ArrayLike, n_rows: int) -> Ints:
         ) from error
 
 
-def _alive(labels: Ints, sample_weight: ArrayLike | None) -> NDArray[np.bool_]:
+def _alive(labels: Indices, sample_weight: ArrayLike | None) -> NDArray[np.bool_]:
     if sample_weight is None:
         return np.ones(len(labels), dtype=bool)
     weighted = np.asarray(sample_weight, dtype=np.float64) > 0
@@ -230,12 +272,12 @@ def _alive(labels: Ints, sample_weight: ArrayLike | None) -> NDArray[np.bool_]:
     return np.asarray(weighted | (heavy[labels] == 0))
 
 
-def _only(alive: NDArray[np.bool_], pair: tuple[Ints, Ints]) -> Split:
+def _only(alive: NDArray[np.bool_], pair: tuple[Indices, Indices]) -> Split:
     train, test = pair
     return train[alive[train]], test[alive[test]]
 
 
-def _user_splits(cv: Any, labels: Ints, groups: Ints | None) -> Iterable[Split]:
+def _user_splits(cv: Any, labels: Indices, groups: Indices | None) -> Iterable[Split]:
     everything = np.arange(len(labels))
     pairs: Iterable[Any]
     if hasattr(cv, "split") and not isinstance(cv, str):
@@ -256,11 +298,11 @@ def _user_splits(cv: Any, labels: Ints, groups: Ints | None) -> Iterable[Split]:
             f"cv gives rows that X does not have: (train, test) must hold row numbers from 0 to "
             f"{len(labels) - 1}, or one boolean for each row. ({error})"
         ) from error
-    _check_apart(splits)
+    _check_disjoint(splits)
     return splits
 
 
-def _ask_splitter(cv: Any, labels: Ints, groups: Ints | None) -> list[Any]:
+def _ask_splitter(cv: Any, labels: Indices, groups: Indices | None) -> list[Any]:
     extra = {} if groups is None else {"groups": groups}
     try:
         return list(cv.split(np.zeros((len(labels), 1)), labels, **extra))
@@ -272,7 +314,7 @@ def _ask_splitter(cv: Any, labels: Ints, groups: Ints | None) -> list[Any]:
         ) from error
 
 
-def _check_apart(splits: list[Split]) -> None:
+def _check_disjoint(splits: list[Split]) -> None:
     """Refuse rows that are trained on and calibrated on: their scores are too sure."""
     for number, (train, test) in enumerate(splits):
         shared = np.intersect1d(train, test)
@@ -283,13 +325,13 @@ def _check_apart(splits: list[Split]) -> None:
             )
 
 
-def _rows_of(part: Any, everything: Ints) -> Ints:
+def _rows_of(part: Any, everything: Indices) -> Indices:
     given = np.asarray(part)
     return np.asarray(everything[given.astype(np.intp) if given.size == 0 else given])
 
 
 def _folds(
-    labels: Ints, cv: Any, groups: Ints | None, seed: np.random.RandomState
+    labels: Indices, cv: Any, groups: Indices | None, seed: np.random.RandomState
 ) -> Iterable[Split]:
     if isinstance(cv, bool) or cv < 2:
         raise ValueError(f"cv={cv!r} folds are too few: give at least 2, or a share in (0, 1).")
@@ -305,7 +347,7 @@ def _folds(
     return ((np.append(body[train], lone), np.append(body[test], lone)) for train, test in pairs)
 
 
-def _stratified(labels: Ints, cv: Any, seed: np.random.RandomState) -> StratifiedKFold:
+def _stratified(labels: Indices, cv: Any, seed: np.random.RandomState) -> StratifiedKFold:
     """Return shuffled folds, at most as many as the smallest class has rows."""
     counts = np.bincount(labels)
     n_folds = min(int(cv), int(counts[counts > 0].min()))
@@ -313,7 +355,7 @@ def _stratified(labels: Ints, cv: Any, seed: np.random.RandomState) -> Stratifie
 
 
 def _group_folds(
-    labels: Ints, cv: int, groups: Ints, seed: np.random.RandomState
+    labels: Indices, cv: int, groups: Indices, seed: np.random.RandomState
 ) -> Iterable[Split]:
     held_by = np.bincount(np.unique(np.column_stack([labels, groups]), axis=0)[:, 0])
     several = held_by[held_by > 1]
@@ -327,7 +369,7 @@ def _group_folds(
 
 
 def _held_out(
-    labels: Ints, share: Any, groups: Ints | None, seed: np.random.RandomState
+    labels: Indices, share: Any, groups: Indices | None, seed: np.random.RandomState
 ) -> Iterable[Split]:
     if not 0 < share < 1:
         raise ValueError(f"cv={share!r} is a held-out share: it must lie strictly in (0, 1).")
@@ -358,7 +400,7 @@ def _warn_lone(n_classes: int) -> None:
     )
 
 
-def _usable(splits: list[Split], labels: Ints) -> list[Split]:
+def _usable(splits: list[Split], labels: Indices) -> list[Split]:
     several = len(np.unique(labels)) > 1
     filled = [(train, test) for train, test in splits if train.size and test.size]
     kept = [(train, test) for train, test in filled if not several or np.ptp(labels[train]) > 0]

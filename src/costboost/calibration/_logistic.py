@@ -6,6 +6,7 @@ deserve the exact optimum, so that the score equations hold to rounding.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+from costboost.typing import Floats, Indices
+
 Expansion = tuple[float, Floats, Floats]  # a loss, its gradient and its hessian
 
 BLOCK = 1 << 16  # rows
@@ -24,6 +25,15 @@ def share(values: Floats, w: Floats) -> Floats:
     """Weighted mean over rows, safe where the sum of the weights would overflow."""
     w = w / w.max()
     return np.asarray(w @ values / w.sum())
+
+
+def log_odds_of(targets: Floats, w: Floats) -> float:
+    """Return the log odds of the weighted mean of targets in [0, 1], which rounding may leave.
+
+    Finite where both sides have weight: a mean that rounds to 1 has the odds of what it lacks.
+    """
+    found = float(logit(np.clip(share(targets, w), 0.0, 1.0)))
+    return found if found < np.inf else -float(logit(np.clip(share(1.0 - targets, w), 0.0, 1.0)))
 
 
 def standardise(columns: Floats, w: Floats) -> tuple[Floats, Floats, Floats]:
@@ -46,12 +56,12 @@ def logistic(columns: Floats, targets: Floats, w: Floats, ridge: float) -> tuple
     unit of weight. Columns that do not vary get slope 0.
     """
     z, centre, scale = standardise(columns, w)
-    prior = float(share(targets, w))
-    if prior <= 0 or prior >= 1 or not scale.any():
-        return np.zeros(columns.shape[1]), float(logit(prior))
+    prior = log_odds_of(targets, w)
+    if not math.isfinite(prior) or not scale.any():
+        return np.zeros(columns.shape[1]), prior
     w = w / w.max()
     penalty = np.append(np.where(scale > 0, ridge, 1.0), 0.0)
-    start = np.append(np.zeros(columns.shape[1]), logit(prior))
+    start = np.append(np.zeros(columns.shape[1]), prior)
     theta = minimise(z, targets, w / w.sum(), penalty, start)
     slopes = theta[:-1] * scale
     return slopes, float(theta[-1] - slopes @ centre)
@@ -85,7 +95,7 @@ def minimise(
     return descend(expand, theta)
 
 
-def minimise_classes(logits: Floats, y: Ints, w: Floats, penalty: Floats) -> Floats:
+def minimise_classes(logits: Floats, y: Indices, w: Floats, penalty: Floats) -> Floats:
     """Minimise ``sum w [log sum_k e^f_k - f_y] + penalty theta^2 / 2``.
 
     f_k = theta_0 s_k + theta_k with logits s of shape (n, K): a slope, and a bias for each class.

@@ -17,6 +17,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from costboost.boosting import links
 from costboost.calibration._logistic import (
+    log_odds_of,
     logistic,
     minimise,
     minimise_classes,
@@ -24,9 +25,7 @@ from costboost.calibration._logistic import (
     standardise,
 )
 from costboost.inputs.arrays import read_weights
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+from costboost.typing import Floats
 
 #: Scores in [0, 1] are kept this far from both ends before a logarithm is taken.
 EPSILON = float(np.finfo(np.float64).eps)
@@ -39,6 +38,10 @@ BIAS_RIDGE = 5.0
 NEVER = -1e3
 #: Counts beyond this leave Platt's targets indistinguishable from 0 and 1.
 LARGEST_COUNT = 1e12
+#: A minimum found elsewhere is taken if its squared error is lower by this share of it.
+MIN_GAIN = 1e-9
+#: It is looked for on at most so many weighted scores, by so many descents.
+GATHERED, STARTS = 128, 8
 #: Logits that differ by less are constant: a slope for them would overflow.
 LEAST = 1e-300
 
@@ -91,7 +94,7 @@ def row_counts(w: Floats) -> Floats:
     return w if effective <= top else shares * effective
 
 
-def _platt_targets(y: Ints, w: Floats) -> Floats:
+def _platt_targets(y: NDArray[Any], w: Floats) -> Floats:
     """(N+ + 1) / (N+ + 2) for positives, 1 / (N- + 2) for negatives: Platt 1999, section 2.2."""
     n = row_counts(w)
     with np.errstate(over="ignore"):
@@ -142,7 +145,7 @@ class Sigmoid:
 
     def _constant(self, targets: Floats, w: Floats) -> Self:
         """Return the best map without a slope, by either error."""
-        return replace(self, A=0.0, B=-float(logit(share(targets, w))))
+        return replace(self, A=0.0, B=-log_odds_of(targets, w))
 
     def predict(self, scores: ArrayLike) -> Floats:
         """Return the probability of the positive class, ``(n,)``."""
@@ -153,8 +156,9 @@ class Sigmoid:
 class SigmoidBrier(Sigmoid):
     """Platt scaling by squared error, ``sum w (p - t)^2``: the fit of Nikolaou et al.
 
-    Squared error is not convex in (A, B): the search starts at the solution of `Sigmoid`, and so
-    never ends above its error. The poster's own code starts at A = B = 1.
+    Squared error is not convex in (A, B): with few rows it has several local minima. The search
+    starts at the solution of `Sigmoid` and wherever the error is small on a grid of slopes and
+    places, and keeps the least minimum. The poster's own code starts at A = B = 1 alone.
 
     References
     ----------
@@ -182,20 +186,78 @@ class SigmoidBrier(Sigmoid):
         z, centre, scale = standardise(s[:, None], w)
         if not scale.any():
             return replace(self, A=start.A, B=start.B)
-        z = np.column_stack([z, np.ones(len(z))])
-        targets, root = _platt_targets(t, w), np.sqrt(w / w.max())
+        rows = _Squares(z[:, 0], _platt_targets(t, w), w / w.max())
+        near = np.array([start.A / scale[0], start.B + start.A * centre[0]])
+        found = rows.least(near, rising=rising)
+        slope = float(found[0] * scale[0])
+        return replace(self, A=slope, B=float(found[1]) - slope * float(centre[0]))
+
+
+@dataclass(frozen=True)
+class _Squares:
+    """The squared error of sigmoids 1 / (1 + exp(a z + b)) on standardised scores z, (n,)."""
+
+    z: Floats
+    targets: Floats
+    w: Floats
+
+    def error(self, at: Floats) -> float:
+        """Return sum w (p - t)^2 at (a, b)."""
+        return float(self.w @ (expit(-(at[0] * self.z + at[1])) - self.targets) ** 2)
+
+    def descend(self, start: Floats) -> Floats:
+        """Return the local minimum that a descent from (a, b) ends in."""
+        z, root = np.column_stack([self.z, np.ones(len(self.z))]), np.sqrt(self.w)
         found = least_squares(
-            lambda at: root * (expit(-(z @ at)) - targets),
-            [start.A / scale[0], start.B + start.A * centre[0]],
+            lambda at: root * (expit(-(z @ at)) - self.targets),
+            start,
             jac=lambda at: -(z.T * (root * expit(z @ at) * expit(-(z @ at)))).T,
             ftol=1e-14,
             xtol=1e-14,
             gtol=1e-14,
-        ).x
-        slope = float(found[0] * scale[0])
-        if rising and slope > 0:
-            return self._constant(targets, w)
-        return replace(self, A=slope, B=float(found[1]) - slope * float(centre[0]))
+        )
+        return np.asarray(found.x)
+
+    def least(self, near: Floats, *, rising: bool) -> Floats:
+        """Return the least minimum: that of the descent from `near`, unless another is lower.
+
+        Where p must not fall with z, of those that do not, the constant among them.
+        """
+        few, found = self._gathered(), self.descend(near)
+        if rising and found[0] > 0.0:
+            found = np.array([0.0, -float(logit(share(self.targets, self.w)))])
+        others = [few.descend(at) for at in few._starts(rising=rising)]
+        others = [at for at in others if not (rising and at[0] > 0.0)]
+        best = min(others, key=few.error, default=found)
+        if few.error(best) < few.error(found) * (1.0 - MIN_GAIN):
+            best = self.descend(best)
+            found = best if self.error(best) < self.error(found) else found
+        return found
+
+    def _gathered(self) -> _Squares:
+        """Return at most `GATHERED` weighted scores; the error of few changes by a constant."""
+        inverse = np.unique(self.z, return_inverse=True)[1]
+        n_scores = int(inverse.max()) + 1
+        group = inverse * min(n_scores, GATHERED) // n_scores
+        w, z, t = (self.w * x for x in (1.0, self.z, self.targets))
+        total = np.bincount(group, w).astype(np.float64)
+        return _Squares(np.bincount(group, z) / total, np.bincount(group, t) / total, total)
+
+    def _starts(self, *, rising: bool) -> list[Floats]:
+        """Return where descents begin: the best places of the steepest and of the flattest steps.
+
+        Places are the scores, the middles between them, and some beyond their ends.
+        """
+        z = self.z
+        ends = np.ptp(z) * 2.0 ** np.arange(-2, 4)
+        places = np.concatenate([z, 0.5 * (z[1:] + z[:-1]), z[0] - ends, z[-1] + ends])
+        slopes = 2.0 ** np.arange(-3, 11)
+        starts = []
+        for a in -slopes if rising else np.concatenate([-slopes, slopes]):
+            p = expit(-a * (z - places[:, None]))
+            place = places[np.argmin((p - self.targets) ** 2 @ self.w)]
+            starts.append(np.array([a, -a * place]))
+        return sorted(starts, key=self.error)[:STARTS]
 
 
 @dataclass(frozen=True)
@@ -433,7 +495,7 @@ class BiasCorrected:
         """Return the map fitted to scores ``(n,)`` and labels y in {0, 1}."""
         s, t, w = _rows(scores, y, sample_weight)
         logits = self._logits(s)
-        prior = replace(self, beta=0.0, bias=float(logit(share(t.astype(np.float64), w))))
+        prior = replace(self, beta=0.0, bias=log_odds_of(t.astype(np.float64), w))
         if np.ptp(logits) < LEAST or np.ptp(t) == 0:
             return prior
         unit = _size(logits[:, None], w)

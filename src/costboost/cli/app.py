@@ -1,6 +1,6 @@
 """The application: every command by its name.
 
-A command reads its options here, in `making` or in `asking`, and does its work in the module of its
+A command reads its options here or in `commands`, and does its work in the module of its
 name, which is imported when the command runs: ``--help`` answers at once.
 """
 
@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from costboost._version import __version__
-from costboost.cli import asking, making
+from costboost.cli import commands
 from costboost.cli import options as o
 from costboost.cli.errors import INTERRUPTED
 
@@ -65,13 +65,13 @@ def _root(
 
 
 for _command in (
-    making.train,
-    asking.decide,
-    asking.evaluate,
-    making.compare,
-    asking.explain,
-    asking.report,
-    asking.inspect,
+    commands.train,
+    commands.decide,
+    commands.evaluate,
+    commands.compare,
+    commands.explain,
+    commands.report,
+    commands.inspect,
 ):
     app.command()(_command)
 
@@ -93,26 +93,12 @@ def demo(
     main(["--rows", str(rows), "--seed", str(seed), "--output", output])
 
 
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-def reproduce(
-    context: typer.Context,
-    name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="What to compute; without, the list.")
-    ] = None,
-    as_json: o.Json = False,
-    debug: o.Debug = False,
-) -> None:
-    """Compute again what the papers claim."""
-    from costboost.cli import reproduce as command
-    from costboost.cli.screen import Screen
-
-    command.reproduce(name, list(context.args), Screen(as_json))
-
-
 @app.command()
 def versions(as_json: o.Json = False, debug: o.Debug = False) -> None:
     """Show what is installed, for bug reports."""
-    from costboost.cli import versions as command
-    from costboost.cli.screen import Screen
+    from costboost.cli.output import Screen
+    from costboost.versions import installed, show_versions
 
-    command.versions(Screen(as_json))
+    if not as_json:
+        show_versions()
+    Screen(as_json).result(installed())

@@ -1,10 +1,4 @@
-"""What policies cost on rows whose truth is known, in money and with intervals.
-
-A policy is one decision for every row. All are billed on the same rows, and resampled together:
-the interval of what one saves against another is that of the difference, row by row. What is
-resampled are rows, or whole groups; of very many rows, parts of several rows, drawn at random,
-whose sums vary as theirs do.
-"""
+"""The bill of a model on rows whose truth is known: policies, findings, warnings, as printed."""
 
 from __future__ import annotations
 
@@ -12,26 +6,39 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
-from costboost.cli.labels import shown
-from costboost.cli.rows import TableRows
-from costboost.cli.screen import Screen
-from costboost.metrics import bootstrap_interval
+from costboost.cli.columns import Choice, Kind, shown
+from costboost.cli.output import Screen
+from costboost.cli.recipe import TableRows
+from costboost.inputs.arrays import encode
+from costboost.metrics.checks import power_of_two
+from costboost.metrics.policies import EVERYTHING, FEW_ROWS, NOTHING, constant_names, price_policies
+from costboost.text import count, listed, money, percent, span
+from costboost.typing import Floats
 
-__all__ = ["Answers", "Bill", "Line", "answer", "make_bill"]
+__all__ = [
+    "Answers",
+    "Bill",
+    "Line",
+    "answer",
+    "make_bill",
+    "classes_text",
+    "column_facts",
+    "findings",
+    "show_bill",
+    "show_findings",
+    "note_warnings",
+    "leaking_columns",
+]
 
-Floats = NDArray[np.float64]
-
-N_RESAMPLES = 1000
-_PARTS = 10_000  # rows or groups that are resampled one by one, at most
-_LEFT_OUT = 201  # all rows once, and parts of them left out in turn, for the skew
-NOTHING, EVERYTHING = "do nothing", "do everything"
-TODAY, MODEL, PERFECT = "today's decisions", "the model", "knowing the truth"
+TODAY, MODEL = "today's decisions", "the model"
 
 
 class Answers(NamedTuple):
-    """What a model says of some rows.
+    """Decisions of a model about some rows, and what they rest on.
 
     Attributes
     ----------
@@ -58,9 +65,10 @@ def answer(model: Any, rows: TableRows) -> Answers:
 
 @dataclass(frozen=True)
 class Line:
-    """One policy on the bill: what it costs and saves, each with a 95% interval.
+    """One policy on the bill: what it costs and saves, each with a 95 % interval.
 
-    `saved` is against the cheapest policy that needs no model; `acted` counts the rows that were
+    `saved` is against the cheapest constant policy, `share` the share of its cost that is, and
+    `saved_today` against today's decisions where those are known; `acted` counts the rows that were
     decided positive, where there is such a thing.
     """
 
@@ -71,7 +79,11 @@ class Line:
     saved: float
     saved_low: float
     saved_high: float
+    share: float
     acted: int | None
+    saved_today: float | None = None
+    saved_today_low: float | None = None
+    saved_today_high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -81,14 +93,18 @@ class Bill:
     Attributes
     ----------
     lines : tuple of Line
+        The constant policies, today's, the models', and knowing the truth.
     n_rows : int
     against : str
-        The policy that savings are counted from: of those that need no model, the cheapest.
+        The policy that savings are counted from: the cheapest constant one.
+    constant : tuple of str
+        The policies that take one action on all rows.
     """
 
     lines: tuple[Line, ...]
     n_rows: int
     against: str
+    constant: tuple[str, ...]
 
     def __getitem__(self, policy: str) -> Line:
         return next(line for line in self.lines if line.policy == policy)
@@ -98,7 +114,7 @@ class Bill:
         return [asdict(line) for line in self.lines]
 
 
-def make_bill(rows: TableRows, decided: dict[str, NDArray[Any]], seed: int, screen: Screen) -> Bill:
+def make_bill(rows: TableRows, decided: dict[str, NDArray[Any]]) -> Bill:
     """Bill policies, those that need no model among them.
 
     Parameters
@@ -107,71 +123,242 @@ def make_bill(rows: TableRows, decided: dict[str, NDArray[Any]], seed: int, scre
         With their truth.
     decided : dict of str -> ndarray of shape (n,)
         What models decided.
-    seed : int
-        Of the resampling behind the intervals.
-    screen : Screen
-        Where it is told how far that is.
     """
-    constant = _constants(rows)
     today = {} if rows.current is None else {TODAY: rows.current}
-    policies = {**constant, **today, **decided}
-    paid = {name: rows.costs.of_decisions(rows.truth, d) for name, d in policies.items()}
-    against = min((*constant, *today), key=lambda name: paid[name].sum())
-    paid[PERFECT] = rows.costs.of_labels(rows.truth).min(axis=1)
-    table = np.column_stack(list(paid.values()))
-    table = np.column_stack([table, paid[against][:, None] - table])
-    found = _intervals(_units(table, rows.groups, seed), seed, screen)
-    acted = {name: _acted(rows, d) for name, d in policies.items()}
-    lines = [
-        Line(name, *_ends(found, j), *_ends(found, j + len(paid)), acted.get(name))
-        for j, name in enumerate(paid)
+    labels = np.asarray(rows.costs.actions)
+    taken = {name: encode(labels, d, name) for name, d in {**today, **decided}.items()}
+    binary = rows.positive in rows.actions and len(rows.actions) == 2
+    positive = rows.actions.index(rows.positive) if binary else None
+    constant = constant_names([shown(action) for action in rows.actions], positive)
+    prices = rows.costs.of_labels(rows.truth)
+    found = price_policies(prices, taken, constant, groups=rows.groups)
+    taken |= {name: np.full(len(rows), a) for a, name in enumerate(constant)}
+    lines = []
+    for name in found.paid:
+        acted = None
+        if positive is not None and name in taken:
+            acted = int(np.count_nonzero(taken[name] == positive))
+        saved, share = found.saved(name), found.share(name)
+        by_today = found.saved(name, TODAY) if today else ()
+        lines.append(Line(name, *found.cost(name), *saved, share, acted, *by_today))
+    return Bill(tuple(lines), len(rows), found.cheapest, found.constant)
+
+
+# ---- Bills and findings as they are printed.
+
+NUMBERS: tuple[Kind, ...] = ("number", "duration", "clock", "date")
+_SHOWN = 8
+
+
+def classes_text(y: Any) -> str:
+    """Return how often each class occurs."""
+    labels, counts = np.unique(y, return_counts=True)
+    order = np.argsort(counts, kind="stable")
+    parts = [f"{shown(labels[i])}: {counts[i]:,} ({percent(counts[i] / len(y))})" for i in order]
+    return listed(parts, 6)
+
+
+def column_facts(choice: Choice, frame: Any) -> list[tuple[str, str]]:
+    """Return pairs of heading and text: features by kind, and columns left out, with reasons."""
+    facts = []
+    numbers = [name for kind in NUMBERS for name in choice.names(kind)]
+    if numbers:
+        facts.append(("numbers", listed(numbers)))
+    categories = [
+        f"{name} ({frame[name].drop_nulls().n_unique():,})" for name in choice.names("category")
     ]
-    return Bill(tuple(lines), len(rows), against)
+    if categories:
+        facts.append(("categories", listed(categories)))
+    for i, (name, why) in enumerate(choice.left_out.items()):
+        facts.append(("left out" if not i else "", f"{name or '(no name)'}: {why}"))
+    return facts
 
 
-def _constants(rows: TableRows) -> dict[str, NDArray[Any]]:
-    """Return the policies that decide alike everywhere, by name."""
-    everywhere = {
-        action: np.full(len(rows), action, dtype=np.asarray(rows.actions).dtype)
-        for action in rows.actions
-    }
-    if rows.positive in rows.actions and len(rows.actions) == 2:
-        negative = next(action for action in rows.actions if action != rows.positive)
-        return {NOTHING: everywhere[negative], EVERYTHING: everywhere[rows.positive]}
-    return {f"always {shown(action)}": each for action, each in everywhere.items()}
+def show_bill(screen: Screen, bill: Bill, currency: str) -> None:
+    """Print the bill as a table, and the verdict as a sentence."""
+    counted = any(line.acted is not None for line in bill.lines)
+    unit = f"cost, {currency}" if currency else "cost"
+    head = ["", unit, "95 % interval", "saved", *(["acted on"] if counted else [])]
+    rows = []
+    for line in bill.lines:
+        exact = line.low == line.high
+        saved = "" if line.policy in bill.constant else percent(line.share)
+        cells = [line.policy, money(line.cost), "exact" if exact else "", saved]
+        cells[2] = cells[2] or span(line.low, line.high)
+        rows.append([*cells, *(["" if line.acted is None else f"{line.acted:,}"] * counted)])
+    strong = next((i for i, line in enumerate(bill.lines) if line.policy == MODEL), -1)
+    screen.table(head, rows, strong)
+    screen.say()
+    for line in bill.lines:
+        if line.policy == MODEL:
+            screen.say(verdict(bill, currency))
 
 
-def _acted(rows: TableRows, decided: NDArray[Any]) -> int | None:
-    if rows.positive not in rows.actions or len(rows.actions) != 2:
-        return None
-    return int(np.count_nonzero(decided == rows.positive))
+_DOING = {
+    NOTHING: "doing nothing",
+    EVERYTHING: "acting on everything",
+    TODAY: "today's decisions",
+}
 
 
-def _units(table: Floats, groups: NDArray[np.intp] | None, seed: int) -> Floats:
-    """Return sums over what is resampled: rows, groups, or parts drawn at random."""
-    codes = np.arange(len(table)) if groups is None else groups
-    n = int(codes.max()) + 1
-    if n > _PARTS:
-        codes = (np.random.RandomState(seed).permutation(n) % _PARTS)[codes]
-        n = _PARTS
-    if n == len(table) and groups is None:
-        return table
-    return np.column_stack([np.bincount(codes, column, minlength=n) for column in table.T])
-
-
-def _intervals(units: Floats, seed: int, screen: Screen) -> tuple[Floats, Floats, Floats]:
-    with screen.working("Resampling the bill", N_RESAMPLES + _LEFT_OUT) as advance:
-
-        def total(part: Floats) -> Floats:
-            advance()
-            return np.asarray(part.sum(axis=0))
-
-        found = bootstrap_interval(
-            total, units, n_resamples=N_RESAMPLES, method="bca", random_state=seed
+def verdict(bill: Bill, currency: str) -> str:
+    """Return a sentence: what the model saves, and whether that is significant."""
+    line = bill[MODEL]
+    if line.saved_today is None or line.saved_today_low is None or line.saved_today_high is None:
+        return _against_constant(line, bill, currency)
+    interval = f"95 % interval {span(line.saved_today_low, line.saved_today_high)}"
+    saved = money(line.saved_today, currency)
+    if line.saved_today_high < 0:
+        also = (
+            f"it costs {money(-line.saved_today, currency)} more (saved: {interval}). "
+            "Do not use it as it is."
         )
-    return units.sum(axis=0), found.low, found.high
+    elif line.saved_today_low > 0:
+        also = f"it saves {saved} ({interval})."
+    else:
+        also = f"there is no significant difference: {saved}, {interval}."
+    return f"{_against_constant(line, bill, currency)} Against today's decisions {also}"
 
 
-def _ends(found: tuple[Floats, Floats, Floats], j: int) -> tuple[float, float, float]:
-    cost, low, high = (float(part[j]) for part in found)
-    return cost, low, high
+def _against_constant(line: Line, bill: Bill, currency: str) -> str:
+    other = _DOING.get(bill.against, bill.against.replace("always", "always deciding"))
+    interval = f"95 % interval {span(line.saved_low, line.saved_high)}"
+    saved = money(line.saved, currency)
+    per_row = f"{money(abs(line.saved) / bill.n_rows, currency)} a row"
+    if line.saved_low > 0:
+        return (
+            f"The model saves {saved} ({interval}), {per_row}, against {other}, the cheapest "
+            "constant policy."
+        )
+    if line.saved_high < 0:
+        return (
+            f"The model costs {money(-line.saved, currency)} more than {other}, the cheapest "
+            f"constant policy (saved: {interval}). Do not use it as it is."
+        )
+    return (
+        f"The model does not save significantly against {other}, the cheapest constant policy: "
+        f"{saved}, {interval}."
+    )
+
+
+def findings(model: Any, rows: TableRows, answers: Answers, bill: Bill) -> dict[str, Any]:
+    """Return facts beside the bill: rounds, calibration, importances of columns."""
+    found: dict[str, Any] = {"rounds": getattr(model, "n_iter_", None)}
+    if rows.positive is not None and len(model.classes_) == 2:
+        p = answers.proba[:, model.classes_.tolist().index(rows.positive)]
+        happened = rows.truth == rows.positive
+        deviation = float(np.sqrt(np.sum(p * (1 - p)))) or 1.0
+        found["positives"] = {
+            "expected": float(p.sum()),
+            "happened": int(happened.sum()),
+            "z": float((happened.sum() - p.sum()) / deviation),
+        }
+        found["brier"] = float(np.mean((p - happened) ** 2))
+    if answers.expected is not None:
+        found["cost"] = _cost_check(rows, answers, bill[MODEL].cost)
+    if hasattr(model, "feature_importances_"):
+        ranked = sorted(
+            zip(rows.X.columns, model.feature_importances_.tolist(), strict=True),
+            key=lambda pair: -pair[1],
+        )
+        found["matters"] = dict(ranked)
+    return found
+
+
+def _cost_check(rows: TableRows, answers: Answers, paid: float) -> dict[str, float]:
+    """Return the expected cost of the decisions, its standard deviation, and the cost paid."""
+    classes = np.asarray(rows.costs.classes)
+    n = len(rows)
+    by_class = np.column_stack(
+        [rows.costs.of_decisions(np.full(n, label), answers.decided) for label in classes]
+    )
+    expected = np.sum(answers.proba * by_class, axis=1)
+    # From the first class on, so that a price that is the same for all of them varies by nothing.
+    off = by_class - by_class[:, :1]
+    scale = power_of_two(off)  # squares stay in range
+    mean = np.sum(answers.proba * off, axis=1, keepdims=True)
+    variance = np.sum(answers.proba * ((off - mean) / scale) ** 2)
+    deviation = float(scale * np.sqrt(variance))
+    return {"expected": float(expected.sum()), "deviation": deviation, "paid": paid}
+
+
+def show_findings(screen: Screen, found: dict[str, Any], currency: str, positive: Any) -> None:
+    """Print the facts that `findings` returns."""
+    facts = [("rounds", f"{found['rounds']:,}")] if found.get("rounds") is not None else []
+    seen, cost = found.get("positives"), found.get("cost")
+    checks = []
+    if seen:
+        text = f"{shown(positive)}: {seen['expected']:,.1f} expected, {seen['happened']:,} came"
+        checks.append(text)
+    if cost:
+        about = f"{money(cost['expected'], currency)} +- {money(cost['deviation'])}"
+        checks.append(f"cost: {about} expected, {money(cost['paid'], currency)} paid")
+    if checks:
+        facts.append(("calibration", "; ".join(checks)))
+    matters = [(name, part) for name, part in found.get("matters", {}).items() if part > 0]
+    if matters:
+        parts = [f"{name} {percent(part)}" for name, part in matters[:_SHOWN]]
+        rest = len(matters) - _SHOWN
+        text = ", ".join(parts) + (f", {count(rest, 'other')}" if rest > 0 else "")
+        facts.append(("what matters", text))
+    screen.facts(facts)
+
+
+# ---- Warnings: few rows, rows unlike those of the training, columns that give the label away.
+
+_BEYOND_CHANCE = 3  # standard errors beyond which chance is no explanation
+_LEAKS = 0.99  # area under the curve of a column on its own, as if it knew the answer
+_MOST_ROWS = 20_000  # rows to look at
+
+
+def note_warnings(screen: Screen, rows: TableRows, found: dict[str, Any], where: str) -> None:
+    """Print a note for every reason not to rely on a bill."""
+    for name in leaking_columns(rows):
+        screen.note(
+            f"{name} alone separates nearly every {shown(rows.positive)} from the others: is it "
+            "known when decisions are made? If not, leave it out with --drop."
+        )
+    _note_few(screen, rows, where)
+    cost = found.get("cost")
+    if cost and abs(cost["paid"] - cost["expected"]) > _BEYOND_CHANCE * cost["deviation"] > 0:
+        screen.note(
+            "expected and paid cost differ by more than chance allows: these rows are not like "
+            "those that the model was trained on."
+        )
+    z = found.get("positives", {}).get("z", 0.0)
+    if abs(z) > _BEYOND_CHANCE:
+        more = "more" if z > 0 else "fewer"
+        screen.note(
+            f"{more} rows are positive than the probabilities say ({abs(z):.0f} standard errors): "
+            "they do not fit these rows, and decisions by them cost more than they need to."
+        )
+
+
+def _note_few(screen: Screen, rows: TableRows, where: str) -> None:
+    labels, counts = np.unique(rows.truth, return_counts=True)
+    rare = int(np.argmin(counts))
+    if counts[rare] < FEW_ROWS:
+        screen.note(
+            f"only {count(int(counts[rare]), 'row')} {where} "
+            f"{'is' if counts[rare] == 1 else 'are'} {shown(labels[rare])}: intervals are rough."
+        )
+
+
+def leaking_columns(rows: TableRows) -> list[str]:
+    """Return numeric columns that alone separate the positive class."""
+    if rows.positive is None or rows.y is None:
+        return []
+    positive = rows.truth[:_MOST_ROWS] == rows.positive
+    if not 0 < positive.sum() < len(positive):
+        return []
+    numbers = [name for name in rows.X.columns if rows.X[name].dtype != pl.String]
+    return [name for name in numbers if _area(rows.X[name][:_MOST_ROWS], positive) > _LEAKS]
+
+
+def _area(column: pl.Series, positive: NDArray[np.bool_]) -> float:
+    """Return the area under the curve of a column, whichever way round; missing is below all."""
+    values = column.cast(pl.Float64).fill_null(float("-inf")).fill_nan(float("-inf"))
+    ranks = rankdata(values.to_numpy())
+    n = int(positive.sum())
+    area = (ranks[positive].sum() - n * (n + 1) / 2) / (n * (len(positive) - n))
+    return float(max(area, 1 - area))

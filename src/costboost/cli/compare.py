@@ -1,4 +1,4 @@
-"""``costboost compare``: methods and models on the same folds, and whether they can be told apart.
+"""``costboost compare``: methods and models on the same folds, and which differ significantly.
 
 Methods are trained on each fold's other rows and decide about its own; models decide as they are.
 What is compared are the same rows, each billed once: intervals are those of differences row by row,
@@ -12,36 +12,30 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
-from costboost.cli.bill import Bill, answer, make_bill
+from costboost.cli.bill import Bill, answer, classes_text, make_bill, show_bill
+from costboost.cli.columns import shown
 from costboost.cli.errors import InputError, UsageError
-from costboost.cli.evaluate import note_training_rows
-from costboost.cli.labels import shown
 from costboost.cli.methods import Maker
-from costboost.cli.money import Money, count
+from costboost.cli.models import note_training_rows
+from costboost.cli.output import Screen, check_output, write_figure
 from costboost.cli.prices import Prices
-from costboost.cli.reading import read_cells
-from costboost.cli.recipe import Kept, read_model
-from costboost.cli.rows import TableRows, read_rows, text_features
-from costboost.cli.screen import Screen
-from costboost.cli.splitting import fold_rows
-from costboost.cli.train import Choices, Task, open_task
-from costboost.cli.words import classes_text, show_bill
-from costboost.cli.writing import check_output, write_figure
+from costboost.cli.recipe import Kept, TableRows, read_again, read_model, read_rows
+from costboost.cli.train import Choices, Task, fold_rows, open_task
 from costboost.metrics import CriticalDifference, critical_difference, paired_cost_test
+from costboost.text import count, money, span
 
 __all__ = ["compare"]
 
-_MANY_ROWS = 20_000  # rows from which on fewer resamples do
+_MANY_ROWS = 20_000  # rows from which on fewer random flips do
 _PICTURES = (".png", ".svg", ".pdf")
 
 
 def compare(
     path: str,
     prices: Prices,
-    asked: Choices,
+    choices: Choices,
     screen: Screen,
     *,
     methods: Sequence[str],
@@ -57,23 +51,23 @@ def compare(
         raise UsageError("Give at least two different ones, such as --method auto --method adamec.")
     check_output(picture, force, _PICTURES)
     for method in methods:
-        maker.make(method)  # what is wrong with a name is said at once
+        maker.make(method)  # an unknown name fails before any training
     kept = [read_model(name) for name in models]
-    task = open_task(path, prices, asked, screen)
+    task = open_task(path, prices, choices, screen)
     for model in kept:
-        note_training_rows(screen, model, task.source.digest)
-    time = None if asked.time is None else task.rows.frame[asked.time]
+        note_training_rows(screen, model, task.table.source.digest)
+    time = None if choices.time is None else task.rows.frame[choices.time]
     folds = list(
-        fold_rows(task.rows.truth, n_folds, asked.seed, time=time, groups=task.rows.groups)
+        fold_rows(task.rows.truth, n_folds, choices.seed, time=time, groups=task.rows.groups)
     )
     screen.say(
-        f"{task.source.name}: {count(len(task.rows), 'row')}; {classes_text(task.rows.truth)}"
+        f"{task.table.source.name}: {count(len(task.rows), 'row')}; {classes_text(task.rows.truth)}"
     )
     decided = _decide(task, methods, kept, folds, screen, maker)
-    found = _judge(task.rows, decided, folds, asked.seed, screen)
-    _show(screen, found, Money(prices.currency), n_folds=len(folds))
+    found = _judge(task.rows, decided, folds, choices.seed, screen)
+    _show(screen, found, prices.currency, n_folds=len(folds))
     if picture is not None:
-        _draw(found, names, picture)
+        _draw(found, names, picture, force)
         screen.say(f"Wrote {picture}.")
     screen.result(_result(found, names, len(folds), prices.currency))
 
@@ -126,12 +120,10 @@ def _answer_of(kept: Kept, task: Task) -> NDArray[Any]:
     if strange:
         raise InputError(f"{kept.path} knows other classes: {shown(sorted(strange, key=str)[0])}.")
     features = kept.recipe.features or task.choice.features
-    frame = task.rows.frame
-    digits = [n for n in text_features(kept) if n in frame.columns and frame[n].dtype != pl.String]
-    if digits and task.source.is_csv:  # categories are text, zeros before them count
-        cells = read_cells(task.source, digits).frame
-        cells = cells if task.kept is None else cells.filter(task.kept)
-        frame = frame.with_columns(cells.get_columns())
+    # Read once more: what is a number here may be a category to the model, or the reverse.
+    table = read_again(kept, task.table.source, task.table.form)
+    table.need([f.name for f in features])
+    frame = table.frame if task.kept is None else table.frame.filter(task.kept)
     rows = read_rows(frame, features, task.prices, kept.model.classes_)
     return answer(kept.model, rows).decided
 
@@ -142,7 +134,7 @@ def _judge(
     tested = np.sort(np.concatenate([test for _, test in folds]))
     judged = rows.take(tested)
     own = {name: d[tested] for name, d in decided.items()}
-    bill = make_bill(judged, own, seed, screen)
+    bill = make_bill(judged, own)
     best = min(own, key=lambda name: bill[name].cost)
     each = list(decided.values())
     scores = np.array(
@@ -180,28 +172,25 @@ def _pair(rows: TableRows, one: NDArray[Any], best: NDArray[Any], seed: int) -> 
     }
 
 
-def _show(screen: Screen, found: Found, money: Money, *, n_folds: int) -> None:
+def _show(screen: Screen, found: Found, currency: str, *, n_folds: int) -> None:
     screen.say(f"{count(found.bill.n_rows, 'row')} billed, in {n_folds} folds")
     screen.say()
-    show_bill(screen, found.bill, money)
+    show_bill(screen, found.bill, currency)
     for name, pair in sorted(found.pairs.items(), key=lambda item: item[1]["more"]):
-        span = f"95 % interval {money.span(pair['low'], pair['high'])}, p = {pair['p_value']:.3g}"
-        sure = pair["low"] > 0
-        word = "costs" if sure else "cannot be told from"
-        more = f" {money(pair['more'])} more than" if sure else ""
-        screen.say(f"{name} {word}{more} {found.best} ({span}).")
+        sure = f"95 % interval {span(pair['low'], pair['high'])}, p = {pair['p_value']:.3g}"
+        says = "is not significantly different from"
+        if pair["low"] > 0:
+            says = f"costs {money(pair['more'], currency)} more than"
+        screen.say(f"{name} {says} {found.best} ({sure}).")
     if 2 * 0.5**n_folds > 0.05:
         screen.note(f"ranks of {n_folds} folds tell nothing apart: give --folds 10 for those.")
 
 
-def _draw(found: Found, names: Sequence[str], path: str) -> None:
-    try:
-        from costboost.plots import CriticalDifferenceDisplay
+def _draw(found: Found, names: Sequence[str], path: str, force: bool) -> None:
+    from costboost.plots import CriticalDifferenceDisplay
 
-        display = CriticalDifferenceDisplay(result=found.ranks, names=names, alpha=0.05).plot()
-    except ImportError:
-        raise InputError("Pictures need matplotlib: pip install 'costboost[plot]'.") from None
-    write_figure(display.figure_, path)
+    display = CriticalDifferenceDisplay(result=found.ranks, names=names, alpha=0.05).plot()
+    write_figure(display.figure_, path, force=force)
 
 
 def _result(found: Found, names: Sequence[str], n_folds: int, currency: str) -> dict[str, Any]:

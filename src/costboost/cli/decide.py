@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,19 +10,16 @@ import polars as pl
 from numpy.typing import NDArray
 
 from costboost.cli.bill import Answers, answer
-from costboost.cli.columns import unknown_column
+from costboost.cli.cells import Form
+from costboost.cli.columns import label_of, shown, unknown_column
 from costboost.cli.errors import InputError, UsageError
-from costboost.cli.labels import label_of, shown
-from costboost.cli.money import Money, count, share
+from costboost.cli.output import Screen, check_output, is_text, table_suffixes, write_table
 from costboost.cli.prices import Prices
-from costboost.cli.reading import Source, read_cells, with_zeros
-from costboost.cli.recipe import Kept, read_model
-from costboost.cli.rows import TableRows, known_categories, load_rows
-from costboost.cli.screen import Screen
-from costboost.cli.words import listed
-from costboost.cli.writing import check_output, is_text, table_suffixes, write_table
+from costboost.cli.reading import read_cells
+from costboost.cli.recipe import Kept, TableRows, known_categories, load_rows, read_model
 from costboost.costs import Expression, ExpressionError
 from costboost.decisions import allocate
+from costboost.text import count, listed, money, percent
 
 __all__ = ["decide"]
 
@@ -35,6 +32,7 @@ def decide(
     prices: Prices,
     screen: Screen,
     *,
+    form: Form,
     output: str | None,
     force: bool,
     capacity: Sequence[str],
@@ -48,32 +46,39 @@ def decide(
         raise UsageError("--json and the table would both go to standard output: name a file, -o.")
     check_output(output, force, table_suffixes())
     kept = read_model(model_path)
-    rows, source = load_rows(kept, table, prices, screen)
+    read_too = [] if per is None else [per]
+    rows, read = load_rows(kept, table, prices, screen, form=form, also=read_too)
     _note_unseen(screen, kept, rows)
     joint = bool(capacity) or per is not None or defer is not None
     with screen.listening(), screen.working(f"Deciding about {count(len(rows), 'row')}"):
         if joint:
-            groups = None if per is None else _groups(source, rows.frame, per)
+            groups = None if per is None else _groups(rows.frame, per)
             answers, actions, plan = _jointly(kept.model, rows, capacity, groups, defer)
         else:
             answers, actions, plan = answer(kept.model, rows), rows.actions, None
-    new = _columns(kept.model, rows, answers, actions, prefix)
-    n, frame = len(rows), None if only_decisions else rows.frame
+    new = pl.DataFrame(_columns(kept.model, rows, answers, actions, prefix))
+    n, frame = len(rows), rows.frame
+    named = [name for name in kept.recipe.identifiers if name in frame.columns]
+    as_written = read.source.is_csv and is_text(output)
+    separator = read.source.separator or ","
     with screen.working("Writing"):
-        if frame is None:
-            made, separator = pl.DataFrame({"row": np.arange(n), **new}), ","
-        else:
-            _refuse_taken(frame, new)
-            # The cells as they are written take the place of the values that they were read as.
-            as_written = source.is_csv and is_text(output)
-            frame = None if as_written else with_zeros(source, frame)
-            del rows
-            made, separator = _beside(frame, source, pl.DataFrame(new))
-        del source, frame
-        write_table(made, output, separator)
+        if as_written:  # cells as they are written, not the values that they were read as
+            source, decimal = read.source, read.form.decimal
+            del rows, read, frame
+            frame = read_cells(source)
+            new = _written(new, decimal)
+            del source
+        if only_decisions:
+            frame = frame.select(named)
+            if "row" not in named:
+                frame = frame.insert_column(0, pl.Series("row", np.arange(n)))
+        _refuse_taken(frame, new.columns)
+        made = frame.hstack(new)
+        del frame
+        write_table(made, output, separator, force=force)
     currency = prices.currency or (kept.recipe.prices.currency if kept.recipe.prices else "")
     result = _result(answers, actions, plan, output)
-    _show(screen, result, Money(currency), n)
+    _show(screen, result, currency, n)
     screen.result(result)
 
 
@@ -130,12 +135,12 @@ def _limit(text: str, actions: list[Any]) -> tuple[Any, float]:
     return label_of(name, actions, "--capacity"), limit if share_of else int(limit)
 
 
-def _groups(source: Source, frame: pl.DataFrame, per: str) -> NDArray[Any]:
+def _groups(frame: pl.DataFrame, per: str) -> NDArray[Any]:
     if per not in frame.columns:
         raise unknown_column(per, frame.columns, "--per")
     if frame[per].null_count():
         raise InputError(f"--per {per!r} is empty in some rows: give every row one.")
-    return with_zeros(source, frame.select(per))[per].cast(pl.String).to_numpy().astype(str)
+    return frame[per].cast(pl.String).to_numpy().astype(str)
 
 
 def _price(defer: str, frame: pl.DataFrame) -> Any:
@@ -185,7 +190,7 @@ def _plain(decided: NDArray[Any]) -> Any:
     return decided.tolist() if len(kinds) == 1 else [shown(action) for action in decided.tolist()]
 
 
-def _refuse_taken(frame: pl.DataFrame, new: dict[str, Any]) -> None:
+def _refuse_taken(frame: pl.DataFrame, new: Iterable[str]) -> None:
     taken = [name for name in new if name in frame.columns]
     if taken:
         raise InputError(
@@ -193,24 +198,16 @@ def _refuse_taken(frame: pl.DataFrame, new: dict[str, Any]) -> None:
         )
 
 
-def _beside(
-    frame: pl.DataFrame | None, source: Source, new: pl.DataFrame
-) -> tuple[pl.DataFrame, str]:
-    """Return a table with new columns, and what is to separate its cells.
-
-    Without a frame, its cells are those of the file as they are written.
-    """
-    if frame is not None:
-        return frame.hstack(new), ","
-    cells = read_cells(source)
-    if not cells.decimal_comma:
-        return cells.frame.hstack(new), ","
-    # Then all numbers are written so, and commas separate no cells.
-    numbers = pl.selectors.float().cast(pl.String).str.replace(".", ",", literal=True)
-    return cells.frame.hstack(new.with_columns(numbers)), ";"
+def _written(new: pl.DataFrame, decimal: str | None) -> pl.DataFrame:
+    """Return new columns with numbers as the file writes them."""
+    if decimal != ",":
+        return new
+    return new.with_columns(
+        pl.selectors.float().cast(pl.String).str.replace(".", ",", literal=True)
+    )
 
 
-# --- what is told
+# ---- What is printed.
 
 
 def _result(answers: Answers, actions: list[Any], plan: Any, output: str | None) -> dict[str, Any]:
@@ -229,19 +226,17 @@ def _result(answers: Answers, actions: list[Any], plan: Any, output: str | None)
     return found
 
 
-def _show(screen: Screen, found: dict[str, Any], money: Money, n: int) -> None:
-    parts = [f"{name}: {k:,} ({share(k / n)})" for name, k in found["decisions"].items()]
+def _show(screen: Screen, found: dict[str, Any], currency: str, n: int) -> None:
+    parts = [f"{name}: {k:,} ({percent(k / n)})" for name, k in found["decisions"].items()]
     facts = [("decisions", listed(parts, 10))]
     if "expected_cost" in found:
-        always = [
-            f"always {a}: {money.bare(c)}" for a, c in found["expected_cost_if_always"].items()
-        ]
-        text = f"{money(found['expected_cost'])}; {listed(always, 6)}"
+        always = [f"always {a}: {money(c)}" for a, c in found["expected_cost_if_always"].items()]
+        text = f"{money(found['expected_cost'], currency)}; {listed(always, 6)}"
         facts.append(("expected cost", text))
     for i, line in enumerate(found.get("limits", [])):
         facts.append(("limits" if not i else "", line))
     if "without_limits" in found:
-        facts.append(("", f"{money(found['without_limits'])} expected without limits"))
+        facts.append(("", f"{money(found['without_limits'], currency)} expected without limits"))
     if found["output"] not in (None, "-"):
         facts.append(("written to", str(found["output"])))
     screen.facts(facts)

@@ -13,13 +13,14 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
 from costboost.cli.errors import INTERRUPTED, ReaderGoneError, UsageError
 
 __all__ = ["main"]
 
+_INTERRUPTED = "interrupted; no file was left half written"
 NEEDED = ("typer", "rich", "polars")
 
 
@@ -31,38 +32,64 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv : sequence of str, default=None
         Arguments; None: those of the process.
     """
+    if not os.environ.get("COLUMNS", "1").strip("0"):
+        del os.environ["COLUMNS"]  # no width is no answer, and nothing would be shown
     given = list(sys.argv[1:] if argv is None else argv)
     lacking = [name for name in NEEDED if find_spec(name) is None]
-    if lacking:
+    if lacking and given[:1] != ["demo"]:
         print(
             f"costboost: the command line needs {', '.join(lacking)}: pip install 'costboost[cli]'",
             file=sys.stderr,
         )
         return 1
-    return _run(given)
+    return _run(given, _tell if lacking else _call)
 
 
-def _run(given: list[str]) -> int:
-    """Run the application; every error becomes a message and a code."""
+def _call(given: list[str]) -> int:
+    from costboost.cli.app import call  # its packages may be missing, and take their time
+
+    return call(given)
+
+
+def _tell(given: list[str]) -> int:
+    """Run the demo without the application: it needs no package of the command line's."""
+    from costboost.demo import main as demo
+
+    demo(given[1:])
+    return 0
+
+
+def _run(given: list[str], call: Callable[[list[str]], int]) -> int:
+    """Run a command; every error becomes a message and a code."""
     try:
-        from costboost.cli.app import call  # its packages may be missing, and take their time
-
         return call(given)
     except UsageError as error:
         return _fail(given, f"{error}\nTry 'costboost {_command(given)}--help'.", 2)
     except KeyboardInterrupt:
-        return _fail(given, "interrupted; nothing was written", INTERRUPTED)
+        return _fail(given, _INTERRUPTED, INTERRUPTED)
     except ReaderGoneError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
-    except (ValueError, OSError, ImportError, MemoryError) as error:
-        return _fail(given, _told(error), 1, error)
     except Exception as error:
+        if _was_interrupted(error):
+            return _fail(given, _INTERRUPTED, INTERRUPTED)
+        if isinstance(error, (ValueError, OSError, ImportError, MemoryError)):
+            return _fail(given, _told(error), 1, error)
         problem = (
             f"{type(error).__name__}: {error}\nThis should not have happened. Run it again with "
             "--debug, and report what it shows together with 'costboost versions'."
         )
         return _fail(given, problem, 1, error)
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Whether an error comes of Ctrl-C, of which packages that are being imported make others."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _command(given: list[str]) -> str:

@@ -16,8 +16,9 @@ from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES
 from costboost.boosting.pnorm.methods import METHODS
 from costboost.calibration import CALIBRATORS
 from costboost.cli.errors import UsageError
-from costboost.cli.screen import Advance
+from costboost.cli.output import Advance
 from costboost.estimators.adaboost.classifier import CostBoostClassifier
+from costboost.estimators.adaboost.plan import RECIPE_NAMES
 from costboost.estimators.gradient import GradientBoostClassifier
 from costboost.estimators.pnorm import PNormBoostClassifier
 
@@ -26,7 +27,12 @@ __all__ = ["Maker", "method_names", "telling"]
 
 def method_names() -> list[str]:
     """Return the names of all methods."""
-    return ["auto", *RULES, *(f"gradient:{loss}" for loss in CLASSIFICATION_LOSSES), *METHODS]
+    return [
+        *RECIPE_NAMES,
+        *RULES,
+        *(f"gradient:{loss}" for loss in CLASSIFICATION_LOSSES),
+        *METHODS,
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +70,7 @@ def _calibration(method: str, given: str) -> str | None:
         return None
     if given != "auto":
         return given
-    if method == "auto" or (method in RULES and RULES[method].calibrated):
+    if method in RECIPE_NAMES or (method in RULES and RULES[method].calibrated):
         return "auto"
     loss = CLASSIFICATION_LOSSES.get(method.partition(":")[2])
     return "sigmoid" if loss is None or loss.uses_costs else None

@@ -10,6 +10,7 @@ __all__: list[str] = []
 
 _PRICES = "Prices: a number, a column or an expression"
 _COLUMNS = "Columns"
+_WRITTEN = "How the table is written, where that cannot be told"
 
 
 def _methods(incomplete: str) -> list[str]:
@@ -22,7 +23,7 @@ Table = Annotated[
     str,
     typer.Argument(
         metavar="TABLE",
-        help="CSV, Parquet, Arrow, Feather or JSON lines, also gzipped; - is standard input.",
+        help="CSV, Parquet, Arrow, JSON lines or .xlsx, also gzipped; - is standard input.",
         show_default=False,
     ),
 ]
@@ -108,7 +109,7 @@ Groups = Annotated[
     typer.Option(
         "--groups",
         metavar="COLUMN",
-        help="Who; rows of one are held out, and resampled, together.",
+        help="Who; rows of one are held out together, and intervals allow for it.",
         rich_help_panel=_COLUMNS,
     ),
 ]
@@ -139,7 +140,7 @@ AsNumber = Annotated[
     typer.Option(
         "--as-number",
         metavar="COLUMN",
-        help="Take a date as a number of days.",
+        help="Take a date as days, or codes such as 00042 as numbers.",
         rich_help_panel=_COLUMNS,
     ),
 ]
@@ -158,6 +159,77 @@ SkipUnlabelled = Annotated[
         "--skip-unlabelled",
         help="Leave out rows without a target.",
         rich_help_panel=_COLUMNS,
+    ),
+]
+
+# how the table is written
+
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        "--decimal",
+        metavar="SIGN",
+        help="Before the decimals of numbers: . or ,",
+        rich_help_panel=_WRITTEN,
+    ),
+]
+Thousands = Annotated[
+    str | None,
+    typer.Option(
+        "--thousands",
+        metavar="SIGN",
+        help="Between thousands: . , ' or a blank; none.",
+        rich_help_panel=_WRITTEN,
+    ),
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--missing",
+        metavar="TEXT",
+        help="Means in every column that nothing is known; give several.",
+        rich_help_panel=_WRITTEN,
+    ),
+]
+Dates = Annotated[
+    str | None,
+    typer.Option(
+        "--dates",
+        metavar="ORDER",
+        help="dmy for 31/12/2026, mdy for 12/31/2026.",
+        rich_help_panel=_WRITTEN,
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="Of a text that is not UTF-8: latin-1, utf-16.",
+        rich_help_panel=_WRITTEN,
+    ),
+]
+Sheet = Annotated[
+    str | None,
+    typer.Option(
+        "--sheet", metavar="NAME", help="Of a workbook (.xlsx).", rich_help_panel=_WRITTEN
+    ),
+]
+Label = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--label",
+        metavar="TEXT=LABEL",
+        help="What a value of the target means; TEXT= that nothing is known.",
+        rich_help_panel=_WRITTEN,
+    ),
+]
+TidyLabels = Annotated[
+    bool,
+    typer.Option(
+        "--tidy-labels",
+        help="Labels that differ by blanks and capitals are one.",
+        rich_help_panel=_WRITTEN,
     ),
 ]
 

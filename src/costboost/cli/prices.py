@@ -26,10 +26,10 @@ from typing import Any
 
 import polars as pl
 
+from costboost.cli.columns import label_of, shown
 from costboost.cli.errors import InputError, UsageError
-from costboost.cli.labels import label_of, shown
 from costboost.costs import Costs, Expression, ExpressionError
-from costboost.inputs.labels import usual_positive
+from costboost.inputs.checks import usual_positive
 
 __all__ = ["SIGNS", "Prices", "read_prices", "read_toml"]
 
@@ -80,7 +80,7 @@ class Prices:
         return replace(self, **{**given, "actions": None if signs else self.actions})
 
     def check(self, frame: pl.DataFrame, target: str | None) -> None:
-        """Compute every price once, so that what is wrong is said in the words of this file."""
+        """Compute every price once, so that errors name options and columns of this table."""
         for where, text in self.texts().items():
             made = Expression(text)
             if target in made.columns:
@@ -142,6 +142,11 @@ class Prices:
         assert self.actions is not None
         prices: dict[Any, Any] = {}
         square = {shown(label) for label in labels} == set(self.actions)
+        written = [
+            t for price in self.actions.values() if isinstance(price, Mapping) for t in price
+        ]
+        places = {t: i for i, t in reversed([*enumerate(self.actions if square else written)])}
+        labels.sort(key=lambda label: places.get(shown(label), len(places)))  # as the user has them
         for action, by_truth in self.actions.items():
             name = label_of(action, labels, "action") if square else action
             if isinstance(by_truth, Mapping):

@@ -3,38 +3,178 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-from costboost.cli.bill import MODEL, Answers, Bill, answer, make_bill
-from costboost.cli.columns import Choice, choose
-from costboost.cli.doubts import note_doubts
-from costboost.cli.errors import UsageError
-from costboost.cli.labels import labels_of, shown, unlabelled
-from costboost.cli.methods import Maker, telling
-from costboost.cli.money import Money, count, share
-from costboost.cli.prices import Prices
-from costboost.cli.reading import Source, read_source, read_table
-from costboost.cli.recipe import Recipe
-from costboost.cli.rows import TableRows, read_rows, take_roles
-from costboost.cli.screen import Screen
-from costboost.cli.splitting import Split, hold_out
-from costboost.cli.words import (
+from costboost.cli.bill import (
+    MODEL,
+    Answers,
+    Bill,
+    answer,
     classes_text,
     column_facts,
     findings,
+    make_bill,
+    note_warnings,
     show_bill,
     show_findings,
 )
-from costboost.cli.writing import check_output
-from costboost.persistence import save
+from costboost.cli.cells import Form
+from costboost.cli.columns import Choice, check_strays, choose, labels_of, shown, tidied, unlabelled
+from costboost.cli.errors import InputError, UsageError
+from costboost.cli.methods import Maker, telling
+from costboost.cli.output import Screen, check_output, save_new
+from costboost.cli.prices import Prices
+from costboost.cli.reading import Table, read_source, read_table
+from costboost.cli.recipe import Recipe, TableRows, read_rows, take_roles
+from costboost.text import count, percent
+from costboost.typing import Indices
 
-__all__ = ["Choices", "Task", "open_task", "train"]
+__all__ = ["Split", "fold_rows", "hold_out", "time_codes", "Choices", "Task", "open_task", "train"]
+
+
+# ---- Held-out rows and folds: by time where there is one, whole groups where there are any.
+
+
+class Split(NamedTuple):
+    """Rows to learn from, rows held out, and how they were chosen."""
+
+    train: Indices
+    held: Indices
+    how: str
+
+
+def time_codes(column: pl.Series) -> NDArray[np.intp]:
+    """Return the moments of a column as numbers in their order."""
+    if not (column.dtype.is_numeric() or column.dtype.is_temporal()):
+        first = next((value for value in column.to_list() if value is not None), None)
+        raise InputError(
+            f"--time {column.name!r} holds {column.dtype}, such as {first!r}, which has no order "
+            "in time: give numbers, or dates as 2026-11-16."
+        )
+    if column.null_count():
+        at = int(column.is_null().arg_max() or 0)
+        raise InputError(f"--time {column.name!r} is empty in row {at}: give every row a moment.")
+    return (column.rank("dense").cast(pl.Int64) - 1).to_numpy().astype(np.intp)
+
+
+def hold_out(
+    y: NDArray[Any],
+    part: float,
+    seed: int,
+    *,
+    time: pl.Series | None = None,
+    groups: NDArray[np.intp] | None = None,
+) -> Split:
+    """Hold out a part of the rows; none if `part` is 0."""
+    n = len(y)
+    if part == 0:
+        return Split(np.arange(n), np.arange(0), "none")
+    if time is not None:
+        split = _latest(time, part)
+    elif groups is not None:
+        split = _whole_groups(y, part, seed, groups)
+    else:
+        held = np.sort(_drawn(y, part, seed))
+        split = Split(np.setdiff1d(np.arange(n), held), held, "drawn at random, by class")
+    _check_classes(y, split)
+    return split
+
+
+def _latest(time: pl.Series, part: float) -> Split:
+    codes = time_codes(time)
+    n = len(codes)
+    cut = int(np.sort(codes)[min(n - 1, n - round(part * n))])
+    if cut == 0:
+        raise InputError(
+            f"--time {time.name!r} does not split the rows: {percent(float(np.mean(codes == 0)))} "
+            "of them are at its first moment. Leave --time out, or give a finer one."
+        )
+    first = time.gather(int(np.flatnonzero(codes == cut)[0]))[0]
+    how = f"the latest, {time.name} >= {first}"
+    return Split(np.flatnonzero(codes < cut), np.flatnonzero(codes >= cut), how)
+
+
+def _whole_groups(y: NDArray[Any], part: float, seed: int, groups: NDArray[np.intp]) -> Split:
+    n_splits = max(2, round(1 / part))
+    n_groups = len(np.unique(groups))
+    if n_groups < n_splits:
+        raise InputError(
+            f"--groups has {count(n_groups, 'group')}, too few to hold out {percent(part)} of "
+            "them: leave it out, or hold out more with --holdout."
+        )
+    folds = StratifiedGroupKFold(n_splits, shuffle=True, random_state=seed)
+    train, held = next(iter(folds.split(y, y, groups)))
+    return Split(train, held, f"{count(len(np.unique(groups[held])), 'whole group')}")
+
+
+def _drawn(y: NDArray[Any], part: float, seed: int) -> Indices:
+    rng = np.random.RandomState(seed)
+    drawn = []
+    for label in np.unique(y):
+        rows = np.flatnonzero(y == label)
+        drawn.append(rng.permutation(rows)[: max(1, round(part * len(rows)))])
+    return np.concatenate(drawn)
+
+
+def _check_classes(y: NDArray[Any], split: Split) -> None:
+    classes = set(np.unique(y).tolist())
+    for rows, where in ((split.train, "to learn from"), (split.held, "held out")):
+        lacking = classes - set(np.unique(y[rows]).tolist())
+        if lacking:
+            raise InputError(
+                f"No row {where} is {shown(sorted(lacking, key=str)[0])} ({split.how}): more rows "
+                "are needed, or another --holdout."
+            )
+
+
+def fold_rows(
+    y: NDArray[Any],
+    n_folds: int,
+    seed: int,
+    *,
+    time: pl.Series | None = None,
+    groups: NDArray[np.intp] | None = None,
+) -> Iterator[tuple[Indices, Indices]]:
+    """Yield rows to learn from and rows to judge by; by time, only later rows judge."""
+    if time is not None:
+        yield from _forward(y, n_folds, time)
+        return
+    rarest = int(min(np.unique(y, return_counts=True)[1]))
+    if rarest < n_folds:
+        raise InputError(
+            f"The rarest class has {count(rarest, 'row')}, fewer than {n_folds} folds: give "
+            f"--folds {max(2, rarest)} or more rows."
+        )
+    if groups is not None:
+        if len(np.unique(groups)) < n_folds:
+            raise InputError(f"There are fewer groups than {n_folds} folds: give fewer --folds.")
+        kept = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
+        yield from kept.split(y, y, groups)
+        return
+    yield from StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(y, y)
+
+
+def _forward(y: NDArray[Any], n_folds: int, time: pl.Series) -> Iterator[tuple[Indices, Indices]]:
+    codes = time_codes(time)
+    blocks = np.array_split(np.sort(codes), n_folds + 1)
+    cuts = np.unique([block[0] for block in blocks[1:]])
+    for start, stop in zip(cuts, [*cuts[1:], codes.max() + 1], strict=True):
+        split = Split(
+            np.flatnonzero(codes < start),
+            np.flatnonzero((codes >= start) & (codes < stop)),
+            f"a fold by {time.name}",
+        )
+        if len(split.train):
+            _check_classes(y, split)
+            yield split.train, split.held
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +190,7 @@ class Choices:
     as_number: Sequence[str] = ()
     as_category: Sequence[str] = ()
     skip_unlabelled: bool = False
+    form: Form = field(default_factory=Form)
     seed: int = 0
 
     def options(self) -> dict[str, str | None]:
@@ -72,38 +213,55 @@ class Choices:
 class Task:
     """A table that was read for training; `kept` are the rows of the file, None for all of them."""
 
-    source: Source
+    table: Table
     choice: Choice
     rows: TableRows
     prices: Prices
     kept: pl.Series | None = None
 
 
-def open_task(path: str, prices: Prices, asked: Choices, screen: Screen) -> Task:
+def open_task(path: str, prices: Prices, choices: Choices, screen: Screen) -> Task:
     """Read a table for training: its columns, its truth and its prices."""
-    source = read_source(path)
+    source = read_source(path, choices.form.encoding)
     with screen.working(f"Reading {source.name}"):
-        frame = read_table(source, asked.as_category)
-    take_roles(frame, asked.options())
-    kept = _labelled(frame, asked.target, screen) if asked.skip_unlabelled else None
+        table = read_table(
+            source,
+            asked=choices.form,
+            texts=choices.as_category,
+            numbers=choices.as_number,
+            target=choices.target,
+        )
+    frame = table.frame
+    take_roles(frame, choices.options())
+    if choices.form.tidy_labels:
+        frame = frame.with_columns(tidied(frame[choices.target]))
+    kept = _labelled(frame, choices.target, screen) if choices.skip_unlabelled else None
     frame = frame if kept is None else frame.filter(kept)
-    classes = np.unique(labels_of(frame[asked.target]))
-    prices.costs(classes.tolist())  # what is wrong with them is said before anything else
+    labels = labels_of(frame[choices.target])
+    classes = np.unique(labels)
+    if prices.actions is None:
+        check_strays(choices.target, labels)
+    prices.costs(classes.tolist())  # wrong prices fail before anything else
     with screen.working("Looking at the columns"):
-        choice = _choose(frame, asked)
-        parts = {"target": asked.target, "current": asked.current, "groups": asked.groups}
+        table.need([*prices.columns(), *filter(None, (choices.time, choices.current))])
+        choice = _choose(frame, choices, table)
+        parts = {"target": choices.target, "current": choices.current, "groups": choices.groups}
         rows = read_rows(frame, choice.features, prices, classes, **parts)
-    return Task(source, choice, rows, prices, kept)
+    for name, text in table.understood.notes.items():
+        if name in choice.names("category"):
+            screen.note(text)
+    return Task(table, choice, rows, prices, kept)
 
 
-def _choose(frame: pl.DataFrame, asked: Choices) -> Choice:
+def _choose(frame: pl.DataFrame, choices: Choices, table: Table) -> Choice:
     return choose(
         frame,
-        asked.roles(),
-        drop=asked.drop,
-        keep=asked.keep,
-        as_number=asked.as_number,
-        as_category=asked.as_category,
+        choices.roles(),
+        drop=choices.drop,
+        keep=choices.keep,
+        as_number=choices.as_number,
+        as_category=choices.as_category,
+        problems=table.understood.problems,
     )
 
 
@@ -117,7 +275,7 @@ def _labelled(frame: pl.DataFrame, target: str, screen: Screen) -> pl.Series:
 def train(
     path: str,
     prices: Prices,
-    asked: Choices,
+    choices: Choices,
     screen: Screen,
     *,
     output: str,
@@ -132,24 +290,32 @@ def train(
     if not 0 <= holdout <= 0.9:
         raise UsageError(f"--holdout {holdout} is a share of the rows from 0 to 0.9.")
     model = maker.make(method)
-    task = open_task(path, prices, asked, screen)
-    rows, money = task.rows, Money(prices.currency)
-    time = None if asked.time is None else rows.frame[asked.time]
+    task = open_task(path, prices, choices, screen)
+    rows, currency = task.rows, prices.currency
+    time = None if choices.time is None else rows.frame[choices.time]
     with screen.working("Holding rows out"):
-        split = hold_out(rows.truth, holdout, asked.seed, time=time, groups=rows.groups)
+        split = hold_out(rows.truth, holdout, choices.seed, time=time, groups=rows.groups)
     _show_table(screen, task, split)
     fit(model, rows.take(split.train), task, screen, f"Training {method}")
     held = rows.take(split.held)
-    bill, found = _judge(screen, model, held, asked.seed, money, split) if len(held) else (None, {})
+    bill, found = _judge(screen, model, held) if len(held) else (None, {})
     if refit and len(held):
         model = fit(maker.make(method), rows, task, screen, f"Training {method} on all rows")
-    recipe = _recipe(task, asked, split, method, bill)
+    recipe = _recipe(task, choices, split, method, bill)
     if refit:
         recipe = replace(recipe, rows={"train": len(rows), "held_out": 0})
     model.set_params(n_jobs=None)  # whoever loads it has other cores, and other plans for them
-    save(model, output, notes=recipe.to_notes())
-    _show_end(screen, output, refit=refit)
-    screen.result(_result(task, split, bill, found, output, model))
+    # Written before it is told of: what happens to a screen must not lose a model.
+    written = save_new(model, output, recipe.to_notes(), force=force)
+    if bill is not None:
+        _show_bill(screen, bill, found, held, currency)
+    _show_end(screen, written, refit=refit)
+    screen.result(_result(task, split, bill, found, written, model))
+    if written != output:
+        raise InputError(
+            f"{output} exists: another program has written it in the meantime. This model is in "
+            f"{written}."
+        )
 
 
 def fit(model: Any, rows: TableRows, task: Task, screen: Screen, what: str) -> Any:
@@ -178,17 +344,18 @@ def _fit_costs(task: Task, rows: TableRows) -> Any:
 
 def _show_table(screen: Screen, task: Task, split: Split) -> None:
     rows = task.rows
-    screen.say(f"{task.source.name}: {count(len(rows), 'row')}, {rows.frame.width} columns")
+    screen.say(f"{task.table.source.name}: {count(len(rows), 'row')}, {rows.frame.width} columns")
     described = task.prices.costs(np.unique(rows.truth).tolist()).describe(rows.frame)
     prices = [("prices" if not i else "", line) for i, line in enumerate(described.splitlines())]
     held = (
-        f"{count(len(split.held), 'row')} ({share(len(split.held) / len(rows))}), {split.how}; "
+        f"{count(len(split.held), 'row')} ({percent(len(split.held) / len(rows))}), {split.how}; "
         f"{len(split.train):,} to learn from"
         if len(split.held)
         else "nothing: there will be no bill"
     )
     screen.facts(
         [
+            *([("read so", task.table.remarks)] if task.table.remarks else []),
             ("target", classes_text(rows.truth)),
             *column_facts(task.choice, rows.frame),
             *prices,
@@ -206,34 +373,37 @@ def _groups_on_both_sides(rows: TableRows, split: Split) -> str:
     return f"; {both:,} of {count(len(held), 'group')} held out are also learnt from" * bool(both)
 
 
-def _judge(
-    screen: Screen, model: Any, held: TableRows, seed: int, money: Money, split: Split
-) -> tuple[Bill, dict[str, Any]]:
+def _judge(screen: Screen, model: Any, held: TableRows) -> tuple[Bill, dict[str, Any]]:
     with screen.listening(), screen.working("Deciding about the rows held out"):
         answers: Answers = answer(model, held)
-    bill = make_bill(held, {MODEL: answers.decided}, seed, screen)
-    found = findings(model, held, answers, bill)
+    bill = make_bill(held, {MODEL: answers.decided})
+    return bill, findings(model, held, answers, bill)
+
+
+def _show_bill(
+    screen: Screen, bill: Bill, found: dict[str, Any], held: TableRows, currency: str
+) -> None:
     screen.say(f"What decisions cost on the {count(len(held), 'row')} held out", "bold")
     screen.say()
-    show_bill(screen, bill, money)
-    show_findings(screen, found, money, held.positive)
-    note_doubts(screen, held, found, "held out")
-    return bill, found
+    show_bill(screen, bill, currency)
+    show_findings(screen, found, currency, held.positive)
+    note_warnings(screen, held, found, "held out")
 
 
-def _recipe(task: Task, asked: Choices, split: Split, method: str, bill: Bill | None) -> Recipe:
+def _recipe(task: Task, choices: Choices, split: Split, method: str, bill: Bill | None) -> Recipe:
     return Recipe(
-        target=asked.target,
+        target=choices.target,
         features=task.choice.features,
         left_out=task.choice.left_out,
         prices=task.prices,
-        time=asked.time,
-        groups=asked.groups,
-        current=asked.current,
+        time=choices.time,
+        groups=choices.groups,
+        current=choices.current,
         method=method,
         trained=datetime.datetime.now(datetime.UTC).date().isoformat(),
-        table=Path(task.source.name).name,
-        digest=task.source.digest,
+        table=Path(task.table.source.name).name,
+        digest=task.table.source.digest,
+        form=task.table.form,
         rows={"train": len(split.train), "held_out": len(split.held)},
         how=split.how,
         bill=[] if bill is None else bill.to_list(),
@@ -254,7 +424,8 @@ def _result(
     labels, counts = np.unique(task.rows.truth, return_counts=True)
     return {
         "model": output,
-        "table": task.source.name,
+        "table": task.table.source.name,
+        "read_so": task.table.remarks,
         "rows": {"train": len(split.train), "held_out": len(split.held), "how": split.how},
         "classes": {shown(k): int(n) for k, n in zip(labels, counts, strict=True)},
         "features": {feature.name: feature.kind for feature in task.choice.features},

@@ -17,9 +17,9 @@ from typing import Any
 import narwhals.stable.v1 as nw
 import numpy as np
 
-from costboost.clusters.errors import SourceChangedError
+from costboost.clusters.protocol import SourceChangedError
 
-__all__ = ["Watched", "digest_of"]
+__all__ = ["DigestedSource", "digest_of"]
 
 _DEPTH = 100
 
@@ -121,7 +121,7 @@ def digest_of(value: Any) -> str:
     return walk.hash.hexdigest()
 
 
-class Watched:
+class DigestedSource:
     """A source that notices when it reads something else than before.
 
     Attributes

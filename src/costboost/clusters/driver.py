@@ -4,7 +4,7 @@ The driver holds no rows. Of every part it knows the source, what the source rea
 how often it was built again; of all of them the journal. Parts live in groups (see `requests`):
 
     trip    every group is asked; a group whose worker is lost, silent or failing is forgotten,
-            its parts become homeless, are built elsewhere with the journal of all calls *before*
+            its parts become unplaced, are built elsewhere with the journal of all calls *before*
             this one, and asked again. What others have answered already is kept.
 
 So in the middle of a call some parts may have changed and others not, and yet each part sees every
@@ -22,34 +22,109 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from costboost.clusters import handshake
-from costboost.clusters.checkpoint import Checkpoint
-from costboost.clusters.errors import ClusterError, PartLostError, SourceChangedError
-from costboost.clusters.housing import Housing
-from costboost.clusters.journal import Journal, Said
-from costboost.clusters.requests import (
+from costboost.clusters import protocol
+from costboost.clusters.journal import Checkpoint, Journal, OrderForParts
+from costboost.clusters.protocol import (
     Build,
+    Candidate,
+    ClusterError,
     Failure,
     Order,
+    PartLostError,
     Reply,
     Request,
+    SourceChangedError,
+    Transport,
+    VersionsDifferError,
     by_part,
     for_parts,
     message_of,
+    order_for,
     put_together,
-    told,
 )
-from costboost.clusters.transport import Transport
-from costboost.shards.messages import Message
+from costboost.shards.local import Message
 
-__all__ = ["Driver"]
+__all__ = ["Placement", "Driver"]
+
+
+# Placement: a part goes to a worker that has its rows already, else to the least loaded one.
+
+
+class Placement:
+    """Assigns parts to workers, evenly and by preference.
+
+    Parameters
+    ----------
+    transport : Transport
+    homes : mapping
+        The worker on which a part's rows are already.
+
+    Attributes
+    ----------
+    refused : dict
+        Workers that get no parts any more, and why.
+    """
+
+    def __init__(self, transport: Transport, homes: Mapping[int, str]) -> None:
+        self.refused: dict[str, str] = {}
+        self._transport = transport
+        self._homes = dict(homes)
+        self._shunned: dict[int, set[str]] = {}
+
+    def leave(self, parts: Iterable[int]) -> None:
+        """Record that parts have lost their preferred worker."""
+        for part in parts:
+            self._homes.pop(part, None)
+
+    def shun(self, worker: str, parts: Iterable[int]) -> None:
+        """Exclude a worker for parts that failed on it, if there is another one."""
+        for part in parts:
+            self._shunned.setdefault(part, set()).add(worker)
+
+    def deal(self, parts: Iterable[int], load: Counter[str]) -> list[tuple[str, tuple[int, ...]]]:
+        """Assign parts to live workers; `load` is the number of parts that each holds.
+
+        A part that failed before is alone in its group, so that it takes no others with it.
+        """
+        alive = self._candidates()
+        dealt: dict[tuple[str, int | None], list[int]] = {}
+        for part in sorted(parts):
+            able = [n for n, c in alive.items() if c.parts is None or part in c.parts]
+            if not able:
+                continue
+            worker = self._choose(part, able, load)
+            load[worker] += 1
+            dealt.setdefault((worker, part if part in self._shunned else None), []).append(part)
+        return [(worker, tuple(own)) for (worker, _), own in dealt.items()]
+
+    def _candidates(self) -> dict[str, Candidate]:
+        """Return who may hold parts: alive, of the same make, and not silent."""
+        alive = {}
+        for name, candidate in self._transport.workers().items():
+            if name in self.refused:
+                continue
+            try:
+                protocol.check(name, candidate.identity)
+            except VersionsDifferError as error:
+                self.refused[name] = str(error)
+                continue
+            alive[name] = candidate
+        return alive
+
+    def _choose(self, part: int, able: list[str], load: Counter[str]) -> str:
+        home = self._homes.get(part)
+        if home in able:
+            return home
+        shunned = self._shunned.get(part, set())
+        return min(able, key=lambda name: (name in shunned, load[name]))
+
 
 _LOOK = 0.25  # seconds between two looks at who is alive
 _PATIENCE = 0.9  # of the deadline, for a worker to come: the error is raised before it has passed
 
 
 @dataclass
-class _Group:
+class _SentGroup:
     """Parts that were built together on a worker, and of how many calls they know."""
 
     number: int
@@ -57,8 +132,9 @@ class _Group:
     parts: tuple[int, ...]
     knows: int = 0
     built: bool = False
-    asked: float = 0.0
-    later: list[Said] = field(default_factory=list)  # what ended, to be told with the next request
+    waiting_since: float = 0.0
+    # Orders that only end something travel with the next request.
+    later: list[OrderForParts] = field(default_factory=list)
 
 
 @dataclass
@@ -66,11 +142,11 @@ class _Trip:
     """One call while it is under way."""
 
     number: int
-    orders: tuple[Said, ...]
-    waiting: dict[int, _Group] = field(default_factory=dict)
+    orders: tuple[OrderForParts, ...]
+    waiting: dict[int, _SentGroup] = field(default_factory=dict)
     replies: list[tuple[Any, ...]] = field(default_factory=list)
-    answered: list[_Group] = field(default_factory=list)
-    homeless: set[int] = field(default_factory=set)
+    answered: list[_SentGroup] = field(default_factory=list)
+    unplaced: set[int] = field(default_factory=set)
     digests: dict[int, str] = field(default_factory=dict)
 
 
@@ -116,9 +192,9 @@ class Driver:
         self._sources = list(sources)
         self._deadline = deadline
         self._rebuilds = rebuilds
-        self._housing = Housing(transport, homes or {})
-        self._groups: dict[int, _Group] = {}
-        self._homeless = set(range(self.n_parts))
+        self._placement = Placement(transport, homes or {})
+        self._groups: dict[int, _SentGroup] = {}
+        self._unplaced = set(range(self.n_parts))
         self._digests: dict[int, str] = {}
         self._built: Counter[int] = Counter()
         self._dropped: dict[str, list[int]] = {}
@@ -131,13 +207,13 @@ class Driver:
             self._checkpoint = Checkpoint(checkpoint, about)
         self._start()
 
-    # --- the face
+    # The face.
 
-    def send(self, orders: Sequence[Said]) -> list[Any]:
-        """Say something to all parts in one trip; return the reduced answers.
+    def send(self, orders: Sequence[OrderForParts]) -> list[Any]:
+        """Send orders to all parts in one trip; return one reduced answer for each.
 
         Each order is one message for every part, or a list with one for each part. Orders that
-        only end something are told with the next ones. Whatever goes wrong frees the workers;
+        only end something travel with the next ones. Whatever goes wrong frees the workers;
         after Ctrl-C the fit may go on, with parts that are built again.
         """
         if all(_ends(order) for order in orders):
@@ -154,7 +230,7 @@ class Driver:
             raise
 
     def close(self) -> None:
-        """Let the workers go."""
+        """Shut the workers down."""
         if self._closed:
             return
         self._closed = True
@@ -168,21 +244,21 @@ class Driver:
     def __exit__(self, *raised: object) -> None:
         self.close()
 
-    # --- starting
+    # Starting.
 
     def _start(self) -> None:
         """Reach the workers; refuse those of another make before any work."""
         try:
             self._transport.start()
             for name, candidate in self._transport.workers().items():
-                handshake.check(name, candidate.identity)
+                protocol.check(name, candidate.identity)
         except BaseException:
             self.close()
             raise
 
-    # --- calls
+    # Calls.
 
-    def _end(self, orders: Sequence[Said]) -> list[Any]:
+    def _end(self, orders: Sequence[OrderForParts]) -> list[Any]:
         """Forget what is over; groups let go of it when they are next asked."""
         self.journal.add(orders)
         for group in self._groups.values():
@@ -194,9 +270,9 @@ class Driver:
         for group in self._groups.values():
             self._dropped.setdefault(group.worker, []).append(group.number)
         self._groups.clear()
-        self._homeless = set(range(self.n_parts))
+        self._unplaced = set(range(self.n_parts))
 
-    def _recall(self, orders: tuple[Said, ...]) -> list[Any]:
+    def _recall(self, orders: tuple[OrderForParts, ...]) -> list[Any]:
         """Answer from the checkpoint as far as it goes, else by asking."""
         kept = None if self._checkpoint is None else self._checkpoint.recall(orders)
         if kept is not None and not kept.digests:
@@ -210,16 +286,16 @@ class Driver:
             self._checkpoint.keep(orders, answers, trip.digests)
         return answers
 
-    def _travel(self, orders: tuple[Said, ...]) -> _Trip:
+    def _travel(self, orders: tuple[OrderForParts, ...]) -> _Trip:
         """Make one trip: ask every part once, whatever happens on the way."""
         self.trips += 1
-        trip = _Trip(self.trips, orders, homeless=self._homeless)
-        self._homeless = set()
+        trip = _Trip(self.trips, orders, unplaced=self._unplaced)
+        self._unplaced = set()
         self._bury(trip)
         self._ask(trip, list(self._groups.values()))
         since = monotonic()
-        while trip.waiting or trip.homeless:
-            since = self._house(trip, since)
+        while trip.waiting or trip.unplaced:
+            since = self._place(trip, since)
             for reply in self._transport.collect(min(_LOOK, self._deadline)):
                 self._take(trip, reply)
             self._bury(trip)
@@ -232,23 +308,23 @@ class Driver:
         return trip
 
     def _answers(self, trip: _Trip) -> list[Any]:
-        """Put the answers of all groups together, those by part in the order of parts."""
+        """Reduce the answers of all groups, those by part in the order of parts."""
         everyone = range(self.n_parts)
         orders = [for_parts(order, everyone) for order in trip.orders]
         together = put_together(orders, trip.replies)
         return [_in_order(order, answer) for order, answer in zip(orders, together, strict=True)]
 
-    def _ask(self, trip: _Trip, groups: Iterable[_Group]) -> None:
+    def _ask(self, trip: _Trip, groups: Iterable[_SentGroup]) -> None:
         """Send a trip's orders to some groups, with what they have missed."""
         requests = []
         for group in groups:
-            group.asked = monotonic()
+            group.waiting_since = monotonic()
             trip.waiting[group.number] = group
             requests.append((group.worker, self._request(trip, group)))
         if requests:
             self._transport.submit(requests)
 
-    def _request(self, trip: _Trip, group: _Group) -> Request:
+    def _request(self, trip: _Trip, group: _SentGroup) -> Request:
         build = None
         if not group.built:
             sources = {part: self._sources[part] for part in group.parts}
@@ -264,20 +340,20 @@ class Driver:
             tuple(self._dropped.get(group.worker, ())),
         )
 
-    def _missed(self, group: _Group) -> dict[int, list[Message]]:
-        """Return what a group has not been told, by part."""
+    def _missed(self, group: _SentGroup) -> dict[int, list[Message]]:
+        """Return the messages that a group has missed, by part."""
         missed = self.journal.since(group.knows, group.parts)
         if not group.later:
             return missed
         return {
-            part: [*(told(order, part) for order in group.later), *missed.get(part, ())]
+            part: [*(order_for(order, part) for order in group.later), *missed.get(part, ())]
             for part in group.parts
         }
 
-    # --- what comes back
+    # What comes back.
 
     def _take(self, trip: _Trip, reply: Reply | Failure) -> None:
-        """Take a reply; one that nobody waits for is late or came twice."""
+        """Record a reply; one that is not awaited (late, or doubled) is dropped."""
         if reply.fit != self.fit or reply.number != trip.number:
             return
         if isinstance(reply, Failure):
@@ -306,60 +382,78 @@ class Driver:
         if isinstance(failure.error, (ValueError, TypeError, SourceChangedError)):
             failure.error.add_note(f"Raised {where}:\n{failure.traceback}")
             raise failure.error
-        self._housing.shun(group.worker, group.parts)
-        self._forget(trip, group, f"failed {where}", failure.part)
+        self._placement.shun(group.worker, group.parts)
+        self._forget(trip, group)
+        part = failure.part
+        self._blame(group.parts if part is None else (part,), f"failed {where}")
 
     def _bury(self, trip: _Trip) -> None:
         """Forget the groups of workers that are gone."""
         gone = self._transport.lost()
-        for group in list(self._groups.values()):
-            if group.worker in gone:
-                self._forget(trip, group, f"worker {group.worker} was lost: {gone[group.worker]}")
+        for worker in sorted({group.worker for group in self._groups.values()} & gone.keys()):
+            parts = self._leave(trip, worker)
+            if worker not in self._transport.let_go:
+                self._blame(parts, f"worker {worker} was lost: {gone[worker]}")
 
     def _hurry(self, trip: _Trip) -> None:
-        """Take a worker that does not answer in time for lost, whatever it does."""
+        """Treat a worker that misses the deadline as lost."""
         late = monotonic() - self._deadline
-        silent = {group.worker for group in trip.waiting.values() if group.asked < late}
+        silent = {group.worker for group in trip.waiting.values() if group.waiting_since < late}
         for worker in silent:
-            self._housing.refused[worker] = f"did not answer within {self._deadline:g} s"
-        for group in list(self._groups.values()):
-            if group.worker in silent:
-                why = self._housing.refused[group.worker]
-                self._forget(trip, group, f"worker {group.worker} {why}")
+            self._placement.refused[worker] = f"did not answer within {self._deadline:g} s"
+        for worker in silent:
+            parts = self._leave(trip, worker)
+            self._blame(parts, f"worker {worker} {self._placement.refused[worker]}")
 
-    def _forget(self, trip: _Trip, group: _Group, why: str, culprit: int | None = None) -> None:
+    def _leave(self, trip: _Trip, worker: str) -> list[int]:
+        """Leave all groups of a worker; return their parts."""
+        groups = [group for group in self._groups.values() if group.worker == worker]
+        for group in groups:
+            self._forget(trip, group)
+        return sorted(part for group in groups for part in group.parts)
+
+    def _forget(self, trip: _Trip, group: _SentGroup) -> None:
         """Leave a group; its parts are built again, now or in the next trip."""
         del self._groups[group.number]
         trip.waiting.pop(group.number, None)
         answered = any(one is group for one in trip.answered)
-        (self._homeless if answered else trip.homeless).update(group.parts)
-        self._housing.leave(group.parts)
-        suspects = group.parts if culprit is None else (culprit,)
+        (self._unplaced if answered else trip.unplaced).update(group.parts)
+        self._placement.leave(group.parts)
+
+    def _blame(self, suspects: Sequence[int], why: str) -> None:
+        """Count what may have ended a worker; raise where it did so too often.
+
+        Parts that were always lost together cannot be told apart: all of them are named.
+        """
         self._built.update(suspects)
-        for part in suspects:
-            if self._built[part] > self._rebuilds:
-                raise PartLostError(
-                    f"Part {part} of {self.n_parts} was built again {self._rebuilds} times and "
-                    f"lost each time; at last {why}.{self._last_words}"
-                )
+        found = [part for part in suspects if self._built[part] > self._rebuilds]
+        if not found:
+            return
+        most = max(self._built[part] for part in found)
+        named = [str(part) for part in found if self._built[part] == most]
+        which = f"Part {named[0]}" if len(named) == 1 else f"One of the parts {', '.join(named)}"
+        raise PartLostError(
+            f"{which} of {self.n_parts} was built again {self._rebuilds} times and lost each time; "
+            f"at last {why}.{self._last_words}"
+        )
 
-    # --- homes
+    # Homes.
 
-    def _house(self, trip: _Trip, since: float) -> float:
-        """Give homeless parts to workers that are there; return when they last were none."""
-        if not trip.homeless:
+    def _place(self, trip: _Trip, since: float) -> float:
+        """Place unplaced parts on live workers; return since when there have been none."""
+        if not trip.unplaced:
             return monotonic()
         groups = []
-        for worker, parts in self._housing.deal(trip.homeless, self._load()):
-            group = _Group(self._next_group, worker, parts)
+        for worker, parts in self._placement.deal(trip.unplaced, self._load()):
+            group = _SentGroup(self._next_group, worker, parts)
             self._next_group += 1
             self._groups[group.number] = group
-            trip.homeless.difference_update(parts)
+            trip.unplaced.difference_update(parts)
             groups.append(group)
         self._ask(trip, groups)
-        if trip.homeless and monotonic() - since > _PATIENCE * self._deadline:
-            self._give_up(sorted(trip.homeless))
-        return since if trip.homeless else monotonic()
+        if trip.unplaced and monotonic() - since > _PATIENCE * self._deadline:
+            self._give_up(sorted(trip.unplaced))
+        return since if trip.unplaced else monotonic()
 
     def _load(self) -> Counter[str]:
         """Return how many parts each worker has."""
@@ -370,7 +464,7 @@ class Driver:
 
     def _give_up(self, parts: list[int]) -> None:
         """No worker is left for some parts."""
-        gone = {**self._transport.lost(), **self._housing.refused}
+        gone = {**self._transport.lost(), **self._placement.refused}
         why = "; ".join(f"worker {name}: {reason}" for name, reason in gone.items())
         waited = f"waited {_PATIENCE * self._deadline:g} s"
         raise PartLostError(
@@ -384,7 +478,7 @@ def new_fit() -> str:
     return uuid.uuid4().hex
 
 
-def _ends(order: Said) -> bool:
+def _ends(order: OrderForParts) -> bool:
     """Whether an order only ends something, as all is ended once workers are let go."""
     return order.ends if isinstance(order, Message) else all(message.ends for message in order)
 

@@ -1,4 +1,4 @@
-"""What changed parts: enough to bring a new one to where the others are.
+"""The journal of messages that changed parts, replayed to bring a new one up to date.
 
 One entry for every order that changed anything, by the number of its call: a message for all parts,
 or one by part. What is over (`Message.ends`) is taken out, so that a part that is built again
@@ -7,32 +7,39 @@ need not train the models of folds that are done.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import hashlib
+import os
+import pickle
+import struct
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from costboost.clusters.requests import told
-from costboost.shards.messages import Message
+from costboost.clusters.digests import digest_of
+from costboost.clusters.protocol import CheckpointError, differences, identity, order_for
+from costboost.shards.local import Message
 
-__all__ = ["Journal", "Said"]
+__all__ = ["Journal", "OrderForParts", "Checkpoint", "CallRecord"]
 
-Said = Message | Sequence[Message]
+OrderForParts = Message | Sequence[Message]
 
 
 @dataclass(frozen=True)
 class _Entry:
     call: int
-    order: Said
+    order: OrderForParts
 
 
-def _one(order: Said) -> Message:
+def _one(order: OrderForParts) -> Message:
     return order if isinstance(order, Message) else order[0]
 
 
-def _changes(order: Said) -> bool:
+def _changes(order: OrderForParts) -> bool:
     return order.changes if isinstance(order, Message) else any(m.changes for m in order)
 
 
-def _lasting(order: Said) -> Said:
+def _lasting(order: OrderForParts) -> OrderForParts:
     return order.lasting() if isinstance(order, Message) else [m.lasting() for m in order]
 
 
@@ -52,8 +59,8 @@ class Journal:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def add(self, orders: Sequence[Said]) -> None:
-        """Remember of a call what changed parts."""
+    def add(self, orders: Sequence[OrderForParts]) -> None:
+        """Record the orders of a call that change parts."""
         self.calls += 1
         for order in orders:
             if _one(order).ends:
@@ -61,16 +68,132 @@ class Journal:
             elif _changes(order):
                 self._entries.append(_Entry(self.calls, _lasting(order)))
 
-    def _forget(self, order: Said) -> None:
-        """Take out what an order ends; itself only matters to those who were told the rest."""
+    def _forget(self, order: OrderForParts) -> None:
+        """Remove the entries of a topic that an order ends."""
         topic = _one(order).topic
         self._entries = [entry for entry in self._entries if _one(entry.order).topic != topic]
 
     def since(self, calls: int, parts: Iterable[int]) -> dict[int, list[Message]]:
-        """Return what parts have to be told that know of so many calls."""
+        """Return for every part the orders that it has missed since it knew of so many calls."""
         if calls == self.calls:
             return {}
         missed = [entry.order for entry in self._entries if entry.call > calls]
         if not missed:
             return {}
-        return {part: [told(order, part) for order in missed] for part in parts}
+        return {part: [order_for(order, part) for order in missed] for part in parts}
+
+
+# Checkpoint: calls and answers of a fit on disk, so that a new driver continues where one died.
+
+_MAGIC = b"costboost checkpoint\n"
+_HEAD = struct.Struct("<Q16s")
+
+
+@dataclass(frozen=True)
+class CallRecord:
+    """One call: a digest of its orders, the answers, and digests of the sources read in it."""
+
+    orders: str
+    answers: tuple[Any, ...]
+    digests: Mapping[int, str]
+
+
+class Checkpoint:
+    """The calls of one fit in a file.
+
+    Parameters
+    ----------
+    path : path-like
+        Written anew if it is not there; otherwise the fit goes on from it.
+    about : mapping of str
+        What the fit is about (number of parts, parameters): a file about another is refused.
+    """
+
+    def __init__(self, path: str | Path, about: Mapping[str, str]) -> None:
+        self.path = Path(path)
+        own = {"identity": identity(), "about": dict(about)}
+        self.recalling = self.path.exists() and self.path.stat().st_size > 0
+        self._file = open(self.path, "r+b" if self.recalling else "w+b")  # noqa: SIM115
+        try:
+            self._begin(own)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def recall(self, orders: Sequence[Any]) -> CallRecord | None:
+        """Return the record of the next call; None from the first one that has none."""
+        record = self._next() if self.recalling else None
+        if record is None:
+            self.recalling = False
+            return None
+        if record.orders != digest_of(orders):
+            raise CheckpointError(
+                f"{self.path} was written by a fit that asked something else: of another table, "
+                "with other parameters, or without an integer random_state. Give them as they "
+                "were, or remove the file to start anew."
+            )
+        kept: CallRecord = record
+        return kept
+
+    def keep(
+        self, orders: Sequence[Any], answers: Sequence[Any], digests: Mapping[int, str]
+    ) -> None:
+        """Add a call that was answered."""
+        self._append(CallRecord(digest_of(orders), tuple(answers), dict(digests)))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _begin(self, own: dict[str, Any]) -> None:
+        if self.recalling:
+            self._check(own)
+        if not self.recalling:
+            self._file.write(_MAGIC)
+            self._append(own)
+
+    def _check(self, own: dict[str, Any]) -> None:
+        """Read the first record; refuse a file of another fit, start anew where there is none."""
+        if not _MAGIC.startswith(self._file.read(len(_MAGIC))):  # it may end within these words
+            raise CheckpointError(
+                f"{self.path} is not a checkpoint of costboost: name another file."
+            )
+        found = self._next()
+        if found is None:
+            self.recalling = False
+            self._file.seek(0)
+            self._file.truncate()
+            return
+        for kind, owner in (("identity", "other versions"), ("about", "another fit")):
+            other = differences(own[kind], found[kind])
+            if other:
+                raise CheckpointError(
+                    f"{self.path} was written by {owner}: {', '.join(other)}. Go on with "
+                    "what it was begun with, or remove the file to start anew."
+                )
+
+    def _next(self) -> Any:
+        """Read a record; cut the file where it is not whole."""
+        start = self._file.tell()
+        head = self._file.read(_HEAD.size)
+        if len(head) == _HEAD.size:
+            length, digest = _HEAD.unpack(head)
+            content = self._file.read(min(length, self._left()))
+            if len(content) == length and _digest(content) == digest:
+                return pickle.loads(content)
+        self._file.seek(start)
+        self._file.truncate()
+        return None
+
+    def _left(self) -> int:
+        """Return how many bytes follow: a length that was damaged may be any number."""
+        return os.fstat(self._file.fileno()).st_size - self._file.tell()
+
+    def _append(self, value: Any) -> None:
+        content = pickle.dumps(value, protocol=5)
+        self._file.write(_HEAD.pack(len(content), _digest(content)) + content)
+        self._file.flush()
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=16).digest()

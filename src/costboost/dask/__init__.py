@@ -5,15 +5,12 @@ Needs the extra ``dask``: ``pip install "costboost[dask]"``.
 
 from __future__ import annotations
 
-try:
-    import dask.dataframe  # noqa: F401
-    import distributed  # noqa: F401
-except ImportError as error:
-    raise ImportError(
-        f"costboost.dask needs Dask ({error}). Install the extra: pip install 'costboost[dask]'."
-    ) from error
+from costboost.runtime.extras import need
 
-from costboost.dask.estimators import (
+for _module in ("dask.dataframe", "distributed"):
+    need(_module, "costboost.dask")
+
+from costboost.dask.estimators import (  # noqa: E402
     DaskCostBoostClassifier,
     DaskGradientBoostClassifier,
     DaskGradientBoostRegressor,

@@ -2,7 +2,7 @@
 
 A part is one partition of a Dask DataFrame, or one block of rows of a Dask array, with the labels
 and weights beside it. Partitions are taken in their order, so that row i of the table is row i of
-`X.compute()`. What is wrong with the collections is said before anything is computed; what only
+`X.compute()`. Errors in the collections are raised before anything is computed; what only
 the rows can tell, where they are.
 """
 
@@ -11,20 +11,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 from distributed import Client, futures_of, wait
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from costboost.shards.parts import Raw
+from costboost.shards.parts import RawRows
 
-__all__ = ["Delivered", "Pieces", "homes_of", "is_collection", "make_source", "read_pieces"]
+__all__ = [
+    "Delivered",
+    "CollectionParts",
+    "homes_of",
+    "is_collection",
+    "make_source",
+    "read_pieces",
+    "answer_lazily",
+]
 
 
 @dataclass(frozen=True)
-class Pieces:
-    """What the parts of a table are made of.
+class CollectionParts:
+    """Delayed partitions of X, y and weights, one entry for each part.
 
     Attributes
     ----------
@@ -47,14 +58,14 @@ class Delivered:
     def __init__(self, X: Any, y: Any, weights: Any = None) -> None:
         self._rows: tuple[Any, Any, Any] | None = (X, y, weights)
 
-    def read(self) -> Raw:
+    def read(self) -> RawRows:
         """Return the rows, and let them go."""
         if self._rows is None:
             raise LookupError("These rows were read, and let go: they have to be brought again.")
         X, y, weights = self._rows
         self._rows = None
         found = None if weights is None else np.asarray(weights, dtype=np.float64)
-        return Raw(X, np.asarray(y), found)
+        return RawRows(X, np.asarray(y), found)
 
 
 def make_source(X: Any, y: Any, weights: Any = None) -> Delivered:
@@ -73,7 +84,7 @@ def is_collection(X: Any) -> bool:
     return isinstance(X, (dd.DataFrame, da.Array))
 
 
-def read_pieces(X: Any, y: Any, weights: Any = None) -> Pieces:
+def read_pieces(X: Any, y: Any, weights: Any = None) -> CollectionParts:
     """Cut collections into parts; refuse what cannot be cut alike."""
     _check_table(X)
     named = isinstance(X, dd.DataFrame)
@@ -86,7 +97,7 @@ def read_pieces(X: Any, y: Any, weights: Any = None) -> Pieces:
         names = [f"x{j}" for j in range(X.shape[1])]
     columns = [_column(given, name, X) for given, name in ((y, "y"), (weights, "sample_weight"))]
     columns = [column for column in columns if column is not None]
-    return Pieces(list(zip(parts, *columns, strict=True)), names, named)
+    return CollectionParts(list(zip(parts, *columns, strict=True)), names, named)
 
 
 def _check_table(X: Any) -> None:
@@ -162,3 +173,78 @@ def homes_of(client: Client, X: Any) -> dict[int, str]:
     wait(list(held.values()))
     holders = client.who_has(list(held.values()))
     return {key[1]: where[0] for key, where in holders.items() if where}
+
+
+# Lazy answers: one task a partition, with the model in the graph once.
+
+
+def answer_lazily(
+    model: Any,
+    method: str,
+    X: Any,
+    columns: NDArray[Any] | None = None,
+    dtype: Any = np.float64,
+    **given: Any,
+) -> Any:
+    """Apply a method of a model to a collection, lazily.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted, and without Dask.
+    method : str
+        What is asked.
+    X : Dask DataFrame or array
+    columns : array or None
+        Names of the answer's columns; None: one number a row.
+    dtype : dtype
+        Of the answers.
+    **given : passed on to the method
+    """
+    if not is_collection(X):
+        raise TypeError(
+            f"X must be a Dask DataFrame or a Dask array, got {type(X).__name__}: to_local() gives "
+            "the model for tables in memory."
+        )
+    sent = dask.delayed(model, pure=True, name=f"costboost-{dask.base.tokenize(model)}")
+    shape = () if columns is None else (len(columns),)
+    asked: dict[str, Any] = {
+        "method": method,
+        "empty": np.zeros((0, *shape), dtype=dtype),
+        "given": given,
+    }
+    if isinstance(X, dd.DataFrame):
+        names = None if columns is None else columns.tolist()
+        meta = _framed(asked["empty"], X._meta.index, names)
+        return X.map_partitions(_of_frame, sent, names=names, meta=meta, **asked)
+    X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+    return X.map_blocks(
+        _of_block,
+        sent,
+        dtype=dtype,
+        meta=np.zeros((0,) * (1 + len(shape)), dtype=dtype),
+        chunks=(X.chunks[0], *((n,) for n in shape)),
+        drop_axis=None if shape else 1,
+        **asked,
+    )
+
+
+def _answers(part: Any, model: Any, method: str, empty: Any, given: Any) -> Any:
+    """Apply the method to one partition; an empty one is answered without a call."""
+    if not len(part):
+        return empty
+    return np.asarray(getattr(model, method)(part, **given))
+
+
+_of_block = _answers
+
+
+def _of_frame(part: Any, model: Any, names: Any, **asked: Any) -> Any:
+    return _framed(_answers(part, model, **asked), part.index, names)
+
+
+def _framed(values: NDArray[Any], index: Any, names: Any) -> Any:
+    """Return answers as a Series or a DataFrame of some rows."""
+    if names is None:
+        return pd.Series(values, index=index)
+    return pd.DataFrame(values, index=index, columns=names)

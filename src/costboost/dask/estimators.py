@@ -1,38 +1,124 @@
 """The estimators whose tables are Dask collections.
 
 Each is the estimator of its name without Dask, with the same parameters and the same model: only
-`fit` reads collections, and what is asked of new rows is answered lazily.
+`fit` reads collections; predictions are lazy.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from distributed import Client
+from distributed import Client, default_client
 from numpy.typing import NDArray
+from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
+from costboost.clusters.digests import digest_of
+from costboost.clusters.driver import Driver, new_fit
 from costboost.costs import Costs, as_costs
-from costboost.dask.fitting import fit_on_cluster
-from costboost.dask.predicting import answer_lazily
+from costboost.dask.collections import answer_lazily, homes_of, make_source, read_pieces
+from costboost.dask.transport import DaskTransport
 from costboost.estimators.adaboost import CostBoostClassifier
 from costboost.estimators.gradient import GradientBoostClassifier, GradientBoostRegressor
 from costboost.estimators.pnorm import PNormBoostClassifier
+from costboost.fitting.spread import PartsTable, refuse_if_remote
+from costboost.shards.parts import TablePart
+from costboost.shards.scratch import ThreadScratch
 
 __all__ = [
+    "fit_on_cluster",
     "DaskCostBoostClassifier",
     "DaskGradientBoostClassifier",
     "DaskGradientBoostRegressor",
     "DaskPNormBoostClassifier",
 ]
 
+
+# A fit on a cluster: collections -> parts on workers -> the estimator's own `fit`.
+
+_ELSEWHERE = SimpleNamespace(is_spread=True)
+
+
+def fit_on_cluster(
+    estimator: Any,
+    fit: Callable[..., Any],
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    client: Client | None,
+    checkpoint: str | Path | None,
+    deadline: float,
+    **given: Any,
+) -> None:
+    """Fit an estimator to collections.
+
+    Parameters
+    ----------
+    estimator : estimator
+    fit : callable
+        What it is fitted by: takes a table, which has labels and weights.
+    X, y, sample_weight : Dask collections
+    client : distributed.Client or None
+        None is the one that is there.
+    checkpoint : path-like or None
+    deadline : float
+    **given : passed on to `fit`
+    """
+    refuse_if_remote(estimator, _ELSEWHERE)
+    pieces = read_pieces(X, y, sample_weight)
+    client = _reached(client)
+    name = new_fit()
+    transport = DaskTransport(
+        client, name, partial(TablePart, thread_scratch=ThreadScratch()), pieces.parts, make_source
+    )
+    driver = Driver(
+        transport,
+        [None] * len(pieces.parts),
+        fit=name,
+        homes=homes_of(client, X),
+        deadline=deadline,
+        checkpoint=checkpoint,
+        about={"fit": _about(estimator, given)} if checkpoint is not None else None,
+    )
+    with driver:
+        table = PartsTable(driver, pieces.names, targets=is_regressor(estimator))
+        fit(table, None, **given)
+    if not pieces.named:
+        del estimator.feature_names_in_
+
+
+def _reached(client: Client | None) -> Client:
+    """Return the client that was given, or the one that is there."""
+    if client is None:
+        try:
+            client = default_client()
+        except ValueError:
+            raise ValueError(
+                "There is no Dask client: start one, such as dask.distributed.Client(), or pass "
+                "client=."
+            ) from None
+    if client.asynchronous:
+        raise ValueError("The client is asynchronous: fit with Client(asynchronous=False).")
+    return client
+
+
+def _about(estimator: Any, given: dict[str, Any]) -> str:
+    """Return a digest of a fit's parameters and arguments, for its checkpoint."""
+    params = sorted(estimator.get_params(deep=False).items())
+    return digest_of([type(estimator).__name__, params, sorted(given.items())])
+
+
 DEADLINE = 600.0
 
 
 class _OnDask:
-    """What all of them share."""
+    """Base class of the Dask estimators."""
 
     _local: ClassVar[type]
 
@@ -57,7 +143,7 @@ class _OnDask:
 
 
 class _DecidesOnDask(_OnDask):
-    """What classifiers answer about the rows of a collection."""
+    """Base class of the Dask classifiers: lazy predictions for collections."""
 
     classes_: NDArray[Any]
     costs_: Costs
@@ -132,7 +218,7 @@ class _DecidesOnDask(_OnDask):
         return self._ask("predict_proba", X, columns=self.classes_)
 
     def expected_cost(self, X: Any, costs: Any = None) -> Any:
-        """Return what each decision is expected to cost, lazily.
+        """Return the expected cost of each decision, lazily.
 
         Parameters
         ----------
@@ -163,7 +249,7 @@ class _DecidesOnDask(_OnDask):
         return self._ask("decision_function", X, columns=columns)
 
     def _actions(self, costs: Any) -> NDArray[Any]:
-        """Return what can be decided; refuse prices that are in memory, one per row."""
+        """Return the labels of possible decisions; refuse costs per row that are in memory."""
         check_is_fitted(self)
         if costs is None:
             bound = self.costs_
@@ -206,6 +292,19 @@ class DaskGradientBoostClassifier(_DecidesOnDask, GradientBoostClassifier):  # t
     Takes the parameters of `costboost.GradientBoostClassifier`, except what needs all rows in one
     place (``estimator=``, ``init=`` models, losses of the user's own, ``warm_start=``), which is
     refused before any work.
+
+    Examples
+    --------
+    >>> from costboost import Costs
+    >>> from costboost.dask import DaskGradientBoostClassifier
+    >>> model = DaskGradientBoostClassifier(n_estimators=50)
+    >>> model.get_params()["n_estimators"]
+    50
+
+    On a cluster, where X and y are Dask collections:
+
+    >>> model.fit(X, y, costs=Costs(fp=8, fn="amount"))  # doctest: +SKIP
+    >>> model.predict(X).compute()  # doctest: +SKIP
     """
 
     _local = GradientBoostClassifier
@@ -216,6 +315,19 @@ class DaskPNormBoostClassifier(_DecidesOnDask, PNormBoostClassifier):  # type: i
 
     Takes the parameters of `costboost.PNormBoostClassifier`, except what needs all rows in one
     place (``estimator=``, ``warm_start=``), which is refused before any work.
+
+    Examples
+    --------
+    >>> from costboost import Costs
+    >>> from costboost.dask import DaskPNormBoostClassifier
+    >>> model = DaskPNormBoostClassifier(n_estimators=50)
+    >>> model.get_params()["n_estimators"]
+    50
+
+    On a cluster, where X and y are Dask collections:
+
+    >>> model.fit(X, y, costs=Costs(fp=8, fn="amount"))  # doctest: +SKIP
+    >>> model.predict(X).compute()  # doctest: +SKIP
     """
 
     _local = PNormBoostClassifier
@@ -227,6 +339,18 @@ class DaskGradientBoostRegressor(_OnDask, GradientBoostRegressor):
     Takes the parameters of `costboost.GradientBoostRegressor`, except what needs all rows in one
     place (``estimator=``, ``init=`` models, ``loss="pinball"`` and ``"absolute"``, losses of the
     user's own, ``warm_start=``), which is refused before any work.
+
+    Examples
+    --------
+    >>> from costboost.dask import DaskGradientBoostRegressor
+    >>> model = DaskGradientBoostRegressor(n_estimators=50)
+    >>> model.get_params()["n_estimators"]
+    50
+
+    On a cluster, where X and y are Dask collections:
+
+    >>> model.fit(X, y)  # doctest: +SKIP
+    >>> model.predict(X).compute()  # doctest: +SKIP
     """
 
     _local = GradientBoostRegressor

@@ -15,10 +15,8 @@ from typing import Any
 
 from distributed import Client, Future
 
-from costboost.clusters.requests import Build, Failure, Reply, Request
-from costboost.clusters.transport import Candidate
-from costboost.dask.holding import Bundle, Gone, ask, deliver
-from costboost.dask.roster import Roster
+from costboost.clusters.protocol import Build, Candidate, Failure, Reply, Request
+from costboost.dask.workers import Bundle, Gone, Roster, ask, deliver
 
 __all__ = ["DaskTransport"]
 
@@ -40,6 +38,8 @@ class DaskTransport:
         What each part is made of: delayed partitions, which `make_source` takes when computed.
     make_source : callable
     """
+
+    let_go: frozenset[str] = frozenset()  # workers are lost one by one
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class DaskTransport:
         return self._roster.lost
 
     def close(self) -> None:
-        """Let the actors go."""
+        """Shut the actors down."""
         self._roster.close()
 
     def submit(self, requests: Sequence[tuple[str, Request]]) -> None:
@@ -114,7 +114,7 @@ class DaskTransport:
         for outcome in await ask(self._roster.reach, name, address, bundle):
             self._outcomes.put(outcome)
 
-    # --- rows
+    # Rows.
 
     def _bring(self, requests: Sequence[tuple[str, Request]]) -> None:
         """Have rows computed and brought to workers, then ask these."""

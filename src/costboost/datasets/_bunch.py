@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from costboost.costs import Costs
 from costboost.datasets._tables import Columns, is_category, to_codes, to_table
+from costboost.typing import Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -50,7 +51,7 @@ class Dataset:
     y: NDArray[Any]
     positive: Any
     costs: Costs | None
-    amount: NDArray[np.float64] | None = None
+    amount: Floats | None = None
     categorical: tuple[str, ...] = ()
     n_train: int | None = None
     description: str = ""
@@ -71,7 +72,7 @@ class Dataset:
         """The names of the columns of X, in order."""
         return tuple(self._columns)
 
-    def to_numpy(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def to_numpy(self) -> tuple[Floats, NDArray[np.bool_]]:
         """Return the features as numbers only, for learners that know no categories.
 
         Returns

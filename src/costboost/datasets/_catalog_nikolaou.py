@@ -12,7 +12,7 @@ from typing import NamedTuple
 from costboost.datasets._spec import Spec
 
 
-class _File(NamedTuple):
+class _SetFile(NamedTuple):
     n_features: int
     rows: int
     positives: int
@@ -21,24 +21,26 @@ class _File(NamedTuple):
 
 
 _FILES = {
-    "congress": _File(16, 435, 168, "republican", "a missing vote has a code of its own"),
-    "german_credit": _File(24, 1000, 300, "a bad customer", "standardised"),
-    "heart": _File(13, 270, 120, "disease present", "scaled to [0, 1]"),
-    "ionosphere": _File(34, 351, 126, "a bad radar return"),
-    "krvskp": _File(36, 3196, 1527, "White cannot win"),
-    "landsatm": _File(36, 6435, 703, "cotton crop, against five other kinds of land"),
-    "liver": _File(6, 345, 145, "class 1", "the class is the donors' train/test selector"),
-    "mushroom": _File(21, 8124, 3916, "poisonous", "codes standardised, veil-type left out"),
-    "musk2": _File(166, 6598, 1017, "musk", "standardised"),
-    "parkinsons": _File(22, 195, 147, "Parkinson's disease", "several recordings per person"),
-    "pima": _File(8, 768, 500, "NO diabetes"),
-    "semeion": _File(256, 1593, 161, "the digit 0, against the other nine"),
-    "sonar": _File(60, 208, 97, "rock"),
-    "spambase": _File(57, 4601, 1813, "spam", "standardised"),
-    "splicem": _File(60, 3175, 765, "IE, against EI and N", "rows with ambiguous bases left out"),
-    "survival": _File(3, 306, 225, "survived five years"),
-    "waveformm": _File(40, 5000, 1653, "class 1, against 0 and 2"),
-    "wdbc": _File(
+    "congress": _SetFile(16, 435, 168, "republican", "a missing vote has a code of its own"),
+    "german_credit": _SetFile(24, 1000, 300, "a bad customer", "standardised"),
+    "heart": _SetFile(13, 270, 120, "disease present", "scaled to [0, 1]"),
+    "ionosphere": _SetFile(34, 351, 126, "a bad radar return"),
+    "krvskp": _SetFile(36, 3196, 1527, "White cannot win"),
+    "landsatm": _SetFile(36, 6435, 703, "cotton crop, against five other kinds of land"),
+    "liver": _SetFile(6, 345, 145, "class 1", "the class is the donors' train/test selector"),
+    "mushroom": _SetFile(21, 8124, 3916, "poisonous", "codes standardised, veil-type left out"),
+    "musk2": _SetFile(166, 6598, 1017, "musk", "standardised"),
+    "parkinsons": _SetFile(22, 195, 147, "Parkinson's disease", "several recordings per person"),
+    "pima": _SetFile(8, 768, 500, "NO diabetes"),
+    "semeion": _SetFile(256, 1593, 161, "the digit 0, against the other nine"),
+    "sonar": _SetFile(60, 208, 97, "rock"),
+    "spambase": _SetFile(57, 4601, 1813, "spam", "standardised"),
+    "splicem": _SetFile(
+        60, 3175, 765, "IE, against EI and N", "rows with ambiguous bases left out"
+    ),
+    "survival": _SetFile(3, 306, 225, "survived five years"),
+    "waveformm": _SetFile(40, 5000, 1653, "class 1, against 0 and 2"),
+    "wdbc": _SetFile(
         31,
         569,
         212,
@@ -49,7 +51,7 @@ _FILES = {
 }
 
 
-def _spec(name: str, file: _File) -> Spec:
+def _spec(name: str, file: _SetFile) -> Spec:
     note = f"; {file.note}" if file.note else ""
     return Spec(
         classes={0: file.rows - file.positives, 1: file.positives},

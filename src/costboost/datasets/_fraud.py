@@ -7,8 +7,8 @@ one often, and one hardly ever:
 
 - *testing* a stolen number by many tiny purchases: plain to see, and worth less than an
   investigation;
-- *spending* a stolen number online, on what can be sold again: dear, and between the honest and the
-  odd;
+- *spending* a stolen number online, on what can be sold again: costly, and between the honest and
+  the odd;
 - *finding* a lost card and using it in shops nearby: like the owner, but for the pace.
 """
 
@@ -24,8 +24,8 @@ from costboost.costs import Costs
 from costboost.datasets._bunch import Dataset, make_dataset
 from costboost.datasets._tables import FrameKind
 from costboost.inputs.checks import check_number
+from costboost.typing import Floats, Int64
 
-Floats = NDArray[np.float64]
 Strings = NDArray[Any]
 Rng = np.random.RandomState
 
@@ -121,13 +121,13 @@ def make_card_fraud(
     )
 
 
-def _draw_kinds(rng: Rng, n: int, fraud_rate: float) -> NDArray[np.int64]:
+def _draw_kinds(rng: Rng, n: int, fraud_rate: float) -> Int64:
     is_fraud = rng.random_sample(n) < fraud_rate
     kind = rng.choice([TESTING, SPENDING, FINDING], size=n, p=KINDS_OF_FRAUD)
     return np.where(is_fraud, kind, HONEST).astype(np.int64)
 
 
-def _draw_columns(rng: Rng, kind: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+def _draw_columns(rng: Rng, kind: Int64) -> dict[str, NDArray[Any]]:
     merchant = _draw_merchants(rng, kind)
     channel = _draw_channels(rng, kind, merchant)
     amount, ratio = _draw_amounts(rng, kind, merchant)
@@ -147,19 +147,19 @@ def _draw_columns(rng: Rng, kind: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
     }
 
 
-def _by_kind(kind: NDArray[np.int64], *values: float) -> Floats:
+def _by_kind(kind: Int64, *values: float) -> Floats:
     """Return the value of each row's kind: honest, testing, spending, finding."""
     return np.array(values, dtype=np.float64)[kind]
 
 
-def _draw_merchants(rng: Rng, kind: NDArray[np.int64]) -> Strings:
+def _draw_merchants(rng: Rng, kind: Int64) -> Strings:
     shares = np.array([[m.honest, m.testing, m.spending, m.finding] for m in MERCHANTS.values()])
     ends = np.cumsum(shares, axis=0)[:, kind]  # (merchants, rows)
     drawn = (rng.random_sample(len(kind)) * ends[-1] > ends).sum(axis=0)
     return np.asarray(np.array(list(MERCHANTS), dtype=object)[drawn])
 
 
-def _draw_channels(rng: Rng, kind: NDArray[np.int64], merchant: Strings) -> Strings:
+def _draw_channels(rng: Rng, kind: Int64, merchant: Strings) -> Strings:
     usual = np.array([MERCHANTS[m].online for m in merchant])
     online = np.where(kind == FINDING, 0.0, np.where(kind == HONEST, usual, 0.5 + usual / 2))
     is_online = rng.random_sample(len(kind)) < online
@@ -169,7 +169,7 @@ def _draw_channels(rng: Rng, kind: NDArray[np.int64], merchant: Strings) -> Stri
     return np.asarray(channel, dtype=object)
 
 
-def _draw_amounts(rng: Rng, kind: NDArray[np.int64], merchant: Strings) -> tuple[Floats, Floats]:
+def _draw_amounts(rng: Rng, kind: Int64, merchant: Strings) -> tuple[Floats, Floats]:
     """Draw log-normal amounts, and their ratios to what the customer usually spends."""
     n = len(kind)
     usual = np.array([MERCHANTS[m].median for m in merchant])
@@ -185,7 +185,7 @@ def _draw_amounts(rng: Rng, kind: NDArray[np.int64], merchant: Strings) -> tuple
     return amount, np.round(amount / np.exp(known), 3)
 
 
-def _draw_hours(rng: Rng, kind: NDArray[np.int64]) -> Floats:
+def _draw_hours(rng: Rng, kind: Int64) -> Floats:
     n = len(kind)
     at_night = rng.random_sample(n) < _by_kind(kind, 0.06, 0.35, 0.40, 0.12)
     noon = rng.random_sample(n) < 0.45
@@ -194,7 +194,7 @@ def _draw_hours(rng: Rng, kind: NDArray[np.int64]) -> Floats:
     return np.asarray(np.floor(hour % 24))
 
 
-def _draw_distances(rng: Rng, kind: NDArray[np.int64], channel: Strings) -> Floats:
+def _draw_distances(rng: Rng, kind: Int64, channel: Strings) -> Floats:
     """Draw kilometres from home; online it is the device's, which often is not known."""
     n = len(kind)
     far = rng.random_sample(n) < _by_kind(kind, 0.04, 0.35, 0.60, 0.03)
@@ -204,7 +204,7 @@ def _draw_distances(rng: Rng, kind: NDArray[np.int64], channel: Strings) -> Floa
     return np.where(rng.random_sample(n) < unknown, np.nan, distance)
 
 
-def _draw_pace(rng: Rng, kind: NDArray[np.int64]) -> tuple[Floats, Floats]:
+def _draw_pace(rng: Rng, kind: Int64) -> tuple[Floats, Floats]:
     """Draw transactions of the last hour and day; gamma rates, so that some days are busy."""
     n = len(kind)
     busy = rng.gamma(1.2, 1.0 / 1.2, n)
@@ -223,7 +223,7 @@ def _draw_pauses(rng: Rng, last_hour: Floats, last_day: Floats) -> Floats:
     return np.where(last_day > 0, np.round(pause, 1), np.nan)
 
 
-def _draw_ages(rng: Rng, kind: NDArray[np.int64]) -> Floats:
+def _draw_ages(rng: Rng, kind: Int64) -> Floats:
     n = len(kind)
     age = np.round(rng.exponential(1.0, n) * _by_kind(kind, 1800.0, 1300.0, 1200.0, 1800.0))
     return np.where(rng.random_sample(n) < 0.02, np.nan, age)

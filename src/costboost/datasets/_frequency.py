@@ -1,4 +1,4 @@
-"""The class-frequency cost model of the papers on many classes: rare classes are dear to miss."""
+"""The class-frequency cost model of the papers on many classes: rare classes are costly to miss."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LARGEST = 2000.0
 
 
 def frequency_costs(y: ArrayLike, random_state: int | np.random.RandomState | None = None) -> Costs:
-    """Draw costs by which rare classes are dear to miss (Domingos 1999; Lozano and Abe 2008).
+    """Draw costs by which rare classes are costly to miss (Domingos 1999; Lozano and Abe 2008).
 
     To answer class i where the truth is class j costs a uniform number between 0 and
     ``2000 P(i) / P(j)``, where P is the share of a class in `y`; right answers are free. To take a

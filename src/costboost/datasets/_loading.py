@@ -16,7 +16,13 @@ from costboost.datasets._catalog import CATALOG
 from costboost.datasets._digests import DIGESTS
 from costboost.datasets._openml import fetch
 from costboost.datasets._prices import Priced
-from costboost.datasets._sources import Raw, content_digest, read_file, typed_columns, typed_labels
+from costboost.datasets._sources import (
+    RawTable,
+    content_digest,
+    read_file,
+    typed_columns,
+    typed_labels,
+)
 from costboost.datasets._spec import Spec
 from costboost.datasets._tables import FrameKind, check_kind
 
@@ -128,7 +134,7 @@ def _find_pricing(name: str, spec: Spec, cost_model: str | None) -> Any:
 
 
 def _prepare(
-    name: str, spec: Spec, raw: Raw, verify: bool
+    name: str, spec: Spec, raw: RawTable, verify: bool
 ) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
     """Return typed columns and labels of the rows that belong to the set, checked."""
     columns, y = typed_columns(raw, spec), typed_labels(raw, spec)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any
 
 from sklearn.datasets import fetch_openml
 
-from costboost.datasets._sources import Cells, Raw
+from costboost.datasets._sources import Cells, RawTable
 from costboost.datasets._spec import OpenML, Spec
+from costboost.runtime.extras import need
 
 
-def fetch(name: str, spec: Spec, variable: str) -> Raw:
+def fetch(name: str, spec: Spec, variable: str) -> RawTable:
     """Fetch a set; errors say what to do instead."""
     at, remedy = spec.openml, f"set the environment variable {variable} to a folder that holds it"
     if at is None:
@@ -19,8 +19,7 @@ def fetch(name: str, spec: Spec, variable: str) -> Raw:
             f"{name!r} is not on OpenML in the papers' form: {remedy} as {name}.csv or "
             f"{name}.csv.gz."
         )
-    if find_spec("pandas") is None:
-        raise ImportError(f"Fetching from OpenML needs pandas: pip install pandas, or {remedy}.")
+    need("pandas", "Fetching from OpenML")
     try:
         bunch = fetch_openml(data_id=at.data_id, as_frame=True, parser="liac-arff")
     except OSError as error:
@@ -31,7 +30,7 @@ def fetch(name: str, spec: Spec, variable: str) -> Raw:
     return from_frame(name, at, bunch.data, bunch.target)
 
 
-def from_frame(name: str, at: OpenML, X: Any, y: Any) -> Raw:
+def from_frame(name: str, at: OpenML, X: Any, y: Any) -> RawTable:
     """Translate OpenML's frame into our cells, names and labels."""
     names = [str(column) for column in X.columns]
     if at.columns:
@@ -46,7 +45,7 @@ def from_frame(name: str, at: OpenML, X: Any, y: Any) -> Raw:
         None if label is None else str(at.labels.get(label, label)) for label in _cells(y)
     ]
     where = f"OpenML set {at.data_id}"
-    return Raw(columns, labels, where, f"{where}, through scikit-learn")
+    return RawTable(columns, labels, where, f"{where}, through scikit-learn")
 
 
 def _cells(column: Any) -> Cells:

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from costboost.costs import Costs
 from costboost.datasets._tables import Columns
-
-Floats = NDArray[np.float64]
+from costboost.typing import Floats
 
 
 class Priced(NamedTuple):

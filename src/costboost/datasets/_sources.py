@@ -1,7 +1,7 @@
 """From files to typed columns.
 
-A `Raw` set is what a source gave: strings by column, None where a cell was empty. Whether a column
-holds numbers is seen from its cells, unless the catalogue says that its digits are codes.
+A `RawTable` holds strings by column, None where a cell was empty. Whether a column holds numbers is
+seen from its cells, unless the catalogue says that its digits are codes.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.datasets._spec import Spec
+from costboost.typing import Floats
 
 Cells = list[str | None]
 
 
-class Raw(NamedTuple):
+class RawTable(NamedTuple):
     """Cells by column, labels, where they were read, and the source if the catalogue's is wrong."""
 
     columns: dict[str, Cells]
@@ -31,7 +32,7 @@ class Raw(NamedTuple):
     source: str = ""
 
 
-def read_file(name: str, folder: Path) -> Raw:
+def read_file(name: str, folder: Path) -> RawTable:
     """Read ``<folder>/<name>.csv``, gzipped or not."""
     for path in (folder / f"{name}.csv", folder / f"{name}.csv.gz"):
         if path.is_file():
@@ -42,7 +43,7 @@ def read_file(name: str, folder: Path) -> Raw:
     )
 
 
-def _read_csv(path: Path) -> Raw:
+def _read_csv(path: Path) -> RawTable:
     opened = gzip.open if path.suffix == ".gz" else open
     try:
         with opened(path, "rt", encoding="utf-8", newline="") as file:
@@ -62,10 +63,10 @@ def _read_csv(path: Path) -> Raw:
             "damaged."
         )
     *columns, labels = ([cell or None for cell in column] for column in zip(*rows, strict=True))
-    return Raw(dict(zip(header, columns, strict=False)), labels, str(path))
+    return RawTable(dict(zip(header, columns, strict=False)), labels, str(path))
 
 
-def as_numbers(cells: Cells) -> NDArray[np.float64] | None:
+def as_numbers(cells: Cells) -> Floats | None:
     """Return cells as numbers, NaN where empty; None if one of them is no number."""
     try:
         return np.array([np.nan if c is None else float(c) for c in cells], dtype=np.float64)
@@ -93,7 +94,7 @@ def content_digest(columns: Mapping[str, NDArray[Any]], labels: NDArray[Any]) ->
     return digest.hexdigest()
 
 
-def typed_columns(raw: Raw, spec: Spec) -> dict[str, NDArray[Any]]:
+def typed_columns(raw: RawTable, spec: Spec) -> dict[str, NDArray[Any]]:
     """Return each column as float64, or as objects (strings and None) if it holds categories."""
     typed: dict[str, NDArray[Any]] = {}
     for name, cells in raw.columns.items():
@@ -102,7 +103,7 @@ def typed_columns(raw: Raw, spec: Spec) -> dict[str, NDArray[Any]]:
     return typed
 
 
-def typed_labels(raw: Raw, spec: Spec) -> NDArray[Any]:
+def typed_labels(raw: RawTable, spec: Spec) -> NDArray[Any]:
     """Return labels as integers where the catalogue's are, else as strings."""
     known = [label for label in raw.labels if label is not None]
     if len(known) < len(raw.labels):

@@ -7,12 +7,14 @@ where missing). Here they become what the caller works with.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from costboost.runtime.extras import need
+from costboost.typing import Floats
 
 Columns: TypeAlias = Mapping[str, NDArray[Any]]
 FrameKind: TypeAlias = Literal["auto", "pandas", "polars", "numpy"]
@@ -29,7 +31,7 @@ def categories_of(column: NDArray[Any]) -> list[str]:
     return sorted({value for value in column.tolist() if value is not None})
 
 
-def codes_of(column: NDArray[Any]) -> NDArray[np.float64]:
+def codes_of(column: NDArray[Any]) -> Floats:
     """Return the position of each value among the sorted categories, NaN where missing."""
     position: dict[str | None, float] = {c: float(i) for i, c in enumerate(categories_of(column))}
     position[None] = np.nan
@@ -53,12 +55,8 @@ def to_table(columns: Columns, as_frame: str) -> Any:
         as_frame = next((kind for kind in ("pandas", "polars") if find_spec(kind)), "numpy")
     if as_frame == "numpy":
         return to_array(columns)
-    if find_spec(as_frame) is None:
-        raise ImportError(
-            f"as_frame={as_frame!r} needs {as_frame}, which is not installed: pip install "
-            f'{as_frame}, or take as_frame="numpy".'
-        )
-    return _to_pandas(columns) if as_frame == "pandas" else _to_polars(columns)
+    library = need(as_frame, f"as_frame={as_frame!r}")
+    return (_to_pandas if as_frame == "pandas" else _to_polars)(library, columns)
 
 
 def to_array(columns: Columns) -> NDArray[Any]:
@@ -67,13 +65,12 @@ def to_array(columns: Columns) -> NDArray[Any]:
     return np.column_stack([c.astype(object) if mixed else c for c in columns.values()])
 
 
-def to_codes(columns: Columns) -> NDArray[np.float64]:
+def to_codes(columns: Columns) -> Floats:
     """Return float64, categories replaced by their codes."""
     return np.column_stack([codes_of(c) if is_category(c) else c for c in columns.values()])
 
 
-def _to_pandas(columns: Columns) -> Any:
-    pd: Any = import_module("pandas")
+def _to_pandas(pd: Any, columns: Columns) -> Any:
     made = {
         name: pd.Categorical(c, categories=categories_of(c)) if is_category(c) else c
         for name, c in columns.items()
@@ -81,8 +78,7 @@ def _to_pandas(columns: Columns) -> Any:
     return pd.DataFrame(made)
 
 
-def _to_polars(columns: Columns) -> Any:
-    pl: Any = import_module("polars")
+def _to_polars(pl: Any, columns: Columns) -> Any:
     made = [
         pl.Series(name, c.tolist(), dtype=pl.Enum(categories_of(c)))
         if is_category(c)

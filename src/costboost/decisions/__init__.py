@@ -8,8 +8,7 @@
 Prices enter last: changing them never trains anything again.
 """
 
-from costboost.decisions.allocation import Allocation
-from costboost.decisions.capacity import allocate
+from costboost.decisions.capacity import Allocation, allocate
 from costboost.decisions.mixin import (
     CostDecisionMixin,
     fit_costs,

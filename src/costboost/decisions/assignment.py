@@ -22,9 +22,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Int64 = NDArray[np.int64]
+from costboost.typing import Int64
 
 _FEW_ROWS = 4_096  # up to which prices are found by sweeps alone
 _STRIDE = 16
@@ -62,10 +61,10 @@ def assign(regrets: Int64, capacities: Int64) -> Assignment:
 def _first_come(regrets: Int64, taken: Int64, prices: Int64) -> Int64:
     """Among rows that are alike, let the first have the actions that cost them least.
 
-    Only rows to which two actions are equally dear, with their prices, can be treated differently.
+    Only rows to which two actions cost the same, with their prices, can be treated differently.
     """
-    dear = regrets + prices
-    tied = np.flatnonzero(np.sum(dear == dear.min(axis=1, keepdims=True), axis=1) > 1)
+    total = regrets + prices
+    tied = np.flatnonzero(np.sum(total == total.min(axis=1, keepdims=True), axis=1) > 1)
     if not len(tied):
         return taken
     mine = taken[tied]

@@ -4,28 +4,86 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+import costboost
 from costboost.costs import Costs, as_costs
-from costboost.decisions.allocation import Allocation
-from costboost.decisions.capacity import allocate
-from costboost.decisions.output import KINDS, as_table
-from costboost.decisions.reporting import ReportMixin
+from costboost.decisions.capacity import Allocation, allocate
 from costboost.inputs.arrays import mean_paid, read_weights
 from costboost.inputs.checks import (
+    answers_tables,
     check_choice,
     check_labels,
     check_weighted_classes,
     is_spread,
+    refuse_unopened,
     warn_caller,
 )
-from costboost.inputs.elsewhere import answers_tables, refuse_unopened
-from costboost.inputs.versioned import VersionedState
+from costboost.inputs.estimators import VersionedState
+from costboost.inputs.one_fit import OneFit
+from costboost.runtime.extras import need
+from costboost.typing import Floats, Int64
 
-Floats = NDArray[np.float64]
+__all__ = ["KINDS", "as_table", "ReportMixin"]
+
+
+# Expected costs by action, as the kind of table that was given
+
+KINDS = ("default", "pandas", "polars")
+
+
+def as_table(values: Floats, names: NDArray[Any], X: Any, estimator: Any) -> Any:
+    """Return `values`, one column per name, as the kind of table that is wanted."""
+    wanted = getattr(estimator, "_sklearn_output_config", {}).get("transform")
+    wanted = get_config()["transform_output"] if wanted is None else wanted
+    frame: Any = nw.from_native(X, pass_through=True) if hasattr(X, "columns") else None
+    index = getattr(X, "index", None) if frame is not None else None
+    if wanted == "pandas" or (wanted == "default" and hasattr(index, "get_indexer_for")):
+        pd = need("pandas", 'set_output(transform="pandas")')
+        return pd.DataFrame(values, index=index, columns=names.tolist())
+    if wanted == "polars":
+        return _named(values, names, need("polars", 'set_output(transform="polars")'))
+    if wanted == "default" and isinstance(frame, nw.DataFrame):
+        return _named(values, names, nw.get_native_namespace(frame))
+    return values
+
+
+def _named(values: Floats, names: NDArray[Any], library: Any) -> Any:
+    """Return a frame of a library whose names are strings."""
+    columns = {str(name): values[:, j] for j, name in enumerate(names.tolist())}
+    return nw.from_dict(columns, native_namespace=library).to_native()
+
+
+class ReportMixin:
+    """Offers the live report."""
+
+    def report(self, X: Any, y: Any, costs: Any = None, **how: Any) -> Any:
+        """Make a live report: a page of HTML on which prices are moved and the bill follows.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            Rows that the model was not trained on.
+        y : array-like of shape (n_samples,)
+            True labels.
+        costs : None, dict, array-like of shape (K, K) or Costs, default=None
+            The prices that the page opens with; None: those of ``fit``.
+        **how
+            Everything else that `costboost.report.make_report` takes: ``sample_weight``,
+            ``current``, ``groups``, ``time``, ``rows``, ``currency``, ``names``, ``notes``,
+            ``title``, ``random_state``.
+
+        Returns
+        -------
+        Report
+            With ``html``, and ``save(path)``.
+        """
+        return costboost.make_report(self, X, y, costs=costs, **how)
 
 
 def fit_costs(
@@ -63,7 +121,7 @@ def fit_costs(
         )
     wanted = held if given is None else as_costs(given)
     if is_spread(X):
-        bound = bind_elsewhere(wanted, classes, X)
+        bound = bind_remote(wanted, classes, X)
     else:
         bound = as_costs(wanted, classes, n_samples, X)
     # Rows of a single class have no wrong answer; that is for whoever trains to refuse.
@@ -72,11 +130,11 @@ def fit_costs(
             f"Every cost of these rows is zero, so there is nothing to minimise: {bound!r}. Check "
             "the column that the costs read."
         )
-    bound.warn_if_doubtful()
+    bound.warn_if_reversed()
     return bound
 
 
-def bind_elsewhere(costs: Costs, classes: ArrayLike, X: Any) -> Costs:
+def bind_remote(costs: Costs, classes: ArrayLike, X: Any) -> Costs:
     """Bind costs to the rows of a table that is elsewhere: constant ones, or by column."""
     if costs.n_rows is not None:
         raise ValueError(
@@ -131,16 +189,16 @@ def _check_total(costs: Costs, sample_weight: ArrayLike | None) -> None:
     if sample_weight is None:
         return
     weights = np.asarray(sample_weight)
-    heaviest, dearest = float(np.max(weights)), costs.largest
-    if dearest > 1e308 / max(heaviest * len(weights), 1.0):
+    heaviest, largest = float(np.max(weights)), costs.largest
+    if largest > 1e308 / max(heaviest * len(weights), 1.0):
         raise ValueError(
-            f"sample_weight goes up to {heaviest:g} and costs up to {dearest:g}: their products "
+            f"sample_weight goes up to {heaviest:g} and costs up to {largest:g}: their products "
             "add up to more than 1e308. Use larger units of cost, or divide the weights by their "
             "largest."
         )
 
 
-class CostDecisionMixin(ReportMixin, VersionedState):
+class CostDecisionMixin(ReportMixin, VersionedState, OneFit):
     """Decisions by the cheapest expected cost, for classifiers with ``predict_proba``.
 
     Attributes
@@ -151,6 +209,16 @@ class CostDecisionMixin(ReportMixin, VersionedState):
         ``predict`` is given. Where ``fit`` had costs per row, the weighted mean of each cell.
     costs_per_row_ : bool
         Whether ``fit`` had costs per row, not by column; decisions by ``costs_`` then warn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from costboost import CostBoostClassifier
+    >>> from costboost.decisions import CostDecisionMixin
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = CostBoostClassifier("adamec", n_estimators=5).fit(X, y, costs={"fp": 10, "fn": 1})
+    >>> isinstance(model, CostDecisionMixin), model.costs_
+    (True, Costs(fp=10, fn=1, positive=1))
     """
 
     __metadata_request__fit = {"costs": True}  # noqa: RUF012
@@ -187,7 +255,7 @@ class CostDecisionMixin(ReportMixin, VersionedState):
 
     def _read_rows(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, costs: Any
-    ) -> tuple[NDArray[np.int64], Floats | None, Costs]:
+    ) -> tuple[Int64, Floats | None, Costs]:
         """Read what ``fit`` was given beside a table: class numbers, weights and bound costs.
 
         Sets ``classes_`` and ``costs_``.
@@ -219,10 +287,12 @@ class CostDecisionMixin(ReportMixin, VersionedState):
         if costs is not None:
             return as_costs(costs, self.classes_, _num_samples(X), X)
         if self.costs_per_row_:
+            # The same text in every fold, so that it is shown once.
             warn_caller(
                 f"{type(self).__name__} was fitted with costs per row and is asked to decide "
-                f"without costs: it uses their mean, {self.costs_!r}. Pass costs= to decide by "
-                "each row's own."
+                "without costs: it uses their mean, which is in costs_. Pass costs= to decide by "
+                "each row's own.",
+                once=True,
             )
         return self.costs_.bind_table(X)
 

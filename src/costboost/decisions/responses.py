@@ -11,8 +11,8 @@ from sklearn.pipeline import Pipeline
 
 from costboost.costs import Costs
 from costboost.inputs.arrays import encode
+from costboost.typing import Floats
 
-Floats = NDArray[np.float64]
 Decide = Literal["auto", "proba", "predict"]
 
 

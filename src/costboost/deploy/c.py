@@ -14,15 +14,19 @@ from typing import Any
 
 from costboost._version import __version__
 from costboost.deploy.c_maps import HELPERS, write_map
-from costboost.deploy.c_text import array, number, string
+from costboost.deploy.c_prices import quoted, write_prices, write_struct
 from costboost.deploy.c_trees import (
+    array,
     columns_of_text,
     n_codes,
+    number,
+    string,
     write_codes,
     write_encoding,
     write_forest,
 )
-from costboost.deploy.lowering import Lowered, Map, Part, lower
+from costboost.deploy.lowering import ForestPart, Lowered, Map, lower
+from costboost.deploy.prices import Formula
 
 __all__ = ["to_c"]
 
@@ -56,8 +60,19 @@ def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = 
         A row has one double for each column, NaN where missing, and for text what
         ``model_code`` returns. ``costs`` is ``C[true][action]``, in the order of ``classes_``, row
         after row; NULL stands for the prices of ``fit``. A decision is the number of a class (or
-        action) in ``model_classes`` (``model_actions``). Methods that do not decide by prices
-        have ``model_decision(row)`` only.
+        action) in ``model_classes`` (``model_actions``), -1 where a cost is no finite number.
+        Methods that do not decide by prices have ``model_decision(row)`` only.
+
+        Where the prices of ``fit`` are read from columns, by name or by expression, they differ
+        from row to row: NULL stands for nothing then, and two more declarations say what is read::
+
+            struct model_prices { ... };                               (a member for each column)
+            int    model_read_prices(const struct model_prices *prices, double *costs);
+
+        It computes ``costs`` as Python does, bit for bit, and returns 0; or -1, and ``costs`` is
+        NaN, where Python raises: a value is missing, a divisor 0, a price negative or too large.
+        Prices that a function in Python gives are for the caller to compute. The head of the file
+        says which class, action and price is which.
 
     Examples
     --------
@@ -73,13 +88,13 @@ def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = 
     if not _NAME.fullmatch(name):
         raise ValueError(f"name={name!r} is no name in C: use letters, digits and underscores.")
     lowered = lower(model)
-    text = _File(lowered, name).write()
+    text = _CFile(lowered, name).write()
     if path is not None:
         Path(path).write_text(text, encoding="ascii")
     return text
 
 
-class _File:
+class _CFile:
     """The parts of a file, in the order in which C wants them."""
 
     def __init__(self, lowered: Lowered, prefix: str) -> None:
@@ -93,7 +108,7 @@ class _File:
         forests, answers = self._forests(), self._answers()
         helpers = self._helpers("\n".join([*forests, *answers]))
         parts = [self._head(), *self._names()]
-        parts += [*self._named(helpers), *forests, *self._named(answers)]
+        parts += [*self._named(helpers), *forests, *self._named(answers), *self._prices()]
         return "\n\n".join(part for part in parts if part) + "\n"
 
     def _named(self, parts: list[str]) -> list[str]:
@@ -106,7 +121,9 @@ class _File:
         lines = [
             f"/* A {model.name} of costboost {__version__}: {what}, {model.n_classes} classes.",
             "   Compile without -ffast-math, with -ffp-contract=off if that is not the default.",
-            "   See docs/c.md for how to call it. */",
+            "   See docs/c.md for how to call it.",
+            *self._order(),
+            "*/",
             "",
             "#include <math.h>",
             "#include <stdint.h>",
@@ -118,7 +135,47 @@ class _File:
             "",
             *self._named(self._prototypes()),
         ]
+        if self._columns:
+            assert model.prices is not None
+            lines += ["", write_struct(self.prefix, model.prices)]
         return "\n".join(lines)
+
+    def _order(self) -> list[str]:
+        """Return which number is which class, action and price, for the head of the file."""
+        model = self.model
+        if model.classes is None:
+            return []
+        said = ["", f"   Classes: {_numbered(model.classes)}."]
+        if model.prices is None or model.actions is None:
+            return said
+        if model.costs is not None and not model.costs.is_square:
+            said.append(f"   Actions: {_numbered(model.actions)}.")
+        n = len(model.actions)
+        said.append(f"   costs[{n} * true class + action]; those of fit:")
+        for i, cell in enumerate(model.prices.cells):
+            if isinstance(cell, Formula):
+                said.append(f"     costs[{i}]: {quoted(str(cell))}")
+            elif len(model.prices.cells) <= _LISTED:
+                said.append(f"     costs[{i}]: {cell:g}")
+        if self._columns:
+            name = self.prefix
+            said.append(f"   {name}_read_prices computes them from struct {name}_prices.")
+        elif model.prices.formulas:
+            said.append("   A function in Python cannot be written in C: the caller gives costs.")
+        else:
+            said.append("   NULL in place of costs stands for these.")
+        return said
+
+    @property
+    def _columns(self) -> dict[str, Any]:
+        """The columns that prices are read from."""
+        return {} if self.model.prices is None else self.model.prices.columns
+
+    def _prices(self) -> list[str]:
+        if not self._columns:
+            return []
+        assert self.model.prices is not None
+        return write_prices(self.prefix, self.model.prices)
 
     @property
     def _upper(self) -> str:
@@ -126,8 +183,8 @@ class _File:
 
     @property
     def _n_actions(self) -> int:
-        costs = self.model.costs
-        return self.model.n_classes if costs is None else costs.shape[2]
+        actions = self.model.actions
+        return 1 if actions is None else len(actions)
 
     def _prototypes(self) -> list[str]:
         model = self.model
@@ -221,7 +278,7 @@ class _File:
         return "\n\n".join([*data, "\n".join([*lines, "}"])])
 
     def _largest(self) -> str:
-        part: Part = self.model.parts[0]
+        part: ForestPart = self.model.parts[0]
         n = part.forest.n_outputs
         lines = ["int PREFIX_decision(const double *row)", "{", f"    double v[{n}];"]
         lines += [
@@ -237,11 +294,11 @@ class _File:
         return "\n".join([*lines, search, "    return best;", "}"])
 
     def _decisions(self, source: str) -> list[str]:
-        costs = self.model.costs
+        costs, prices = self.model.costs, self.model.prices
         assert costs is not None
+        assert prices is not None
         n, n_actions = self.model.n_classes, self._n_actions
-        cells = [float(cell) for cell in costs.__array__().ravel()]
-        parts = [array("double", "PREFIX_costs", map(number, cells))]
+        parts = [array("double", "PREFIX_costs", map(number, prices.constants))]
         parts.append(_EXPECT.replace("CLASSES", str(n)).replace("ACTIONS", str(n_actions)))
         binary = costs.is_square and n == 2
         decide = _DECIDE_TWO if binary else _DECIDE_MANY
@@ -249,6 +306,13 @@ class _File:
         decide = decide.replace("POSITIVE", str(positive)).replace("ACTIONS", str(n_actions))
         parts.append(decide.replace("CLASSES", str(n)))
         return [part.replace("SOURCE", source) for part in parts]
+
+
+_LISTED = 16  # so many constant prices are said in the head of the file
+
+
+def _numbered(labels: Any) -> str:
+    return ", ".join(f"{i} {quoted(str(label))}" for i, label in enumerate(labels))
 
 
 _PROBABILITIES = "void PREFIX_probabilities(const double *row, double *probabilities)"
@@ -276,6 +340,16 @@ static int PREFIX_price(const double *p, const double *costs, double *expected)
     return exponent;
 }}
 
+/* Whether every cost is a finite number. */
+static int PREFIX_are_costs(const double *costs)
+{{
+    int i, all = 1;
+    for (i = 0; i < CLASSES * ACTIONS; i++) {{
+        all = all && costs[i] - costs[i] == 0.0;
+    }}
+    return all;
+}}
+
 {_EXPECTED}
 {{
     double p[CLASSES];
@@ -297,6 +371,9 @@ _DECIDE_TWO = f"""\
     const double a = c[2 * neg + pos] - c[2 * neg + neg], b = c[2 * pos + neg] - c[2 * pos + pos];
     double p[CLASSES];
     int positive;
+    if (!PREFIX_are_costs(c)) {{
+        return -1;
+    }}
     PREFIX_SOURCE(row, p);
     if (a + b > 0.0) {{
         positive = a < 0.0 || p[pos] > a / (a + b) || (b > 0.0 && p[pos] >= 1.0);
@@ -311,10 +388,14 @@ _DECIDE_TWO = f"""\
 _DECIDE_MANY = f"""\
 {_DECISION}
 {{
+    const double *const c = costs ? costs : PREFIX_costs;
     double p[CLASSES], expected[ACTIONS];
     int a, best = 0;
+    if (!PREFIX_are_costs(c)) {{
+        return -1;
+    }}
     PREFIX_SOURCE(row, p);
-    (void)PREFIX_price(p, costs ? costs : PREFIX_costs, expected);
+    (void)PREFIX_price(p, c, expected);
     for (a = 1; a < ACTIONS; a++) {{
         best = expected[a] < expected[best] ? a : best;
     }}

@@ -10,7 +10,7 @@ from typing import Any
 
 from costboost import calibration as maps
 from costboost.calibration.calibrators import EPSILON
-from costboost.deploy.c_text import array, number
+from costboost.deploy.c_trees import array, number
 from costboost.deploy.lowering import Calibrate, Logistic, Map, Normalise, Second, VoteShares
 
 __all__ = ["HELPERS", "write_map"]

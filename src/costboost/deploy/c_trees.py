@@ -17,25 +17,92 @@ added tree after tree, as in Python.
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
 from costboost.binning.codes import MISSING
-from costboost.deploy.c_text import array, number, string
 from costboost.trees.forest import Forest
+from costboost.typing import Floats, Int64
 
-__all__ = ["columns_of_text", "n_codes", "write_codes", "write_encoding", "write_forest"]
+__all__ = [
+    "array",
+    "number",
+    "string",
+    "columns_of_text",
+    "n_codes",
+    "write_codes",
+    "write_encoding",
+    "write_forest",
+]
+
+
+# C as text: literals that mean exactly what Python means, and arrays of them
+
+_WIDTH = 100
+
+
+def number(value: float) -> str:
+    """Return a double as C99 writes it exactly, in hexadecimal.
+
+    Examples
+    --------
+    >>> number(0.1), number(float("-inf")), number(3.0)
+    ('0x1.999999999999ap-4', '-INFINITY', '0x1.8p+1')
+    """
+    if math.isnan(value):
+        return "NAN"
+    if math.isinf(value):
+        return "INFINITY" if value > 0 else "-INFINITY"
+    digits, exponent = float(value).hex().split("p")
+    return f"{digits.rstrip('0').rstrip('.') if '.' in digits else digits}p{exponent}"
+
+
+def string(text: str) -> str:
+    r"""Return a text as a C string of UTF-8, everything unusual in octal.
+
+    Examples
+    --------
+    >>> print(string('a "b" ??'))
+    "a \042b\042 \077\077"
+    """
+    if "\0" in text:
+        raise ValueError(f"{text!r} holds a zero character, where a string of C would end.")
+    plain = set(range(32, 127)) - set(b'"\\?')  # ?? would begin a trigraph
+    data = text.encode("utf-8", "surrogatepass")
+    return '"' + "".join(chr(c) if c in plain else f"\\{c:03o}" for c in data) + '"'
+
+
+def array(kind: str, name: str, items: Iterable[str]) -> str:
+    """Return the definition of a constant array, its lines not too long.
+
+    Examples
+    --------
+    >>> print(array("int", "sizes", ["1", "2"]))
+    static const int sizes[2] = {
+        1, 2
+    };
+    """
+    listed = list(items)
+    lines, line = [], "   "
+    for item in listed:
+        if len(line) + len(item) + 2 > _WIDTH and line.strip():
+            lines.append(line)
+            line = "   "
+        line += f" {item},"
+    lines.append(line.rstrip(","))
+    return f"static const {kind} {name}[{len(listed)}] = {{\n" + "\n".join(lines) + "\n};"
 
 
 _SHALLOW = 6  # up to this depth all trees take the steps of the deepest
 
 
-class Layout(NamedTuple):
+class NodeLayout(NamedTuple):
     """Where the parts of a node stand in its word."""
 
     kind: str
@@ -44,8 +111,8 @@ class Layout(NamedTuple):
     code_mask: int
 
 
-NARROW = Layout("uint32_t", 16, 0xFF, 0xFFFF)
-WIDE = Layout("uint64_t", 32, 0xFFFFFF, 0xFFFFFFFF)
+NARROW = NodeLayout("uint32_t", 16, 0xFF, 0xFFFF)
+WIDE = NodeLayout("uint64_t", 32, 0xFFFFFF, 0xFFFFFFFF)
 
 
 def columns_of_text(binner: Binner, used: list[int]) -> list[int]:
@@ -72,7 +139,7 @@ def n_codes(forests: list[Forest], used: list[int]) -> int:
     return max(2 * len(used), most)
 
 
-def _sizes(forest: Forest) -> NDArray[np.int64]:
+def _sizes(forest: Forest) -> Int64:
     return np.diff(np.append(forest.roots, len(forest.words)))
 
 
@@ -236,7 +303,7 @@ def _write_steps(name: str, forest: Forest, data: list[str]) -> str:
     return f"{name.format('depths')}[t / 4]"
 
 
-def _filled(body: str, name: str, forest: Forest, layout: Layout, steps: str) -> str:
+def _filled(body: str, name: str, forest: Forest, layout: NodeLayout, steps: str) -> str:
     """Fill in the words of a template, all at once: a name may itself be one of them."""
     words = {
         "STEPS": steps,
@@ -253,8 +320,8 @@ def _filled(body: str, name: str, forest: Forest, layout: Layout, steps: str) ->
 
 
 def _pack(
-    forest: Forest, places: dict[int, int], layout: Layout
-) -> tuple[list[int], list[int], NDArray[np.float64]]:
+    forest: Forest, places: dict[int, int], layout: NodeLayout
+) -> tuple[list[int], list[int], Floats]:
     """Return nodes as words, where each tree's leaves begin, and the values of all leaves."""
     words = [int(word) for word in forest.words]
     ends = np.append(forest.roots, len(words)).tolist()

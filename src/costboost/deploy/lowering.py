@@ -11,6 +11,7 @@ has no such form (outside learners, functions) is refused by name.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from costboost.boosting.adaboost.learner import LEAF_VALUES
 from costboost.boosting.adaboost.model import Ensemble
 from costboost.calibration import CalibratedScores, ClassCalibration
 from costboost.costs import Costs
+from costboost.deploy.prices import PriceFormulas, read_prices
 from costboost.estimators.adaboost.classifier import CostBoostClassifier
 from costboost.estimators.gradient import GradientBoostClassifier, GradientBoostRegressor
 from costboost.estimators.pnorm import PNormBoostClassifier
@@ -32,7 +34,7 @@ __all__ = [
     "Lowered",
     "Map",
     "Normalise",
-    "Part",
+    "ForestPart",
     "Second",
     "VoteShares",
     "lower",
@@ -74,7 +76,7 @@ Map: TypeAlias = Logistic | VoteShares | Normalise | Second | Calibrate
 
 
 @dataclass(frozen=True)
-class Part:
+class ForestPart:
     """One forest, and the maps from its margins to probabilities and to what is priced."""
 
     forest: Forest
@@ -83,7 +85,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Lowered:
-    """An estimator in few words.
+    """A fitted estimator as forests, and maps from their margins to probabilities.
 
     Attributes
     ----------
@@ -95,16 +97,26 @@ class Lowered:
     priced : tuple of Map or None
         The maps to what is priced, where that is not the probability: shares of votes.
     costs : Costs or None
-        The prices of ``fit``.
+        What decides, where decisions are by price: its classes, actions and positive class.
     """
 
     name: str
     binner: Binner
-    parts: tuple[Part, ...]
+    parts: tuple[ForestPart, ...]
     classes: NDArray[Any] | None
     decision: Literal["cheapest", "largest"] | None
     priced: tuple[Map, ...] | None = None
     costs: Costs | None = None
+
+    @cached_property
+    def prices(self) -> PriceFormulas | None:
+        """The prices of ``fit``, in the order of the classes and actions."""
+        return None if self.costs is None else read_prices(self.costs, self.binner)
+
+    @property
+    def actions(self) -> NDArray[Any] | None:
+        """Labels of the decisions: the classes, or other actions."""
+        return self.classes if self.costs is None else self.costs.actions
 
     @property
     def n_classes(self) -> int:
@@ -119,7 +131,7 @@ class Lowered:
 
 
 def lower(model: Any) -> Lowered:
-    """Say a fitted estimator in few words; refuse what cannot be said."""
+    """Return a fitted estimator as forests and maps; raise for estimators with no such form."""
     lowering = _LOWERINGS.get(type(model))
     if lowering is None:
         names = ", ".join(kind.__name__ for kind in _LOWERINGS)
@@ -139,9 +151,9 @@ def lower(model: Any) -> Lowered:
 
 def _calibrated(
     forests: list[Forest], scores: CalibratedScores, before: tuple[Map, ...]
-) -> tuple[Part, ...]:
+) -> tuple[ForestPart, ...]:
     pairs = zip(forests, scores.maps, strict=True)
-    return tuple(Part(forest, (*before, Calibrate(fitted))) for forest, fitted in pairs)
+    return tuple(ForestPart(forest, (*before, Calibrate(fitted))) for forest, fitted in pairs)
 
 
 def _before_calibration(model: Ensemble) -> tuple[Map, ...]:
@@ -159,11 +171,11 @@ def _lower_adaboost(model: CostBoostClassifier) -> Lowered:
     if model._scores is not None:
         maps = zip(forests, ensembles, model._scores.maps, strict=True)
         parts = tuple(
-            Part(forest, (*_before_calibration(ensemble), Calibrate(fitted)))
+            ForestPart(forest, (*_before_calibration(ensemble), Calibrate(fitted)))
             for forest, ensemble, fitted in maps
         )
         return Lowered(*head, parts, model.classes_, "cheapest", None, model.costs_)
-    parts = (Part(forests[0], (Logistic(ensembles[0].slope),)),)
+    parts = (ForestPart(forests[0], (Logistic(ensembles[0].slope),)),)
     if not model._decides_by_costs():
         return Lowered(*head, parts, model.classes_, "largest")
     priced: tuple[Map, ...] = (VoteShares(ensembles[0].total_alpha),)
@@ -196,14 +208,14 @@ def _lower_gradient(model: GradientBoostClassifier) -> Lowered:
         )
     maps = (Logistic(scale),)
     if not model._decides_by_costs():
-        return Lowered(*head, (Part(forests[0], maps),), model.classes_, "largest")
-    parts = (Part(forests[0], maps),)
+        return Lowered(*head, (ForestPart(forests[0], maps),), model.classes_, "largest")
+    parts = (ForestPart(forests[0], maps),)
     return Lowered(*head, parts, model.classes_, "cheapest", None, model.costs_)
 
 
 def _lower_regressor(model: GradientBoostRegressor) -> Lowered:
     forest = _gradient_forests(model)[0]
-    return Lowered(type(model).__name__, forest.binner, (Part(forest, ()),), None, None)
+    return Lowered(type(model).__name__, forest.binner, (ForestPart(forest, ()),), None, None)
 
 
 def _lower_pnorm(model: PNormBoostClassifier) -> Lowered:
@@ -212,7 +224,7 @@ def _lower_pnorm(model: PNormBoostClassifier) -> Lowered:
     if model._scores is not None:
         parts = _calibrated(forests, model._scores, (Normalise(),))
         return Lowered(*head, parts, model.classes_, "cheapest", None, model.costs_)
-    return Lowered(*head, (Part(forests[0], (Normalise(),)),), model.classes_, "largest")
+    return Lowered(*head, (ForestPart(forests[0], (Normalise(),)),), model.classes_, "largest")
 
 
 _LOWERINGS: dict[type[Any], Any] = {

@@ -19,11 +19,15 @@ from numpy.typing import NDArray
 from costboost._version import __version__
 from costboost.deploy.c_trees import columns_of_text
 from costboost.deploy.lowering import Lowered, lower
-from costboost.deploy.onnx_graph import Graph
-from costboost.deploy.onnx_maps import write_map
-from costboost.deploy.onnx_trees import write_forest
+from costboost.deploy.onnx_nodes import Graph, write_forest, write_map
+from costboost.deploy.onnx_prices import PriceInput as PricePart
+from costboost.deploy.onnx_prices import write_prices
+from costboost.deploy.prices import Formula
 
 __all__ = ["to_onnx"]
+
+# What a runtime names when it fails at a row without costs.
+_NO_PRICE = "decide; out of bounds: a price is missing, negative, too large or divided by 0"
 
 
 def to_onnx(
@@ -31,6 +35,7 @@ def to_onnx(
     path: str | os.PathLike[str] | None = None,
     *,
     decisions: bool = True,
+    read_prices: bool = True,
     dtype: Any = np.float32,
 ) -> Any:
     """Write a fitted model as an ONNX graph; new prices need no new graph.
@@ -44,8 +49,13 @@ def to_onnx(
         Where to write it, too.
     decisions : bool, default=True
         Whether the graph decides. Methods that decide by prices then have the input ``costs``,
-        float64 of shape (n or 1, K, A): ``C[true, action]`` in the order of ``classes_``. The
-        prices of ``fit`` are kept in the graph's metadata, under ``costs``, as JSON.
+        float64 of shape (n or 1, K, A): ``C[true, action]`` in the order of ``classes_``, as
+        ``np.asarray(costs.bind_table(X).bind(model.classes_))`` has it. The prices of ``fit`` are
+        kept in the graph's metadata, under ``costs``, as JSON.
+    read_prices : bool, default=True
+        Whether a graph computes prices that are read from columns, by name or by expression: it
+        then has one input for each column that they read, ``price_amount``, of shape (n, 1), in
+        place of ``costs``. Prices that a function in Python gives are ``costs`` in any case.
     dtype : numpy.float32 or numpy.float64, default=numpy.float32
         Of the numbers that go in.
 
@@ -60,7 +70,9 @@ def to_onnx(
     Notes
     -----
     Needs the extra ``costboost[onnx]``. Where two actions cost the same, the graph takes the
-    first of them.
+    first of them. Prices by column are float64, or strings, an empty one being missing. Where
+    Python raises (a value is missing, a divisor 0, a price negative or too large), a run of the
+    graph fails, and the runtime names the node that says why.
 
     Examples
     --------
@@ -84,11 +96,19 @@ def to_onnx(
             "prediction", graph.add("Reshape", margins[0], graph.ints([-1])), np.float64, 1
         )
     else:
-        _write_answers(graph, lowered, margins, decisions)
-    made = graph.model(f"costboost {__version__}", lowered.name)
+        _write_answers(graph, lowered, margins, decisions, read_prices)
+    made = graph.model(f"costboost {__version__}", lowered.name, _graph_doc(lowered))
     if path is not None:
         Path(path).write_bytes(made.SerializeToString())
     return made
+
+
+def _graph_doc(model: Lowered) -> str:
+    """Return the description of the graph: the order of classes and actions."""
+    if model.classes is None or model.actions is None:
+        return f"A {model.name}."
+    classes, actions = (list(map(str, labels)) for labels in (model.classes, model.actions))
+    return f"A {model.name}. Classes, in order: {classes}. Actions, in order: {actions}."
 
 
 # --- the table
@@ -104,7 +124,9 @@ def _write_inputs(graph: Graph, model: Lowered, dtype: Any) -> str:
             graph.input(name, "text" if j in text else dtype, 1) for j, name in enumerate(names)
         ]
     else:
-        whole = graph.add("Cast", graph.input("X", dtype, binner.n_features), to=np.float64)
+        doc = f"Columns, in order: {list(binner.feature_names)}." if binner.feature_names else ""
+        given = graph.input("X", dtype, binner.n_features, doc=doc)
+        whole = graph.add("Cast", given, to=np.float64)
         if not binner.is_categorical.any():
             return whole
         columns = [graph.columns(whole, j) for j in range(binner.n_features)]
@@ -145,7 +167,9 @@ def _places_of_numbers(graph: Graph, column: str, kept: tuple[float, ...]) -> st
 # --- probabilities and decisions
 
 
-def _write_answers(graph: Graph, model: Lowered, margins: list[str], decisions: bool) -> None:
+def _write_answers(
+    graph: Graph, model: Lowered, margins: list[str], decisions: bool, read: bool
+) -> None:
     shares = []
     for part, margin in zip(model.parts, margins, strict=True):
         shares.append(write_map(graph, part.maps, margin, part.forest.n_outputs))
@@ -162,7 +186,7 @@ def _write_answers(graph: Graph, model: Lowered, margins: list[str], decisions: 
     if model.priced is not None:
         n_outputs = model.parts[0].forest.n_outputs
         proba = write_map(graph, model.priced, margins[0], n_outputs)
-    _write_prices(graph, model, proba)
+    _write_decisions(graph, model, proba, read)
 
 
 def _largest(graph: Graph, margins: str, model: Lowered) -> str:
@@ -173,20 +197,41 @@ def _largest(graph: Graph, margins: str, model: Lowered) -> str:
     return graph.add("ArgMax", margins, axis=1, keepdims=0)
 
 
-def _write_prices(graph: Graph, model: Lowered, proba: str) -> None:
+def _write_decisions(graph: Graph, model: Lowered, proba: str, read: bool) -> None:
     """Decide by the least sum_k p(k) C[k, a]."""
-    assert model.costs is not None
-    held = np.asarray(model.costs, dtype=np.float64)
-    costs = graph.input("costs", np.float64, *held.shape[1:], rows="n_or_1")
-    graph.notes["costs"] = json.dumps(held[0].tolist())
-    products = graph.add("Mul", graph.add("Unsqueeze", proba, graph.ints([2])), costs)
+    assert model.actions is not None
+    costs = _write_costs(graph, model, read)
+    products = graph.add("Mul", graph.add("Unsqueeze", proba, graph.ints([2])), costs.value)
     expected = graph.add("ReduceSum", products, graph.ints([1]), keepdims=0)
-    graph.output("expected_cost", expected, np.float64, 2, held.shape[2])
+    graph.output("expected_cost", expected, np.float64, 2, len(model.actions))
     best = graph.add("ArgMin", expected, axis=1, keepdims=0)
-    _write_labels(graph, model.costs.actions if not model.costs.is_square else model.classes, best)
+    if costs.gone is None:
+        _write_labels(graph, model.actions, best)
+        return
+    # The place behind the last label exists nowhere: the runtime refuses to gather it.
+    gone = graph.add("Reshape", costs.gone, graph.ints([-1]))
+    best = graph.add("Where", gone, graph.ints([len(model.actions)]), best)
+    _write_labels(graph, model.actions, best, name=_NO_PRICE)
 
 
-def _write_labels(graph: Graph, labels: NDArray[Any] | None, places: str) -> None:
+def _write_costs(graph: Graph, model: Lowered, read: bool) -> PricePart:
+    """Return the costs: computed from columns, or an input."""
+    prices, n = model.prices, model.n_classes
+    assert prices is not None
+    assert model.actions is not None
+    said = [str(cell) if isinstance(cell, Formula) else cell for cell in prices.cells]
+    n_actions = len(model.actions)
+    rows = [said[k * n_actions : (k + 1) * n_actions] for k in range(n)]
+    graph.notes["costs"] = json.dumps(rows)
+    if read and prices.columns:
+        return write_prices(graph, prices, n)
+    doc = "C[true, action], classes and actions in the order that the graph tells."
+    if prices.formulas:
+        doc += f" Those of fit, row after row: {said}."
+    return PricePart(graph.input("costs", np.float64, n, n_actions, rows="n_or_1", doc=doc))
+
+
+def _write_labels(graph: Graph, labels: NDArray[Any] | None, places: str, **named: str) -> None:
     assert labels is not None
     kind = labels.dtype.kind
     if kind not in "biufUO":
@@ -195,4 +240,4 @@ def _write_labels(graph: Graph, labels: NDArray[Any] | None, places: str) -> Non
         )
     wide: Any = {"b": np.bool_, "i": np.int64, "u": np.int64, "f": np.float64}.get(kind, "text")
     listed = graph.constant(labels.astype(str) if wide == "text" else labels.astype(wide))
-    graph.output("decision", graph.add("Gather", listed, places), wide, 1)
+    graph.output("decision", graph.add("Gather", listed, places, **named), wide, 1)

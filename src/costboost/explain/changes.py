@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.binner import MISSING, Binner
-from costboost.explain.subject import Encoded, Subject
+from costboost.explain.explained import Encoded, ExplainedModel
 from costboost.inputs.checks import plain
-
-Floats = NDArray[np.float64]
+from costboost.typing import Floats
 
 
 @dataclass(frozen=True)
@@ -44,6 +43,16 @@ class Change:
     distance : float
         The share of the column's bins that is passed: 0 where a price turns the decision within
         the row's own; 1 for categories.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from costboost import CostBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = CostBoostClassifier("adaboost", n_estimators=1, max_depth=1).fit(X, y)
+    >>> why = model.explain(X[:1])
+    >>> [(change.column, change.to[:7], int(change.decision)) for change in why.changes]
+    [('x20', 'at most', 1)]
     """
 
     column: str
@@ -55,7 +64,7 @@ class Change:
 
 
 def nearest_changes(
-    subject: Subject,
+    subject: ExplainedModel,
     row: Encoded,
     names: tuple[str, ...],
     answer: Callable[[list[Floats]], tuple[NDArray[Any], Floats]],
@@ -95,9 +104,9 @@ def nearest_changes(
             continue
         distance = _distance(binner, j, int(now[j]), code)
         if j not in best or distance < best[j].distance:
-            told = _describe(binner, j, int(now[j]), code)
+            interval = _describe(binner, j, int(now[j]), code)
             chances = tuple(float(p) for p in proba[i])
-            best[j] = Change(names[j], *told, plain(decided[i]), chances, distance)
+            best[j] = Change(names[j], *interval, plain(decided[i]), chances, distance)
     return by_distance(best.values())
 
 

@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 from costboost.costs import Costs, as_costs
 from costboost.explain.changes import Change, by_distance, nearest_changes
 from costboost.explain.decision import Explanation
-from costboost.explain.mixin import ExplainMixin, ranked_parts
+from costboost.explain.explained import Encoded, ExplainedModel
+from costboost.explain.mixin import ExplainMixin, of_class, ranked_parts
 from costboost.explain.nearest import REFUSED, Seen
 from costboost.explain.priced import PricedChanges
-from costboost.explain.subject import Encoded, Subject
 from costboost.explain.turning import Interval, TurningPrice, stays_within, turning_prices
 from costboost.inputs.checks import count_threads, plain
-
-Floats = NDArray[np.float64]
+from costboost.typing import Floats
 
 
 class ExplainDecisionsMixin(ExplainMixin):
@@ -52,6 +51,9 @@ class ExplainDecisionsMixin(ExplainMixin):
     def explain(self, x: Any, costs: Any = None, *, background: Any = None) -> Explanation:
         """Explain the decision for one row.
 
+        Of two classes everything is said of the positive one where `costs` or else the costs of
+        ``fit`` know it, and of the second otherwise; ``output`` is its label.
+
         Parameters
         ----------
         x : one row: a table of one row, or an array, list or Series of n_features values
@@ -77,9 +79,9 @@ class ExplainDecisionsMixin(ExplainMixin):
         prices = _of_one_row(self._decision_costs(costs, row.X)) if by_costs else None
         margins = subject.margins(row, count_threads(self.n_jobs))
         decision, proba = self._answer(margins, prices)
-        output = self._output_to_explain(decision[0], proba[0])
-        one = added if len(self.classes_) == 2 else added.of_output(output)
-        expected, interval, turning = self._priced(prices, proba[0])
+        output = self._output_to_explain(decision[0], proba[0], costs)
+        one = of_class(added, output)
+        expected, interval, turning = self._priced(prices, proba[0], output)
         return Explanation(
             model=type(self).__name__,
             decision=plain(decision[0]),
@@ -101,18 +103,31 @@ class ExplainDecisionsMixin(ExplainMixin):
         # The prices are constant: of a table, only its number of rows is asked for.
         return self._decide(scores, prices, margins[0]), self._proba_to_price(scores)
 
-    def _output_to_explain(self, decision: Any, proba: Floats) -> Any:
+    def _output_of_two(self, costs: Costs | None = None) -> Any:
+        """Return the positive class, by prices given or those of fit; the second if none knows."""
+        labels = self.classes_.tolist()
+        named = [self.costs_.positive if given is None else given.positive
+                 for given in (costs, None)]  # fmt: skip
+        return next((labels[labels.index(label)] for label in named if label in labels), labels[1])
+
+    def _check_output(self, output: Any) -> Any:
+        labels = self.classes_.tolist()
+        if output is not None and output not in labels:
+            raise ValueError(f"output={output!r} is none of the classes {labels}.")
+        return self._output_of_two() if output is None and len(labels) == 2 else output
+
+    def _output_to_explain(self, decision: Any, proba: Floats, costs: Costs | None) -> Any:
         """Return the class whose value is explained: the one decided for, or the most probable.
 
-        Two classes have one value, that of the second.
+        Two classes have one value, that of the positive one.
         """
         labels = self.classes_.tolist()
         if len(labels) == 2:
-            return labels[1]
+            return self._output_of_two(costs)
         return plain(decision) if plain(decision) in labels else labels[int(np.argmax(proba))]
 
     def _priced(
-        self, prices: Costs | None, proba: Floats
+        self, prices: Costs | None, proba: Floats, output: Any
     ) -> tuple[dict[Any, float], Interval | None, list[TurningPrice]]:
         if prices is None:
             return {}, None, []
@@ -120,13 +135,15 @@ class ExplainDecisionsMixin(ExplainMixin):
         actions = labels if prices.is_square or prices.actions is None else prices.actions.tolist()
         C = prices.expected(np.eye(len(labels)))
         chosen = int(prices.decide(proba[None, :], encoded=True)[0])
-        interval = stays_within(C, chosen, labels, actions) if len(labels) == 2 else None
+        way = -1 if output == labels[0] else 1  # the interval is about the class that comes last
+        two = len(labels) == 2
+        interval = stays_within(C[::way], chosen, labels[::way], actions) if two else None
         turning = turning_prices(C, proba, chosen, labels, actions)
         expected = prices.expected(proba[None, :])[0]
         return dict(zip(actions, map(float, expected), strict=True)), interval, turning
 
     def _changes(
-        self, subject: Subject, row: Encoded, proba: Floats, costs: Costs | None, prices: Any
+        self, subject: ExplainedModel, row: Encoded, proba: Floats, costs: Costs | None, prices: Any
     ) -> tuple[Change, ...] | None:
         """Return the changes that turn the decision; None where they cannot be looked for."""
         if any(member.first is not None for member in subject.members):

@@ -20,16 +20,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.explain.frames import make_frame
+from costboost.explain.decision import plain
+from costboost.explain.explained import Encoded, ExplainedModel, Member
 from costboost.explain.shapley import Explainer
-from costboost.explain.subject import Encoded, Member, Subject
+from costboost.runtime.extras import need
+from costboost.typing import Floats
 
-Floats = NDArray[np.float64]
+# Data frames for results: pandas if it is installed, else polars
+
+
+def make_frame(columns: dict[str, Any]) -> Any:
+    """Return a data frame of the columns given."""
+    library = "polars" if find_spec("polars") and not find_spec("pandas") else "pandas"
+    return need(library, "A data frame").DataFrame(columns)
+
 
 _POINTS = 16  # of the way from the mean margins to the row's
 _STEP = 1e-4  # of the central differences that are the slopes of calibrations
@@ -53,6 +63,8 @@ class Contributions:
         What values and base are counted in.
     outputs : tuple or None
         The classes, if there are more than two.
+    output : label or None
+        The class that one value per column speaks for; None of a regressor.
 
     Examples
     --------
@@ -70,30 +82,50 @@ class Contributions:
     columns: tuple[str, ...]
     unit: str
     outputs: tuple[Any, ...] | None = None
+    output: Any = None
 
     def __len__(self) -> int:
         return len(self.values)
 
     def __repr__(self) -> str:
         rows = f"{len(self):,} row" + "s" * (len(self) != 1)
-        return f"Contributions of {len(self.columns)} columns to the {self.unit} of {rows}"
+        link = "of" if self.output is None else "in"
+        return f"Contributions of {len(self.columns)} columns to the {self.about} {link} {rows}"
+
+    @property
+    def about(self) -> str:
+        """What values and base are parts of, in words: the unit, and of which class."""
+        return self.unit if self.output is None else f"{self.unit} of {plain(self.output)}"
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.values, dtype=dtype, copy=bool(copy) or dtype is not None)
 
     @property
     def total(self) -> Floats:
-        """Base plus the values of all columns: ``decision_function``."""
+        """Base plus the values of all columns: ``decision_function``.
+
+        Of two classes that is the value of the second; minus it where `output` is the first.
+        """
         return np.asarray(self.base + self.values.sum(axis=1))
 
     def of_output(self, output: Any) -> Contributions:
         """Return the contributions to one class."""
         if self.outputs is None:
-            raise ValueError("These contributions are to one number: there are no outputs.")
+            raise ValueError(
+                "These contributions are to one number: there is nothing to choose. Of two "
+                "classes, contributions(X, output=label) says which is meant."
+            )
         if output not in self.outputs:
             raise ValueError(f"{output!r} is none of the classes {list(self.outputs)}.")
         k = self.outputs.index(output)
-        return Contributions(self.values[:, :, k], self.base[:, k], self.columns, self.unit)
+        values, base = self.values[:, :, k], self.base[:, k]
+        return Contributions(values, base, self.columns, self.unit, None, output)
+
+    def reversed(self, output: Any) -> Contributions:
+        """Return the contributions to the other of two classes: what one gains the other loses."""
+        # 0 - x rather than -x: columns that add nothing add no negative zero.
+        values, base = 0.0 - self.values, 0.0 - self.base
+        return Contributions(values, base, self.columns, self.unit, None, output)
 
     def to_frame(self) -> Any:
         """Return a data frame: one column for each column, and "(base)"; one class only."""
@@ -104,7 +136,7 @@ class Contributions:
 
 
 def explain_rows(
-    subject: Subject,
+    subject: ExplainedModel,
     rows: Encoded,
     columns: Sequence[str],
     background: Encoded | None = None,
@@ -128,10 +160,12 @@ def explain_rows(
         values, base = _project(subject, parts[0])
     else:
         values, base = _open(subject, parts)
-    return Contributions(values, base, tuple(columns), subject.unit, subject.outputs)
+    return Contributions(
+        values, base, tuple(columns), subject.unit, subject.outputs, subject.output
+    )
 
 
-def _project(subject: Subject, part: _Opened) -> tuple[Floats, Floats]:
+def _project(subject: ExplainedModel, part: _Opened) -> tuple[Floats, Floats]:
     # Decision values are margins, or the difference of two of them: a matrix says which.
     matrix = subject.decide([np.eye(part.base.shape[1])])
     return part.values @ matrix, part.base @ matrix
@@ -162,7 +196,7 @@ def _explain_member(
     return _Opened(values, bases, member.forest.margins_of_codes(codes, n_threads) + first)
 
 
-def _open(subject: Subject, parts: list[_Opened]) -> tuple[Floats, Floats]:
+def _open(subject: ExplainedModel, parts: list[_Opened]) -> tuple[Floats, Floats]:
     """Return contributions to the decision values of calibrated models, block by block."""
     starts = range(0, len(parts[0].values), _ROWS)
     blocks = [slice(start, start + _ROWS) for start in starts]
@@ -170,7 +204,7 @@ def _open(subject: Subject, parts: list[_Opened]) -> tuple[Floats, Floats]:
     return np.concatenate([v for v, _ in done]), np.concatenate([b for _, b in done])
 
 
-def _open_rows(subject: Subject, parts: list[_Opened]) -> tuple[Floats, Floats]:
+def _open_rows(subject: ExplainedModel, parts: list[_Opened]) -> tuple[Floats, Floats]:
     weights = _way_weights(subject.members, parts)
     opened = [np.einsum("ndj,njk->ndk", p.values, w) for p, w in zip(parts, weights, strict=True)]
     base = subject.decide([part.base for part in parts])

@@ -2,17 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.explain.frames import make_frame
-from costboost.explain.subject import Member, Subject
+from costboost.explain.contributions import make_frame
+from costboost.explain.explained import ExplainedModel, Member
+from costboost.inputs.checks import check_choice
 from costboost.trees.forest import Forest, NodeTable
+from costboost.typing import Floats
+
+# How much each column matters to a forest, from what its nodes keep
+
+Kind = Literal["gain", "cover", "count"]
+KINDS: tuple[Kind, ...] = ("gain", "cover", "count")
 
 
-def list_nodes(subject: Subject, names: tuple[str, ...]) -> Any:
+def importances(members: tuple[Member, ...], kind: Kind = "gain") -> Floats:
+    """Return the importance of every column, (n_features,): they add up to 1, or are all 0."""
+    check_choice("kind", kind, KINDS)
+    return _shares(np.sum([_of_member(member, kind) for member in members], axis=0))
+
+
+def _shares(sums: NDArray[Any]) -> Floats:
+    total = float(sums.sum())
+    return np.asarray(sums / total if total > 0.0 else np.zeros(len(sums)))
+
+
+def _of_member(member: Member, kind: Kind) -> Floats:
+    forest = member.forest
+    ends = np.append(forest.roots, len(forest.words))
+    tree = np.repeat(np.arange(len(forest)), np.diff(ends))
+    left = (forest.words >> np.uint64(40)).astype(np.int64) + ends[tree]
+    is_split = left != np.arange(len(left))
+    feature = ((forest.words >> np.uint64(16)) & np.uint64(0xFFFFFF)).astype(np.int64)[is_split]
+    each: dict[Kind, NDArray[Any]] = {
+        "gain": forest.gains * np.abs(member.weights)[tree],
+        "cover": forest.covers,
+        "count": np.ones(len(left)),
+    }
+    counted = each[kind][is_split].astype(np.float64)
+    return _shares(np.bincount(feature, counted, minlength=forest.binner.n_features))
+
+
+def list_nodes(subject: ExplainedModel, names: tuple[str, ...]) -> Any:
     """Return a data frame with one row for every node of every tree; see `to_frame`."""
     columns: dict[str, list[Any]] = {}
     for m, member in enumerate(subject.members):
@@ -26,7 +60,9 @@ def list_nodes(subject: Subject, names: tuple[str, ...]) -> Any:
     return make_frame({name: columns[name] for name in order if name in columns})
 
 
-def _columns(table: NodeTable, names: tuple[str, ...], subject: Subject) -> dict[str, list[Any]]:
+def _columns(
+    table: NodeTable, names: tuple[str, ...], subject: ExplainedModel
+) -> dict[str, list[Any]]:
     """Return the columns of one tree; None where nothing applies."""
     is_split = table.feature >= 0
     by_set = np.array([part is not None for part in table.subset])

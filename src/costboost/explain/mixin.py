@@ -6,32 +6,30 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from costboost.explain.contributions import Contributions, explain_rows
 from costboost.explain.decision import Explanation, Part
-from costboost.explain.importance import Kind, importances
-from costboost.explain.listing import list_nodes, shap_model, tree_text
+from costboost.explain.explained import Encoded, ExplainedModel, Member
+from costboost.explain.listing import Kind, importances, list_nodes, shap_model, tree_text
 from costboost.explain.rows import one_row, values_of_row
-from costboost.explain.subject import Encoded, Member, Subject
 from costboost.inputs.checks import check_table, count_threads
+from costboost.inputs.one_fit import OneFit
+from costboost.typing import Floats
 
-Floats = NDArray[np.float64]
 
-
-class ExplainMixin:
-    """Importances, contributions and readable trees, for estimators that make a `Subject`."""
+class ExplainMixin(OneFit):
+    """Importances, contributions and readable trees, for estimators with `_explained_model`."""
 
     n_features_in_: int
     n_jobs: int | None
     estimator: Any
 
-    def _make_subject(self) -> Subject:
+    def _explained_model(self) -> ExplainedModel:
         """Return the forests and how their margins become decision values."""
         raise NotImplementedError
 
-    def _subject(self) -> Subject:
+    def _subject(self) -> ExplainedModel:
         check_is_fitted(self)
         if self.estimator is not None:
             raise AttributeError(
@@ -39,7 +37,7 @@ class ExplainMixin:
                 "only the built-in trees are explained here. Fit with estimator=None, or explain "
                 "the models in estimators_ by their own means."
             )
-        return self._make_subject()
+        return self._explained_model()
 
     def _names(self) -> tuple[str, ...]:
         names = getattr(self, "feature_names_in_", None)
@@ -80,10 +78,11 @@ class ExplainMixin:
 
     # --- contributions
 
-    def contributions(self, X: Any, *, background: Any = None) -> Contributions:
+    def contributions(self, X: Any, *, background: Any = None, output: Any = None) -> Contributions:
         """Return what each column adds to the decision value of each row: Shapley values.
 
-        ``contributions(X).total`` is ``decision_function(X)`` (of a regressor, ``predict``). The
+        ``contributions(X).total`` is ``decision_function(X)`` (of a regressor, ``predict``). Of two
+        classes that is the value of the second; where `output` is the first, it is minus that. The
         margins of the trees are opened exactly. Calibrated, the decision value is the log odds of
         the mean of the models' probabilities: there every model's margin is opened exactly, and
         the models count by how much each of them moves the answer on the way from its mean margin
@@ -97,19 +96,32 @@ class ExplainMixin:
             model", causal questions). None averages along the paths of each tree, by the training
             rows that took them ("true to the data", as LightGBM and XGBoost do). A hundred rows
             are enough for most uses; the time grows with their number.
+        output : label, default=None
+            The class to speak for. None: of two classes the positive one where the costs of ``fit``
+            know it, else the second; of more than two all of them.
 
         Returns
         -------
         Contributions
             With ``values`` of shape (n_samples, n_features), or (n_samples, n_features, K) for
-            K > 2 classes, and ``base``.
+            K > 2 classes, ``base``, and ``output``, the class that one value speaks for.
         """
         subject = self._subject()
+        output = self._check_output(output)
         X = self._rows_to_explain(X, "contributions")
         rows = subject.encode(X, count_threads(self.n_jobs))
-        return self._contributions(subject, rows, background)
+        added = self._contributions(subject, rows, background)
+        return added if output is None else of_class(added, output)
 
-    def _contributions(self, subject: Subject, rows: Encoded, background: Any) -> Contributions:
+    def _check_output(self, output: Any) -> Any:
+        """Return the class to speak for; None for all of them, or where there are none."""
+        if output is not None:
+            raise ValueError(f"output={output!r}: a regressor has one answer, leave output out.")
+        return None
+
+    def _contributions(
+        self, subject: ExplainedModel, rows: Encoded, background: Any
+    ) -> Contributions:
         n_threads, others = count_threads(self.n_jobs), None
         if background is not None:
             others = subject.encode(self._rows_to_explain(background, "background"), n_threads)
@@ -123,7 +135,7 @@ class ExplainMixin:
         Columns: model, tree, node, depth; column, threshold (values up to it go left) or categories
         (which go left), missing ("left" or "right": where missing values and categories not seen in
         training go); left, right; gain; cover (training rows, by sample_weight); value (what a leaf
-        adds to the margin; with K > 2 classes one column for each).
+        adds to the margin, of two classes that of the second; with K > 2 one column for each).
         """
         return list_nodes(self._subject(), self._names())
 
@@ -173,7 +185,7 @@ class ExplainMixin:
     # --- one row
 
     def _explained_parts(
-        self, subject: Subject, x: Any, background: Any
+        self, subject: ExplainedModel, x: Any, background: Any
     ) -> tuple[Encoded, Contributions, list[Any]]:
         """Return the row as a table, its contributions, and its values."""
         X = self._rows_to_explain(one_row(x), "explain")
@@ -213,6 +225,13 @@ class ExplainMixin:
             parts=ranked_parts(added, values),
             changes=(),
         )
+
+
+def of_class(added: Contributions, output: Any) -> Contributions:
+    """Return contributions to one class, of two or of more."""
+    if added.outputs is not None:
+        return added.of_output(output)
+    return added if added.output == output else added.reversed(output)
 
 
 def ranked_parts(added: Contributions, values: list[Any]) -> tuple[Part, ...]:

@@ -3,7 +3,7 @@
 Between two edges of a column's bins the probabilities stay as they are, but a price that reads the
 column moves on, so a decision may turn anywhere in a bin, that of the row among them. The way leads
 outwards from the row's value over points: the ends of every bin, some between, zero, and powers of
-ten beyond the last edges. Then the pieces between neighbours are halved:
+ten beyond the last edges, as far as the axis goes. Then the pieces between neighbours are halved:
 
     a piece at whose end the decision has turned      down to two neighbouring numbers
     one whose prices are refused at one end           likewise (`predict` refuses them too)
@@ -16,16 +16,16 @@ what is found there is the nearest value; others are looked at as finely as thei
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.typing import Floats, Int64
+
 __all__ = ["REFUSED", "Axis", "Seen", "nearest", "stretch"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 REFUSED = -1  # in place of a decision: the price of such a row is none
 _BEYOND = 1e300  # numbers are looked at up to here
@@ -47,7 +47,7 @@ class Seen(NamedTuple):
     expected : float64 array of shape (n, A)
     """
 
-    decided: Integers
+    decided: Int64
     expected: Floats
 
 
@@ -62,8 +62,10 @@ class Axis:
     whole: bool = False
     lowest: float = -_BEYOND
     highest: float = _BEYOND
+    first: float = -_BEYOND  # what is proposed lies between these
+    last: float = _BEYOND
 
-    def bins(self, values: Floats) -> Integers:
+    def bins(self, values: Floats) -> Int64:
         """Return the codes of values."""
         return np.searchsorted(self.edges, values, side="left")
 
@@ -91,8 +93,17 @@ class Axis:
             n = _INSIDE + 2 if abs(low) < self.highest and abs(high) < self.highest else 2
             parts.append(np.linspace(low, high, n) if low <= high else np.empty(0))
         points = np.concatenate(parts)
-        points = np.unique(np.rint(points) if self.whole else points)
-        return points[(points >= self.lowest) & (points <= self.highest)]
+        points = np.append(np.rint(points) if self.whole else points, [self.first, self.last])
+        inside = (points >= max(self.lowest, self.first)) & (points <= min(self.highest, self.last))
+        return np.unique(points[inside])
+
+    def within_seen(self) -> Axis:
+        """Return this axis with no more to propose than training is sure to have seen.
+
+        Edges lie between values that were seen, so there is one at or beyond the first value of
+        the last bin, and one at or before the last value of the first bin.
+        """
+        return replace(self, first=self.ends(0)[1], last=self.ends(len(self.edges))[0])
 
     def middle(self, one: Floats, other: Floats, even: NDArray[np.bool_]) -> Floats:
         """Return values between pairs: halfway, or where not `even` halfway by count of floats."""
@@ -103,13 +114,13 @@ class Axis:
         return np.where(even, half, between)
 
 
-def _place(values: Floats) -> Integers:
+def _place(values: Floats) -> Int64:
     """Return the places of floats in their order."""
     bits = np.ascontiguousarray(values, dtype=np.float64).view(np.int64)
     return np.where(bits < 0, np.int64(-(2**63)) - bits, bits)
 
 
-def _number(places: Integers) -> Floats:
+def _number(places: Int64) -> Floats:
     """Return the floats at some places of their order."""
     return np.where(places < 0, np.int64(-(2**63)) - places, places).view(np.float64)
 

@@ -10,20 +10,81 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from costboost.explain.changes import Change, rounded
+from costboost.explain.explained import Encoded, ExplainedModel
 from costboost.explain.nearest import REFUSED, Axis, Seen, nearest, stretch
 from costboost.explain.rows import values_of_row
-from costboost.explain.subject import Encoded, Subject
-from costboost.explain.variants import Variants
 from costboost.inputs.arrays import is_missing
-from costboost.inputs.checks import plain
+from costboost.inputs.checks import is_frame, plain
+from costboost.typing import Floats
 
-__all__ = ["PricedChanges"]
+__all__ = ["Variants", "PricedChanges"]
 
-Floats = NDArray[np.float64]
+
+# Copies of a row that differ in one column, as `predict` would be given them
+
+
+class Variants:
+    """Tables made of one row.
+
+    Parameters
+    ----------
+    X : table of shape (1, n_features)
+        A frame of any library, or an array.
+
+    Examples
+    --------
+    >>> Variants(np.array([[1, 2]])).table(1, np.array([5.5, 6.5])).tolist()
+    [[1.0, 5.5], [1.0, 6.5]]
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        self._frame: Any = nw.from_native(X, eager_only=True) if is_frame(X) else None
+
+    def is_boolean(self, j: int) -> bool:
+        """Whether column j holds truths."""
+        if self._frame is None:
+            return bool(self.X.dtype == np.bool_)
+        return bool(self._frame[:, j].dtype == nw.Boolean)
+
+    def is_whole(self, j: int) -> bool:
+        """Whether column j of a frame holds whole numbers: an array has one type for all."""
+        return self._frame is not None and bool(self._frame[:, j].dtype.is_integer())
+
+    def table(self, j: int, values: NDArray[Any]) -> Any:
+        """Return a table like the row's with these values in column j, one in each row."""
+        if self.is_boolean(j):
+            values = values.astype(np.bool_)
+        if self._frame is None:
+            return self._array(j, values)
+        if hasattr(self.X, "isetitem"):
+            return self._pandas(j, values)
+        name = self._frame.columns[j]
+        library = nw.get_native_namespace(self._frame)
+        new = nw.from_dict({name: values.tolist()}, native_namespace=library)
+        return self._frame[[0] * len(values)].with_columns(new[name]).to_native()
+
+    def _array(self, j: int, values: NDArray[Any]) -> NDArray[Any]:
+        wide = np.result_type(self.X, values) if self.X.dtype.kind in "biuf" else np.dtype(object)
+        rows = np.repeat(self.X.astype(wide), len(values), axis=0)
+        rows[:, j] = values
+        return np.asarray(rows)
+
+    def _pandas(self, j: int, values: NDArray[Any]) -> Any:
+        rows = self.X.iloc[np.zeros(len(values), dtype=np.intp)]
+        known = getattr(rows.dtypes.iloc[j], "categories", None)
+        new: Any = values
+        if known is not None:
+            import pandas as pd
+
+            new = pd.Categorical(values, known.append(pd.Index(values)).unique())
+        rows.isetitem(j, new)
+        return rows
 
 
 @dataclass(frozen=True)
@@ -46,7 +107,7 @@ class PricedChanges:
     n_threads : int, default=1
     """
 
-    subject: Subject
+    subject: ExplainedModel
     row: Encoded
     names: tuple[str, ...]
     proba: Callable[[list[Floats]], Floats]
@@ -67,6 +128,8 @@ class PricedChanges:
         categories = binner.categories[j]
         if categories is not None:
             return self._of_categories(j, variants, categories, proba)
+        if not len(binner.edges[j]):  # one value was seen, and no other is proposed
+            return None
         axis = _axis(binner.edges[j], variants, j)
 
         def ask(points: Floats) -> Seen:
@@ -80,11 +143,11 @@ class PricedChanges:
         code, home = axis.bins(np.array([value, np.nan_to_num(start)])).tolist()
         decided = int(ask(np.array([value])).decided[0])
         if is_missing(now):
-            told = _told_stretch(axis, value, stretch(ask, axis, value, decided))
+            interval = _interval_of_stretch(axis, value, stretch(ask, axis, value, decided))
         else:
-            told = _told(ask, axis, value, before, decided)
+            interval = _interval_of(ask, axis, value, before, decided)
         distance = 1.0 if is_missing(now) else abs(code - home) / int(binner.n_bins[j])
-        return self._change(j, told, decided, proba[code], distance)
+        return self._change(j, interval, decided, proba[code], distance)
 
     def _of_categories(
         self, j: int, variants: Variants, categories: tuple[Any, ...], proba: Floats
@@ -105,19 +168,28 @@ class PricedChanges:
         return self.proba(self.subject.margins(Encoded(self.row.X, codes), self.n_threads))
 
     def _change(
-        self, j: int, told: tuple[str, float | None], decided: Any, proba: Floats, distance: float
+        self,
+        j: int,
+        interval: tuple[str, float | None],
+        decided: Any,
+        proba: Floats,
+        distance: float,
     ) -> Change:
         chances = tuple(float(p) for p in proba)
-        return Change(self.names[j], *told, plain(self.actions[int(decided)]), chances, distance)
+        return Change(
+            self.names[j], *interval, plain(self.actions[int(decided)]), chances, distance
+        )
 
 
 def _axis(edges: Floats, variants: Variants, j: int) -> Axis:
     if variants.is_boolean(j):
         return Axis(edges, True, 0.0, 1.0)
-    return Axis(edges, True, -(2.0**53), 2.0**53) if variants.is_whole(j) else Axis(edges)
+    whole = variants.is_whole(j)
+    axis = Axis(edges, True, -(2.0**53), 2.0**53) if whole else Axis(edges)
+    return axis.within_seen()  # a loan of 0 months is no advice
 
 
-def _told(
+def _interval_of(
     ask: Callable[[Floats], Seen], axis: Axis, value: float, before: float, decided: int
 ) -> tuple[str, float]:
     """Return in words where a decision turns, and the number in them."""
@@ -134,7 +206,7 @@ def _told(
     return f"{words} {rounded(limit, up, holds)}", limit
 
 
-def _told_stretch(axis: Axis, value: float, last: float) -> tuple[str, float | None]:
+def _interval_of_stretch(axis: Axis, value: float, last: float) -> tuple[str, float | None]:
     """Return in words from where to where a missing value would turn a decision."""
     code = int(axis.bins(np.array([value]))[0])
     first_end, last_end = axis.ends(code)

@@ -21,13 +21,10 @@ from numpy.typing import NDArray
 
 from costboost.explain import _shap_kernels as kernels
 from costboost.inputs.arrays import freeze
-from costboost.runtime.compiled import warn_if_interpreted
+from costboost.runtime.machine import warn_if_interpreted
 from costboost.trees.forest import Forest
 from costboost.trees.walking import in_parts
-
-Codes = NDArray[np.uint8]
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+from costboost.typing import Codes, Floats, Int64
 
 _BLOCK = 1024  # rows at most that pass through all trees together
 _LEAST = 32

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from costboost.typing import Floats
 
 _NEVER = 1e-12  # probabilities below this turn nothing at any price worth printing
 
@@ -30,6 +29,16 @@ class Interval:
         Within [0, 1].
     below, above : action or None
         What is decided beyond the ends; None where there is nothing beyond.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from costboost import CostBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = CostBoostClassifier("adamec", n_estimators=5, random_state=0).fit(X, y)
+    >>> stays = model.explain(X[:1], costs={"fp": 3, "fn": 1}).stays_within
+    >>> int(stays.label), stays.low, stays.high  # benign is decided from 3 / (3 + 1) on
+    (1, 0.0, 0.75)
     """
 
     label: Any
@@ -51,6 +60,16 @@ class TurningPrice:
         In units of cost.
     to : action
         What would then be decided.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from costboost import CostBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = CostBoostClassifier("adamec", n_estimators=5, random_state=0).fit(X, y)
+    >>> price = model.explain(X[:1], costs={"fp": 3, "fn": 1}).turning_prices[0]
+    >>> bool(price.now != price.turns_at)
+    True
     """
 
     action: Any
@@ -61,7 +80,7 @@ class TurningPrice:
 
 
 def stays_within(C: Floats, chosen: int, labels: Any, actions: Any) -> Interval:
-    """Return the probabilities of the second of two classes at which the action is the cheapest.
+    """Return the probabilities of the second of two classes at which an action is the cheapest.
 
     Parameters
     ----------
@@ -91,8 +110,9 @@ def turning_prices(
 ) -> list[TurningPrice]:
     """Return the prices of mistakes that would turn the decision, the smallest change first.
 
-    The chosen action must become as dear as the next one, or the next one as cheap as it; a price
-    that would have to fall below the free answer's is left out.
+    The chosen action must cost as much as the next one, or another one, whichever it is, as little
+    as it; a price that would have to fall below 0 (or below the cheapest answer's, where that is
+    negative) is left out, and so is one beyond all numbers.
 
     Examples
     --------
@@ -102,18 +122,20 @@ def turning_prices(
     0 1 100.0 45.0 0
     1 0 5.0 11.11 0
     """
-    expected = proba @ C
-    rivals = [a for a in range(len(expected)) if a != chosen]
+    gaps = proba @ C
+    gaps = gaps - gaps[chosen]
+    rivals = [a for a in range(len(gaps)) if a != chosen]
     if not rivals:
         return []
-    rival = min(rivals, key=lambda a: (expected[a], a))
-    gap = float(expected[rival] - expected[chosen])
+    following = min(rivals, key=lambda a: (gaps[a], a))
     found = []
     for k in np.flatnonzero(proba > _NEVER).tolist():
-        for action, step in ((chosen, gap / proba[k]), (rival, -gap / proba[k])):
-            now, free = float(C[k, action]), float(C[k].min())
-            if now > free and now + step >= min(free, 0.0):
-                turns_at = float(now + step)
-                price = TurningPrice(actions[action], labels[k], now, turns_at, actions[rival])
+        share, free = float(proba[k]), float(C[k].min())
+        # The chosen action's price rises to where the next one is cheaper; others' prices fall.
+        rises = (chosen, following, float(gaps[following]) / share)
+        for action, to, step in (rises, *((a, a, -float(gaps[a]) / share) for a in rivals)):
+            now = float(C[k, action])
+            if now > free and min(free, 0.0) <= now + step < np.inf:
+                price = TurningPrice(actions[action], labels[k], now, now + step, actions[to])
                 found.append((abs(step) / max(abs(now), 1e-300), price))
     return [price for _, price in sorted(found, key=lambda pair: pair[0])]

@@ -6,6 +6,9 @@
 Files are written under another name and renamed when they are whole, so a file of that name is
 whole, or was damaged since: its own digest tells. Space is asked for before anything is mapped,
 because a disk that fills up under a mapped file ends the process without a word.
+
+Digests tell of damage, not of malice: whoever may write to the folder can change codes and name
+them anew, and so decide what is learnt. The folder is made for its owner alone.
 """
 
 from __future__ import annotations
@@ -81,11 +84,11 @@ class CodesFolder:
         os.close(handle)
         unfinished = Path(name)
         try:
-            room = _make_room(unfinished, shape, kind)
-            write(room)
-            room.flush()
-            whole = unfinished.with_name(f"{start}{_digest(room)}.npy")
-            del room
+            buffer = _new_file(unfinished, shape, kind)
+            write(buffer)
+            buffer.flush()
+            whole = unfinished.with_name(f"{start}{_digest(buffer)}.npy")
+            del buffer
             os.replace(unfinished, whole)
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -118,7 +121,7 @@ def make_folder(cache: str | os.PathLike[str] | None) -> CodesFolder:
     if cache is None:
         return CodesFolder(tempfile.mkdtemp(prefix="costboost-"), temporary=True)
     try:
-        os.makedirs(cache, exist_ok=True)
+        os.makedirs(cache, mode=0o700, exist_ok=True)  # whoever can write to it decides the model
     except OSError as error:
         raise ValueError(f"cache={os.fspath(cache)!r} is no folder: {error.strerror}.") from error
     return CodesFolder(os.fspath(cache), temporary=False)
@@ -143,15 +146,15 @@ def _digest(data: Any) -> str:
     return found.hexdigest()
 
 
-def _make_room(path: Path, shape: tuple[int, ...], kind: DTypeLike) -> np.memmap[Any, Any]:
-    room = np.lib.format.open_memmap(path, mode="w+", dtype=np.dtype(kind), shape=shape)
+def _new_file(path: Path, shape: tuple[int, ...], kind: DTypeLike) -> np.memmap[Any, Any]:
+    buffer = np.lib.format.open_memmap(path, mode="w+", dtype=np.dtype(kind), shape=shape)
     with open(path, "r+b") as file:
         size = os.fstat(file.fileno()).st_size
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file.fileno(), 0, size)
         else:
             _fill(file, size)
-    return room
+    return buffer
 
 
 def _fill(file: Any, size: int) -> None:

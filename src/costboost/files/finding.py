@@ -12,12 +12,79 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+from costboost.files.arrow import pa, pq
 
-__all__ = ["DataFile", "Stretch", "cut_parts", "find_files", "open_file", "read_files"]
+__all__ = [
+    "Kind",
+    "column_kinds",
+    "kind_of",
+    "DataFile",
+    "Stretch",
+    "cut_parts",
+    "find_files",
+    "open_file",
+    "read_files",
+]
+
+
+# Kinds of columns: numbers, strings, numbers that are categories, or nulls only.
+
+Kind = Literal["numbers", "words", "numbered categories", "nothing"]
+
+
+def kind_of(dtype: pa.DataType) -> Kind | None:
+    """Return what a type holds; None where it cannot be binned.
+
+    Examples
+    --------
+    >>> kind_of(pa.int32()), kind_of(pa.large_string()), kind_of(pa.date32())
+    ('numbers', 'words', None)
+    """
+    types = pa.types
+    if types.is_dictionary(dtype):
+        inside = kind_of(dtype.value_type)
+        return "numbered categories" if inside == "numbers" else inside
+    if types.is_null(dtype):
+        return "nothing"
+    words = (types.is_string, types.is_large_string, getattr(types, "is_string_view", _never))
+    if any(test(dtype) for test in words):
+        return "words"
+    numbers = (types.is_boolean, types.is_integer, types.is_floating, types.is_decimal)
+    return "numbers" if any(test(dtype) for test in numbers) else None
+
+
+def _never(dtype: pa.DataType) -> bool:
+    """Stand in for types that this version of pyarrow does not know."""
+    return False
+
+
+def column_kinds(
+    names: Sequence[str], paths: Sequence[str], schemas: Sequence[pa.Schema]
+) -> dict[str, Kind]:
+    """Return the kind of each feature; raise for types that cannot be binned or differ by file."""
+    kinds: dict[str, Kind] = dict.fromkeys(names, "nothing")
+    seen_in: dict[str, str] = {}
+    for path, schema in zip(paths, schemas, strict=True):
+        for name in names:
+            dtype = schema.field(name).type
+            kind = kind_of(dtype)
+            if kind is None:
+                raise ValueError(
+                    f"{path}: the column {name!r} has the type {dtype}, which cannot be binned. "
+                    "Turn it into numbers or strings, or leave it out: features=[...]."
+                )
+            if kind != "nothing" and kinds[name] not in ("nothing", kind):
+                raise ValueError(
+                    f"The column {name!r} holds {kinds[name]} in {seen_in[name]}, but {kind} in "
+                    f"{path}: write all files with the same types."
+                )
+            if kind != "nothing":
+                kinds[name] = kind
+                seen_in.setdefault(name, path)
+    return kinds
+
 
 _ENDINGS = (".parquet", ".pq")
 
@@ -123,7 +190,7 @@ def read_files(paths: Iterable[str]) -> tuple[list[DataFile], list[pa.Schema]]:
 
 
 def cut_parts(files: Sequence[DataFile], n_rows: int) -> list[tuple[Stretch, ...]]:
-    """Put neighbouring row groups together to parts of at most `n_rows` rows, or of one group."""
+    """Join neighbouring row groups to parts of at most `n_rows` rows (or of one group)."""
     parts: list[list[tuple[DataFile, int]]] = [[]]
     filled = 0
     for file in files:
@@ -137,7 +204,7 @@ def cut_parts(files: Sequence[DataFile], n_rows: int) -> list[tuple[Stretch, ...
 
 
 def _stretches(groups: list[tuple[DataFile, int]]) -> tuple[Stretch, ...]:
-    """Put neighbours of one file together; a file that is listed twice is read where it stands."""
+    """Join neighbouring groups of one file; a file listed twice keeps its places."""
     return tuple(
         Stretch(file, tuple(number for _, number in own))
         for file, own in groupby(groups, key=lambda one: one[0])

@@ -1,4 +1,4 @@
-"""What a fitted model says of a table in files, some rows at a time: to a file, or to a loop."""
+"""Predictions for a table in files, batch by batch: written to a file, or yielded."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from costboost.costs import Costs, as_costs
+from costboost.files.arrow import pa, pq
 from costboost.files.finding import DataFile, open_file
-from costboost.files.progress import Progress
+from costboost.files.running import StepProgress
 from costboost.files.sources import as_pandas, prices_of
 from costboost.inputs.checks import check_number
 
@@ -24,7 +23,7 @@ _PREFIXES = {"predict_proba": "probability", "expected_cost": "cost"}
 
 
 class Files(Protocol):
-    """What is asked of a table in files."""
+    """The parts of a `ParquetTable` that prediction uses."""
 
     column_names: tuple[str, ...]
     n_rows: int
@@ -42,7 +41,7 @@ def answer_in_batches(
     out: str | os.PathLike[str] | None = None,
     batch_rows: int = 1 << 17,
 ) -> Any:
-    """Ask a model about all rows of a table.
+    """Apply a method of a model to all rows of a table, batch by batch.
 
     Parameters
     ----------
@@ -117,7 +116,7 @@ class _Asking:
 
     def batches(self, n_rows: int) -> Iterator[tuple[NDArray[Any], list[str], pa.RecordBatch]]:
         """Yield the answers to batches of rows, the names of their columns, and the rows."""
-        shown = Progress(self.table.progress)
+        shown = StepProgress(self.table.progress)
         done = 0
         for file in self.table._files:
             file.check()

@@ -12,24 +12,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import DTypeLike, NDArray
 
-from costboost.binning.categories import Key, object_keys
-from costboost.binning.columns import Table
+from costboost.binning.codes import Key, object_keys
+from costboost.binning.feature_tables import FeatureTable
 from costboost.costs import Costs
+from costboost.files.arrow import pa
 from costboost.files.cache import CodesFolder
-from costboost.files.finding import Stretch, open_file
-from costboost.files.kinds import Kind
+from costboost.files.finding import Kind, Stretch, open_file
+from costboost.runtime.extras import need
+from costboost.typing import Array, Floats, Int64
 
-__all__ = ["Columns", "FileColumns", "FileRows", "RowGroups", "as_pandas", "prices_of"]
-
-Floats = NDArray[Any]  # float32 or float64
-Integers = NDArray[np.int64]
+__all__ = ["ParquetColumns", "FileColumns", "FileRows", "RowGroups", "as_pandas", "prices_of"]
 
 
 @dataclass(frozen=True)
-class Columns:
+class ParquetColumns:
     """Which columns are read for what.
 
     Attributes
@@ -75,7 +73,7 @@ def _plain(column: pa.ChunkedArray) -> NDArray[Any]:
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
-def _floats(column: pa.ChunkedArray) -> Floats:
+def _floats(column: pa.ChunkedArray) -> Array:
     dtype = column.type
     if pa.types.is_null(dtype):
         return np.full(len(column), np.nan)
@@ -89,14 +87,14 @@ def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-class FileColumns(Table):
+class FileColumns(FeatureTable):
     """The features of some row groups.
 
     What is asked for whole is read and let go; columns of which only some rows are asked for will
     be asked for again, for the next rows, and stay as long as the table does.
     """
 
-    def __init__(self, stretches: tuple[Stretch, ...], columns: Columns) -> None:
+    def __init__(self, stretches: tuple[Stretch, ...], columns: ParquetColumns) -> None:
         self.stretches, self.kinds = stretches, columns.kinds
         self.names = columns.features
         self.n_rows = sum(stretch.n_rows for stretch in stretches)
@@ -111,11 +109,11 @@ class FileColumns(Table):
             self._held[j] = found
         return found
 
-    def _read_numbers(self, j: int) -> Floats:
+    def _read_numbers(self, j: int) -> Array:
         assert self.names is not None
         return _joined([_floats(part) for part in _one(self.stretches, self.names[j])])
 
-    def _read_keys(self, j: int) -> tuple[Integers, list[Key]]:
+    def _read_keys(self, j: int) -> tuple[Int64, list[Key]]:
         assert self.names is not None
         parts = [_coded(part) for part in _one(self.stretches, self.names[j])]
         values = [value for _, listed in parts for value in listed]
@@ -124,15 +122,15 @@ class FileColumns(Table):
         found = [_renumbered(part, codes[a:]) for (part, _), a in zip(parts, places, strict=False)]
         return _joined(found), keys
 
-    def numbers(self, j: int, start: int, stop: int) -> Floats:
+    def numbers(self, j: int, start: int, stop: int) -> Array:
         """Rows start to stop of column j as floats, NaN where missing; perhaps a view."""
         if self.has_keys(j):
             held = f"{self.kinds[j]} where numbers are expected"
             raise self.refuse(j, held, "list it in categorical_features when fitting")
-        values: Floats = self._column(j, start, stop, self._read_numbers)[start:stop]
+        values: Array = self._column(j, start, stop, self._read_numbers)[start:stop]
         return values
 
-    def keys(self, j: int, start: int, stop: int) -> tuple[Integers, list[Key]]:
+    def keys(self, j: int, start: int, stop: int) -> tuple[Int64, list[Key]]:
         """Rows start to stop of column j as a dictionary of categories."""
         codes, keys = self._column(j, start, stop, self._read_keys)
         return codes[start:stop], keys
@@ -146,7 +144,7 @@ class FileColumns(Table):
         return self.has_keys(j)
 
 
-def _coded(column: pa.ChunkedArray) -> tuple[Integers, list[Any]]:
+def _coded(column: pa.ChunkedArray) -> tuple[Int64, list[Any]]:
     """Return a column as a dictionary: -1 where it is null."""
     if pa.types.is_null(column.type):
         return np.full(len(column), -1, dtype=np.int64), []
@@ -158,7 +156,7 @@ def _coded(column: pa.ChunkedArray) -> tuple[Integers, list[Any]]:
     return np.asarray(codes), coded.dictionary.to_pylist()
 
 
-def _renumbered(codes: Integers, numbers: Integers) -> Integers:
+def _renumbered(codes: Int64, numbers: Int64) -> Int64:
     """Return new numbers of dictionary entries; -1 stays -1."""
     if len(numbers) == 0:
         return codes
@@ -166,9 +164,9 @@ def _renumbered(codes: Integers, numbers: Integers) -> Integers:
 
 
 class FileRows:
-    """The rows of a part; see `costboost.shards.parts.Raw`. Each attribute is read when asked."""
+    """The rows of a part, as `shards.parts.RawRows`; each attribute is read at first use."""
 
-    def __init__(self, stretches: tuple[Stretch, ...], columns: Columns) -> None:
+    def __init__(self, stretches: tuple[Stretch, ...], columns: ParquetColumns) -> None:
         self.stretches, self.columns = stretches, columns
 
     @property
@@ -182,7 +180,7 @@ class FileRows:
         return _joined([_plain(part) for part in _one(self.stretches, self.columns.label)])
 
     @property
-    def weights(self) -> NDArray[np.float64] | None:
+    def weights(self) -> Floats | None:
         """One weight for each row, or None."""
         if self.columns.weight is None:
             return None
@@ -211,13 +209,8 @@ def price_frame(stretches: tuple[Stretch, ...], names: tuple[str, ...] | None) -
 
 def as_pandas(table: pa.Table) -> Any:
     """Return a table as functions of users expect it."""
-    try:
-        return table.to_pandas()
-    except ImportError as error:
-        raise ImportError(
-            "Costs by a function get a pandas DataFrame, but pandas is not installed: name a "
-            "column or write an expression instead, or pip install pandas."
-        ) from error
+    need("pandas", "A function in Costs (a column's name or an expression does not)")
+    return table.to_pandas()
 
 
 @dataclass(frozen=True)
@@ -225,7 +218,7 @@ class RowGroups:
     """A source: some row groups, whose codes are kept in a folder."""
 
     stretches: tuple[Stretch, ...]
-    columns: Columns
+    columns: ParquetColumns
     folder: CodesFolder
 
     def __str__(self) -> str:
@@ -233,7 +226,7 @@ class RowGroups:
         return f"In {'; '.join(places)}: rows are counted from the first of these."
 
     def read(self) -> FileRows:
-        """Return the rows; none is read before it is asked for."""
+        """Return the rows; columns are read when their attribute is first used."""
         return FileRows(self.stretches, self.columns)
 
     def keep(

@@ -7,19 +7,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-import pyarrow as pa
 from sklearn.base import is_regressor
 
 from costboost.costs import Costs, as_costs
+from costboost.files.arrow import pa
 from costboost.files.cache import make_folder
-from costboost.files.finding import cut_parts, find_files, read_files
-from costboost.files.kinds import column_kinds, kind_of
+from costboost.files.finding import column_kinds, cut_parts, find_files, kind_of, read_files
 from costboost.files.predicting import answer_in_batches
-from costboost.files.progress import Progress
-from costboost.files.running import FileTable, InProcess
-from costboost.files.sources import Columns, RowGroups, prices_of
-from costboost.fitting.spread import refuse_elsewhere
+from costboost.files.running import FileTable, InProcess, StepProgress
+from costboost.files.sources import ParquetColumns, RowGroups, prices_of
+from costboost.fitting.spread import refuse_if_remote
 from costboost.inputs.checks import check_number, count_threads
+from costboost.runtime.extras import need
 
 __all__ = ["ParquetTable"]
 
@@ -27,7 +26,7 @@ _ROW_NUMBER = 4  # bytes of a row in the cache, beside its codes
 
 
 class Opened(NamedTuple):
-    """What a fit is given in place of the table."""
+    """The opened table, as a fit takes it."""
 
     X: FileTable
     costs: Costs | None
@@ -43,8 +42,8 @@ class ParquetTable:
     Parameters
     ----------
     path : str, path, or list of those
-        A file, a folder of files, a pattern such as "rows-*.parquet", or a list. Files found by a
-        folder or a pattern are taken in the order of their names.
+        A file, a folder of files, a pattern such as ``"rows-*.parquet"``, or a list. Files found
+        by a folder or a pattern are taken in the order of their names.
     label : str, default=None
         The column of classes, or of targets; needed to fit.
     costs : Costs, dict or array-like of shape (K, K), default=None
@@ -59,7 +58,8 @@ class ParquetTable:
         A column that names the rows: no feature, and written beside what is predicted for them.
     cache : str or path, default=None
         A folder that keeps codes for the next fit with the same bins on the same files. By
-        default codes are in a temporary folder, which is removed after the fit.
+        default codes are in a temporary folder, which is removed after the fit. Whoever may
+        write to it decides what is learnt: a new one is made for its owner alone (mode 0700).
     part_rows : int, default=1048576
         Neighbouring row groups are worked on together, so many rows or one group at a time. The
         model does not depend on it.
@@ -105,6 +105,7 @@ class ParquetTable:
         part_rows: int = 1 << 20,
         progress: bool | None = None,
     ) -> None:
+        need("pyarrow", "ParquetTable")
         check_number("part_rows", part_rows, low=1, whole=True)
         self.label, self.weight, self.row_id = label, weight, row_id
         self.costs = None if costs is None else as_costs(costs)
@@ -131,7 +132,7 @@ class ParquetTable:
     def __len__(self) -> int:
         return self.n_rows
 
-    # --- what is checked when it is made
+    # What is checked when it is made.
 
     def _check_names(self, schemas: list[pa.Schema]) -> None:
         known = set(self.column_names)
@@ -206,19 +207,19 @@ class ParquetTable:
             if name not in self.column_names:
                 raise self._no_column(f"The costs read {name!r}, which")
 
-    # --- fitting
+    # Fitting.
 
     @contextmanager
     def open_for(self, estimator: Any, costs: Any = None) -> Iterator[Opened]:
         """Open the table for a fit; codes and threads end with the block."""
         wanted = self.costs if costs is None else as_costs(costs)
         self._check_costs(wanted)
-        refuse_elsewhere(estimator, FileTable)
+        refuse_if_remote(estimator, FileTable)
         if self.label is None:
             raise ValueError("To fit, name the column of labels: ParquetTable(..., label=...).")
         n_threads = count_threads(estimator.n_jobs)
         folder = make_folder(self.cache)
-        cluster, shown = None, Progress(self._shown(estimator))
+        cluster, shown = None, StepProgress(self._shown(estimator))
         try:
             folder.check_space(self.n_rows * (len(self.features) + _ROW_NUMBER))
             columns = self._columns(wanted)
@@ -238,10 +239,10 @@ class ParquetTable:
         silent = self.progress is None and getattr(estimator, "verbose", 0) == 0
         return False if silent else self.progress
 
-    def _columns(self, costs: Costs | None) -> Columns:
+    def _columns(self, costs: Costs | None) -> ParquetColumns:
         kinds = column_kinds(self.features, self.files, self._schemas)
         assert self.label is not None
-        return Columns(
+        return ParquetColumns(
             self.features,
             tuple(kinds[name] for name in self.features),
             self.label,
@@ -249,10 +250,10 @@ class ParquetTable:
             prices_of(costs),
         )
 
-    # --- predicting
+    # Predicting.
 
     def answers(self, model: Any, method: str, **options: Any) -> Any:
-        """Ask a model about all rows; see `predicting.answer_in_batches`."""
+        """Apply a method of a model to all rows; see `predicting.answer_in_batches`."""
         return answer_in_batches(self, model, method, **options)
 
 

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
+from costboost.inputs.checks import one_fit
+
 __all__ = ["all_at_once"]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -43,7 +45,8 @@ def all_at_once(fit: F) -> F:
     def fit_draft(self: Any, *args: Any, **kwargs: Any) -> Any:
         draft = object.__new__(type(self))
         draft.__dict__.update(self.__dict__)
-        fit(draft, *args, **kwargs)
+        with one_fit():
+            fit(draft, *args, **kwargs)
         self.__dict__ = draft.__dict__
         return self
 

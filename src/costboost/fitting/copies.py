@@ -19,32 +19,35 @@ frequent than they would be if columns were drawn independently.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from costboost.binning.columns import SparseTable, Table
-from costboost.binning.reading import read_table
+from costboost.binning.feature_tables import FeatureTable, SparseTable
+from costboost.binning.table_reading import read_table
 from costboost.calibration import numbered
 from costboost.inputs.checks import warn_caller
+from costboost.shards.part_messages import PartMessage
+from costboost.shards.parts import TablePart
 from costboost.shards.sampling import mix, round_key
+from costboost.typing import Floats, Int64
 
-__all__ = ["find_copies", "read_copies", "sets_of"]
+__all__ = ["find_copies", "read_copies", "sets_of", "read_spread_copies"]
 
-Floats = NDArray[np.float64]
 Hashes = NDArray[np.uint64]
-Int64 = NDArray[np.int64]
 
 BLOCK = 8192  # rows that are hashed at once: a column of them stays in the cache
-TOLD = 0.1  # the share of copies from which on they are told of
+WARN_SHARE = 0.1  # of copies, from which on fits warn
 SURPRISE = 10.0  # so many times the equal pairs that chance would give are copies
 
 
 def read_copies(X: Any, weights: Floats | None = None) -> Int64 | None:
-    """Return the number of each row's set of copies, or None where there are none; tell of many.
+    """Return the number of each row's set of copies, or None without copies; warn of many.
 
     Rows of weight 0 are as good as absent, and are copies of nothing. A table that cannot be
     compared (an outside learner may take anything) has no copies either.
@@ -54,7 +57,7 @@ def read_copies(X: Any, weights: Floats | None = None) -> Int64 | None:
         found = find_copies(X if here is None else _safe_indexing(X, here))
     except (TypeError, ValueError):
         return None
-    return None if found is None else told_of(found, here, weights)
+    return None if found is None else _sets_of_all(found, here, weights)
 
 
 def weighted_rows(weights: Floats | None) -> Int64 | None:
@@ -64,9 +67,9 @@ def weighted_rows(weights: Floats | None) -> Int64 | None:
     return np.flatnonzero(weights > 0.0)
 
 
-def told_of(found: Int64, here: Int64 | None, weights: Floats | None) -> Int64:
-    """Tell of copies, if they are many; return the sets of all rows from those of rows `here`."""
-    _tell(found)
+def _sets_of_all(found: Int64, here: Int64 | None, weights: Floats | None) -> Int64:
+    """Return the sets of all rows, given those of the weighted rows `here`; warn of many copies."""
+    _warn_if_many(found)
     if here is None:
         return found
     assert weights is not None
@@ -75,9 +78,9 @@ def told_of(found: Int64, here: Int64 | None, weights: Floats | None) -> Int64:
     return sets
 
 
-def _tell(sets: Int64) -> None:
+def _warn_if_many(sets: Int64) -> None:
     share = 1.0 - (int(sets.max()) + 1) / len(sets)
-    if share >= TOLD:
+    if share >= WARN_SHARE:
         warn_caller(
             f"{share:.0%} of the rows are copies of other rows. Copies stay together where rows "
             "are set apart (to calibrate, or to stop early), so that no model is judged on rows "
@@ -93,7 +96,7 @@ def find_copies(X: Any) -> Int64 | None:
 
     Parameters
     ----------
-    X : array-like, DataFrame, sparse matrix or Table of shape (n_samples, n_features)
+    X : array-like, DataFrame, sparse matrix or FeatureTable of shape (n_samples, n_features)
 
     Returns
     -------
@@ -114,8 +117,8 @@ def find_copies(X: Any) -> Int64 | None:
 def sets_of(hashes: Hashes, agreements: Iterable[float]) -> Int64 | None:
     """Return the number of each row's set of equal hashes, or None where they are no copies.
 
-    `agreements` tells of one column after another the chance that two different rows agree in it;
-    it is asked only where hashes are equal.
+    `agreements` yields, for one column after another, the chance that two different rows agree in
+    it; it is read only where hashes are equal.
     """
     ordered = np.sort(hashes)
     if not np.any(ordered[1:] == ordered[:-1]):
@@ -133,7 +136,7 @@ def agreement(values: NDArray[Any]) -> float:
 # --- hashes: the sum over columns of a mixture of the value and the column's own key
 
 
-def _hash_rows(table: Table) -> Hashes:
+def _hash_rows(table: FeatureTable) -> Hashes:
     if isinstance(table, SparseTable):
         return _hash_stored(table)
     hashes = np.zeros(table.n_rows, dtype=np.uint64)
@@ -142,7 +145,7 @@ def _hash_rows(table: Table) -> Hashes:
     return hashes
 
 
-def _columns_of(table: Table) -> Iterator[tuple[int, slice, Hashes]]:
+def _columns_of(table: FeatureTable) -> Iterator[tuple[int, slice, Hashes]]:
     """Yield columns as bits: of numbers in blocks of rows, of categories as a whole."""
     numeric = [j for j in range(table.n_columns) if not table.has_keys(j)]
     # Blocks of a frame are new objects, which cost more than they save.
@@ -194,7 +197,7 @@ def _surprising(n: int, sizes: Int64, agreements: Iterable[float]) -> bool:
     return False
 
 
-def _agreements(table: Table) -> Iterator[float]:
+def _agreements(table: FeatureTable) -> Iterator[float]:
     """Yield the chance that two different rows agree in a column, for one column after another."""
     n = table.n_rows
     if isinstance(table, SparseTable):
@@ -216,3 +219,65 @@ def _stored_pairs(table: SparseTable) -> Floats:
     zeros = table.n_rows - np.bincount(columns, minlength=table.n_columns)
     pairs = np.bincount(columns[starts], counts * (counts - 1.0), minlength=table.n_columns)
     return np.asarray(pairs + zeros * (zeros - 1.0))
+
+
+# The same for remote tables: parts send hashes of their rows
+
+MISSING = np.uint64(0)
+
+
+@dataclass(frozen=True)
+class HashRows(PartMessage):
+    """A hash of every row."""
+
+    def answer(self, part: TablePart) -> list[Hashes]:
+        """Return the sum over columns of a mixture of the value and the column's own key."""
+        hashes = np.zeros(part.n_rows, dtype=np.uint64)
+        if part.n_rows:
+            table = read_table(part.raw.X)
+            for j in range(table.n_columns):
+                hashes += mix(round_key(0, j + 1), _column_bits(table, j))
+        return [hashes]
+
+
+@dataclass(frozen=True)
+class ColumnBits(PartMessage):
+    """The values of a column, as bits that are equal where values are."""
+
+    column: int
+
+    def answer(self, part: TablePart) -> list[Hashes]:
+        """Return them."""
+        if not part.n_rows:
+            return [np.zeros(0, dtype=np.uint64)]
+        return [_column_bits(read_table(part.raw.X), self.column)]
+
+
+def _column_bits(table: FeatureTable, j: int) -> Hashes:
+    if not table.has_keys(j):
+        return bits_of(table.numbers(j, 0, table.n_rows))
+    codes, keys = table.keys(j, 0, table.n_rows)
+    named = [hashlib.blake2b(repr(key).encode(), digest_size=8).digest() for key in keys]
+    bits = np.frombuffer(b"".join(named), dtype=np.uint64) if named else np.zeros(0, np.uint64)
+    return np.append(bits, MISSING)[codes]  # code -1 is a missing value
+
+
+def read_spread_copies(
+    send: Callable[[Sequence[Any]], list[Any]], n_columns: int, weights: Floats | None
+) -> Int64 | None:
+    """Return the number of each row's set of copies, or None where there are none; tell of many."""
+    here = weighted_rows(weights)
+
+    def ask(message: PartMessage) -> Hashes:
+        found = np.concatenate(send([message])[0])
+        return found if here is None else found[here]
+
+    def agreements() -> Iterator[float]:
+        for j in range(n_columns):
+            yield agreement(ask(ColumnBits(j)))
+
+    try:
+        found = sets_of(ask(HashRows()), agreements())
+    except (TypeError, ValueError):
+        return None
+    return None if found is None else _sets_of_all(found, here, weights)

@@ -5,15 +5,206 @@ A plan is the parameters of an estimator, settled and checked. Each family adds 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.fitting.constraints import read_interactions
-from costboost.inputs.checks import check_choice, count_features, count_threads
-from costboost.trees.tree import Limits
+from costboost.binning.binner import Binner
+from costboost.costs import Costs
+from costboost.fitting.held_out import METRICS
+from costboost.inputs.checks import (
+    check_choice,
+    check_number,
+    count_features,
+    count_threads,
+    is_frame,
+)
+from costboost.trees.tree import Interactions, Limits, make_interactions
+
+# Constraints on the built-in trees, read once: columns by name or position, refused by name
+
+Ways = NDArray[np.int8]
+
+_MOST = {"pairwise": 2, "no_interactions": 1}
+
+
+def read_monotone(
+    params: Any, X: Any, *, n_classes: int, costs: Costs | None = None
+) -> Ways | None:
+    """Return which way the margin goes with every column, -1, 0 or 1; None without constraints.
+
+    `monotonic_cst` is an array over the columns, or a dict by name or position. It is about the
+    positive class where the costs, bound to the classes, know one; margins are those of the second
+    class, so the ways are turned round where the first is positive. `n_classes` is 0 for
+    regression, which has no costs.
+    """
+    given = params.monotonic_cst
+    if given is None:
+        return None
+    _refuse_outside(params, "monotonic_cst")
+    names = column_names(X)
+    ways = np.zeros(len(names))
+    if isinstance(given, Mapping):
+        for key, way in given.items():
+            ways[find_column(key, names, "monotonic_cst")] = _read_way(key, way)
+    else:
+        listed = np.asarray(given, dtype=object)
+        if listed.shape != ways.shape:
+            raise ValueError(
+                f"monotonic_cst must hold -1, 0 or 1 for each of the {len(names)} columns, or be a "
+                f"dict of them by name; it has shape {listed.shape}."
+            )
+        ways[:] = [_read_way(name, way) for name, way in zip(names, listed, strict=True)]
+    if n_classes > 2 and np.any(ways):
+        raise ValueError(
+            f"monotonic_cst needs two classes: with {n_classes} there is no one number that could "
+            f"rise with column {names[int(np.flatnonzero(ways)[0])]!r}."
+        )
+    if costs is not None and costs.positive_number == 0:
+        ways = -ways
+    return ways.astype(np.int8) if np.any(ways) else None
+
+
+def _read_way(name: Any, way: Any) -> int:
+    if isinstance(way, bool) or way not in (-1, 0, 1):
+        raise ValueError(
+            f"monotonic_cst says {way!r} of column {name!r}; allowed are 1 (rising), -1 (falling) "
+            "and 0 (free)."
+        )
+    return int(way)
+
+
+def check_order(monotone: Ways | None, binner: Binner) -> None:
+    """Refuse monotone constraints on columns whose values have no order."""
+    if monotone is None or not np.any(binner.is_categorical & (monotone != 0)):
+        return
+    j = int(np.flatnonzero(binner.is_categorical & (monotone != 0))[0])
+    name = j if binner.feature_names is None else repr(binner.feature_names[j])
+    raise ValueError(
+        f"monotonic_cst constrains column {name}, whose categories have no order. Set 0 there, or "
+        "take the column out of categorical_features."
+    )
+
+
+def read_interactions(params: Any, X: Any) -> Interactions | None:
+    """Return which columns may meet on a path, or None without constraints.
+
+    `interaction_cst` is "pairwise", "no_interactions", or groups of columns by name or position.
+    """
+    given = params.interaction_cst
+    if given is None:
+        return None
+    _refuse_outside(params, "interaction_cst")
+    names = column_names(X)
+    if isinstance(given, str):
+        if given not in _MOST:
+            raise ValueError(
+                f"interaction_cst={given!r} is not known; allowed: 'pairwise', 'no_interactions', "
+                "or a list of groups of columns."
+            )
+        return Interactions(len(names), most=_MOST[given])
+    groups = []
+    for group in given:
+        if isinstance(group, str) or not isinstance(group, Iterable):
+            raise ValueError(
+                f"interaction_cst holds {group!r}; it must be a list of groups of columns, such as "
+                "[['age', 'income'], ['amount']]."
+            )
+        groups.append([find_column(key, names, "interaction_cst") for key in group])
+        if not groups[-1]:
+            raise ValueError("interaction_cst holds an empty group: name its columns.")
+    return make_interactions(len(names), groups)
+
+
+def column_names(X: Any) -> list[Any]:
+    """Return the names of the columns of a table; their positions where they have none."""
+    return [str(name) for name in X.columns] if is_frame(X) else list(range(X.shape[1]))
+
+
+def find_column(key: Any, names: list[Any], parameter: str) -> int:
+    """Return the position of a column given by name or position."""
+    if key in names and not isinstance(key, bool):
+        return names.index(key)
+    is_place = isinstance(key, Integral) and not isinstance(key, bool)
+    if is_place and 0 <= int(key) < len(names):
+        return int(key)
+    known = "numbered from 0" if not names or isinstance(names[0], int) else f"such as {names[0]!r}"
+    raise ValueError(
+        f"{parameter} names column {key!r}, which X does not have: it has {len(names)} columns, "
+        f"{known}."
+    )
+
+
+def _refuse_outside(params: Any, name: str) -> None:
+    if params.estimator is not None:
+        raise ValueError(
+            f"{name} constrains the built-in tree, but estimator="
+            f"{type(params.estimator).__name__} was given. Give the constraint to that estimator, "
+            "or leave estimator=None."
+        )
+
+
+# Parameters that all boosting estimators share, checked once
+
+MAX_CLASSES = 256  # class numbers take a byte a row
+MOST = 2**62  # rows: more than any machine holds, and a number that kernels can count to
+
+
+def check_training(params: Any, *, auto_leaf: bool = False) -> None:
+    """Check the parameters of rounds, trees and early stopping.
+
+    With `auto_leaf`, `min_samples_leaf="auto"` is left to the training.
+    """
+    check_choice("on_interrupt", params.on_interrupt, ("raise", "keep"))
+    check_choice("warm_start", params.warm_start, (True, False))
+    if hasattr(params, "ensemble"):
+        check_choice("ensemble", params.ensemble, (True, False))
+    check_number("n_estimators", params.n_estimators, low=1, whole=True)
+    check_number("subsample", params.subsample, low=0.0, high=1.0, open_low=True)
+    if auto_leaf and isinstance(params.min_samples_leaf, str):
+        check_choice("min_samples_leaf", params.min_samples_leaf, ("auto",))
+    else:
+        check_number("min_samples_leaf", params.min_samples_leaf, low=1, high=MOST, whole=True)
+    check_number("max_bins", params.max_bins, low=2, high=255, whole=True)
+    check_number("tol", params.tol, low=0.0)
+    if not isinstance(params.verbose, bool) and params.verbose != "auto":
+        check_number("verbose", params.verbose, low=0, whole=True)
+    check_number("validation_fraction", params.validation_fraction, low=0.0, high=0.9)
+    if params.max_depth is not None:
+        check_number("max_depth", params.max_depth, low=1, whole=True)
+    if params.max_leaf_nodes is not None:
+        check_number("max_leaf_nodes", params.max_leaf_nodes, low=2, high=65_000, whole=True)
+    if not callable(params.early_stopping_metric):
+        check_choice("early_stopping_metric", params.early_stopping_metric, METRICS)
+    if params.n_iter_no_change is not None:
+        check_number("n_iter_no_change", params.n_iter_no_change, low=1, whole=True)
+
+
+def check_class_count(n_classes: int) -> None:
+    """Refuse more classes than a byte can number."""
+    if n_classes > MAX_CLASSES:
+        raise ValueError(
+            f"y has {n_classes} classes; at most {MAX_CLASSES} are supported here. Use "
+            "PNormBoostClassifier, which takes more, or put rare classes together."
+        )
+
+
+def check_unbiased(calibration: str | None, trained: str, *, on_costs: bool) -> None:
+    """Refuse to calibrate by a temperature what was trained on costs.
+
+    Costs move the whole of the scores to one side. A temperature only stretches them, and would
+    leave them there: frequencies need a bias too.
+    """
+    if on_costs and calibration == "temperature":
+        raise ValueError(
+            f"calibration='temperature' cannot undo the costs that {trained} was trained on: it "
+            "has no bias, so its probabilities would not be natural frequencies. Use "
+            "calibration='bias-corrected' or 'sigmoid'."
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +223,7 @@ class TrainingPlan:
     calibration : str or None
         The map from scores to probabilities.
     monotone : int8 array of shape (n_features,) or None
-        Which way the margin goes with each column; probabilities then never fall with it.
+        Which way the margin, that of the second class, goes with each column; probabilities follow.
     seed : int
         Of everything random.
     n_threads : int
@@ -129,7 +320,7 @@ def _total_rounds(params: Any, calibration: str | None) -> int | None:
 
 
 def _stopping_metric(params: Any, auto: str) -> Any:
-    """Return what early stopping goes by: a name other than "auto", or the user's function."""
+    """Return the metric of early stopping: a name other than "auto", or the user's function."""
     given = params.early_stopping_metric
     if auto == "loss" and not callable(given):
         check_choice("early_stopping_metric", given, ("auto",))

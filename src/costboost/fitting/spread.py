@@ -19,39 +19,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
-from costboost.binning.spread import spread_binner
+from costboost.binning.partitioned import fit_partitioned_binner
 from costboost.costs import Costs
-from costboost.fitting.spread_copies import read_spread_copies
+from costboost.fitting.copies import read_spread_copies
 from costboost.fitting.tables import Followed
-from costboost.inputs.checks import check_labels, is_spread, read_numeric_targets
+from costboost.inputs.arrays import missing_in
+from costboost.inputs.checks import check_labels, is_spread, plain_labels, read_numeric_targets
 from costboost.shards.folds import Folds
-from costboost.shards.loading import Loader, RowData
-from costboost.shards.messages import Message
+from costboost.shards.layout import Loader, RowData
+from costboost.shards.local import Message
 from costboost.shards.part_messages import (
     Advance,
     Apply,
-    AskShard,
     BindCosts,
     BindLabels,
     CloseShard,
     Encode,
     FetchCodes,
+    FetchFacts,
+    FetchLabelsAndWeights,
+    FetchRowData,
     Follow,
+    ForwardToShard,
     OpenShard,
     PartFacts,
-    TellFacts,
-    TellRows,
-    TellSaid,
     Unfollow,
 )
 from costboost.shards.parts import Chosen
 from costboost.trees.forest import Forest
+from costboost.typing import Codes, Floats, Int64
 
-__all__ = ["Cluster", "PartsTable", "refuse_elsewhere"]
+__all__ = ["Cluster", "PartsTable", "refuse_if_remote"]
 
-Codes = NDArray[np.uint8]
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 REMEDIES = {
     "estimator": "Use the built-in trees, estimator=None.",
     "init": "Use init=None, or init='zero'.",
@@ -92,7 +91,7 @@ class _Selection:
     order: Int64 | None
 
     def arranged(self, answers: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """Put what parts said of their rows into the order of the selection."""
+        """Concatenate the parts' answers, in the order of the selection."""
         joined = np.concatenate(answers)
         if self.order is None:
             return joined
@@ -127,7 +126,7 @@ class PartsTable:
         self._folds: NDArray[np.uint8] | None = None  # of the rows, until they are encoded
         self._n_folds = 0
         self._keys = count()
-        self._facts: list[PartFacts] = cluster.send([TellFacts(targets)])[0]
+        self._facts: list[PartFacts] = cluster.send([FetchFacts(targets)])[0]
         sizes = [facts.n_rows for facts in self._facts]
         self._bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         if not self.n_rows:
@@ -146,10 +145,12 @@ class PartsTable:
     def __len__(self) -> int:
         return self.n_rows
 
-    # --- what was said of the rows
+    # --- labels, weights and prices of the rows
 
     def _tell_rows(self) -> list[tuple[NDArray[Any], Floats | None]]:
-        found: list[tuple[NDArray[Any], Floats | None]] = self.cluster.send([TellRows()])[0]
+        found: list[tuple[NDArray[Any], Floats | None]] = self.cluster.send(
+            [FetchLabelsAndWeights()]
+        )[0]
         return found
 
     def labels(self) -> NDArray[Any]:
@@ -165,9 +166,11 @@ class PartsTable:
     def read_classes(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the classes and every row's class number; let every part know the classes."""
         labels = np.concatenate([facts.labels for facts in self._facts if facts.n_rows])
+        if missing_in(labels).any():
+            plain_labels(self.labels())  # which raises, and names the row among all rows
         classes, _ = check_labels(labels, labels)
         self.cluster.send([BindLabels(classes)])
-        return classes, self.said().y
+        return classes, self.row_data().y
 
     def read_targets(self) -> tuple[Floats, Floats | None]:
         """Return the targets of all rows and their weights; let every part know what they are."""
@@ -175,11 +178,12 @@ class PartsTable:
         self.cluster.send([BindLabels(None)])
         return targets, weights
 
-    def said(self) -> RowData:
-        """Return what was said of all rows, without costs unless they have prices of their own."""
-        found: list[RowData] = [said for said in self.cluster.send([TellSaid()])[0] if len(said.y)]
-        y, costs = np.concatenate([said.y for said in found]), [said.costs for said in found]
-        priced = [part for part in costs if part is not None]
+    def row_data(self) -> RowData:
+        """Return labels and weights of all rows, and their costs where each has its own."""
+        replies: list[RowData] = self.cluster.send([FetchRowData()])[0]
+        found = [part for part in replies if len(part.y)]
+        y = np.concatenate([part.y for part in found])
+        priced = [part.costs for part in found if part.costs is not None]
         return RowData(y, _joined(found), Costs.concat(priced) if priced else None)
 
     def bind_costs(self, costs: Costs, classes: NDArray[Any]) -> Costs:
@@ -196,7 +200,7 @@ class PartsTable:
 
     def fit_binner(self, weights: Floats | None, max_bins: int, categorical: Any) -> None:
         """Learn how to bin the columns: exactly as if all rows were in one place."""
-        self.binner = spread_binner(
+        self.binner = fit_partitioned_binner(
             self.cluster.send, max_bins=max_bins, categorical_features=categorical
         )
 
@@ -207,7 +211,7 @@ class PartsTable:
             self._encoded = True
 
     def _encoders(self) -> Message | Sequence[Message]:
-        """Return what parts are told to encode by; each gets the folds of its own rows."""
+        """Return the encoding message of each part, with the folds of its own rows."""
         assert self.binner is not None
         if self._folds is None:
             return Encode(self.binner)
@@ -292,7 +296,7 @@ class PartsTable:
             "outside learners (estimator=, init=) need it in memory. Use the built-in trees."
         )
 
-    def give_back(self) -> None:
+    def release_memory(self) -> None:
         """Nothing is held here."""
 
     def close(self) -> None:
@@ -306,7 +310,7 @@ def _joined(parts: Sequence[RowData]) -> Floats | None:
     return np.concatenate([np.ones(len(p.y)) if p.weights is None else p.weights for p in parts])
 
 
-def refuse_elsewhere(estimator: Any, X: Any) -> None:
+def refuse_if_remote(estimator: Any, X: Any) -> None:
     """Refuse, before any work, what needs all rows in one place, if they are not."""
     if not is_spread(X):
         return
@@ -331,8 +335,8 @@ def refuse_elsewhere(estimator: Any, X: Any) -> None:
 class _PartsShards:
     """The shards of one model, wherever they are."""
 
-    alone = False
-    far = True
+    is_single_shard = False
+    is_remote = True
 
     def __init__(self, cluster: Cluster, key: int, n_rows: int, n_features: int) -> None:
         self.cluster, self.key = cluster, key
@@ -346,7 +350,7 @@ class _PartsShards:
 
     def call(self, messages: Sequence[Message], n_rows: int | None = None) -> list[Any]:
         """Send messages to every shard, one after the other; return the reduced answers."""
-        found: list[Any] = self.cluster.send([AskShard(self.key, tuple(messages))])[0]
+        found: list[Any] = self.cluster.send([ForwardToShard(self.key, tuple(messages))])[0]
         return found
 
     def fetch(self, read: Any) -> Any:

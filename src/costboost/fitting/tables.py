@@ -16,17 +16,14 @@ from sklearn.utils import _safe_indexing
 
 from costboost.binning.binner import Binner, fit_binner
 from costboost.fitting.copies import read_copies
-from costboost.runtime.memory import give_back
+from costboost.runtime.machine import release_memory
 from costboost.shards.folds import FoldLayout, Folds, plan_folds
-from costboost.shards.layout import Layout, plan_layout, sensible_shards
-from costboost.shards.loading import Loader
+from costboost.shards.layout import Loader, ShardLayout, plan_layout, sensible_shards
 from costboost.trees.forest import Forest
+from costboost.typing import Codes, Floats, Int64
 
-__all__ = ["Followed", "FollowedRows", "LocalTable", "Table"]
+__all__ = ["Followed", "FollowedRows", "LocalTable", "TrainingTable"]
 
-Codes = NDArray[np.uint8]
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 MANY = 50_000  # rows, from which on a copy of the codes for every fold takes too much memory
 
@@ -38,8 +35,8 @@ class Followed(Protocol):
         """Add all trees of a forest; return the margins, (n, J), which no later call changes."""
 
 
-class Table(Protocol):
-    """What trainers ask of a table; one that is elsewhere also has `said`, a `RowData`."""
+class TrainingTable(Protocol):
+    """The table as trainers use it; a remote one also has `row_data()`."""
 
     binner: Binner | None
 
@@ -79,7 +76,7 @@ class Table(Protocol):
         used but those they leave out, and share the codes.
         """
 
-    def give_back(self) -> None:
+    def release_memory(self) -> None:
         """Give memory that was freed here back to the system, where it may be much."""
 
     def close(self) -> None:
@@ -116,18 +113,18 @@ class LocalTable:
             categorical_features=categorical,
             n_threads=self.n_threads,
         )
-        self.give_back()
+        self.release_memory()
 
-    def give_back(self) -> None:
+    def release_memory(self) -> None:
         """Give freed memory back to the system, where it may be much."""
         if self.n_rows >= MANY:
-            give_back()
+            release_memory()
 
     def open(
         self, loader: Loader, rows: Int64 | None = None, width: int = 1
     ) -> AbstractContextManager[Any]:
         """Return the shards of a model that trains on all rows, or on some."""
-        self.give_back()
+        self.release_memory()
         fold = None if self._folds is None else self._folds.training_on(rows, loader.labels)
         if self._folds is not None and fold is not None:
             return self._folds.cut(self._folded(), fold, loader.load)
@@ -140,7 +137,7 @@ class LocalTable:
         n_features = 0 if self.binner is None else self.binner.n_features
         return sensible_shards(n_rows, n_features * width, self.n_threads)
 
-    def _arranged(self, layout: Layout, rows: Int64 | None) -> Codes:
+    def _arranged(self, layout: ShardLayout, rows: Int64 | None) -> Codes:
         """Return the codes of the rows, in the order of the layout."""
         if self.binner is None:
             return np.zeros((len(layout.rows), 0), dtype=np.uint8)
@@ -172,7 +169,7 @@ class LocalTable:
 
     def apply(self, function: Callable[[Codes], Floats], rows: Int64) -> Floats:
         """Apply a function to the codes of some rows."""
-        self.give_back()  # what the model held that was trained before
+        self.release_memory()  # what the model held that was trained before
         return function(self.codes_of(rows))
 
     def follow(self, rows: Int64, start: Floats) -> Followed:

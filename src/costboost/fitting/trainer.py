@@ -4,7 +4,7 @@
     weighted rows -> hold some out -> open the loop -> replay -> take rounds -> history -> model
 
 `Trainer`, `PNormTrainer` and `GradientTrainer` say what a loop and a model are; `train_models`
-(`models.py`) makes one of all rows, or one for each fold of a calibration.
+(`warm.py`) makes one of all rows, or one for each fold of a calibration.
 """
 
 from __future__ import annotations
@@ -29,21 +29,20 @@ from costboost.calibration import (
     numbered,
 )
 from costboost.costs import Costs, as_costs
-from costboost.fitting.apart import set_apart
-from costboost.fitting.judging import Follower, HeldOut, Judge, Watched
-from costboost.fitting.plan import TrainingPlan
-from costboost.fitting.tables import LocalTable, Table
-from costboost.inputs.arrays import encode
-from costboost.inputs.checks import (
-    check_weighted_classes,
-    is_spread,
-    warn_caller,
+from costboost.fitting.held_out import (
+    EvalSet,
+    Follower,
+    HeldOutRows,
+    Judge,
+    constant_cost,
+    draw_held_out,
 )
-from costboost.shards.loading import RowData
-
-Codes = NDArray[np.uint8]
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+from costboost.fitting.plan import TrainingPlan
+from costboost.fitting.tables import LocalTable, TrainingTable
+from costboost.inputs.arrays import encode
+from costboost.inputs.checks import check_weighted_classes, is_spread, warn_caller
+from costboost.shards.layout import RowData
+from costboost.typing import Codes, Floats, Int64
 
 
 class TableTrainer:
@@ -58,8 +57,8 @@ class TableTrainer:
     costs : Costs or None
         Bound to the classes and, if per row, to the rows; None for regression.
     observer : callable, or None
-        Told of every round, and how to make the attributes of an estimator of the rounds so far;
-        True stops.
+        Called after every round, with a function that makes the attributes of an estimator of the
+        rounds so far; True stops.
 
     Attributes
     ----------
@@ -75,7 +74,7 @@ class TableTrainer:
     plan: TrainingPlan
     scores_are_margins: bool
     histories: list[Any]
-    _held_out: list[tuple[str, Watched]] | None  # the rows of eval sets, by name
+    _held_out: list[tuple[str, HeldOutRows]] | None  # the rows of eval sets, by name
 
     def __init__(
         self,
@@ -89,16 +88,19 @@ class TableTrainer:
         if 0 < plan.n_classes <= 256:
             y = y.astype(np.uint8)
         self.plan, self.X, self.n_rows, self.observer = plan, X, len(y), observer
-        self._said: RowData | None = RowData(y, weights, costs)
+        self._row_data: RowData | None = RowData(y, weights, costs)
         self._fixed_costs = costs if costs is None or not costs.per_row else None
         self.started = perf_counter()
         self.histories = []
         self.interrupted = False  # by Ctrl-C, and what there was is kept
         self.groups: Int64 | None = None  # the number of each row's group, where there are some
         self._beaten: list[bool] = []  # of each model: whether a constant costs no more
+        self._beaten_on = (
+            "Training found no round whose decisions cost less on the held-out rows than"
+        )
         self._max_rounds = int(plan.setting.n_rounds)
         self._held_out = None
-        self.table: Table = X if is_spread(X) else LocalTable(X, len(y), plan.n_threads)
+        self.table: TrainingTable = X if is_spread(X) else LocalTable(X, len(y), plan.n_threads)
 
     # --- before the first model
 
@@ -108,7 +110,7 @@ class TableTrainer:
         if plan.estimator is None:
             self.table.fit_binner(self.weights, plan.max_bins, plan.categorical_features)
 
-    def watch(self, held_out: list[HeldOut] | None) -> None:
+    def watch(self, held_out: list[EvalSet] | None) -> None:
         """Prepare the rows of eval sets, as `read_eval_set` returns them, to judge rounds by."""
         if held_out is not None:
             self._held_out = [(part.name, self._watch_table(part)) for part in held_out]
@@ -119,12 +121,12 @@ class TableTrainer:
         """Train on all rows, or on those numbered; continue from the `Progress` of another fit."""
         used, watched = self._weighted_rows(rows), self._held_out
         if self.plan.patience is not None and watched is None:
-            used, apart = self._hold_out(used)
-            watched = [("held out", self._watch_rows(apart))]
+            used, held_out = self._hold_out(used)
+            watched = [("held out", self._watch_rows(held_out))]
         with self.open(used, previous) as loop:
-            self.table.give_back()  # what it took to set the rounds up
+            self.table.release_memory()  # what it took to set the rounds up
             if self.plan.calibration is None:
-                self._let_go()
+                self._release_row_data()
             done = [] if previous is None else previous.rounds
             loop.replay(done)
             judge = self._judge(loop, watched)
@@ -139,36 +141,37 @@ class TableTrainer:
         raise NotImplementedError
 
     def _history(self, loop: Any, rounds: list[Any], evals: dict[str, list[float]]) -> Any:
-        """Return what is to be known of the rounds, while their rows are at hand."""
+        """Return the history of the rounds, computed while their rows are in memory."""
         raise NotImplementedError
 
     def _finish(self, loop: Any, history: Any, rows: Int64 | None) -> Any:
         """Return the model."""
         raise NotImplementedError
 
-    def _judge(self, loop: Any, watched: list[tuple[str, Watched]] | None) -> Judge | None:
-        """Return who judges the rounds by held-out rows, if there are any."""
+    def _judge(self, loop: Any, watched: list[tuple[str, HeldOutRows]] | None) -> Judge | None:
+        """Return the judge of rounds, None without held-out rows."""
         if watched is None:
             return None
         followers = [(name, self._follower(loop, part)) for name, part in watched]
         return Judge(self.plan.metric, followers)
 
-    def _follower(self, loop: Any, watched: Watched) -> Follower:
-        """Return what follows the rounds of a loop on held-out rows."""
+    def _follower(self, loop: Any, watched: HeldOutRows) -> Follower:
+        """Return the follower of a loop, which evaluates its rounds on held-out rows."""
         raise NotImplementedError
 
-    def _watch_table(self, part: HeldOut) -> Watched:
+    def _watch_table(self, part: EvalSet) -> HeldOutRows:
         """Return the rows of an eval set."""
         given, classes = part.costs, self.costs.classes
         y = encode(classes, part.y, "y of eval_set")  # refuses labels that are not known
         costs = self.costs if given is None else as_costs(given, classes, len(y))
-        return Watched(part.X, self._encode(part.X), y, costs, part.weights)
+        return HeldOutRows(part.X, self._encode(part.X), y, costs, part.weights)
 
-    def _watch_rows(self, rows: Int64) -> Watched:
+    def _watch_rows(self, rows: Int64) -> HeldOutRows:
         """Return rows of the table that are held out."""
         X = self.table_of(rows) if self._follows_table else None
-        codes, said = None if self.binner is None else self.codes_of(rows), self.said.take(rows)
-        return Watched(X, codes, said.y, said.costs, said.weights)
+        codes = None if self.binner is None else self.codes_of(rows)
+        taken = self.row_data.take(rows)
+        return HeldOutRows(X, codes, taken.y, taken.costs, taken.weights)
 
     def _encode(self, X: Any) -> Codes | None:
         """Return the codes of another table, for the built-in tree."""
@@ -200,35 +203,35 @@ class TableTrainer:
         inside = self.plan.patience is not None and self._held_out is None
         return float(self.plan.validation_fraction) if inside else 0.0
 
-    # --- what was said of the rows
+    # --- labels, weights and prices of the rows
 
     @property
-    def said(self) -> RowData:
-        """What was said of all rows: held here, or asked for where they are."""
-        if self._said is not None:
-            return self._said
-        found: RowData = self.X.said()
+    def row_data(self) -> RowData:
+        """Labels, weights and costs of all rows: kept here, or fetched from a remote table."""
+        if self._row_data is not None:
+            return self._row_data
+        found: RowData = self.X.row_data()
         return found if found.costs is not None else replace(found, costs=self._fixed_costs)
 
-    def _let_go(self) -> None:
-        """Forget what was said of rows that are elsewhere: it can be asked for again."""
+    def _release_row_data(self) -> None:
+        """Drop the row data of a remote table, which can be fetched again."""
         if is_spread(self.X):
-            self._said = None
+            self._row_data = None
 
     @property
     def y(self) -> NDArray[Any]:
         """Class numbers, or the target of a regression, (n,)."""
-        return self.said.y
+        return self.row_data.y
 
     @property
     def weights(self) -> Floats | None:
         """One for each row, (n,), if any were given."""
-        return self.said.weights
+        return self.row_data.weights
 
     @property
     def costs(self) -> Any:
         """The costs; None for regression."""
-        return self.said.costs
+        return self.row_data.costs
 
     # --- the table
 
@@ -243,7 +246,7 @@ class TableTrainer:
     # --- rows
 
     def grouping(self) -> tuple[NDArray[np.integer[Any]] | None, int]:
-        """Return what models group their rows by, (n,), and the number of groups; None: nothing."""
+        """Return the group of each row, (n,), and the number of groups; (None, 1) without."""
         return None, 1
 
     @cached_property
@@ -277,7 +280,7 @@ class TableTrainer:
         return None if rows is None or len(rows) == self.n_rows else rows
 
     def _hold_out(self, rows: Int64 | None) -> tuple[Int64, Int64]:
-        """Set a share of the rows apart (of every class), at least one and never all of them."""
+        """Return (training rows, held-out rows): a share of every class is held out, never all."""
         rows = np.arange(self.n_rows, dtype=np.uint32) if rows is None else rows
         share = self.plan.validation_fraction
         if not share > 0.0:
@@ -285,14 +288,14 @@ class TableTrainer:
                 "Early stopping needs held-out rows: give validation_fraction > 0 or an eval_set."
             )
         labels = self.y[rows] if self.plan.n_classes else np.zeros(len(rows), dtype=np.int64)
-        apart = set_apart(labels, self._sets_of(rows), share, self.plan.seed)
-        if not apart.any():
+        held_out = draw_held_out(labels, self._sets_of(rows), share, self.plan.seed)
+        if not held_out.any():
             what = "rows" if self.groups is None else "groups"
             raise ValueError(
                 f"Early stopping needs held-out rows, but no class has two {what} to cut. Give "
                 f"more {what}, an eval_set, or n_iter_no_change=None."
             )
-        return rows[~apart], rows[apart]
+        return rows[~held_out], rows[held_out]
 
     def _sets_of(self, rows: Int64) -> Int64 | None:
         """Return the sets of rows that stay together: groups, or copies of a row."""
@@ -304,7 +307,7 @@ class TableTrainer:
 
     def _take(self, loop: Loop[Any], judge: Judge | None, previous: list[Any]) -> Taken:
         """Take the rounds of one model; what the user ended limits the models still to come."""
-        n_rounds, observer = self.plan.setting.n_rounds, self._teller(loop, previous)
+        n_rounds, observer = self.plan.setting.n_rounds, self._on_round(loop, previous)
         judged: dict[str, Any] = {}
         if judge is not None:
             judged = {"judge": judge, "idle": judge.decisions.idle}
@@ -317,24 +320,24 @@ class TableTrainer:
             start=self.started,
             **judged,
         )
-        if judge is not None and self.plan.patience is not None:
+        if judge is not None and self.plan.patience is not None and self.plan.metric == "cost":
             self._beaten.append(judge.beats_no_constant())
         if taken.limit is not None:
             self._max_rounds = taken.limit
         self.interrupted = taken.interrupted
         return taken
 
-    def _teller(self, loop: Any, previous: list[Any]) -> Callable[[Any], bool] | None:
-        """Return what tells the observer of a round, and of the model that it completes."""
+    def _on_round(self, loop: Any, previous: list[Any]) -> Callable[[Any], bool] | None:
+        """Return the callback of every round: the observer gets it with the model so far."""
         if self.observer is None:
             return None
         observer, rounds = self.observer, list(previous)
 
-        def tell(done: Any) -> bool:
+        def on_round(done: Any) -> bool:
             rounds.append(done)
             return bool(observer(done, lambda: self.fitted(loop, rounds)))
 
-        return tell
+        return on_round
 
     def fitted(self, loop: Any, rounds: list[Any]) -> dict[str, Any] | None:
         """Return the attributes of an estimator that had stopped after these rounds of a loop.
@@ -365,23 +368,23 @@ class TableTrainer:
         """Return the fitted attributes by which an estimator with these models answers."""
         raise NotImplementedError
 
+    def judge_left_out(self, rows: Any, proba: Floats) -> None:
+        """Look at the calibrated probabilities, (n, K), of the rows that folds left out."""
+
     def settle_beaten(self, *beaten: bool) -> None:
-        """Say so, once, if no model was any cheaper on held-out rows than one answer for all."""
+        """Warn if no model beat the cheapest constant on the held-out rows."""
         found = [*self._beaten, *beaten]
         if found and all(found):
-            warn_caller(
-                "Training found no round whose decisions cost less on the held-out rows than the "
-                f"best constant answer. {self._beaten_remedy}"
-            )
+            warn_caller(f"{self._beaten_on} the best constant answer. {self._beaten_remedy}")
 
     @property
     def _beaten_remedy(self) -> str:
-        """What to try where no model beats a constant."""
+        """Advice for the warning that no model beats a constant."""
         if self.plan.patience is not None and self.plan.metric == "cost":
             return (
                 "Give more held-out rows (validation_fraction, eval_set), "
-                'early_stopping_metric="log_loss", or calibration=, by which rare and dear classes '
-                "are told apart."
+                'early_stopping_metric="log_loss", or calibration=, which separates rare, costly '
+                "classes."
             )
         return (
             "At these costs the columns tell too little of the rows, or there are too few rows: "
@@ -389,14 +392,86 @@ class TableTrainer:
         )
 
     def note(self, history: Any) -> None:
-        """Keep what is known of the rounds of a model that was trained."""
+        """Keep the history of a trained model."""
         self.histories.append(history)
 
     def histories_of(self, models: tuple[Any, ...]) -> list[Any]:
-        """Return what is known of the rounds of models that are kept: of one, the last trained."""
+        """Return the histories of the models kept: of a single one, the history trained last."""
         return self.histories[-1:] if len(models) == 1 else self.histories
 
     @property
     def n_rounds(self) -> int:
         """How many rounds a model may take."""
         return max(self._max_rounds, 1)
+
+
+# Shared by the AdaBoost and the L_p family
+
+
+class ClassTrainer(TableTrainer):
+    """Holds a table, its codes and its costs; trains on any of its rows.
+
+    Parameters
+    ----------
+    plan : TrainingPlan
+    X : the table
+    y : int64 array of shape (n,), class numbers
+    weights : float64 array of shape (n,) or None
+    costs : Costs, bound to the classes and, if per row, to the rows
+    classes : ndarray of shape (K,)
+    observer : callable, or None
+        Called after every round; True stops.
+    """
+
+    def __init__(
+        self,
+        plan: TrainingPlan,
+        X: Any,
+        y: Int64,
+        weights: Floats | None,
+        costs: Costs,
+        classes: NDArray[Any],
+        observer: Any = None,
+    ) -> None:
+        super().__init__(plan, X, y, weights, costs, observer)
+        self.classes = classes
+
+    @property
+    def costs(self) -> Costs:
+        """The costs of all rows."""
+        found = self.row_data.costs
+        assert found is not None
+        return found
+
+    def _of(self, rows: Int64 | None) -> tuple[Int64, Costs, Floats | None]:
+        """Return the classes, the costs and the weights of some rows, or of all."""
+        row_data = self.row_data if rows is None else self.row_data.take(rows)
+        assert row_data.costs is not None
+        return row_data.y, row_data.costs, row_data.weights
+
+    @property
+    def priced(self) -> bool:
+        """Whether the user said what mistakes cost: else that is nobody's bill."""
+        return bool(self.costs != as_costs(None, self.classes))
+
+    def compare_with_constant(self, total: float, rows: Int64 | None, where: str) -> None:
+        """Note whether one answer costs no more than decisions do on some rows altogether.
+
+        Their total may have been summed in another order: it is compared but for its rounding.
+        Rows that are elsewhere are not fetched for it.
+        """
+        if is_spread(self.X) or not self.priced:
+            return
+        y, costs, weights = self._of(rows)
+        rounding = 1e-12 * float(np.max(np.abs(costs.of_labels(y.astype(np.intp), encoded=True))))
+        mean = total / (len(y) if weights is None else float(np.sum(weights)))
+        self._beaten.append(mean >= constant_cost(costs, y, weights) - rounding)
+        self._beaten_on = f"The decisions of the model cost no less on {where} than"
+
+    def _cheapest_constant(self, rows: Int64 | None) -> int:
+        """Return the class number that is cheapest to answer on some rows, whatever they are."""
+        y, costs, weights = self._of(self._some(rows))
+        if not costs.is_square:
+            return int(np.argmax(np.bincount(y, weights, minlength=self.plan.n_classes)))
+        label, _ = costs.cheapest_constant(self.classes[y], weights)
+        return int(np.searchsorted(self.classes, label))

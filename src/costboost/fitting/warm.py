@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import hash as hash_object  # type: ignore[import-untyped]
+from joblib import hash as hash_object
 
+from costboost.calibration import CalibratedScores, calibrate_folds, read_groups
 from costboost.costs import Costs
 from costboost.fitting.trainer import TableTrainer
 
@@ -33,14 +34,13 @@ FIXED = (
     "delta",
     "max_bins",
     "categorical_features",
-    "monotonic_cst",
     "interaction_cst",
 )
 
 
 @dataclass(frozen=True)
-class Progress:
-    """What a fit left to be continued.
+class WarmState:
+    """State of a finished fit, from which a warm start continues.
 
     Attributes
     ----------
@@ -63,8 +63,8 @@ class Progress:
 Given = Callable[[], dict[str, Any]]
 
 
-def continued(estimator: Any, trainer: TableTrainer, given: Given) -> Progress | None:
-    """Return what a warm start continues from, if there is anything; check that it may.
+def continued(estimator: Any, trainer: TableTrainer, given: Given) -> WarmState | None:
+    """Return the state that a warm start continues from, or None; check that it may.
 
     `given` tells what fit was given beside the table, under the names users know.
     """
@@ -95,7 +95,7 @@ def remember(estimator: Any, trainer: TableTrainer, model: Any, given: Given) ->
     forget(estimator)
     if not estimator.warm_start:
         return
-    estimator._progress = Progress(
+    estimator._progress = WarmState(
         trainer.histories[-1].rounds,
         model,
         trainer.plan.seed,
@@ -109,7 +109,7 @@ def forget(estimator: Any) -> None:
     vars(estimator).pop("_progress", None)
 
 
-def _earlier(estimator: Any) -> Progress | None:
+def _earlier(estimator: Any) -> WarmState | None:
     return getattr(estimator, "_progress", None) if estimator.warm_start else None
 
 
@@ -117,11 +117,13 @@ def _fixed_params(estimator: Any, trainer: TableTrainer) -> dict[str, Any]:
     params = estimator.get_params(deep=False)
     fixed = {name: params[name] for name in FIXED if name in params}
     fixed["estimator"] = params["estimator"] is not None
+    # As margins see it: the positive class of other prices may turn it round.
+    fixed["monotonic_cst"] = trainer.plan.monotone
     fixed["share of rows held out"] = trainer.share_held_out
     return fixed
 
 
-def _check_params(earlier: Progress, now: dict[str, Any]) -> None:
+def _check_params(earlier: WarmState, now: dict[str, Any]) -> None:
     changed = [name for name, value in now.items() if not _same(earlier.params[name], value)]
     if changed:
         raise ValueError(
@@ -149,7 +151,7 @@ def _digests(trainer: TableTrainer, given: Given) -> dict[str, str]:
 
 
 def _table(trainer: TableTrainer) -> Any:
-    """Return what rounds know of a table: how columns are cut, and the codes."""
+    """Return the parts of a table that rounds depend on: its binner and its codes."""
     if trainer.binner is None:
         return trainer.X
     return trainer.binner, trainer.codes_of(slice(None))
@@ -164,3 +166,67 @@ def _digest(part: Any) -> str:
         data = np.ascontiguousarray(part)
         return hashlib.blake2b(data.view(np.uint8).data, digest_size=16).hexdigest()
     return str(hash_object(part))
+
+
+# From a trainer to models: one of all rows, or one for each fold of a calibration
+
+
+def train_models(
+    estimator: Any,
+    trainer: TableTrainer,
+    given: Given,
+    *,
+    cv: Any = None,
+    groups: Any = None,
+    ensemble: bool = True,
+) -> tuple[tuple[Any, ...], CalibratedScores | None]:
+    """Train one model on all rows, or one for each fold and calibrate them.
+
+    One model continues the last fit's if a warm start asks for it.
+
+    Parameters
+    ----------
+    estimator : the one that is fitted
+    trainer : TableTrainer
+    given : see `continued`
+    cv, groups, ensemble : as in `calibrate_folds`
+
+    Returns
+    -------
+    models : tuple
+    scores : CalibratedScores or None
+        None without calibration.
+    """
+    earlier, scores = continued(estimator, trainer, given), None
+    if groups is not None:
+        trainer.groups = read_groups(groups, trainer.n_rows)
+    if trainer.plan.calibration is None:
+        models: tuple[Any, ...] = (trainer.train(None, earlier),)
+    else:
+        scores = _calibrated(trainer, cv, groups, ensemble=ensemble)
+        models = scores.models
+    trainer.settle_beaten()
+    remember(estimator, trainer, models[0], given)
+    return models, scores
+
+
+def _calibrated(trainer: TableTrainer, cv: Any, groups: Any, *, ensemble: bool) -> CalibratedScores:
+    plan = trainer.plan
+    return calibrate_folds(
+        trainer.train,
+        trainer.score,
+        trainer.y,
+        cv,
+        classes=np.arange(plan.n_classes),
+        method=plan.calibration,
+        margins=trainer.scores_are_margins,
+        groups=groups,
+        copies=trainer.copies_for(cv, groups),
+        sample_weight=trainer.weights,
+        rising=plan.monotone is not None,
+        ensemble=ensemble,
+        random_state=plan.seed,
+        ended=(lambda: trainer.interrupted) if plan.on_interrupt == "keep" else None,
+        announce=lambda folds: trainer.table.arrange(folds, *trainer.grouping()),
+        judge=trainer.judge_left_out,
+    )

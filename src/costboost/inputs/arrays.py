@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
+from costboost.typing import Floats, Indices
 
 LARGEST_COST = 1e300
 """Costs beyond this are refused, so that differences and sums over 10^7 rows stay finite."""
@@ -109,7 +108,7 @@ def _float_of(item: Any) -> float | None:
         return None
 
 
-def _floats_of_objects(given: NDArray[Any], name: str, rows: bool) -> FloatArray:
+def _floats_of_objects(given: NDArray[Any], name: str, rows: bool) -> Floats:
     numbers = np.empty(given.shape)
     for index, item in np.ndenumerate(given):
         number = _float_of(item)
@@ -121,7 +120,7 @@ def _floats_of_objects(given: NDArray[Any], name: str, rows: bool) -> FloatArray
 
 def read_numbers(
     value: ArrayLike, name: str, *, negative: bool = False, row_ndims: tuple[int, ...] = (1, 3)
-) -> FloatArray:
+) -> Floats:
     """Read real, finite numbers into a new read-only float64 array of the same shape.
 
     Parameters
@@ -153,7 +152,7 @@ def read_numbers(
     return freeze(numbers)
 
 
-def _check_range(numbers: FloatArray, name: str, rows: bool, negative: bool) -> None:
+def _check_range(numbers: Floats, name: str, rows: bool, negative: bool) -> None:
     size = np.abs(numbers)
     bad = ~(size <= LARGEST_COST) | ((size > 0) & (size < SMALLEST_COST))
     if not negative:
@@ -177,9 +176,7 @@ def _check_range(numbers: FloatArray, name: str, rows: bool, negative: bool) -> 
     )
 
 
-def read_weights(
-    sample_weight: ArrayLike | None, n_samples: int, *, some: bool = True
-) -> FloatArray:
+def read_weights(sample_weight: ArrayLike | None, n_samples: int, *, some: bool = True) -> Floats:
     """Read one weight per row (None: all 1); finite, not negative, and if `some`, not all zero."""
     if sample_weight is None:
         return np.ones(n_samples)
@@ -213,7 +210,7 @@ def check_some_weight(heaviest: float) -> None:
         raise ValueError("sample_weight is zero for every row; at least one must be positive.")
 
 
-def mean_paid(paid: FloatArray, sample_weight: ArrayLike | None) -> float:
+def mean_paid(paid: Floats, sample_weight: ArrayLike | None) -> float:
     """Return the weighted mean of what rows cost; neither weights nor costs overflow in it."""
     if sample_weight is None:
         return float(np.mean(paid))
@@ -221,7 +218,7 @@ def mean_paid(paid: FloatArray, sample_weight: ArrayLike | None) -> float:
     return float(np.average(paid, weights=weights / weights.max()))
 
 
-def read_proba(proba: ArrayLike, n_classes: int) -> FloatArray:
+def read_proba(proba: ArrayLike, n_classes: int) -> Floats:
     """Read class probabilities of shape (n_samples, n_classes); each row must sum to 1."""
     given = np.asarray(proba, dtype=np.float64)
     if given.ndim != 2 or given.shape[1] != n_classes:
@@ -256,7 +253,7 @@ def read_labels(labels: ArrayLike, name: str) -> NDArray[Any]:
     return freeze(given)
 
 
-def encode(labels: NDArray[Any], values: ArrayLike, name: str) -> IntArray:
+def encode(labels: NDArray[Any], values: ArrayLike, name: str) -> Indices:
     """Return the position in ``labels`` of each value, shape (n_samples,).
 
     Numbers are found by binary search, everything else in a dictionary: NumPy would compare ``1``
@@ -283,7 +280,7 @@ def encode(labels: NDArray[Any], values: ArrayLike, name: str) -> IntArray:
     return numbers
 
 
-def check_encoded(numbers: ArrayLike, n_labels: int, name: str) -> IntArray:
+def check_encoded(numbers: ArrayLike, n_labels: int, name: str) -> Indices:
     """Check whole numbers 0 .. n_labels - 1, shape (n_samples,)."""
     given = np.asarray(numbers)
     if given.ndim != 1 or given.dtype.kind not in "iu":

@@ -3,29 +3,109 @@
 from __future__ import annotations
 
 import numbers
+import re
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import wraps
+from inspect import signature
 from math import isinf
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
-from joblib import effective_n_jobs  # type: ignore[import-untyped]
-from numpy.typing import NDArray
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import InputTags, assert_all_finite, check_random_state, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_y,
-    _num_samples,
-    check_consistent_length,
-    validate_data,
-)
+from sklearn.utils.validation import _check_y, _num_samples, check_consistent_length, validate_data
 
 from costboost.inputs.arrays import missing_in, without_mask
-from costboost.inputs.elsewhere import refuse_unopened
+from costboost.typing import Floats, Int64
 
-Int64 = NDArray[np.int64]
-Floats = NDArray[np.float64]
+__all__ = ["answers_tables", "fits_tables", "refuse_unopened", "USUAL", "usual_positive"]
+
+
+# Tables that are not in memory but can be opened, such as ParquetTable
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_IN_TABLE = {"y": "label", "sample_weight": "weight"}
+
+
+def fits_tables(fit: F) -> F:
+    """Let a ``fit`` take a table that must be opened, which holds labels, weights and costs."""
+
+    @wraps(fit)
+    def fit_opened(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        if not hasattr(X, "open_for"):
+            return fit(self, X, *args, **kwargs)
+        names = list(signature(fit).parameters)[2:]
+        given = dict(zip(names, args, strict=False)) | kwargs
+        for name, column in _IN_TABLE.items():
+            if given.pop(name, None) is not None:
+                raise ValueError(
+                    f"{name} was given beside a {type(X).__name__}, which names its own column of "
+                    f"them: {type(X).__name__}(..., {column}=...), and fit(table) alone."
+                )
+        with X.open_for(self, given.pop("costs", None)) as opened:
+            if opened.costs is not None and "costs" not in names:
+                raise ValueError(
+                    f"{type(self).__name__} learns numbers, not classes, and has no use for costs: "
+                    "leave them out of the table."
+                )
+            if opened.costs is not None:
+                given["costs"] = opened.costs
+            return fit(self, opened.X, None, **given)
+
+    return cast(F, fit_opened)
+
+
+def answers_tables(method: F) -> F:
+    """Let a method of fitted models take a table that must be opened."""
+
+    @wraps(method)
+    def answer(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        if not hasattr(X, "answers"):
+            return method(self, X, *args, **kwargs)
+        if args:
+            kwargs["costs"] = args[0]
+        return X.answers(self, method.__name__, **kwargs)
+
+    return cast(F, answer)
+
+
+def refuse_unopened(X: Any) -> None:
+    """Refuse a table that must be opened where nobody opens it."""
+    if hasattr(X, "open_for"):
+        raise ValueError(
+            f"X is a {type(X).__name__}: fit, predict, predict_proba, expected_cost and "
+            "decision_function of the boosting classes take it, nothing else does. Read some of "
+            "its rows into a DataFrame."
+        )
+
+
+# The positive of two labels: known for 0/1, -1/+1 and booleans only
+
+USUAL = "0/1, -1/+1 and booleans"
+
+
+def usual_positive(labels: ArrayLike) -> Any:
+    """Return the positive of two labels that are 0/1, -1/+1 or booleans; None for any others.
+
+    Examples
+    --------
+    >>> usual_positive([0, 1]), usual_positive([1, -1]), usual_positive([False, True])
+    (1, 1, True)
+    >>> usual_positive(["fraud", "legit"]) is None
+    True
+    """
+    listed = np.asarray(labels).tolist()
+    numbers = all(isinstance(label, bool | int | float) for label in listed)
+    if numbers and set(listed) in ({0, 1}, {-1, 1}):  # False == 0 and 1.0 == 1
+        return max(listed)
+    return None
 
 
 LARGEST_TARGET = 1e150
@@ -33,14 +113,68 @@ LARGEST_TARGET = 1e150
 
 _INSIDE = {"costboost", "sklearn", "joblib"}
 
+_SHOWN: set[tuple[str, str, int]] = set()
+"""Texts that are to be shown once, with the file and the line that they were shown for."""
 
-def warn_caller(message: str) -> None:
-    """Warn at the line of the user's code that called into the library."""
+
+_warned_of: ContextVar[set[str] | None] = ContextVar("warned_of", default=None)
+
+
+@contextmanager
+def one_fit() -> Iterator[None]:
+    """Remember what was warned of until the outermost fit has ended."""
+    if _warned_of.get() is not None:
+        yield
+        return
+    token = _warned_of.set(set())
+    try:
+        yield
+    finally:
+        _warned_of.reset(token)
+
+
+def warn_once_a_fit(subject: str, message: str) -> None:
+    """Warn of a subject at most once in a fit, however many models the fit trains."""
+    heard = _warned_of.get()
+    if heard is not None and subject in heard:
+        return
+    if heard is not None:
+        heard.add(subject)
+    warn_caller(message)
+
+
+def warn_caller(message: str, *, once: bool = False) -> None:
+    """Warn at the line of the user's code that called into the library.
+
+    With `once` a filter that shows a text once for each place does so. Python's own memory of
+    what was shown is emptied wherever `warnings.catch_warnings` is entered, as scikit-learn does
+    for every fold.
+    """
     level = 2
     frame = sys._getframe(1)
     while frame.f_back is not None and _module(frame.f_back) in _INSIDE:
         frame, level = frame.f_back, level + 1
+    user = frame if frame.f_back is None else frame.f_back
+    place = (message, user.f_code.co_filename, user.f_lineno)
+    if once and place in _SHOWN and _action(message, user) not in ("always", "error"):
+        return
     warnings.warn(message, UserWarning, stacklevel=level + 1)
+    if once:
+        _SHOWN.add(place)
+
+
+def _action(message: str, frame: Any) -> str:
+    """Return what the filters in force do with a warning raised in a frame."""
+    module = str(frame.f_globals.get("__name__", ""))
+    for action, text, category, where, line in warnings.filters:
+        if (
+            issubclass(UserWarning, category)
+            and (text is None or re.match(text, message))
+            and (where is None or re.match(where, module))
+            and line in (0, frame.f_lineno)
+        ):
+            return str(action)
+    return "default"
 
 
 def _module(frame: Any) -> str:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples
 
 from costboost.inputs.arrays import encode
+from costboost.typing import Floats, Int64
 
 __all__ = [
     "ask",
@@ -32,8 +33,6 @@ __all__ = [
     "source_of",
 ]
 
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 STEEPEST = 1e100  # exponents beyond are refused: their squares are summed
 _SUM = 1e-3  # how far probabilities may be from a sum of 1: float16's rounding

@@ -4,7 +4,6 @@ True labels come first, then predictions or scores; everything else is by keywor
 measure takes `sample_weight`. Costs come in any form that `costboost.costs.as_costs` takes.
 """
 
-from costboost.metrics._asymmetric import asymmetric_cost
 from costboost.metrics._brier import brier_curve, brier_score, brier_score_by_class
 from costboost.metrics._capacity import (
     CapacityCurve,
@@ -12,8 +11,8 @@ from costboost.metrics._capacity import (
     capacity_curve,
     coverage_curve,
 )
-from costboost.metrics._cost_curves import cost_curve, cost_lines
 from costboost.metrics._crossval import cross_validate_cost
+from costboost.metrics._curves import cost_curve, cost_lines, curve_area
 from costboost.metrics._profit import MaximumProfit, emp_churn, emp_credit, mp_churn, profit
 from costboost.metrics._ranks import (
     CriticalDifference,
@@ -25,6 +24,7 @@ from costboost.metrics._ranks import (
     wilcoxon_holm,
 )
 from costboost.metrics._realised import (
+    asymmetric_cost,
     cost_confusion_matrix,
     f_measure,
     mean_cost,
@@ -40,7 +40,6 @@ from costboost.metrics._resampling import (
     paired_cost_test,
 )
 from costboost.metrics._scorers import CostScorer, make_cost_scorer
-from costboost.metrics._steps import curve_area
 from costboost.metrics._thresholds import (
     cheapest_threshold,
     cost_by_threshold,

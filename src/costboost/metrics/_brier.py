@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 
-from costboost.metrics._steps import error_steps, need_both_classes
+from costboost.metrics._curves import error_steps, need_both_classes
 from costboost.metrics.checks import (
-    Floats,
     check_binary,
     check_labels,
     check_scores,
@@ -23,6 +22,7 @@ from costboost.metrics.checks import (
     positive_label,
     weighted_mean,
 )
+from costboost.typing import Floats
 
 
 def _wide(

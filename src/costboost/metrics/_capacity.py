@@ -1,7 +1,9 @@
 """What limits and doubts cost: cost against the capacity of an action, and against coverage.
 
 Both start from `expected`, shape (n, A): what a model expects each action to cost on each row, as
-``expected_cost`` returns it, in the order of the costs' actions.
+``expected_cost`` returns it. Where the decisions are the classes its columns are the sorted
+classes, as those of ``predict_proba`` are, in whatever order the costs name them; else the actions
+in the order of the costs. The columns of a labelled table are read by their labels.
 """
 
 from __future__ import annotations
@@ -9,13 +11,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from costboost.costs import Costs
+from costboost.costs.state import columns_by_label
 from costboost.inputs.arrays import read_numbers
-from costboost.metrics._steps import below, group_by_score
-from costboost.metrics.checks import Floats, check_labels, check_weights
+from costboost.metrics._curves import below, group_by_score
+from costboost.metrics.checks import check_labels, check_weights
 from costboost.metrics.prices import bind_costs, take
+from costboost.typing import Floats, Int64
 
 
 class CapacityCurve(NamedTuple):
@@ -27,9 +31,17 @@ class CapacityCurve(NamedTuple):
         How many rows may take the action: 0, 1, ... up to as many as would if they could.
     expected, realised : ndarray of shape (n_points,)
         What all decisions together are expected to cost, and did cost.
+
+    Examples
+    --------
+    >>> from costboost.metrics import capacity_curve
+    >>> expected = [[8, 2], [5, 2], [1, 2]]  # of letting go, and of reviewing
+    >>> curve = capacity_curve([1, 1, 0], expected, action=1, costs={"fp": 2, "fn": 9, "tp": 2})
+    >>> int(curve.capacity[-1]), float(curve.realised[-1])  # a third review would save nothing
+    (2, 4.0)
     """
 
-    capacity: NDArray[np.int64]
+    capacity: Int64
     expected: Floats
     realised: Floats
 
@@ -47,6 +59,14 @@ class CoverageCurve(NamedTuple):
         Mean cost of all rows, those deferred at their price; nan if no price was given.
     own : float
         The coverage that the model itself chooses at that price; nan if no price was given.
+
+    Examples
+    --------
+    >>> from costboost.metrics import coverage_curve
+    >>> expected = [[1, 9], [4, 6], [8, 2]]
+    >>> curve = coverage_curve([0, 1, 1], expected, costs={"fp": 10, "fn": 10}, price=3)
+    >>> int(curve.total.argmin()), round(curve.own, 2)  # two of three rows: its own choice
+    (2, 0.67)
     """
 
     coverage: Floats
@@ -60,8 +80,11 @@ def _priced(
 ) -> tuple[Floats, Floats, Costs]:
     """Return expected and realised prices of every action, (n, A), and the bound costs."""
     y = check_labels(y_true)
-    table = read_numbers(expected, "expected", negative=True, row_ndims=(2,))
     bound = bind_costs(costs, y, labels=labels)
+    if bound.is_square and bound.classes is not None:  # a model knows nothing of the costs' order
+        bound = bound.bind(np.unique(bound.classes))
+    given = columns_by_label(expected, bound.actions, "expected")
+    table = read_numbers(given, "expected", negative=True, row_ndims=(2,))
     prices = bound.of_labels(y)
     if table.shape != prices.shape:
         raise ValueError(
@@ -88,7 +111,9 @@ def capacity_curve(
     y_true : array-like of shape (n_samples,)
         True labels.
     expected : array-like of shape (n_samples, n_actions)
-        Expected cost of each action: ``model.expected_cost(X, costs=)``.
+        Expected cost of each action: ``model.expected_cost(X, costs=)``. The columns of an array
+        are the sorted classes, or, where actions are not the classes, those of the costs in their
+        order; the columns of a labelled table are read by their labels.
     action : label
         The limited action.
     costs : Costs, dict, array-like of shape (K, K) or None, default=None
@@ -148,6 +173,7 @@ def coverage_curve(
         True labels.
     expected : array-like of shape (n_samples, n_actions)
         Expected cost of each action: ``model.expected_cost(X, costs=)``, without a deferring one.
+        Its columns are those of :func:`capacity_curve`.
     costs : Costs, dict, array-like of shape (K, K) or None, default=None
         What each decision costs, constant or per row; None: every mistake costs 1.
     price : float or array-like of shape (n_samples,), default=None

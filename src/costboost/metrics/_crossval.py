@@ -16,10 +16,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from costboost.costs import Costs, as_costs
 from costboost.decisions.responses import Decide, check_decide, decisions, probabilities
 from costboost.fitting.keywords import costs_to_fit, fit_key
-from costboost.metrics._rows import take_rows
 from costboost.metrics._scorers import measure
 from costboost.metrics.checks import check_labels, check_weights
-from costboost.metrics.prices import bind_costs, realise
+from costboost.metrics.prices import bind_costs, realise, take_rows
 
 # Name in the result -> kind of measure.
 _MEASURES = {
@@ -173,9 +172,10 @@ def cross_validate_cost(
     result : dict
         Arrays with one value per fold: "test_cost" (mean per row), "test_total_cost",
         "test_normalized_cost", "test_savings" (against the cheapest constant decision on the test
-        rows), "fit_time", "score_time", and on request "train_..."; "estimator" (list), "indices"
-        (dict of lists "train" and "test"), "decisions" of shape (n_samples,), and "probabilities"
-        of shape (n_samples, n_classes) if the models have them.
+        rows), "fit_time", "score_time", and on request ``"train_..."``; "estimator" (list),
+        "indices" (dict of lists "train" and "test"), "decisions" of shape (n_samples,), and
+        "probabilities" of shape (n_samples, n_classes) if the models have them, columns in sorted
+        class order.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def cross_validate_cost(
         labels,
         bound,
         costs_to_fit(estimator, given, bound),
-        np.asarray(bound.classes),
+        np.unique(bound.classes),
         _fit_keys(estimator, sample_weight),
         sample_weight,
         dict(params or {}),

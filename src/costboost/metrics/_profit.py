@@ -21,10 +21,10 @@ from numpy.typing import ArrayLike
 from scipy.special import betainc
 
 from costboost.inputs.checks import check_number
-from costboost.metrics._cost_curves import lower_hull
+from costboost.metrics._curves import error_steps, lower_hull, need_both_classes
 from costboost.metrics._realised import total_cost
-from costboost.metrics._steps import error_steps, need_both_classes
-from costboost.metrics.checks import Floats, check_binary
+from costboost.metrics.checks import check_binary
+from costboost.typing import Floats
 
 # From a value of b to P(B <= b) and to E[B; B <= b].
 Law = Callable[[Floats], tuple[Floats, Floats]]
@@ -39,6 +39,13 @@ class MaximumProfit(NamedTuple):
         Per row, at the best threshold for every value of what is not known.
     share : float
         Share of rows to act on, on average over those values.
+
+    Examples
+    --------
+    >>> from costboost.metrics import mp_churn
+    >>> best = mp_churn([1, 0, 0, 0], [0.9, 0.2, 0.6, 0.1])
+    >>> best.share  # the profit is largest where one row of four is acted on
+    0.25
     """
 
     profit: float

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from costboost.metrics.checks import Floats
+from costboost.typing import Floats
 
 # Above this many non-zero differences the normal limit is as good as the exact distribution.
 _EXACT_PAIRS = 200
@@ -27,6 +27,13 @@ class FriedmanResult(NamedTuple):
         Friedman's chi-square with the correction for ties.
     f_statistic, f_p_value : float
         Iman and Davenport's less conservative F form of it.
+
+    Examples
+    --------
+    >>> from costboost.metrics import friedman_test
+    >>> found = friedman_test([[1, 2, 3], [1, 3, 2], [1, 2, 3], [1, 2, 3]])
+    >>> found.statistic, found.p_value < 0.05
+    (6.5, True)
     """
 
     statistic: float
@@ -45,7 +52,7 @@ class CriticalDifference(NamedTuple):
     order : tuple of int
         Methods from best to worst average rank.
     groups : tuple of tuples of int
-        Largest runs of that order within which no two methods can be told apart; a method in no
+        Largest runs of that order within which no two methods differ significantly; a method in no
         group differs from all others.
     p_values : ndarray of shape (n_methods, n_methods)
         Pairwise, corrected for their number.
@@ -53,6 +60,15 @@ class CriticalDifference(NamedTuple):
         Whether there is any difference at all.
     difference : float or None
         Nemenyi's critical difference of average ranks; None for ``test="wilcoxon-holm"``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from costboost.metrics import critical_difference
+    >>> costs = np.arange(30).reshape(10, 3) % 7 + np.array([0, 1, 20])  # ten sets, three methods
+    >>> found = critical_difference(costs)
+    >>> found.order[-1], float(found.average_ranks[-1])
+    (2, 3.0)
     """
 
     average_ranks: Floats

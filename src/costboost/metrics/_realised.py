@@ -6,15 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import column_or_1d
 
-from costboost.inputs.arrays import encode
-from costboost.metrics.checks import (
-    Floats,
-    check_labels,
-    check_weights,
-    positive_label,
-    weighted_mean,
-)
+from costboost.costs.pricing import price_errors
+from costboost.inputs.arrays import encode, read_numbers
+from costboost.metrics.checks import check_labels, check_weights, positive_label, weighted_mean
 from costboost.metrics.prices import (
     cheapest_constant_of,
     normalized_of,
@@ -22,6 +18,7 @@ from costboost.metrics.prices import (
     savings_of,
     total_of,
 )
+from costboost.typing import Floats
 
 
 def total_cost(
@@ -43,7 +40,8 @@ def total_cost(
     costs : Costs, dict, array-like of shape (K, K) or None, default=None
         What each decision costs, constant or per row; None: every mistake costs 1.
     labels : array-like of shape (n_classes,), default=None
-        The classes, where the costs do not name them: needed when some do not occur in the data.
+        The classes, where the costs do not name them: needed when some do not occur in the data,
+        and where an array of costs is for labels that are not numbers, in the order of its rows.
     sample_weight : array-like of shape (n_samples,), default=None
         Row weights.
 
@@ -220,17 +218,20 @@ def cost_confusion_matrix(
     costs: Any = None,
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
-) -> Floats:
+    as_frame: bool = False,
+) -> Any:
     """Return a confusion matrix that adds up costs instead of rows.
 
     Parameters
     ----------
     y_true, y_pred, costs, labels, sample_weight
         As for :func:`total_cost`.
+    as_frame : bool, default=False
+        Whether to return a pandas DataFrame, labelled with the classes down and the actions across.
 
     Returns
     -------
-    matrix : ndarray of shape (n_classes, n_actions)
+    matrix : ndarray or DataFrame of shape (n_classes, n_actions)
         What all rows of a true class on which an action was taken cost together; its sum is
         :func:`total_cost`. Classes and actions are in the order of `labels`, of the costs that name
         them, or sorted.
@@ -242,6 +243,14 @@ def cost_confusion_matrix(
     >>> costs = Costs(fp=5, fn=[80, 100, 20], tp=1)
     >>> cost_confusion_matrix([0, 1, 1], [1, 0, 1], costs=costs).tolist()
     [[0.0, 5.0], [100.0, 1.0]]
+
+    With labels on it:
+
+    >>> costs = Costs(fp=5, fn=9, positive="bad")
+    >>> cost_confusion_matrix(["ok", "bad"], ["bad", "bad"], costs=costs, as_frame=True)
+         bad   ok
+    bad  0.0  0.0
+    ok   5.0  0.0
     """
     found = realise(y_true, y_pred, costs=costs, labels=labels)
     weight = check_weights(sample_weight, len(found.prices))
@@ -251,7 +260,13 @@ def cost_confusion_matrix(
     true = encode(found.costs.classes, np.asarray(y_true), "y_true")
     matrix = np.zeros((len(found.costs.classes), found.prices.shape[1]))
     np.add.at(matrix, (true, found.numbers[0]), weight * found.paid[0])
-    return matrix
+    if not as_frame:
+        return matrix
+    import pandas as pd  # the only thing here that needs it
+
+    assert found.costs.actions is not None
+    classes, actions = found.costs.classes.tolist(), found.costs.actions.tolist()
+    return pd.DataFrame(matrix, index=classes, columns=actions)
 
 
 def f_measure(
@@ -306,3 +321,57 @@ def f_measure(
         return 0.0
     f = (1 + beta**2) * hits / ((1 + beta**2) * hits + beta**2 * misses + alarms)
     return 100.0 * f if percent else f
+
+
+# ---- What predicted numbers cost, where too much and too little have different prices.
+
+
+def asymmetric_cost(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    over: ArrayLike = 1.0,
+    under: ArrayLike = 1.0,
+    normalize: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Return what predicted numbers cost: `over` per unit too much, `under` per unit too little.
+
+    With constant prices this is `over + under` times the pinball loss at the quantile
+    `under / (over + under)`: what ``GradientBoostRegressor(loss="pinball")`` minimises.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        True and predicted numbers.
+    over, under : float or array-like of shape (n_samples,), default=1
+        Price of a unit that was predicted and did not come, and of one that came unpredicted.
+    normalize : bool, default=True
+        Whether to return the mean cost per row rather than the total.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Row weights.
+
+    Returns
+    -------
+    cost : float
+        In the unit of the prices.
+
+    Examples
+    --------
+    Bread that is left over costs 1, a customer who leaves without costs 3:
+
+    >>> from costboost.metrics import asymmetric_cost
+    >>> asymmetric_cost([100, 120], [110, 115], over=1, under=3, normalize=False)
+    25.0
+    """
+    target, answer = _numbers(y_true, "y_true"), _numbers(y_pred, "y_pred")
+    if len(target) != len(answer):
+        raise ValueError(f"y_pred has {len(answer)} rows, but y_true has {len(target)}")
+    paid = price_errors(target, answer, over, under)
+    if normalize:
+        return weighted_mean(paid, check_weights(sample_weight, len(paid)))
+    return total_of(paid, sample_weight)
+
+
+def _numbers(values: ArrayLike, name: str) -> Floats:
+    return read_numbers(column_or_1d(np.asarray(values)), name, negative=True)

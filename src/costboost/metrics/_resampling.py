@@ -11,9 +11,10 @@ from scipy import stats
 from sklearn.utils import check_consistent_length, check_random_state
 
 from costboost.costs import Costs, as_costs
-from costboost.metrics._rows import take_rows
-from costboost.metrics.checks import Floats, check_weights, power_of_two
-from costboost.metrics.prices import realise
+from costboost.metrics.checks import check_weights, power_of_two
+from costboost.metrics.policies import sum_interval
+from costboost.metrics.prices import realise, take_rows
+from costboost.typing import Floats
 
 # Random numbers are drawn in blocks of about this many, whatever the number of rows.
 _BLOCK = 1 << 20
@@ -33,6 +34,16 @@ class BootstrapInterval(NamedTuple):
         Standard deviation of the resampled values.
     samples : ndarray of shape (n_resamples, ...)
         The metric on each resample.
+
+    Examples
+    --------
+    >>> from costboost import Costs
+    >>> from costboost.metrics import bootstrap_interval, mean_cost
+    >>> found = bootstrap_interval(
+    ...     mean_cost, [0, 1] * 50, [0, 0, 1, 1] * 25, costs=Costs(fp=1, fn=5), random_state=0
+    ... )
+    >>> float(found.estimate), bool(found.low <= found.estimate <= found.high)
+    (1.5, True)
     """
 
     estimate: Any
@@ -59,11 +70,21 @@ class PairedCostTest(NamedTuple):
     difference : float
         Mean cost of the first model minus that of the second; negative: the first is cheaper.
     low, high : float
-        Bootstrap interval of the difference.
+        Confidence interval of the difference.
     p_value : float
         Of the sign-flip permutation test that both cost the same.
     n_different : int
         Rows (or groups) on which the two models cost different amounts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from costboost import Costs
+    >>> from costboost.metrics import paired_cost_test
+    >>> y, ours = np.array([0, 1] * 50), np.array([0, 0, 1, 1] * 25)
+    >>> found = paired_cost_test(y, ours, 0 * y, costs=Costs(fp=1, fn=5), random_state=0)
+    >>> found.difference, found.n_different
+    (-1.0, 50)
     """
 
     difference: float
@@ -182,7 +203,9 @@ def bootstrap_interval(
     if n == 0:
         raise ValueError("the arrays are empty: a measure needs at least one row")
     if params.get("costs") is not None:
-        params["costs"] = _named(as_costs(params["costs"]), arrays[0])
+        known = as_costs(params["costs"])
+        said = params.get("labels") is not None  # which name the classes themselves
+        params["costs"] = known if said else _named(known, arrays[0])
     estimate = np.asarray(metric(*arrays, **params), dtype=np.float64)
     rng = check_random_state(random_state)
     samples = np.array(
@@ -346,19 +369,6 @@ def _flip_p_value(
     return (as_extreme + 1) / (n_resamples + 1)
 
 
-def _difference_interval(
-    terms: Floats, weight: Floats, n_resamples: int, confidence: float, rng: np.random.RandomState
-) -> tuple[float, float]:
-    """Return the percentile interval of `sum(terms) / sum(weight)`."""
-    means = []
-    for size in _blocks(n_resamples, len(terms)):
-        drawn = rng.randint(len(terms), size=(size, len(terms)))
-        means.append(terms[drawn].sum(axis=1) / weight[drawn].sum(axis=1))
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(np.concatenate(means), [tail, 1 - tail])
-    return float(low), float(high)
-
-
 def paired_cost_test(
     y_true: ArrayLike,
     y_pred_first: ArrayLike,
@@ -377,7 +387,7 @@ def paired_cost_test(
 
     If they did, the sign of each row's cost difference would be a coin flip: the p-value is that
     of the total difference under random flips, exact when there are few enough differing rows to
-    try them all. The interval is a paired percentile bootstrap of the mean difference.
+    try them all. The interval is that of the paired differences, without draws (Hall 1992).
 
     Parameters
     ----------
@@ -396,7 +406,7 @@ def paired_cost_test(
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         "less": the first model is cheaper.
     n_resamples : int, default=9999
-        Number of random flips and of bootstrap draws.
+        Number of random flips.
     confidence : float, default=0.95
         Coverage of the interval.
     random_state : int, RandomState or None, default=None
@@ -430,9 +440,12 @@ def paired_cost_test(
         weight = np.array([weight[pool].sum() for pool in pools])
     rng = check_random_state(random_state)
     p_value = _flip_p_value(terms, alternative, n_resamples, rng)
-    low, high = _difference_interval(terms, weight, n_resamples, confidence, rng)
+    mean = float(terms.sum() / weight.sum())
+    # Of a mean, the interval is that of the sum of what each row differs from it.
+    off = sum_interval(terms - mean * weight, confidence=confidence)
+    low, high = (mean + end / float(weight.sum()) for end in off[1:])
     return PairedCostTest(
-        float(terms.sum() / weight.sum()) * scale,
+        mean * scale,
         low * scale,
         high * scale,
         p_value,

@@ -18,7 +18,7 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from costboost.costs import Costs, as_costs
 from costboost.decisions.responses import Decide, all_classes, check_decide, decisions
-from costboost.metrics.checks import Floats, check_labels, check_weights, weighted_mean
+from costboost.metrics.checks import check_labels, check_weights, weighted_mean
 from costboost.metrics.prices import (
     cheapest_constant_of,
     normalized_of,
@@ -26,6 +26,7 @@ from costboost.metrics.prices import (
     savings_of,
     total_of,
 )
+from costboost.typing import Floats
 
 Kind = Literal["mean", "total", "normalized", "regret", "savings"]
 KINDS = ("mean", "total", "normalized", "regret", "savings")
@@ -173,7 +174,7 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
     def _value(
         self, y: ArrayLike, decided: ArrayLike, costs: Costs, classes: Any, sample_weight: Any
     ) -> float:
-        found = realise(y, decided, costs=costs, labels=classes)
+        found = realise(y, decided, costs=costs, classes=classes)
         value = measure(self.kind, found.paid[0], found.prices, sample_weight)
         return value if self.kind == "savings" else -value
 

@@ -11,15 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost.metrics._steps import above, below, group_by_score
-from costboost.metrics.checks import (
-    Floats,
-    check_labels,
-    check_scores,
-    check_weights,
-    power_of_two,
-)
+from costboost.metrics._curves import above, below, group_by_score
+from costboost.metrics.checks import check_labels, check_scores, check_weights, power_of_two
 from costboost.metrics.prices import bind_costs
+from costboost.typing import Floats
 
 
 class _Ranked(NamedTuple):
@@ -261,6 +256,10 @@ def savings_curve(
     sample_weight: ArrayLike | None = None,
 ) -> tuple[Floats, Floats]:
     """Return the cost saved by acting on the top share of the rows, against not acting at all.
+
+    Both constant decisions are its ends, not acting at 0 and acting on every row at ``saved[-1]``:
+    what is saved over the cheaper one, as in :func:`savings_score`, is
+    ``saved - max(0, saved[-1])``.
 
     Parameters
     ----------

@@ -13,10 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from costboost.inputs.arrays import missing_in, read_weights
-from costboost.inputs.labels import USUAL, usual_positive
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from costboost.inputs.checks import USUAL, usual_positive
+from costboost.typing import Floats, Mask
 
 
 def power_of_two(values: Floats) -> float:
@@ -101,7 +99,7 @@ def check_binary(
     pos_label: Any,
     *,
     probability: bool = False,
-) -> tuple[Bools, Floats, Floats]:
+) -> tuple[Mask, Floats, Floats]:
     """Return `(is_positive, score, weight)`, without the rows of weight zero."""
     y = check_labels(y_true)
     check_consistent_length(y, y_score)

@@ -7,14 +7,37 @@ actions taken.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import _safe_indexing
 
 from costboost.costs import Costs, as_costs
+from costboost.costs.binding import named
 from costboost.inputs.arrays import encode
-from costboost.metrics.checks import Floats, check_labels, check_weights, power_of_two, weighty
+from costboost.metrics.checks import check_labels, check_weights, power_of_two, weighty
+from costboost.typing import Floats
+
+# ---- Cutting what belongs to rows: arrays, data frames, lists, costs.
+
+
+def has_rows(value: Any, n_samples: int) -> bool:
+    """Return whether a parameter holds one value for each row."""
+    if isinstance(value, str | bytes | Mapping):
+        return False
+    shape = getattr(value, "shape", None)
+    if shape is not None:
+        return len(shape) > 0 and bool(shape[0] == n_samples)
+    return hasattr(value, "__len__") and len(value) == n_samples
+
+
+def take_rows(value: Any, rows: NDArray[np.intp], n_samples: int) -> Any:
+    """Return these rows of a value that has one for each; anything else as it is."""
+    if isinstance(value, Costs):
+        return value[rows]
+    return _safe_indexing(value, rows) if has_rows(value, n_samples) else value
 
 
 def _both_of(label: Any, costs: Costs) -> NDArray[Any]:
@@ -35,9 +58,13 @@ def bind_costs(
     costs: Any,
     *decided: NDArray[Any],
     labels: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
     n_classes: int | None = None,
 ) -> Costs:
-    """Bind costs to `labels`, else to the classes they name, else to those that occur.
+    """Bind costs to `labels`, else to `classes`, to the classes they name, to those that occur.
+
+    `labels` are the user's, and say what the rows of an array without names are; `classes` are a
+    model's, and say nothing of the kind.
 
     The first of `decided` holds true labels, the others decisions, which name classes too unless
     the costs have actions of their own. `n_classes` is how many there must be, if that is known.
@@ -45,16 +72,18 @@ def bind_costs(
     known = as_costs(costs)
     n_samples = len(decided[0])
     if labels is not None:
-        return known.bind(labels, n_samples)
+        return Costs._of(named(known._state, labels)).bind(labels, n_samples)
+    if classes is not None:
+        return known.bind(classes, n_samples)
     if known.classes is not None:
         return known.bind(known.classes, n_samples)
     seen = decided if known.is_square else decided[:1]
-    classes = np.unique(np.concatenate([np.unique(values) for values in seen]))
+    found = np.unique(np.concatenate([np.unique(values) for values in seen]))
     if n_classes is None and len(known.shape) > 1:
         n_classes = known.shape[1]
-    if len(classes) == 1 and n_classes == 2:
-        classes = _both_of(classes.tolist()[0], known)
-    return known.bind(classes, n_samples)
+    if len(found) == 1 and n_classes == 2:
+        found = _both_of(found.tolist()[0], known)
+    return known.bind(found, n_samples)
 
 
 class Realised(NamedTuple):
@@ -67,7 +96,11 @@ class Realised(NamedTuple):
 
 
 def realise(
-    y_true: ArrayLike, *decided: ArrayLike, costs: Any, labels: ArrayLike | None = None
+    y_true: ArrayLike,
+    *decided: ArrayLike,
+    costs: Any,
+    labels: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
 ) -> Realised:
     """Price decisions: everything the measures below need."""
     y = check_labels(y_true)
@@ -77,7 +110,7 @@ def realise(
     for d in taken:
         if len(d) != len(y):
             raise ValueError(f"y_pred has {len(d)} rows, but y_true has {len(y)}: give as many")
-    bound = bind_costs(costs, y, *taken, labels=labels)
+    bound = bind_costs(costs, y, *taken, labels=labels, classes=classes)
     assert bound.actions is not None  # known once bound
     numbers = [encode(bound.actions, d, "y_pred") for d in taken]
     prices = bound.of_labels(y)

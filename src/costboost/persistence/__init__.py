@@ -5,7 +5,7 @@ nodes (`packing`), nodes become objects of the kinds that are known (`kinds`, `u
 nothing is used before it is checked (`hints`, `checks`). `writing` replaces files whole.
 """
 
-from costboost.persistence.errors import ModelFileError
+from costboost.persistence.container import ModelFileError
 from costboost.persistence.files import ModelFile, load, read, save
 
 __all__ = ["ModelFile", "ModelFileError", "load", "read", "save"]

@@ -21,7 +21,7 @@ from costboost.boosting.gradient.model import GradientEnsemble
 from costboost.boosting.pnorm.model import Mixture
 from costboost.calibration import CalibratedScores, ClassCalibration, Isotonic
 from costboost.costs import Expression
-from costboost.costs.state import Source, State
+from costboost.costs.state import State, TablePrice
 from costboost.inputs.checks import check_jobs
 from costboost.trees.forest import Forest
 
@@ -105,7 +105,7 @@ def check_costs(state: State) -> None:
     held, values = state[1], list(_arrays(state[1]))  # the cells, and the prices among them
     demand(all(c.dtype == np.float64 and c.ndim <= 1 for c in values), "costs are no numbers")
     demand(all(np.isfinite(c).all() for c in values), "a cost is not finite")
-    read = [cell.value.read for cell in held if isinstance(cell.value, Source)]
+    read = [cell.value.read for cell in held if isinstance(cell.value, TablePrice)]
     demand(all(isinstance(part, str | Expression) for part in read), "a cost is read from nothing")
     lengths = {c.size for c in values if c.ndim}
     demand(len(lengths) <= 1, "costs have different numbers of rows")
@@ -120,6 +120,10 @@ def check_costs(state: State) -> None:
         if labels is not None:
             demand(type(labels) is np.ndarray and labels.shape == (n,), "a cost lacks its label")
             demand(len(set(labels.tolist())) == n, "labels of costs occur twice")
+    if state.order is not None:
+        named = type(state.order) is np.ndarray and state.classes is not None
+        demand(named and sorted(state.order.tolist()) == sorted(state.classes.tolist()),  # type: ignore[union-attr]
+               "costs name other classes than theirs")  # fmt: skip
     known = state.positive is None or state.classes is None
     demand(known or state.positive in state.classes.tolist(), "the positive class is none")  # type: ignore[union-attr]
 

@@ -28,9 +28,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost._version import __version__
-from costboost.persistence.errors import ModelFileError
 
-__all__ = ["FORMAT", "Contents", "lay_out", "open_contents"]
+__all__ = ["ModelFileError", "FORMAT", "FileContents", "lay_out", "open_contents"]
+
+
+class ModelFileError(ValueError):
+    """A model cannot be written to a file, or a file holds no model that can be trusted.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import costboost
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.costboost"
+    >>> _ = path.write_bytes(b"something else")
+    >>> costboost.load(path)
+    Traceback (most recent call last):
+        ...
+    costboost.persistence.container.ModelFileError: ...model.costboost is no costboost model: ...
+    """
+
 
 FORMAT = 1
 MAGIC = b"\x89CBOOST\n"
@@ -40,6 +56,7 @@ MAX_HEADER = 1 << 24
 # JSON makes of a few bytes a Python object of some sixty: so many values take 64 MB at most.
 MAX_VALUES = 1 << 19
 MAX_DIMENSIONS = 4
+MAX_CELLS = 1 << 40  # times a width of at most 2^22 bytes, this stays below 2^63
 PLAIN = frozenset(
     ["|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8"]
 )
@@ -47,8 +64,8 @@ PLAIN = frozenset(
 Bytes = NDArray[np.uint8]
 
 
-class Contents(NamedTuple):
-    """What a file holds: its header, its arrays, and who wrote it."""
+class FileContents(NamedTuple):
+    """Header and arrays of a model file, and the version that wrote it."""
 
     header: dict[str, Any]
     arrays: tuple[NDArray[Any], ...]
@@ -90,7 +107,7 @@ def _digest(parts: Iterable[Any]) -> bytes:
     return digest.digest()
 
 
-def open_contents(data: Bytes) -> Contents:
+def open_contents(data: Bytes) -> FileContents:
     """Check the bytes of a whole file and return what they hold; arrays are views of them."""
     header_size, version = _read_prelude(data)
     stop = PRELUDE.size + header_size
@@ -105,7 +122,7 @@ def open_contents(data: Bytes) -> Contents:
         arrays.append(_native(data[start:at].view(dtype).reshape(shape)))
     if at != len(data):
         raise ModelFileError(f"its arrays end at byte {at:,}, the file at {len(data):,}")
-    return Contents(header, tuple(arrays), version)
+    return FileContents(header, tuple(arrays), version)
 
 
 def _read_prelude(data: Bytes) -> tuple[int, str]:
@@ -162,8 +179,10 @@ def _read_entry(entry: Any) -> tuple[np.dtype[Any], tuple[int, ...]]:
     if not (isinstance(entry, list) and len(entry) == 2 and isinstance(entry[1], list)):
         raise ModelFileError("an array is not described by its dtype and shape")
     name, shape = entry
-    whole = all(type(n) is int and 0 <= n < 1 << 48 for n in shape)
-    if not (is_storable(name) and whole and len(shape) <= MAX_DIMENSIONS):
+    whole = all(type(n) is int and 0 <= n < MAX_CELLS for n in shape)
+    # Of an array without cells, too, numpy wants the product of the other sizes to be a number.
+    fits = whole and math.prod(max(n, 1) for n in shape) < MAX_CELLS
+    if not (is_storable(name) and fits and len(shape) <= MAX_DIMENSIONS):
         raise ModelFileError(f"no array can have dtype {name!r} and shape {shape!r}")
     return np.dtype(name), tuple(shape)
 

@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost._version import __version__
-from costboost.persistence.container import PRELUDE, lay_out, open_contents
-from costboost.persistence.errors import ModelFileError
+from costboost.persistence.container import PRELUDE, ModelFileError, lay_out, open_contents
+from costboost.persistence.counting import check_amount
 from costboost.persistence.kinds import ESTIMATORS
-from costboost.persistence.packing import Packer
-from costboost.persistence.unpacking import unpack
+from costboost.persistence.packing import Packer, unpack
 from costboost.persistence.writing import write_atomically
 
 __all__ = ["ModelFile", "load", "read", "save"]
@@ -36,6 +35,20 @@ class ModelFile(NamedTuple):
         What was noted beside the model when it was saved.
     version : str
         Of the library that wrote the file.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from costboost import CostBoostClassifier, __version__, save
+    >>> from costboost.persistence import read
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = CostBoostClassifier("adaboost", n_estimators=3).fit(X, y)
+    >>> with TemporaryDirectory() as folder:
+    ...     save(model, f"{folder}/tumours.costboost", notes={"trained": "on all rows"})
+    ...     found = read(f"{folder}/tumours.costboost")
+    >>> found.notes, found.version == __version__
+    ({'trained': 'on all rows'}, True)
     """
 
     model: Any
@@ -44,12 +57,18 @@ class ModelFile(NamedTuple):
 
 
 def save(
-    model: Any, path: str | os.PathLike[str], *, notes: Mapping[str, Any] | None = None
+    model: Any,
+    path: str | os.PathLike[str],
+    *,
+    notes: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
 ) -> None:
     """Write a model to one file that holds arrays and plain values, and no code.
 
-    The file takes the place of an older one at once or not at all: a full disk or a kill leaves
-    what was there. ``docs/persistence.md`` describes the format.
+    The file is there as a whole or not at all: a full disk or a kill leaves what was there. It
+    never takes the place of another unless `overwrite` says so, of anything but a regular file
+    never; of several writers of one name exactly one succeeds. A symbolic link stays, and the file
+    that it points to is written. ``docs/persistence.md`` describes the format.
 
     Parameters
     ----------
@@ -63,6 +82,15 @@ def save(
     notes : dict, default=None
         What to keep beside the model, for whoever uses the file: text, numbers, booleans, None,
         lists and dictionaries of them by name, as JSON has them. `read` returns them.
+    overwrite : bool, default=False
+        Replace a file that is there, as ``--force`` does on the command line.
+
+    Raises
+    ------
+    FileExistsError
+        If there is a file and `overwrite` is False, or something that is no regular file.
+    ModelFileError
+        If the model cannot be kept.
 
     See Also
     --------
@@ -89,10 +117,11 @@ def save(
         )
     packer = Packer()
     packer.pack(model, type(model).__name__)
+    check_amount(packer.objects, packer.arrays)  # what is written can be read
     header: dict[str, Any] = {"objects": packer.objects}
     if notes:
         header["notes"] = _checked_notes(dict(notes))
-    write_atomically(Path(path), lay_out(header, packer.arrays))
+    write_atomically(Path(path), lay_out(header, packer.arrays), overwrite=overwrite)
 
 
 def _checked_notes(notes: dict[str, Any]) -> dict[str, Any]:
@@ -138,7 +167,20 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False, limit: int = LIMIT
     See Also
     --------
     save : write it.
-    read : the model and what was noted beside it.
+    costboost.persistence.read : the model and what was noted beside it.
+
+    Examples
+    --------
+    >>> import costboost
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = costboost.CostBoostClassifier("adaboost", n_estimators=3).fit(X, y)
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     costboost.save(model, f"{folder}/tumours.costboost")
+    ...     again = costboost.load(f"{folder}/tumours.costboost")
+    >>> bool((again.predict_proba(X) == model.predict_proba(X)).all())
+    True
     """
     return read(path, mmap=mmap, limit=limit).model
 

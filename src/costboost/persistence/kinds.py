@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import types
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,15 +38,62 @@ from costboost.estimators.wrappers import (
     RateClassifier,
 )
 from costboost.estimators.wrappers.base import Constant
-from costboost.fitting.history import HISTORY
+from costboost.fitting.held_out import HISTORY
 from costboost.persistence import checks
-from costboost.persistence.errors import ModelFileError
-from costboost.persistence.hints import fits
+from costboost.persistence.container import ModelFileError
 from costboost.trees.forest import Forest
+from costboost.typing import Floats, Int64
 
-__all__ = ["ESTIMATORS", "KINDS", "Kind", "data_kind", "name_of"]
+__all__ = ["fits", "ESTIMATORS", "KINDS", "PREDICTING", "Kind", "data_kind", "name_of"]
 
-Floats = NDArray[np.float64]
+
+# Type checks of fields against their annotations
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Whether a value is what an annotation says, types being exact: True is no int.
+
+    Examples
+    --------
+    >>> fits((1.0, 2.0), tuple[float, ...]), fits(True, int), fits(None, str | None)
+    (True, False, True)
+    >>> fits({"a": 1.0}, dict[str, float]), fits({"a": 1.0}, dict[str, int])
+    (True, False)
+    >>> from numpy.typing import NDArray
+    >>> fits(np.zeros(2), Floats), fits(np.zeros(2, int), Floats)
+    (True, False)
+    """
+    origin, parts = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return True
+    if origin in (Union, types.UnionType):
+        return any(fits(value, part) for part in parts)
+    if origin is Literal:
+        return any(type(value) is type(part) and value == part for part in parts)
+    if origin is np.ndarray:
+        return type(value) is np.ndarray and _holds(value, parts)
+    if origin is tuple:
+        return type(value) is tuple and _tuple_fits(value, parts)
+    if origin is list:
+        return type(value) is list and all(fits(part, parts[0]) for part in value)
+    if origin is dict:
+        kept = type(value) is dict
+        return kept and all(fits(k, parts[0]) and fits(v, parts[1]) for k, v in value.items())
+    return value is None if hint in (None, type(None)) else type(value) is (origin or hint)
+
+
+def _holds(array: Any, parts: tuple[Any, ...]) -> bool:
+    """Whether an array has the dtype of NDArray[scalar]."""
+    (scalar,) = get_args(parts[1]) or (Any,)
+    return scalar is Any or array.dtype == np.dtype(scalar)
+
+
+def _tuple_fits(value: tuple[Any, ...], parts: tuple[Any, ...]) -> bool:
+    if len(parts) == 2 and parts[1] is Ellipsis:
+        return all(fits(part, parts[0]) for part in value)
+    return len(value) == len(parts) and all(map(fits, value, parts))
+
+
 Fields = dict[str, Any]
 
 
@@ -109,16 +157,16 @@ class _FlatBinner(NamedTuple):
     max_bins: int
     has_missing: NDArray[np.bool_]
     edges: Floats
-    edge_ends: NDArray[np.int64]
+    edge_ends: Int64
     is_categorical: NDArray[np.bool_]
     numbers: Floats
-    number_ends: NDArray[np.int64]
+    number_ends: Int64
     words: NDArray[np.object_]
-    word_ends: NDArray[np.int64]
+    word_ends: Int64
     feature_names: NDArray[np.object_] | None
 
 
-def _ends(parts: Any) -> NDArray[np.int64]:
+def _ends(parts: Any) -> Int64:
     return np.cumsum([len(part) for part in parts], dtype=np.int64)
 
 
@@ -173,7 +221,7 @@ def _make_binner(fields: Fields) -> Binner:
     return binner
 
 
-def _split(values: NDArray[Any], ends: NDArray[np.int64]) -> list[NDArray[Any]]:
+def _split(values: NDArray[Any], ends: Int64) -> list[NDArray[Any]]:
     """Cut an array where each part ends."""
     cuts = np.append(0, ends)
     if values.ndim != 1 or ends.ndim != 1 or (np.diff(cuts) < 0).any() or cuts[-1] != len(values):
@@ -210,7 +258,7 @@ _CLASSES: Fields = {
 _ROUNDS: Fields = {
     "n_iter_": int,
     **{name: _SERIES for name in HISTORY if name != "estimators_"},
-    "validation_rounds_": NDArray[np.int64],
+    "validation_rounds_": Int64,
     "eval_results_": dict[str, Floats] | list[dict[str, Floats]],
 }
 _SCORES: Fields = {"_scores": calibration.CalibratedScores | None}
@@ -365,6 +413,9 @@ def _kinds() -> list[Kind]:
         *map(_splitter, _SPLITTERS),
     ]
 
+
+#: The names of the estimators among them, also of those that are not of this library.
+PREDICTING = frozenset(map(name_of, FITTED))
 
 #: By their names in files; those of losses are in `registered`.
 KINDS: dict[str, Kind] = {name_of(kind.type): kind for kind in _kinds()}

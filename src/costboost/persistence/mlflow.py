@@ -12,29 +12,31 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from costboost._version import __version__
-from costboost.costs import Costs
+from costboost.costs import Costs, ExpressionError, expression
 from costboost.persistence.files import load, save
+from costboost.runtime.extras import need
 
-__all__ = ["CostScorer", "log_model", "save_model"]
+__all__ = ["ServedModel", "log_model", "save_model"]
 
 _MODEL, _PRICES = "model.costboost", "prices.json"
 
-Prices = Mapping[str, Any] | Sequence[Sequence[Any]] | None
+Prices = Mapping[str, Any] | Sequence[Sequence[Any]] | Costs | None
 
 
-class CostScorer:
-    """What MLflow serves: a frame of columns and prices -> decisions.
+class ServedModel:
+    """The model that MLflow serves: a frame of columns and prices -> decisions.
 
     Parameters
     ----------
     model : estimator
-    prices : dict, nested list or None
+    prices : dict, nested list, Costs or None
         As in `log_model`.
 
     Examples
@@ -45,14 +47,14 @@ class CostScorer:
     >>> X = pd.DataFrame({"hour": np.tile(np.arange(24), 50), "amount": np.linspace(1, 500, 1200)})
     >>> y = np.where((X["hour"] < 5) & (np.arange(1200) // 24 % 3 == 0), "fraud", "fine")
     >>> model = GradientBoostClassifier(n_estimators=10).fit(X, y)
-    >>> scorer = CostScorer(model, {"fp": 30, "fn": "amount", "positive": "fraud"})
+    >>> scorer = ServedModel(model, {"fp": 30, "fn": "amount", "positive": "fraud"})
     >>> night = pd.DataFrame({"hour": [3, 3], "amount": [20.0, 400.0]})
     >>> scorer.predict(night)["decision"].tolist()
     ['fine', 'fraud']
     """
 
     def __init__(self, model: Any, prices: Prices = None) -> None:
-        self.model, self.prices = model, prices
+        self.model, self.costs = model, _read_prices(model, prices)
 
     def predict(self, model_input: Any, params: Any = None) -> Any:
         """Return a frame: ``decision``, ``probability_*`` and ``expected_cost``; or predictions.
@@ -64,8 +66,7 @@ class CostScorer:
         params : ignored
             MLflow's signature has it.
         """
-        import pandas as pd
-
+        pd = need("pandas", "ServedModel.predict")
         table = self._table(model_input)
         if not hasattr(self.model, "classes_"):
             return pd.DataFrame({"prediction": self.model.predict(table)}, index=model_input.index)
@@ -88,19 +89,12 @@ class CostScorer:
         return frame.drop(columns=self._columns()).to_numpy()
 
     def _columns(self) -> list[str]:
-        cells = self._cells()
-        return sorted({cell for cell in cells if isinstance(cell, str)})
-
-    def _cells(self) -> list[Any]:
-        if self.prices is None:
-            return []
-        if isinstance(self.prices, Mapping):
-            return [cell for name, cell in self.prices.items() if name != "positive"]
-        return [cell for row in self.prices for cell in row]
+        """Return the columns that prices are read from."""
+        return [] if self.costs is None else self.costs.column_names
 
     def _costs(self, frame: Any) -> Costs | None:
         """Return the prices of the rows; None: those of ``fit``."""
-        if self.prices is None:
+        if self.costs is None:
             return None
         missing = [name for name in self._columns() if name not in frame.columns]
         if missing:
@@ -108,19 +102,45 @@ class CostScorer:
                 f"The prices of this model are read from {missing}, which the table does not have. "
                 f"Its columns are {list(frame.columns)}."
             )
+        return self.costs.bind_table(frame)
 
-        def read(cell: Any) -> Any:
-            return frame[cell].to_numpy(dtype=np.float64) if isinstance(cell, str) else cell
 
-        if isinstance(self.prices, Mapping):
-            cells = {k: c if k == "positive" else read(c) for k, c in self.prices.items()}
-            return Costs(**cells)
-        full = [[np.broadcast_to(read(c), len(frame)) for c in row] for row in self.prices]
-        square = len(full) == len(full[0])
-        held = self.model.costs_
-        actions = None if square and held.is_square else held.actions
-        matrix = np.moveaxis(np.array(full, dtype=np.float64), 2, 0)
-        return Costs.from_matrix(matrix, classes=self.model.classes_, actions=actions)
+def _read_prices(model: Any, prices: Prices) -> Costs | None:
+    """Return prices as costs by column, bound to the classes of a model."""
+    if prices is None:
+        return None
+    check_is_fitted(model)
+    if not hasattr(model, "costs_"):
+        raise ValueError(f"A {type(model).__name__} does not decide by prices: leave them out.")
+    if not isinstance(prices, Costs):
+        known = set(getattr(model, "feature_names_in_", ()))
+        if isinstance(prices, Mapping):
+            named = {name: _read_price(cell, known) for name, cell in prices.items()}
+            prices = Costs.check({**named, "positive": prices.get("positive")})
+        else:
+            cells = [[_read_price(cell, known) for cell in row] for row in prices]
+            held = model.costs_
+            actions = None if held.is_square and len(cells) == len(cells[0]) else held.actions
+            prices = Costs.from_matrix(cells, classes=model.classes_, actions=actions)
+    if prices.n_rows is not None:
+        raise ValueError(
+            f"prices={prices!r} are those of {prices.n_rows} rows, and other rows will be scored: "
+            "name the columns that hold them, such as {'fp': 8, 'fn': 'amount'}."
+        )
+    bound: Costs = prices.bind(model.classes_)
+    model._check_new_costs(bound)
+    return bound
+
+
+def _read_price(cell: Any, columns: set[str]) -> Any:
+    """Return a price; text that is no column of the model may be an expression over columns."""
+    if not isinstance(cell, str) or cell in columns:
+        return cell
+    try:
+        read = expression(cell)
+    except ExpressionError:
+        return cell
+    return cell if read.column == cell else read
 
 
 def save_model(model: Any, path: Any, *, prices: Prices = None, **options: Any) -> None:
@@ -134,8 +154,7 @@ def save_model(model: Any, path: Any, *, prices: Prices = None, **options: Any) 
     **options : dict
         Given to ``mlflow.pyfunc.save_model``.
     """
-    from mlflow import pyfunc
-
+    pyfunc = need("mlflow.pyfunc", "save_model")
     _write(lambda **made: pyfunc.save_model(path, **made), model, prices, options)
 
 
@@ -147,11 +166,19 @@ def log_model(model: Any, name: str, *, prices: Prices = None, **options: Any) -
     model : estimator of costboost
         Whatever `costboost.save` can keep.
     name : str
-    prices : dict, nested list or None, default=None
+    prices : dict, nested list, Costs or None, default=None
         Which columns of the table that is scored hold prices: the arguments of `Costs`, such as
-        ``{"fp": 5, "fn": "amount", "positive": "fraud"}``, or ``C[true][action]`` as nested lists,
-        where text names a column and a number holds for every row. None decides by the prices of
-        ``fit``.
+        ``{"fp": 5, "fn": "amount", "positive": "fraud"}``, ``C[true][action]`` as nested lists, or
+        a `Costs`, constant or by column. A number holds for every row; text is a column, or an
+        expression over columns, ``"0.75 * amount"`` (a column that reads as one and is none of the
+        model's stands in backticks). None decides by the prices of ``fit``.
+
+    Raises
+    ------
+    ValueError
+        If the prices are those of certain rows, or the model does not decide by prices.
+    ModelFileError
+        If a price is a function: files hold no code, so write it as an expression.
     **options : dict
         Given to ``mlflow.pyfunc.log_model``.
 
@@ -159,38 +186,30 @@ def log_model(model: Any, name: str, *, prices: Prices = None, **options: Any) -
     -------
     mlflow.models.model.ModelInfo
     """
-    from mlflow import pyfunc
-
+    pyfunc = need("mlflow.pyfunc", "log_model")
     return _write(lambda **made: pyfunc.log_model(name=name, **made), model, prices, options)
 
 
 def _write(write: Callable[..., Any], model: Any, prices: Prices, options: dict[str, Any]) -> Any:
-    CostScorer(model, prices)._columns()
+    costs = _read_prices(model, prices)
+    if costs is not None:  # what it decides by from now on is kept as all costs of a model are
+        model = copy(model)
+        model.costs_, model.costs_per_row_ = costs, False
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "costboost"
         data.mkdir()
         save(model, data / _MODEL)
-        (data / _PRICES).write_text(json.dumps(_plain(prices)), encoding="utf-8")
+        (data / _PRICES).write_text(json.dumps(costs is not None), encoding="utf-8")
         made = {"loader_module": __name__, "data_path": str(data)}
         defaults = {"pip_requirements": [f"costboost=={__version__}", "pandas"]}
         return write(**made, **{**defaults, **options})
 
 
-def _plain(prices: Prices) -> Any:
-    """Return prices whose numbers are Python's own: JSON knows none of numpy's."""
-    if prices is None:
-        return None
-    if isinstance(prices, Mapping):
-        return {name: _plain_cell(cell) for name, cell in prices.items()}
-    return [[_plain_cell(cell) for cell in row] for row in prices]
-
-
-def _plain_cell(cell: Any) -> Any:
-    return cell.item() if isinstance(cell, np.generic) else cell
-
-
-def _load_pyfunc(path: str) -> CostScorer:
+def _load_pyfunc(path: str) -> ServedModel:
     """Return what MLflow asks for when it loads a model; the name is MLflow's."""
     folder = Path(path)
+    model = load(folder / _MODEL)
     prices = json.loads((folder / _PRICES).read_text(encoding="utf-8"))
-    return CostScorer(load(folder / _MODEL), prices)
+    if isinstance(prices, bool):  # older versions kept the prices here, as they were given
+        prices = model.costs_ if prices else None
+    return ServedModel(model, prices)

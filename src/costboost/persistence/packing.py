@@ -18,17 +18,78 @@ refers to earlier objects only. What occurs twice is kept once.
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.persistence.container import MAX_DIMENSIONS, is_storable
-from costboost.persistence.errors import ModelFileError
-from costboost.persistence.registered import kind_of
+from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
+from costboost.persistence import checks
+from costboost.persistence.container import (
+    MAX_DIMENSIONS,
+    FileContents,
+    ModelFileError,
+    is_storable,
+)
+from costboost.persistence.counting import check_amount
+from costboost.persistence.kinds import KINDS, Kind, data_kind, name_of
 
-__all__ = ["Packer"]
+__all__ = ["kind_named", "kind_of", "Packer", "unpack"]
+
+
+# What a file may hold, by name: the kinds of `kinds`, and every loss that is registered
+
+_REGISTRIES = {
+    "classification loss ": CLASSIFICATION_LOSSES,
+    "regression loss ": REGRESSION_LOSSES,
+}
+
+
+def kind_of(value_type: type[Any]) -> tuple[str, Kind | None]:
+    """Return the name under which objects of a type are kept, and how; None: they are not."""
+    for family, known in _REGISTRIES.items():
+        for own, loss in known.items():
+            if loss is value_type:
+                return family + own, _loss_kind(loss)
+    name = name_of(value_type)
+    kind = KINDS.get(name)
+    return name, kind if kind is not None and kind.type is value_type else None
+
+
+def kind_named(name: str) -> Kind:
+    """Return how an object of this name in a file is made."""
+    for family, known in _REGISTRIES.items():
+        if name.startswith(family):
+            own = name.removeprefix(family)
+            if own not in known:
+                raise ModelFileError(
+                    f"it holds the {family}{own!r}, which is not registered here, and files hold "
+                    "no code: register it first, by importing the module that does (see "
+                    "docs/extend.md)"
+                )
+            return _loss_kind(known[own])
+    if name not in KINDS:
+        raise ModelFileError(f"it holds a {name!r}, which this version does not know")
+    return KINDS[name]
+
+
+def _loss_kind(loss: type[Any]) -> Kind:
+    if not dataclasses.is_dataclass(loss):
+        raise ModelFileError(
+            f"{loss.__name__} is no dataclass, and files keep a loss by its fields: write "
+            "@dataclass(frozen=True) above it"
+        )
+    return data_kind(loss, _check_loss)
+
+
+def _check_loss(loss: Any) -> None:
+    checks.check_finite(loss)
+    loss.check_restored()
+
 
 Node = Any
 
@@ -128,3 +189,147 @@ def _described(value: Any) -> str:
     if callable(value):
         return f"the function {getattr(value, '__qualname__', repr(value))}"
     return f"a {type(value).__module__}.{type(value).__qualname__}"
+
+
+# From a header and arrays back to objects; every node is checked before it is used
+
+MAX_DEPTH = 50
+
+
+def unpack(contents: FileContents) -> Any:
+    """Return the object that a file holds; the last of its list."""
+    listed = contents.header.get("objects")
+    if not isinstance(listed, list) or not listed:
+        raise ModelFileError("its header lists no objects")
+    for entry in listed:
+        known = isinstance(entry, list) and len(entry) == 2 and isinstance(entry[1], dict)
+        if not known or not isinstance(entry[0], str):
+            raise ModelFileError("an object is not given by its kind and fields")
+    check_amount(listed, contents.arrays)
+    reader = _Reader(contents.arrays)
+    for name, fields in listed:
+        reader.read_object(name, fields)
+    return reader.objects[-1]
+
+
+class _Reader:
+    """Makes one object after the other."""
+
+    def __init__(self, arrays: tuple[NDArray[Any], ...]) -> None:
+        self.arrays = arrays
+        self.objects: list[Any] = []
+        self._depth = 0
+        self._texts: dict[tuple[int, int], NDArray[Any]] = {}
+
+    def read_object(self, name: str, fields: dict[str, Any]) -> None:
+        """Make an object of its kind and the nodes of its fields."""
+        kind = kind_named(name)
+        values = {field: self.read(node) for field, node in fields.items()}
+        self.objects.append(kind.make(values))
+
+    def read(self, node: Any) -> Any:
+        """Return the value of a node."""
+        if node is None or isinstance(node, bool | int | float | str):
+            return node
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise ModelFileError(f"values are nested more than {MAX_DEPTH} deep")
+        try:
+            if isinstance(node, list):
+                return [self.read(part) for part in node]
+            if not isinstance(node, dict) or len(node) != 1:
+                raise ModelFileError("a value is none of those that can be")
+            ((name, content),) = node.items()
+            if name not in _READERS:
+                raise ModelFileError(f"a value is a {name!r}, which this version does not know")
+            return _READERS[name](self, content)
+        finally:
+            self._depth -= 1
+
+    def _read_tuple(self, content: Any) -> tuple[Any, ...]:
+        return tuple(self.read(part) for part in _list(content))
+
+    def _read_dict(self, content: Any) -> dict[Any, Any]:
+        pairs = [_list(pair, 2) for pair in _list(content)]
+        read = {self.read(key): self.read(value) for key, value in pairs}
+        if len(read) < len(pairs):
+            raise ModelFileError("a name occurs twice in a dict")
+        return read
+
+    def _read_float(self, content: Any) -> float:
+        if content not in ("nan", "inf", "-inf"):
+            raise ModelFileError(f"{content!r} is no float")
+        return float(content)
+
+    def _read_bytes(self, content: Any) -> bytes:
+        if not isinstance(content, str):
+            raise ModelFileError("bytes are given in hexadecimal")
+        return bytes.fromhex(content)
+
+    def _read_scalar(self, content: Any) -> Any:
+        name, value = _list(content, 2)
+        value = self.read(value)
+        good = is_storable(name) and type(value) in (bool, int, float, str, bytes)
+        if not good or type(np.dtype(name).type(0).item()) is not type(value):
+            raise ModelFileError(f"no scalar has dtype {name!r} and such a value")
+        return np.dtype(name).type(value)
+
+    def read_array(self, content: Any) -> NDArray[Any]:
+        """Return the array of a number in the table."""
+        if type(content) is not int or not 0 <= content < len(self.arrays):
+            raise ModelFileError(f"there is no array {content!r}")
+        return self.arrays[content]
+
+    def _read_texts(self, content: Any) -> NDArray[Any]:
+        joined, ends = (self.read_array(number) for number in _list(content, 2))
+        place = (content[0], content[1])
+        if place not in self._texts:  # made once, however often it is referred to
+            self._texts[place] = texts_of(joined, ends)
+        return self._texts[place]
+
+    def _read_cells(self, content: Any) -> NDArray[Any]:
+        shape, cells = (_list(part) for part in _list(content, 2))
+        if not all(type(n) is int and n >= 0 for n in shape):
+            raise ModelFileError("the shape of an array of objects is not whole")
+        array = np.empty(len(cells), dtype=object)
+        for i, cell in enumerate(cells):
+            array[i] = self.read(cell)
+        return array.reshape(shape)
+
+    def _read_reference(self, content: Any) -> Any:
+        if type(content) is not int or not 0 <= content < len(self.objects):
+            raise ModelFileError(f"there is no earlier object {content!r}")
+        return self.objects[content]
+
+
+_READERS: dict[str, Callable[[_Reader, Any], Any]] = {
+    "tuple": _Reader._read_tuple,
+    "dict": _Reader._read_dict,
+    "float": _Reader._read_float,
+    "bytes": _Reader._read_bytes,
+    "scalar": _Reader._read_scalar,
+    "array": _Reader.read_array,
+    "texts": _Reader._read_texts,
+    "cells": _Reader._read_cells,
+    "object": _Reader._read_reference,
+}
+
+
+def texts_of(joined: NDArray[Any], ends: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of Python strings; each ends where the next one begins."""
+    whole = joined.dtype == np.uint8 and ends.dtype == np.int64 and joined.ndim == ends.ndim == 1
+    cuts = np.append(0, ends) if whole else np.zeros(1)
+    if not whole or (np.diff(cuts) < 0).any() or cuts[-1] != len(joined):
+        raise ModelFileError("strings do not end where they should")
+    data, places = joined.tobytes(), cuts.tolist()
+    texts = np.empty(len(ends), dtype=object)
+    for i, (start, stop) in enumerate(pairwise(places)):
+        texts[i] = data[start:stop].decode("utf-8", "surrogatepass")
+    texts.flags.writeable = False  # as all arrays of a file
+    return texts
+
+
+def _list(content: Any, length: int | None = None) -> list[Any]:
+    if not isinstance(content, list) or (length is not None and len(content) != length):
+        raise ModelFileError("a value has not as many parts as it should")
+    return content

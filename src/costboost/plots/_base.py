@@ -2,20 +2,155 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+import warnings
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.pipeline import Pipeline
 
-from costboost.costs import as_costs
-from costboost.plots._responses import (
-    ResponseMethod,
-    bound_costs,
-    fitted_costs,
-    model_name,
-    respond,
-    two_classes,
-)
-from costboost.plots.style import need_matplotlib
+from costboost.costs import Costs, as_costs
+from costboost.decisions.responses import all_classes, probabilities
+from costboost.inputs.checks import USUAL
+from costboost.metrics.checks import check_labels, check_weights, positive_label, power_of_two
+from costboost.metrics.prices import bind_costs
+from costboost.plots.style import explain, highest, need_matplotlib, once, point
+from costboost.typing import Floats
+
+# ---- What a picture is made from: scores of the positive class, and costs bound to the classes.
+
+ResponseMethod = Literal["auto", "predict_proba", "decision_function"]
+
+
+class Response(NamedTuple):
+    """Scores of the positive class, shape (n,), and whether they are probabilities."""
+
+    score: Floats
+    probability: bool
+
+
+def innermost(estimator: Any) -> Any:
+    """Return the model inside searches and pipelines: the one that has a name of interest."""
+    while True:
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif isinstance(estimator, Pipeline):
+            estimator = estimator[-1]
+        else:
+            return estimator
+
+
+def model_name(estimator: Any) -> str:
+    """Return what a legend calls a model that was given no name."""
+    return type(innermost(estimator)).__name__
+
+
+def fitted_costs(estimator: Any, *, tell: bool = True) -> Costs | None:
+    """Return the costs that a model decides by when it is given none, if it has any to tell.
+
+    With `tell` it warns where they stand in for costs per row. Actions that are not the classes
+    have no threshold, so such costs are not taken over.
+    """
+    model = innermost(estimator)
+    costs = getattr(model, "costs_", None)
+    if not isinstance(costs, Costs) or not costs.is_square:
+        return None
+    if tell and getattr(model, "costs_per_row_", False):
+        warnings.warn(
+            f"{type(model).__name__} was fitted with costs per row and is drawn without costs: "
+            "their mean is used, which is in costs_. Pass costs= to draw each row's own.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return costs
+
+
+def two_classes(estimator: Any, y: ArrayLike) -> NDArray[Any]:
+    """Return the classes of the model and the labels, of which there must be two."""
+    classes = all_classes(estimator, check_labels(y, "y"))
+    if len(classes) != 2:
+        raise ValueError(
+            f"this picture is for two classes, but the model and y have {len(classes)}: "
+            f"{classes.tolist()[:10]}"
+        )
+    return classes
+
+
+def positive_class(costs: Costs | None, pos_label: Any, classes: NDArray[Any]) -> Any:
+    """Return the positive class: that of the costs or the one given, which must agree."""
+    if pos_label is not None and pos_label not in classes.tolist():
+        raise ValueError(f"pos_label={pos_label!r} is not one of {classes.tolist()}")
+    named = None if costs is None else costs.positive
+    if named is not None and pos_label is not None and named != pos_label:
+        raise ValueError(
+            f"pos_label={pos_label!r}, but these costs are for the positive class {named!r}: "
+            "give one, or Costs(..., positive=)"
+        )
+    if named is None and pos_label is None:
+        raise ValueError(
+            f"the labels {classes.tolist()} do not tell which is positive (that is known for "
+            f"{USUAL} only): say so with pos_label=, or Costs(..., positive=)"
+        )
+    return pos_label if named is None else named
+
+
+def respond(
+    estimator: Any, X: Any, classes: NDArray[Any], positive: Any, method: ResponseMethod
+) -> Response:
+    """Return the model's score of the positive class for every row."""
+    if method not in ("auto", "predict_proba", "decision_function"):
+        raise ValueError(
+            f"response_method={method!r}: use 'auto', 'predict_proba' or 'decision_function'"
+        )
+    tried = ("predict_proba", "decision_function") if method == "auto" else (method,)
+    for name in tried:
+        if hasattr(estimator, name):
+            return _call(estimator, X, classes, positive, name)
+    raise ValueError(
+        f"{type(estimator).__name__} has no {' and no '.join(tried)}, so there is nothing to draw: "
+        "wrap it in MinimumCostClassifier to get probabilities"
+    )
+
+
+def _call(estimator: Any, X: Any, classes: NDArray[Any], positive: Any, name: str) -> Response:
+    if name == "predict_proba":
+        proba = probabilities(estimator, X, classes)
+        return Response(proba[:, classes.tolist().index(positive)], True)
+    score = np.asarray(estimator.decision_function(X), dtype=np.float64)
+    if score.ndim != 1:
+        raise ValueError(f"decision_function has shape {score.shape}: one score per row is needed")
+    # scikit-learn's margins are those of the last class.
+    last = np.asarray(estimator.classes_).tolist()[-1]
+    return Response(score if last == positive else -score, False)
+
+
+def _with_positive(costs: Any, pos_label: Any) -> Any:
+    """Name the positive class of costs that leave it open."""
+    if costs is None:
+        return Costs(fp=1, fn=1, positive=pos_label)
+    known = as_costs(costs)
+    return known.with_positive(pos_label) if known.awaits_positive else known
+
+
+def bound_costs(
+    costs: Any,
+    y_true: ArrayLike,
+    pos_label: Any = None,
+    labels: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+) -> Costs:
+    """Return costs of two classes bound to them, their positive class settled."""
+    y = check_labels(y_true)
+    if pos_label is not None:
+        positive_label(y, pos_label)
+        costs = _with_positive(costs, pos_label)
+    bound = bind_costs(as_costs(costs), y, labels=labels, classes=classes, n_classes=2)
+    if not bound.is_square or bound.classes is None or len(bound.classes) != 2:
+        raise ValueError(
+            f"this picture is for two classes that are also the decisions, but these costs are for "
+            f"the classes {bound.classes} and the actions {bound.actions}"
+        )
+    return bound.with_positive(positive_class(bound, pos_label, bound.classes))
 
 
 class BinaryDisplay:
@@ -77,7 +212,7 @@ class BinaryDisplay:
             costs = fitted_costs(estimator, tell=cls._priced)
         if costs is not None:
             costs = as_costs(costs, table=X)
-        bound = bound_costs(costs, y, pos_label, labels=classes)
+        bound = bound_costs(costs, y, pos_label, classes=classes)
         if cls._probabilities_only and response_method == "auto":
             response_method = "predict_proba"
         response = respond(estimator, X, classes, bound.positive, response_method)
@@ -101,3 +236,78 @@ class BinaryDisplay:
     def _from_response(cls, y: ArrayLike, score: ArrayLike, **kwargs: Any) -> Self:
         made: Self = cls.from_predictions(y, score, **kwargs)  # type: ignore[attr-defined]
         return made
+
+
+# ---- Where costs lie among all cost ratios, and axes over all of them.
+
+
+def positive_of(costs: Any, y_true: ArrayLike, pos_label: Any) -> tuple[Costs | None, Any]:
+    """Return the costs, bound, if any were given, and the positive class."""
+    if costs is None:
+        return None, positive_label(check_labels(y_true), pos_label)
+    bound = bound_costs(costs, y_true, pos_label)
+    return bound, bound.positive
+
+
+def both_columns(costs: Costs, p: Floats) -> Floats:
+    """Return probabilities of both classes, (n, 2), in their order, from that of the positive."""
+    assert costs.classes is not None  # bound
+    columns = [1 - p, p] if costs.positive == costs.classes.tolist()[1] else [p, 1 - p]
+    return np.stack(columns, axis=1)
+
+
+def own_decisions(costs: Costs | None, y_score: ArrayLike) -> NDArray[Any] | None:
+    """Return what a model that knows these costs decides; None if scores or costs do not say."""
+    score = np.asarray(y_score, dtype=np.float64)
+    if costs is None or len(costs.shape) == 2 or not np.all((score >= 0) & (score <= 1)):
+        return None
+    return costs.decide(both_columns(costs, score))
+
+
+def mark_own(ax: Any, x: float, y: float, color: Any) -> Any:
+    """Mark what a model's own decisions come to: a diamond, where hindsight has a disc."""
+    explain(ax, "costboost-own", "own decisions at these costs", marker="D")
+    return point(ax, x, y, color, "D", zorder=6)
+
+
+def stakes(costs: Costs, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[float, float]:
+    """Return what is at stake on the negative and on the positive rows: wrong minus right."""
+    labels = check_labels(y)
+    weight = check_weights(sample_weight, len(labels))
+    prices = costs.of_labels(labels)
+    assert costs.classes is not None  # bound
+    is_positive = labels == costs.positive
+    at = costs.classes.tolist().index(costs.positive)
+    extra = np.where(is_positive, 1.0, -1.0) * (prices[:, 1 - at] - prices[:, at])
+    extra[weight == 0] = 0.0  # their prices must not even influence the scale
+    extra = extra / power_of_two(extra) * weight
+    return float(extra[~is_positive].sum()), float(extra[is_positive].sum())
+
+
+def probability_cost(costs: Costs, y: ArrayLike, sample_weight: ArrayLike | None) -> float | None:
+    """Return where costs lie on the axis of `PC(+)`; costs per row, where their sums do."""
+    negative, positive = stakes(costs, y, sample_weight)
+    if negative < 0 or positive < 0 or negative + positive == 0:
+        return None  # wrong answers that are cheaper than right ones have no place on the axis
+    return positive / (positive + negative)
+
+
+def share_of_positives(y: ArrayLike, positive: Any, sample_weight: ArrayLike | None) -> float:
+    """Return the share of the weight that positive rows have."""
+    labels = check_labels(y)
+    weight = check_weights(sample_weight, len(labels))
+    return float(weight[labels == positive].sum() / weight.sum())
+
+
+def limit_loss(ax: Any, trivial_peak: float) -> None:
+    """Fit the axis to the curves: a good model far below the trivial ones must not look flat."""
+    top = highest(ax)
+    flat = 0 < 1.6 * top < 0.6 * trivial_peak
+    ax.set(xlim=(0, 1), ylim=(0, 1.6 * top if flat else 1.05 * max(top, trivial_peak)))
+
+
+def mark(ax: Any, x: float, y: float, color: Any) -> Any:
+    """Mark one point of a curve, and where it lies on the axis."""
+    tag = f"costboost-at-{x:.12g}"
+    once(ax, tag, [x, x], [0, 1], linestyle=":", linewidth=1.0, label="these costs")
+    return point(ax, x, y, color, "o")

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from costboost.costs import Costs
 from costboost.metrics import brier_curve, curve_area
 from costboost.metrics.checks import check_weights
-from costboost.plots._base import BinaryDisplay
-from costboost.plots._operating import (
+from costboost.plots._base import (
+    BinaryDisplay,
     limit_loss,
     mark,
     positive_of,
@@ -22,17 +22,17 @@ from costboost.plots._operating import (
 from costboost.plots.bins import weighted_quantiles
 from costboost.plots.style import (
     GREY,
-    Floats,
     axes_for,
     curve_style,
     dress,
     entry,
     need_matplotlib,
-    number,
     once,
     plain,
     show_legend,
 )
+from costboost.text import number
+from costboost.typing import Floats
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -195,7 +195,7 @@ class BrierCurveDisplay(BinaryDisplay):
         self.ax_ = axes_for(ax, "BrierCurveDisplay.plot")
         self.figure_ = self.ax_.figure
         measure = "skew Brier area" if self.skew else "Brier score"
-        facts = f"{measure} {number(self.area)}"
+        facts = f"{measure} {number(self.area, 3)}"
         label = entry(self.ax_, self.name if name is None else name, facts)
         style = {"linewidth": 1.4, **curve_style(self.ax_, kwargs, markers=True)}
         self.trivial_ = self._draw_trivial()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from costboost.costs import Costs, as_costs
 from costboost.decisions.responses import all_classes, probabilities
@@ -14,10 +14,8 @@ from costboost.decisions.responses import innermost as innermost_with_table
 from costboost.metrics import capacity_curve, coverage_curve
 from costboost.metrics.checks import check_labels
 from costboost.metrics.prices import bind_costs
-from costboost.plots._responses import innermost, model_name
+from costboost.plots._base import innermost, model_name
 from costboost.plots.style import (
-    Floats,
-    amount,
     axes_for,
     curve_style,
     dress,
@@ -26,11 +24,12 @@ from costboost.plots.style import (
     need_matplotlib,
     once,
     point,
-    share,
     show_legend,
     unit,
 )
 from costboost.plots.ticks import plain_ticks
+from costboost.text import money, percent
+from costboost.typing import Floats, Int64
 
 
 def expected_costs(estimator: Any, X: Any, y: ArrayLike, costs: Any) -> tuple[Floats, Costs]:
@@ -39,12 +38,12 @@ def expected_costs(estimator: Any, X: Any, y: ArrayLike, costs: Any) -> tuple[Fl
     if costs is None:
         costs = getattr(innermost(estimator), "costs_", None)
     given = as_costs(costs).bind_table(X)
-    classes = all_classes(estimator, labels) if given.classes is None else given.classes
-    bound = bind_costs(given, labels, labels=classes)
+    classes = all_classes(estimator, labels)  # sorted, as the columns of what models answer
+    bound = bind_costs(given, labels, classes=classes)
     model, table = innermost_with_table(estimator, X)
     if hasattr(model, "expected_cost"):
         return model.expected_cost(table, costs=bound), bound
-    return bound.expected(probabilities(estimator, X, np.asarray(classes))), bound
+    return bound.expected(probabilities(estimator, X, classes)), bound
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -93,7 +92,7 @@ class CapacityDisplay:
     >>> plt.close(display.figure_)
     """
 
-    capacity: NDArray[np.int64]
+    capacity: Int64
     expected: Floats
     realised: Floats
     action: Any
@@ -163,7 +162,8 @@ class CapacityDisplay:
         y_true : array-like of shape (n_samples,)
             True labels.
         expected : array-like of shape (n_samples, n_actions)
-            Expected cost of each action, ``model.expected_cost(X, costs=)``.
+            Expected cost of each action, ``model.expected_cost(X, costs=)``; its columns are those
+            of :func:`costboost.metrics.capacity_curve`.
         action : label
             The limited action, or class.
         costs : Costs, dict, array-like of shape (K, K) or None, default=None
@@ -237,8 +237,8 @@ class CapacityDisplay:
         return self
 
     def _facts(self) -> str:
-        ends = amount(float(self.realised[0]), self.currency), int(self.capacity[-1])
-        last = amount(float(self.realised[-1]), self.currency)
+        ends = money(float(self.realised[0]), self.currency), int(self.capacity[-1])
+        last = money(float(self.realised[-1]), self.currency)
         return f"{ends[0]} with none, {last} with the {ends[1]:,} it would take"
 
 
@@ -376,7 +376,7 @@ class CoverageDisplay:
 
         self.ax_ = axes_for(ax, "CoverageDisplay.plot")
         self.figure_ = self.ax_.figure
-        facts = f"rows decided, {amount(float(self.decided[-1]), self.currency)} if all are"
+        facts = f"rows decided, {money(float(self.decided[-1]), self.currency)} if all are"
         label = entry(self.ax_, self.name if name is None else name, facts)
         style = curve_style(self.ax_, kwargs)
         seen = slice(1, None)  # no row decided has no mean
@@ -396,7 +396,7 @@ class CoverageDisplay:
     def _draw_total(self) -> None:
         at = float(np.interp(self.own, self.coverage, self.total))
         color = self.line_.get_color()
-        facts = f"all rows, {amount(at, self.currency)} at its own {share(self.own)}"
+        facts = f"all rows, {money(at, self.currency)} at its own {percent(self.own)}"
         style = {"color": color, "linewidth": 1.4, "linestyle": (0, (5, 1.5))}
         self.total_ = self.ax_.plot(
             self.coverage, self.total, label=entry(self.ax_, self.name, facts), **style
@@ -405,4 +405,4 @@ class CoverageDisplay:
         explain(self.ax_, "costboost-own-coverage", "where the model itself defers", marker="D")
         price = float(self.total[0])
         once(self.ax_, f"costboost-defer-{price:.12g}", [0, 1], [price, price],
-             label=f"deferring all, {amount(price, self.currency)}")  # fmt: skip
+             label=f"deferring all, {money(price, self.currency)}")  # fmt: skip

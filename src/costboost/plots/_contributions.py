@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from costboost.explain.contributions import Contributions
 from costboost.inputs.checks import is_frame
-from costboost.plots.style import Floats, axes_for, dress, head, need_matplotlib, number, plain
+from costboost.plots.style import axes_for, dress, head, need_matplotlib, plain
+from costboost.text import number
+from costboost.typing import Floats
 
 _ROW = 0.36  # inches
 _BINS = 60  # within which points are stacked beside each other
@@ -80,7 +82,7 @@ class ContributionsDisplay:
         background : table, default=None
             As in ``contributions``.
         output : label, default=None
-            The class to draw, where there are more than two.
+            The class to draw, as in ``contributions``; there must be one of more than two.
         n_columns : int, default=12
         ax : matplotlib Axes, default=None
             Where to draw; None: on a new figure.
@@ -90,13 +92,12 @@ class ContributionsDisplay:
         display : ContributionsDisplay
         """
         need_matplotlib(f"{cls.__name__}.from_estimator")
-        added = estimator.contributions(X, background=background)
+        added = estimator.contributions(X, background=background, output=output)
         if added.outputs is not None and output is None:
             raise ValueError(
                 f"There is a picture for every one of the classes {list(added.outputs)}: choose "
                 "one by output=."
             )
-        added = added if output is None else added.of_output(output)
         return cls(added, rank_values(X), n_columns).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
@@ -121,11 +122,11 @@ class ContributionsDisplay:
         self.points_ = [self._draw(i, int(j), shown) for i, j in enumerate(self.order_)]
         names = [self.contributions.columns[j] for j in self.order_]
         means = [
-            f"{name}  ({number(s)})" for name, s in zip(names, sizes[self.order_], strict=True)
+            f"{name}  ({number(s, 3)})" for name, s in zip(names, sizes[self.order_], strict=True)
         ]
         self.ax_.set_yticks(range(shown - 1, -1, -1), [plain(text) for text in means])
         self.ax_.set_ylim(-0.6, shown - 0.4)
-        dress(self.ax_, f"Added to the {self.contributions.unit}", "")
+        dress(self.ax_, f"Added to the {self.contributions.about}", "")
         told = "By the mean size of what they add; dark: high values, grey: missing or categories"
         head(self.ax_, [told], fontsize=9)
         return self

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost.metrics import cost_curve, cost_lines, curve_area, normalized_cost
-from costboost.plots._base import BinaryDisplay
-from costboost.plots._operating import (
+from costboost.plots._base import (
+    BinaryDisplay,
     limit_loss,
     mark,
     mark_own,
@@ -19,16 +19,16 @@ from costboost.plots._operating import (
     probability_cost,
 )
 from costboost.plots.style import (
-    Floats,
     axes_for,
     curve_style,
     dress,
     entry,
     need_matplotlib,
-    number,
     once,
     show_legend,
 )
+from costboost.text import number
+from costboost.typing import Floats
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -204,13 +204,13 @@ class CostCurveDisplay(BinaryDisplay):
         return self
 
     def _facts(self) -> str:
-        facts = f"area {number(self.area)}"
+        facts = f"area {number(self.area, 3)}"
         if self.operating_pc is None:
             return facts
-        least = number(self._least_loss(self.operating_pc))
+        least = number(self._least_loss(self.operating_pc), 3)
         if self.own_loss is None:
             return f"{least} at these costs, {facts}"
-        own = number(self.own_loss)
+        own = number(self.own_loss, 3)
         return f"{own} at these costs, {least} by the best threshold in hindsight, {facts}"
 
     def _least_loss(self, pc: float) -> float:
@@ -219,7 +219,7 @@ class CostCurveDisplay(BinaryDisplay):
 
     def _draw_trivial(self) -> Any:
         pc = self.operating_pc
-        facts = "" if pc is None else f", {number(min(pc, 1 - pc))} at these costs"
+        facts = "" if pc is None else f", {number(min(pc, 1 - pc), 3)} at these costs"
         tag = f"costboost-trivial-{pc}"
         return once(self.ax_, tag, [0, 0.5, 1], [0, 0.5, 0], label=f"without a model{facts}")
 

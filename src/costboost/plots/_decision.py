@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Self
 
-from costboost.explain.decision import Explanation
-from costboost.explain.html import waterfall_steps
-from costboost.explain.text import number
-from costboost.explain.text import plain as as_text
+from costboost.explain.decision import Explanation, waterfall_steps
+from costboost.explain.decision import plain as as_text
 from costboost.plots.style import COLORS, GREY, axes_for, dress, head, need_matplotlib, plain
+from costboost.text import number
 
 RISES, FALLS = COLORS[1], COLORS[0]
 _ROW = 0.32  # inches
@@ -128,7 +127,7 @@ class DecisionDisplay:
 
     def _title(self) -> list[str]:
         seen = self.explanation
-        ends = f"{number(seen.base)} (dotted) before anything is known, {number(seen.total)} here"
+        ends = f"baseline {number(seen.base)} (dotted), {number(seen.total)} here"
         if seen.decision is None:
             return [f"{seen.model} predicts {number(seen.total)}", ends]
         costs = ", ".join(f"{as_text(a)}: {number(c)}" for a, c in seen.expected_cost.items())

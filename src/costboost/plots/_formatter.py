@@ -1,4 +1,4 @@
-"""Tick formatters: subclasses of matplotlib's, so imported only once something is drawn."""
+"""The tick formatter: a subclass of matplotlib's, so imported only once something is drawn."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from matplotlib.ticker import Formatter
 
-from costboost.plots.style import number, tick_texts
+from costboost.plots.style import tick_texts
+from costboost.text import number
 
 
 # matplotlib is untyped where it is not installed.
@@ -15,7 +16,7 @@ class FullNumbers(Formatter):  # type: ignore[misc, unused-ignore]
 
     def __call__(self, x: float, pos: int | None = None) -> str:
         """Return the text of one value, such as that under the pointer."""
-        return number(x)
+        return number(x, 3)
 
     def format_ticks(self, values: Sequence[float]) -> list[str]:
         """Return the texts of all ticks; equally spaced ones have equally many decimals."""

@@ -9,20 +9,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost.metrics import bootstrap_interval
+from costboost.metrics.policies import sum_interval
 from costboost.metrics.prices import realise
-from costboost.plots.style import (
-    COLORS,
-    Floats,
-    amount,
-    axes_for,
-    need_matplotlib,
-    plain,
-    share,
-    show_legend,
-    unit,
-)
+from costboost.plots.style import COLORS, axes_for, need_matplotlib, plain, show_legend, unit
 from costboost.plots.ticks import few_ticks, plain_ticks
+from costboost.text import money, percent
+from costboost.typing import Floats
 
 _HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++", "oo")
 
@@ -33,7 +25,7 @@ class PolicyDisplay:
 
     A policy is any set of decisions: of a model, of a rule, of today's practice, or one answer for
     all. Parts of a bar are what rows cost on which the policy took one action: frauds that were let
-    through, investigations. The intervals of all policies come from the same resamples.
+    through, investigations.
 
     It is recommended to use `from_decisions`.
 
@@ -72,7 +64,7 @@ class PolicyDisplay:
     >>> y = [0, 0, 0, 1, 1, 0, 0, 1]
     >>> display = PolicyDisplay.from_decisions(
     ...     y, {"nothing": [0] * 8, "model": [0, 0, 1, 1, 1, 0, 0, 0]},
-    ...     costs={"fp": 5, "fn": 80, "tp": 5}, baseline="nothing", random_state=0,
+    ...     costs={"fp": 5, "fn": 80, "tp": 5}, baseline="nothing",
     ... )
     >>> display.costs.tolist(), display.parts.tolist()
     ([240.0, 95.0], [[240.0, 0.0], [80.0, 15.0]])
@@ -105,8 +97,6 @@ class PolicyDisplay:
         labels: ArrayLike | None = None,
         baseline: str | None = None,
         confidence: float = 0.95,
-        n_resamples: int = 1000,
-        random_state: int | np.random.RandomState | None = None,
         currency: str | None = None,
         ax: Any = None,
         **kwargs: Any,
@@ -129,10 +119,6 @@ class PolicyDisplay:
             The policy that the others' savings are measured against.
         confidence : float, default=0.95
             Coverage of the intervals.
-        n_resamples : int, default=1000
-            Resamples that the intervals come from.
-        random_state : int, RandomState or None, default=None
-            Seed of the resamples.
         currency : str, default=None
             What costs are counted in, such as "EUR".
         ax : matplotlib Axes, default=None
@@ -154,10 +140,7 @@ class PolicyDisplay:
         paid = np.column_stack(found.paid)
         if sample_weight is not None:
             paid = paid * np.asarray(sample_weight, dtype=np.float64)[:, None]
-        interval = bootstrap_interval(
-            np.sum, paid, axis=0, n_resamples=n_resamples, confidence=confidence,
-            random_state=random_state,
-        )  # fmt: skip
+        intervals = [sum_interval(column, confidence=confidence) for column in paid.T]
         assert found.costs.actions is not None  # bound
         actions = [str(action) for action in found.costs.actions.tolist()]
         parts = [
@@ -168,8 +151,8 @@ class PolicyDisplay:
             names=[str(name) for name in names],
             actions=actions,
             parts=np.array(parts),
-            low=np.asarray(interval.low),
-            high=np.asarray(interval.high),
+            low=np.array([interval.low for interval in intervals]),
+            high=np.array([interval.high for interval in intervals]),
             n_rows=len(paid),
             confidence=confidence,
             baseline=None if baseline is None else names.index(baseline),
@@ -197,7 +180,7 @@ class PolicyDisplay:
         self.bars_ = self._draw_bars(kwargs)
         reach = np.maximum([self.costs - self.low, self.high - self.costs], 0.0)
         style = {"fmt": "none", "ecolor": "#333333", "capsize": 3, "elinewidth": 1.0}
-        label = f"{share(self.confidence)} interval"
+        label = f"{percent(self.confidence)} interval"
         rows = np.arange(len(self.names))
         self.errors_ = self.ax_.errorbar(self.costs, rows, xerr=reach, label=label, **style)
         self._annotate()
@@ -223,7 +206,7 @@ class PolicyDisplay:
     def _annotate(self) -> None:
         """Write what each policy costs, and saves, to the right of its bar."""
         for j, cost in enumerate(self.costs.tolist()):
-            text = amount(cost, self.currency)
+            text = money(cost, self.currency)
             if self.baseline is not None and j != self.baseline:
                 text += self._saving(cost)
             at = max(cost, float(self.high[j]), 0.0)
@@ -236,7 +219,7 @@ class PolicyDisplay:
         if before == 0:
             return ""
         saved = (before - cost) / abs(before)
-        return f"   saves {share(saved)}" if saved >= 0 else f"   {share(-saved)} more"
+        return f"   saves {percent(saved)}" if saved >= 0 else f"   {percent(-saved)} more"
 
     def _dress(self) -> None:
         ax = self.ax_

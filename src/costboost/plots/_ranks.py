@@ -1,4 +1,4 @@
-"""The critical-difference diagram: which of many methods can be told apart on many data sets."""
+"""The critical-difference diagram: which of many methods differ significantly on many data sets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost.metrics import CriticalDifference, critical_difference
-from costboost.plots.style import COLORS, axes_for, need_matplotlib, number, plain
+from costboost.plots.style import COLORS, axes_for, need_matplotlib, plain
+from costboost.text import number
 
 _ROW = 0.25  # height of a row of text, in inches
 _WRAP = 36  # letters in a line of a name
@@ -28,10 +29,10 @@ def _names_of(scores: Any, names: Sequence[str] | None) -> Sequence[str] | None:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CriticalDifferenceDisplay:
-    """Critical-difference diagram (Demsar 2006): average ranks, and what cannot be told apart.
+    """Critical-difference diagram (Demsar 2006): average ranks, and which differ significantly.
 
     Methods hang from a scale of average ranks, the best on the left. A thick bar joins methods
-    among which no two can be told apart.
+    among which no two differ significantly.
 
     Parameters
     ----------
@@ -233,7 +234,7 @@ class CriticalDifferenceDisplay:
             return None
         k, y, difference = len(self.result.order), 0.75, self.result.difference
         fits = difference <= k - 1
-        text = f"critical difference {number(difference)}" + (
+        text = f"critical difference {number(difference, 3)}" + (
             "" if fits else ", more than the scale"
         )
         style: dict[str, Any] = {"va": "center", "fontsize": "small", "backgroundcolor": "white"}

@@ -10,23 +10,22 @@ from numpy.typing import ArrayLike
 
 from costboost.metrics import brier_score
 from costboost.metrics.checks import check_binary, check_labels, positive_label
-from costboost.plots._base import BinaryDisplay
-from costboost.plots._responses import bound_costs
+from costboost.plots._base import BinaryDisplay, bound_costs
 from costboost.plots.bins import bin_edges, fill_bins, sum_bins, wilson_interval
 from costboost.plots.style import (
     CURVE,
-    Floats,
     axes_for,
     curve_style,
     dress,
     entry,
     need_matplotlib,
-    number,
     once,
     show_legend,
     tagged,
 )
 from costboost.plots.ticks import plain_ticks
+from costboost.text import number
+from costboost.typing import Floats
 
 _RARE = 0.05  # the share of positives below which axes are logarithmic
 _GAP = 0.15  # between the diagram and the histogram, in inches
@@ -202,7 +201,7 @@ class ReliabilityDisplay(BinaryDisplay):
         """
         self.ax_ = axes_for(ax, "ReliabilityDisplay.plot", figsize=(6.0, 5.8))
         self.figure_ = self.ax_.figure
-        facts = f"Brier score {number(self.brier)}"
+        facts = f"Brier score {number(self.brier, 3)}"
         label = entry(self.ax_, self.name if name is None else name, facts)
         style = {**curve_style(self.ax_, kwargs, markers=True), "markevery": 1}
         diagonal = [0, 1] if self.scale == "linear" else [1e-9, 1]

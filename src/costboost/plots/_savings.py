@@ -11,13 +11,9 @@ from numpy.typing import ArrayLike
 from costboost.costs import Costs
 from costboost.metrics import savings_curve, total_cost
 from costboost.metrics.checks import check_scores, check_weights
-from costboost.plots._base import BinaryDisplay
-from costboost.plots._operating import both_columns, mark_own, own_decisions
-from costboost.plots._responses import bound_costs
+from costboost.plots._base import BinaryDisplay, both_columns, bound_costs, mark_own, own_decisions
 from costboost.plots.style import (
     CURVE,
-    Floats,
-    amount,
     axes_for,
     curve_style,
     dress,
@@ -25,12 +21,13 @@ from costboost.plots.style import (
     need_matplotlib,
     once,
     point,
-    share,
     show_legend,
     tagged,
     unit,
 )
 from costboost.plots.ticks import plain_ticks
+from costboost.text import money, percent
+from costboost.typing import Floats
 
 
 def expected_saving(costs: Costs, proba: ArrayLike) -> Floats:
@@ -71,10 +68,11 @@ class SavingsCurveDisplay(BinaryDisplay):
     """Money saved, against not acting at all, when the top share of the rows is acted on.
 
     To act is to decide for the positive class: to investigate, to decline, to call. The curve
-    starts at nothing done and ends at everything done; its peak, marked by a disc, is how far down
-    the list it would have paid to go, in hindsight. A diamond marks what the model's own decisions
-    at these costs save. The dashed line is acting on rows at random. Where only few rows are worth
-    acting on, the axis ends soon after them.
+    starts at nothing done and ends at everything done, so that both constant decisions can be read
+    from it; where acting on all saves, the legend says how much. Its peak, marked by a disc, is how
+    far down the list it would have paid to go, in hindsight. A diamond marks what the model's own
+    decisions at these costs save. The dashed line is acting on rows at random. Where only few rows
+    are worth acting on, the axis ends soon after them.
 
     It is recommended to use `from_estimator` or `from_predictions`.
 
@@ -253,16 +251,18 @@ class SavingsCurveDisplay(BinaryDisplay):
     def _facts(self) -> str:
         best = "nothing"
         if self.best_saved > 0:
-            best = f"{self._money(self.best_saved)} acting on {share(self.best_share)}"
+            best = f"{self._money(self.best_saved)} acting on {percent(self.best_share)}"
         if self.own is None:
             return f"saves at best {best}"
         at, saved = self.own
         if saved == 0 and self.best_saved <= 0:
             return "saves nothing"
-        return f"saves {self._money(saved)} acting on {share(at)}, at best {best}"
+        everything = float(self.saved[-1])  # where it saves, it is the cheaper constant answer
+        told = f", on all {self._money(everything)}" if everything > 0 else ""
+        return f"saves {self._money(saved)} acting on {percent(at)}{told}, at best {best}"
 
     def _money(self, saved: float) -> str:
-        return share(saved) if self.normalize else amount(saved, self.currency)
+        return percent(saved) if self.normalize else money(saved, self.currency)
 
     def _end(self) -> float:
         """Return how far the axis goes: to the end, or some way past the few rows worth acting on.

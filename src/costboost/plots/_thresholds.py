@@ -10,26 +10,23 @@ from numpy.typing import ArrayLike
 
 from costboost.costs import Costs
 from costboost.metrics import cheapest_threshold, cost_by_threshold, mean_cost, total_cost
-from costboost.plots._base import BinaryDisplay
-from costboost.plots._operating import both_columns
-from costboost.plots._responses import bound_costs
+from costboost.plots._base import BinaryDisplay, both_columns, bound_costs
 from costboost.plots.style import (
     CURVE,
-    Floats,
-    amount,
     axes_for,
     curve_style,
     dress,
     entry,
     explain,
     need_matplotlib,
-    number,
     once,
     show_legend,
     tagged,
     unit,
 )
 from costboost.plots.ticks import plain_ticks
+from costboost.text import money, number
+from costboost.typing import Floats
 
 _MARK = "costboost-mark"
 _AT_END = 1e-12  # no axis tells such a probability from 0, nor one minus it from 1
@@ -68,7 +65,7 @@ def _cost_by_row(
 def _threshold_text(threshold: float) -> str:
     if np.isinf(threshold):
         return "all rows positive" if threshold < 0 else "no row positive"
-    return number(threshold)
+    return number(threshold, 3)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -337,12 +334,12 @@ class ThresholdCostDisplay(BinaryDisplay):
         cheapest = float(self.cost.min())
         if self.chosen is None:
             where = _threshold_text(self.cheapest)
-            return f"in hindsight {amount(cheapest, self.currency)} at {where}"
+            return f"in hindsight {money(cheapest, self.currency)} at {where}"
         at = float(self.cost_at(self.chosen))
-        facts = f"{amount(at, self.currency)} at {_threshold_text(self.chosen)}"
+        facts = f"{money(at, self.currency)} at {_threshold_text(self.chosen)}"
         if at <= cheapest:
             return f"{facts}, the cheapest"
-        return f"{facts}, {amount(at - cheapest, self.currency)} above the cheapest"
+        return f"{facts}, {money(at - cheapest, self.currency)} above the cheapest"
 
     def _draw_references(self, name: str | None, linestyle: Any) -> None:
         self.elkan_ = self.by_row_ = None
@@ -355,10 +352,10 @@ class ThresholdCostDisplay(BinaryDisplay):
                 [0, 1],
                 transform=self.ax_.get_xaxis_transform(),
                 linestyle=":",
-                label=f"Elkan's threshold, {number(self.elkan)}",
+                label=f"Elkan's threshold, {number(self.elkan, 3)}",
             )
         if self.cost_by_row is not None:
-            paid = amount(self.cost_by_row, self.currency)
+            paid = money(self.cost_by_row, self.currency)
             facts = f"own decisions, row by row, {paid}"
             self.by_row_ = self.ax_.axhline(
                 self.cost_by_row,
@@ -430,14 +427,16 @@ class ThresholdCostDisplay(BinaryDisplay):
         lines = tagged(self.ax_, CURVE)
         x = np.concatenate([line.get_xdata() for line in lines])
         cost = np.concatenate([line.get_ydata() for line in lines])
-        if self.ax_.get_xscale() == "logit":
-            # As far out as the marks need and no further: what lies beyond only takes their room.
+        scale = self.ax_.get_xscale()
+        if scale == "logit" or (scale == "log" and self.probability):
+            # As far out as the marks need and no further: what lies beyond only takes their room,
+            # and 0 is infinitely far out.
             low, high = self._edges()
-            ends = min(low / 5, 0.01), 1 - min(high / 5, 0.01)
+            ends = min(low / 5, 0.01), 1 - min(high / 5, 0.01) if scale == "logit" else 1.0
             seen = (x >= ends[0]) & (x <= ends[1])
             cost = cost[seen] if seen.any() else cost
             self.ax_.set_xlim(*ends)
-        elif self.ax_.get_xscale() == "linear":
+        elif scale == "linear":
             self.ax_.set_xlim(x.min(), x.max())
         if self.ax_.get_yscale() == "linear" and cost.min() >= 0:
             marks = [mark.get_ydata()[0] for mark in tagged(self.ax_, _MARK)]

@@ -7,24 +7,23 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from costboost.plots._responses import innermost, model_name
+from costboost.plots._base import innermost, model_name
 from costboost.plots.style import (
     COLORS,
     CURVE,
     MARKERS,
-    Floats,
-    amount,
     axes_for,
     dress,
     entry,
     need_matplotlib,
-    number,
     right_of,
     show_legend,
     tagged,
     unit,
 )
 from costboost.plots.ticks import plain_ticks
+from costboost.text import money, number
+from costboost.typing import Floats
 
 _KEPT = "costboost-kept"
 
@@ -308,10 +307,10 @@ class TrainingCostDisplay:
         if what == "bound":
             return "bound on the training cost"
         if what == "training":
-            return f"training, {amount(float(costs[-1]), self.currency)}{of}"
-        least = amount(float(costs.min()), self.currency)
+            return f"training, {money(float(costs[-1]), self.currency)}{of}"
+        least = money(float(costs.min()), self.currency)
         if self.validation_name != "cost":
-            least = number(float(costs.min()))
+            least = number(float(costs.min()), 3)
         return f"held-out {self.validation_name}, least {least} at round {self.best_round}{of}"
 
     def _draw_best(self) -> Any:

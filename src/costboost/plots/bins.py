@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from costboost.plots.style import Floats
+from costboost.typing import Floats
 
 
 class ReliabilityBins(NamedTuple):

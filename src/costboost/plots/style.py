@@ -15,9 +15,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from costboost.runtime.extras import need
 
 # Okabe and Ito 2008, without yellow, which vanishes on white; dark ones first.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#000000", "#CC79A7", "#E69F00", "#56B4E9")
@@ -37,12 +36,7 @@ CURVE = "costboost-curve"
 
 def need_matplotlib(what: str) -> None:
     """Raise an error that names the remedy where matplotlib is missing."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            f"{what} needs matplotlib, which is not installed: pip install costboost[plot]"
-        ) from error
+    need("matplotlib", what)
 
 
 def axes_for(ax: Any, what: str, figsize: tuple[float, float] = (6.8, 4.2)) -> Any:
@@ -231,34 +225,11 @@ def unit(what: str, currency: str | None) -> str:
     return f"{what} ({currency})" if currency else what
 
 
-def number(value: float, digits: int = 3) -> str:
-    """Return a number with thousands separators and about `digits` significant digits."""
-    value += 0.0  # -0.0 becomes 0.0
-    size = abs(value)
-    if size < 1 or size >= 1e15 or not np.isfinite(value):
-        return f"{value:.{digits}g}"
-    return f"{value:,.{max(0, digits - len(str(int(size))))}f}"
-
-
-def amount(value: float, currency: str | None) -> str:
-    """Return a cost as text: with its currency, a sign before the number and a code after it."""
-    value += 0.0  # -0.0 becomes 0.0
-    if not currency:
-        return number(value)
-    cents = 0.1 <= abs(value) < 1000 or value == 0
-    text = f"{value:,.2f}" if cents else number(value)
-    if len(currency) > 1:
-        return f"{text} {currency}"
-    return f"-{currency}{text[1:]}" if text.startswith("-") else currency + text
-
-
-def share(value: float) -> str:
-    """Return a share as a percentage."""
-    return f"{number(100 * value, 2)}%"
-
-
 def head(ax: Any, paragraphs: Sequence[str], fontsize: float) -> None:
     """Write a title of some lines, none longer than the axes are wide."""
+    engine = ax.figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(ax.figure)  # labels on the left make axes narrower than they are made
     letters = max(24, int(points_across(ax) / (0.52 * fontsize)))  # of average width
     lines = [line for text in paragraphs for line in textwrap.wrap(text, letters)]
     ax.set_title(plain("\n".join(lines)), loc="left", fontsize=fontsize)

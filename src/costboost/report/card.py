@@ -16,14 +16,14 @@ import numpy as np
 from sklearn.base import clone
 
 from costboost._version import __version__
-from costboost.persistence.container import PRELUDE, lay_out
-from costboost.persistence.errors import ModelFileError
+from costboost.explain.decision import plain
+from costboost.persistence.container import PRELUDE, ModelFileError, lay_out
 from costboost.persistence.kinds import ESTIMATORS
 from costboost.persistence.packing import Packer
-from costboost.report.drift import forests_of, training_rows
 from costboost.report.rows import PageRows
-from costboost.report.tables import Words, price_words
-from costboost.report.text import esc, label, number
+from costboost.report.warning import forests_of, training_rows
+from costboost.report.words import Words, esc, price_words
+from costboost.text import fixed
 from costboost.versions import PACKAGES
 
 __all__ = ["card_html", "make_card", "model_digest", "rows_digest"]
@@ -49,9 +49,9 @@ def make_card(
 
 def _about_model(model: Any) -> dict[str, str]:
     facts = {"Kind": type(model).__name__}
-    for name, said in (("method", "Method"), ("loss", "Loss"), ("n_iter_", "Rounds")):
+    for name, heading in (("method", "Method"), ("loss", "Loss"), ("n_iter_", "Rounds")):
         if getattr(model, name, None) is not None:
-            facts[said] = str(getattr(model, name))
+            facts[heading] = str(getattr(model, name))
     if hasattr(model, "calibration"):
         facts["Calibration"] = f"{model.calibration}, cv={getattr(model, 'cv', None)}"
     changed = _changed_parameters(model)
@@ -82,13 +82,13 @@ def _about_training(model: Any) -> dict[str, str]:
     facts = {}
     seen = training_rows(forests_of(model))
     if seen is not None:
-        facts["Rows"] = f"{number(seen)} (by weight; with calibration folds, of the largest)"
+        facts["Rows"] = f"{fixed(seen)} (by weight; with calibration folds, of the largest)"
     if hasattr(model, "n_features_in_"):
         facts["Columns"] = str(model.n_features_in_)
     names = [str(name) for name in getattr(model, "feature_names_in_", [])]
     if names:
         facts["Their names"] = ", ".join(names[:_LISTED]) + (", ..." if names[_LISTED:] else "")
-    facts["Classes"] = ", ".join(label(c) for c in np.asarray(model.classes_).tolist())
+    facts["Classes"] = ", ".join(plain(c) for c in np.asarray(model.classes_).tolist())
     if hasattr(model, "costs_"):
         facts["Its own prices"] = _capital(model.costs_.describe())
     return facts
@@ -96,19 +96,17 @@ def _about_training(model: Any) -> dict[str, str]:
 
 def _about_rows(rows: PageRows, given_rows: int, words: Words) -> dict[str, str]:
     counts = np.bincount(rows.truth, minlength=len(rows.classes))
-    by_class = ", ".join(
-        f"{name}: {number(int(c))}" for name, c in zip(words.classes, counts, strict=True)
-    )
+    by_class = ", ".join(f"{words.classes[k]}: {fixed(int(counts[k]))}" for k in words.order[0])
     facts = {
-        "Rows": f"{number(given_rows)} that were given to the report. The model cannot tell "
+        "Rows": f"{fixed(given_rows)} that were given to the report. The model cannot tell "
         "whether it was trained on them: figures hold for new rows only if it was not.",
         "By class": by_class,
         "Prices": price_words(rows, words),
-        "Intervals": "95%: the percentiles of resampled rows, from their mean, variance and "
-        "skewness. Rows are taken as independent of each other.",
+        "Intervals": "95 %, from the mean, the variance and the skewness of what rows cost (Hall "
+        "1992). Rows are taken as independent of each other.",
     }
     if rows.weight is not None:
-        facts["Weights"] = f"rows are weighted; the weights add up to {number(rows.weight.sum())}"
+        facts["Weights"] = f"rows are weighted; the weights add up to {fixed(rows.weight.sum())}"
     return facts
 
 

@@ -16,9 +16,16 @@ function money(value, currency, digits = 2) {
   return sign + currency + (/\p{L}$/u.test(currency) ? " " : "") + text;
 }
 
+const withoutZeros = (text) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
+
+// Two digits, or all before the point.
 function percent(share) {
   if (!Number.isFinite(share)) return "-";
-  return number(100 * share, Math.abs(share) < 0.0995 ? 1 : 0) + "%";
+  const value = 100 * share;
+  const size = Math.abs(value);
+  if (value >= 99 && value < 100) return `${withoutZeros(number(Math.min(value, 99.9), 1))} %`;
+  const decimals = size >= 10 || !size ? 0 : Math.min(20, 1 - Math.floor(Math.log10(size)));
+  return `${withoutZeros(number(value, decimals))} %`;
 }
 
 // --- axes
@@ -59,8 +66,6 @@ const widthOf = (element) => {
   return widths.get(element);
 };
 
-const tickShare = (v) => percent(v).replace(".0%", "%");
-
 // A chart of marks: {kind: "line" | "point" | "wall" | "interval", ...}, in the units of its axes.
 function drawChart(element, { x, y, marks, height = 300, label }) {
   const width = widthOf(element);
@@ -83,7 +88,7 @@ function drawChart(element, { x, y, marks, height = 300, label }) {
     parts.push(`<text x="${f1(X(v))}" y="${height - box.bottom + 17}" text-anchor="middle">${esc((x.format || short)(v))}</text>`);
   }
   parts.push(`<line class="axis" x1="${box.left}" x2="${width - box.right}" y1="${height - box.bottom}" y2="${height - box.bottom}"/>`);
-  parts.push(`<text x="${f1((box.left + width - box.right) / 2)}" y="${height - 8}" text-anchor="middle">${esc(x.label)}</text>`);
+  parts.push(`<text x="${f1((box.left + width - box.right) / 2)}" y="${height - 8}" text-anchor="middle">${esc(cut(x.label, (width - 42) / 6.2))}</text>`);
   parts.push(`<text x="${box.left - 50}" y="12" text-anchor="start">${esc(y.label)}</text>`);
   for (const mark of marks) parts.push(drawMark(mark, X, Y, width, height, box));
   element.innerHTML = `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${esc(label)}">${parts.join("")}</svg>`;

@@ -5,6 +5,7 @@ const page = JSON.parse($("page").textContent);
 const cash = (value) => money(value, page.currency);
 const A = page.actions.length;
 const K = page.classes.length;
+const [classOrder, actionOrder] = page.order; // numbers, as they are shown
 const isBinary = page.positive !== null;
 const state = { values: page.values.slice(), action: page.limited, limit: null, group: 0, shown: 0 };
 const report = { page, state, rows: null, figures: null, milliseconds: 0 };
@@ -30,11 +31,16 @@ function roundUp(value) {
   return [1, 2, 2.5, 5, 10].find((m) => m * power >= value * 0.999999) * power;
 }
 
+// The largest of the opening prices; of a column, its mean.
+const largest = () => Math.max(...page.values.map((value, cell) => {
+  const j = page.columnOf[cell];
+  return Math.abs(j < 0 ? value : value * page.columns[j].mean);
+}));
+
 // A slider runs from nothing to four times the opening price; what is free, as far as the others.
 function reach(cell) {
   if (page.columnOf[cell] >= 0) return { low: 0, high: 4, step: 0.05 };
-  const dearest = Math.max(1, ...page.values.filter((v, c) => page.columnOf[c] < 0).map(Math.abs));
-  const high = roundUp(page.values[cell] ? 4 * Math.abs(page.values[cell]) : dearest);
+  const high = roundUp(page.values[cell] ? 4 * Math.abs(page.values[cell]) : largest() || 1);
   return { low: page.benefits ? -high : 0, high, step: high / 200 };
 }
 
@@ -51,17 +57,17 @@ function controlHtml(cell) {
 
 // Few cells get a slider each; many stand as the matrix, and one slider moves the chosen one.
 function matrixHtml() {
-  const head = page.actions.map((a) => `<th scope="col">${esc(a)}</th>`).join("");
-  const lines = page.classes.map((name, k) => `<tr><th scope="row">${esc(name)}</th>` + page.actions.map((a, j) => {
-    const cell = k * A + j;
-    const words = `${cellName(k, j).head} ${cellName(k, j).of}${page.columnOf[cell] >= 0 ? ", " + columnWords(cell) : ""}`;
+  const head = actionOrder.map((a) => `<th scope="col">${esc(page.actions[a])}</th>`).join("");
+  const lines = classOrder.map((k) => `<tr><th scope="row">${esc(page.classes[k])}</th>` + actionOrder.map((a) => {
+    const cell = k * A + a;
+    const words = `${cellName(k, a).head} ${cellName(k, a).of}${page.columnOf[cell] >= 0 ? ", " + columnWords(cell) : ""}`;
     return `<td>${page.columnOf[cell] >= 0 ? "\u00d7 " : ""}<input type="number" step="any" id="v${cell}" value="${page.values[cell]}" title="${esc(words)}" aria-label="${esc(words)}"></td>`;
   }).join("") + "</tr>");
   return `<div class="scroll" tabindex="0" role="region" aria-label="Prices by truth and decision"><table class="cells"><caption>Truth down, decision across</caption><thead><tr><td></td>${head}</tr></thead><tbody>${lines.join("")}</tbody></table></div>
     <div class="price"><label for="chosen">Chosen cell<span class="of" id="chosen-name"></span></label><span class="pair"><input type="range" id="chosen"></span></div>`;
 }
 
-const isMatrix = K * A > 6;
+const isMatrix = $("bill-section").classList.contains("wide");
 // The price of an action whatever the truth (an investigation) is one price in two cells.
 const tied = isBinary && (() => {
   const [fp, tp] = [(1 - page.positive) * A + page.positive, page.positive * A + page.positive];
@@ -70,7 +76,7 @@ const tied = isBinary && (() => {
 })();
 
 function makeControls() {
-  const order = [...Array(K * A).keys()];
+  const order = classOrder.flatMap((k) => actionOrder.map((a) => k * A + a));
   if (isBinary) {
     const [p, q] = [page.positive, 1 - page.positive];
     order.splice(0, 4, q * A + p, p * A + q, p * A + p, q * A + q); // fp fn tp tn
@@ -80,8 +86,10 @@ function makeControls() {
   for (const cell of order) {
     $(`v${cell}`).addEventListener("input", (event) => {
       const value = event.target.valueAsNumber; // not a number while nothing is written
-      if (Number.isFinite(value) && (value >= 0 || page.benefits)) setValue(cell, value, event.target);
+      if (value < 0 && !page.benefits) refuse(event.target, `A price is not below 0: the bill is that of ${state.values[cell]}.`);
+      else if (Number.isFinite(value)) setValue(cell, value, event.target);
     });
+    settle($(`v${cell}`), () => state.values[cell]);
     if (!isMatrix) $(`r${cell}`).addEventListener("input", (event) => setValue(cell, event.target.valueAsNumber, event.target));
     else $(`v${cell}`).addEventListener("focus", () => choose(cell));
   }
@@ -100,7 +108,34 @@ function choose(cell) {
   $("chosen").value = state.values[cell];
 }
 
+// A number that cannot be is refused aloud, beside where it was typed; whoever leaves the field finds
+// there again what the page reckons with.
+function refuse(source, words) {
+  source.setAttribute("aria-invalid", "true");
+  let says = $("refused");
+  if (!says) {
+    says = Object.assign(document.createElement("p"), { id: "refused", className: "small refused" });
+    says.setAttribute("role", "alert");
+  }
+  (source.closest(".pair, .limit, .scroll") || source).after(says);
+  says.textContent = words;
+}
+
+function accept() {
+  $("refused")?.remove();
+  document.querySelector("[aria-invalid]")?.removeAttribute("aria-invalid");
+}
+
+function settle(field, current) {
+  field.addEventListener("change", () => {
+    if (!field.hasAttribute("aria-invalid") && field.value !== "") return;
+    field.value = String(current());
+    field.removeAttribute("aria-invalid");
+  });
+}
+
 function setValue(cell, value, source) {
+  accept();
   const cells = tied && tied.includes(cell) && $("tie") && $("tie").checked ? tied : [cell];
   for (const one of cells) {
     state.values[one] = value;
@@ -122,7 +157,7 @@ function makeCapacity() {
   $("capacity").hidden = false;
   const isChoice = !isBinary;
   $("limit-action-label").hidden = !isChoice;
-  $("limit-action").innerHTML = page.actions.map((name, a) => `<option value="${a}">${esc(name)}</option>`).join("");
+  $("limit-action").innerHTML = actionOrder.map((a) => `<option value="${a}">${esc(page.actions[a])}</option>`).join("");
   $("limit-action").value = String(state.action);
   const start = Math.max(1, Math.round(report.figures.acted / page.periods / 2));
   $("limit-range").max = String(Math.max(2, roundUp(Math.max(1, (report.figures.acted / page.periods) * 1.5))));
@@ -132,8 +167,10 @@ function makeCapacity() {
     $("limit-words").textContent = `${which} ${page.period ? `in each ${page.period}` : "in all"}`;
   };
   const read = (event) => {
-    const count = Math.max(0, Math.floor(event.target.valueAsNumber));
-    if (!Number.isFinite(count)) return;
+    const count = Math.floor(event.target.valueAsNumber); // not a number while nothing is written
+    if (count < 0) refuse(event.target, "A capacity is not below 0: it stays as it was.");
+    if (!(count >= 0)) return;
+    accept();
     for (const other of [$("limit"), $("limit-range")]) {
       if (other !== event.target) {
         if (other.type === "range" && count > Number(other.max)) other.max = String(count);
@@ -150,6 +187,7 @@ function makeCapacity() {
     schedule();
   };
   $("limit").addEventListener("input", read);
+  settle($("limit"), () => state.limit ?? start);
   $("limit-range").addEventListener("input", read);
   $("limit-on").addEventListener("change", update);
   $("limit-action").addEventListener("change", update);

@@ -13,16 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.binning.columns import Table
-from costboost.binning.reading import read_table
+from costboost.binning.feature_tables import FeatureTable
+from costboost.binning.table_reading import read_table
+from costboost.explain.decision import plain
+from costboost.metrics import brier_curve, brier_score, cost_curve, curve_area
 from costboost.metrics.prices import take
+from costboost.plots.bins import bin_edges, fill_bins, wilson_interval
 from costboost.report.rows import PageRows
-from costboost.report.text import label
+from costboost.typing import Floats, Int64
 
-__all__ = ["affected", "category_columns", "read_column", "read_groups"]
+__all__ = ["affected", "category_columns", "read_column", "read_groups", "class_curves"]
 
-Codes = NDArray[np.int64]
-Coded = tuple[list[str], Codes]
+Coded = tuple[list[str], Int64]
 
 _SHOWN = 12  # categories of a column, the most frequent
 _LEAST = 10  # rows of a category that is told of by its name
@@ -69,7 +71,7 @@ def read_column(X: Any, given: Any, what: str) -> NDArray[Any]:
     return values
 
 
-def _find(table: Table, X: Any, value: Any) -> tuple[Table, int]:
+def _find(table: FeatureTable, X: Any, value: Any) -> tuple[FeatureTable, int]:
     if isinstance(value, str):
         if table.names is None or value not in table.names:
             raise ValueError(
@@ -81,24 +83,24 @@ def _find(table: Table, X: Any, value: Any) -> tuple[Table, int]:
     return read_table(values.astype(object)[:, None]), 0
 
 
-def _name(table: Table, j: int) -> str:
+def _name(table: FeatureTable, j: int) -> str:
     return f"column {j}" if table.names is None else table.names[j]
 
 
-def _coded(table: Table, j: int) -> Coded:
+def _coded(table: FeatureTable, j: int) -> Coded:
     """Return labels, the most frequent first, and the number of each row's label."""
     if table.has_keys(j) and table.is_categorical(j):
         codes, keys = table.keys(j, 0, table.n_rows)
-        return _fold([label(key) for key in keys], np.asarray(codes))
+        return _fold([plain(key) for key in keys], np.asarray(codes))
     values = np.asarray(table.numbers(j, 0, table.n_rows), dtype=np.float64)
     distinct = np.unique(values[~np.isnan(values)])
     if len(distinct) <= _SHOWN:
         codes = np.where(np.isnan(values), -1, np.searchsorted(distinct, values))
-        return _fold([label(float(v)) for v in distinct], codes)
+        return _fold([plain(float(v)) for v in distinct], codes)
     return _cut(values)
 
 
-def _cut(values: NDArray[np.float64]) -> Coded:
+def _cut(values: Floats) -> Coded:
     """Cut numbers into parts of about as many rows each; infinite ones go to the outer parts."""
     finite = values[np.isfinite(values)]
     ends = np.unique(np.quantile(finite, np.linspace(0, 1, _PARTS + 1)))
@@ -109,7 +111,7 @@ def _cut(values: NDArray[np.float64]) -> Coded:
     return _fold(names, np.where(np.isnan(values), -1, codes), by_size=False)
 
 
-def _fold(labels: list[str], codes: Codes, by_size: bool = True) -> Coded:
+def _fold(labels: list[str], codes: Int64, by_size: bool = True) -> Coded:
     """Put rare categories together: one row of a kind would be told of by its name."""
     sizes = np.bincount(codes[codes >= 0], minlength=len(labels))
     order = np.argsort(-sizes, kind="stable") if by_size else np.arange(len(labels))
@@ -124,7 +126,7 @@ def _fold(labels: list[str], codes: Codes, by_size: bool = True) -> Coded:
     return texts, number[codes]
 
 
-def affected(rows: PageRows, coded: Coded, taken: Codes) -> list[dict[str, Any]]:
+def affected(rows: PageRows, coded: Coded, taken: Int64) -> list[dict[str, Any]]:
     """Return, by category: rows, decisions for the limited action, and money; as `page.js` does."""
     labels, codes = coded
     weight = np.ones(len(rows)) if rows.weight is None else rows.weight
@@ -151,3 +153,62 @@ def affected(rows: PageRows, coded: Coded, taken: Codes) -> list[dict[str, Any]]
         {"label": text, **{name: column[g] for name, column in columns.items()}}
         for g, text in enumerate(labels)
     ]
+
+
+# ---- Curves of probabilities that no price moves: reliability, Brier and cost curves, per class.
+
+_POINTS = 240
+_RARE = 0.05  # the share of positives below which axes are logarithmic, as in the plots
+_SHOWN_CURVES = 12  # classes
+
+
+def class_curves(rows: PageRows) -> list[dict[str, Any]]:
+    """Return the curves of each class against the others; of two classes, of the positive one."""
+    shown = rows.order[0] if rows.positive is None else [rows.positive]
+    if len(rows.classes) == 2 and rows.positive is None:
+        shown = [1]
+    return [_curves(rows, k) for k in shown[:_SHOWN_CURVES]]
+
+
+def _curves(rows: PageRows, k: int) -> dict[str, Any]:
+    is_k, p = rows.truth == k, np.clip(rows.proba[:, k], 0.0, 1.0)
+    made: dict[str, Any] = {"class": k, "reliability": _reliability(rows, is_k, p)}
+    given: dict[str, Any] = {"pos_label": True, "sample_weight": rows.weight}
+    made["brier"] = brier_score(is_k, p, **given)
+    weighed = is_k if rows.weight is None else is_k[rows.weight > 0]
+    if weighed.any() and not weighed.all():
+        pc, loss = cost_curve(is_k, p, **given)
+        made["cost_curve"] = _points(pc, loss)
+        made["cost_area"] = curve_area(pc, loss)
+        made["brier_curve"] = _thin_steps(*brier_curve(is_k, p, **given))
+    return made
+
+
+def _reliability(rows: PageRows, is_k: NDArray[np.bool_], p: Floats) -> dict[str, Any]:
+    weight = np.ones(len(p)) if rows.weight is None else rows.weight
+    rare = float(np.average(p, weights=weight)) < _RARE
+    edges = bin_edges(p, weight, 10, "positives" if rare else "quantile")
+    bins = fill_bins(is_k, p, weight, edges)
+    low, high = wilson_interval(bins.observed, bins.effective, 0.95)
+    columns = (bins.predicted, bins.observed, low, high, bins.weight)
+    return {"log": rare, "bins": [[float(v) for v in row] for row in zip(*columns, strict=True)]}
+
+
+def _thin_steps(at: Floats, loss: Floats) -> list[list[float]]:
+    """Keep ends of pieces, evenly spread over the axis: the jumps in between are below a pixel."""
+    if len(at) <= 2 * _POINTS:
+        return _points(at, loss)
+    kept = np.unique(np.searchsorted(at, np.linspace(0.0, 1.0, _POINTS)).clip(0, len(at) - 1))
+    kept = np.unique(np.concatenate([kept, [int(np.argmax(loss)), 0, len(at) - 1]]))
+    return _points(at[kept], loss[kept])
+
+
+def _points(x: Floats, y: Floats) -> list[list[float]]:
+    kept = np.arange(len(x))
+    if len(x) > 2 * _POINTS:
+        kept = np.unique(np.linspace(0, len(x) - 1, 2 * _POINTS).astype(int))
+    return [[_short(a), _short(b)] for a, b in zip(x[kept], y[kept], strict=True)]
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.6g}")

@@ -7,19 +7,15 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
+from costboost.explain.decision import plain
 from costboost.report.card import make_card
-from costboost.report.contents import Contents, template_parts
-from costboost.report.drift import drift_warnings, forests_of
-from costboost.report.explained import explained_html
+from costboost.report.contents import Contents, Report, fill_page, template_parts
+from costboost.report.explained import explained_html, what_matters
 from costboost.report.figures import compute_figures
-from costboost.report.matters import what_matters
-from costboost.report.page import Report, fill_page
 from costboost.report.rounding import fit_budget
 from costboost.report.subject import read_subject
-from costboost.report.tables import Words
-from costboost.report.text import label
-from costboost.report.warning import doubts
-from costboost.report.words import held
+from costboost.report.warning import drift_warnings, figure_warnings, forests_of
+from costboost.report.words import Words, held
 
 __all__ = ["make_report"]
 
@@ -43,9 +39,10 @@ def make_report(
 ) -> Report:
     """Make a page on which prices can be moved, and everything that follows from them is seen.
 
-    One file of HTML that needs no network: the bill with its interval, savings against doing
-    nothing, everything and today's decisions, the confusion matrix in rows and in money, what a
-    capacity costs, curves of the probabilities, who is affected, what matters, and a model card.
+    One file of HTML that needs no network: the bill with its interval, savings against the
+    cheapest constant policy, the other ones and today's decisions, the confusion matrix in
+    rows and in money, what a capacity costs, curves of the probabilities, who is affected, what
+    matters, and a model card.
     At most two megabytes: of more than 200,000 rows a random part is kept, and the page says so.
 
     Parameters
@@ -100,9 +97,11 @@ def make_report(
     """
     subject = read_subject(model, X, y, costs, sample_weight, current, groups, time)
     kept = fit_budget(subject.rows, random_state)
-    words = Words(currency, _said(kept.classes, names), _said(kept.actions, names))
+    words = Words(
+        currency, _names_of(kept.classes, names), _names_of(kept.actions, names), kept.order
+    )
     figures = compute_figures(kept, names=dict(enumerate(words.actions)))
-    found = doubts(kept, figures, dict(enumerate(words.classes)))
+    found = figure_warnings(kept, figures, dict(enumerate(words.classes)))
     card = make_card(subject.model, kept, len(subject.rows), words, notes)
     made = Contents(
         subject=subject,
@@ -119,6 +118,6 @@ def make_report(
     return Report(html, made.title, tuple(made.warnings), kept)
 
 
-def _said(labels: NDArray[Any], names: Mapping[Any, str] | None) -> list[str]:
+def _names_of(labels: NDArray[Any], names: Mapping[Any, str] | None) -> list[str]:
     known = names or {}
-    return [str(known.get(value, label(value))) for value in labels.tolist()]
+    return [str(known.get(value, plain(value))) for value in labels.tolist()]

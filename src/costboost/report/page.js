@@ -4,35 +4,38 @@
 // --- figures
 
 const range = (bill) => `${cash(bill.low)} to ${cash(bill.high)}`;
+// An interval may break between its ends, not within them.
+const spanCell = (bill) => `<td data-label="95 % interval"><div class="span"><span>${esc(cash(bill.low))}</span> to <span>${esc(cash(bill.high))}</span></div></td>`;
 
 function showBill(figures) {
   $("bill").textContent = cash(figures.bill.total);
-  $("bill-interval").textContent = `95% interval ${range(figures.bill)}, on ${number(page.n)} rows: ${cash(figures.bill.total / page.weight)} a row`;
+  $("bill-interval").textContent = `95 % interval ${range(figures.bill)}, on ${number(page.n)} rows: ${cash(figures.bill.total / page.weight)} a row`;
   $("headline").textContent = headline(figures);
   $("strip").innerHTML = `The bill <b>${esc(cash(figures.bill.total))}</b>`;
 }
 
 function headline(figures) {
-  const kept = isBinary ? figures.policies[1 - page.positive]
-    : figures.policies.slice(0, A).reduce((one, other) => (other.bill.total < one.bill.total ? other : one));
+  const kept = figures.policies.slice(0, A).reduce((one, other) => (other.bill.total < one.bill.total ? other : one));
   const name = page.policies[figures.policies.indexOf(kept)];
   const saved = kept.saved;
   const verb = saved.total >= 0 ? "saves" : "costs";
   const more = saved.total >= 0 ? "against" : "more than";
   const ends = saved.total >= 0 ? [saved.low, saved.high] : [-saved.high, -saved.low];
-  return `The model ${verb} ${cash(Math.abs(saved.total))} (${percent(Math.abs(kept.share))}) ${more} \u201c${name}\u201d; 95% interval ${cash(ends[0])} to ${cash(ends[1])}.`;
+  return `The model ${verb} ${cash(Math.abs(saved.total))} (${percent(Math.abs(kept.share))}) ${more} \u201c${name}\u201d; 95 % interval ${cash(ends[0])} to ${cash(ends[1])}.`;
 }
 
 function showPolicies(figures) {
-  const lines = figures.policies.map((policy, j) => {
+  const shown = [...actionOrder, ...figures.policies.keys()].filter((j, at, all) => all.indexOf(j) === at);
+  const lines = shown.map((j) => {
+    const policy = figures.policies[j];
     const style = policy.saved.total < 0 ? "loss" : "gain";
-    return `<tr><th scope="row">${esc(page.policies[j])}</th><td data-label="Bill">${esc(cash(policy.bill.total))}</td><td data-label="95% interval">${esc(range(policy.bill))}</td>`
+    return `<tr><th scope="row">${esc(page.policies[j])}</th><td data-label="Bill">${esc(cash(policy.bill.total))}</td>${spanCell(policy.bill)}`
       + `<td data-label="The model saves" class="${style}">${esc(cash(policy.saved.total))}</td><td data-label="Share" class="${style}">${esc(percent(policy.share))}</td></tr>`;
   });
-  const own = `<tr class="own"><th scope="row">This model</th><td data-label="Bill">${esc(cash(figures.bill.total))}</td><td data-label="95% interval">${esc(range(figures.bill))}</td><td></td><td></td></tr>`;
+  const own = `<tr class="own"><th scope="row">This model</th><td data-label="Bill">${esc(cash(figures.bill.total))}</td>${spanCell(figures.bill)}<td></td><td></td></tr>`;
   $("policies").innerHTML = own + lines.join("");
   const bars = [{ name: "This model", own: true, bill: figures.bill }]
-    .concat(figures.policies.map((policy, j) => ({ name: page.policies[j], own: false, bill: policy.bill })))
+    .concat(shown.map((j) => ({ name: page.policies[j], own: false, bill: figures.policies[j].bill })))
     .map(({ name, own, bill }) => ({ name, own, value: bill.total, low: bill.low, high: bill.high, text: money(bill.total, page.currency, 0) }));
   drawBars($("policies-chart"), { bars, label: `Bills: ${bars.map((bar) => `${bar.name} ${bar.text}`).join("; ")}` });
 }
@@ -41,11 +44,11 @@ const sums = (values, pick) => values.reduce((sum, v, cell) => (pick(cell) ? sum
 
 function showConfusion({ counts, money: paid }) {
   const cellHtml = (count, cost, style) => `<td class="${style}"><b>${esc(number(count, page.digits))}</b><span>${esc(cash(cost))}</span></td>`;
-  const head = page.actions.map((name) => `<th scope="col">decided ${esc(name)}</th>`).join("");
-  const body = page.classes.map((name, k) => `<tr><th scope="row">${esc(name)}</th>`
-    + page.actions.map((_, a) => cellHtml(counts[k * A + a], paid[k * A + a], page.square && k === a ? "right" : "")).join("")
+  const head = actionOrder.map((a) => `<th scope="col">decided ${esc(page.actions[a])}</th>`).join("");
+  const body = classOrder.map((k) => `<tr><th scope="row">${esc(page.classes[k])}</th>`
+    + actionOrder.map((a) => cellHtml(counts[k * A + a], paid[k * A + a], page.square && k === a ? "right" : "")).join("")
     + cellHtml(sums(counts, (c) => Math.floor(c / A) === k), sums(paid, (c) => Math.floor(c / A) === k), "sum") + "</tr>");
-  const total = page.actions.map((_, a) => cellHtml(sums(counts, (c) => c % A === a), sums(paid, (c) => c % A === a), "")).join("")
+  const total = actionOrder.map((a) => cellHtml(sums(counts, (c) => c % A === a), sums(paid, (c) => c % A === a), "")).join("")
     + cellHtml(sums(counts, () => true), sums(paid, () => true), "sum");
   $("confusion").innerHTML = `<thead><tr><th scope="col">Truth</th>${head}<th scope="col" class="sum">All</th></tr></thead><tbody>${body.join("")}<tr><th scope="row">All</th>${total}</tr></tbody>`;
 }
@@ -73,7 +76,7 @@ function showShare(figures) {
   marks.push({ kind: "point", style: "here", r: 6, x: x(figures.acted), y: here, text: "these decisions" });
   const low = Math.min(0, Math.max(Math.min(...ends), -0.6 * Math.max(...ends, 1e-9)));
   drawChart($("share-chart"), {
-    x: { low: 0, high: end, label: `share of all rows decided ${name}`, format: tickShare },
+    x: { low: 0, high: end, label: `share of all rows decided ${name}`, format: percent },
     y: { low, high: Math.max(...ends) * 1.12 || 1, label: `saved${page.currency ? `, ${page.currency}` : ""}` },
     marks: clip(marks, low), height: 330,
     label: `Savings by share decided ${name}: ${cash(here)} at ${percent(x(figures.acted))}, the most in hindsight about ${money(best[1], page.currency, 0)} at ${percent(x(best[0]))}`,
@@ -151,14 +154,14 @@ function showReliability({ reliability }, name) {
   for (const [predicted, , least, most] of bins) marks.push({ kind: "interval", x: predicted, low: Math.max(least, low), high: most });
   marks.push({ kind: "line", points: bins.map(([predicted, observed]) => [predicted, Math.max(observed, low)]) });
   for (const [predicted, observed] of bins) marks.push({ kind: "point", x: predicted, y: Math.max(observed, low), r: 4 });
-  const axis = { low, high: 1, log, format: tickShare };
+  const axis = { low, high: 1, log, format: percent };
   drawChart($("reliability-chart"), {
     x: { ...axis, label: `said: probability of ${name}` }, y: { ...axis, label: "were" },
     marks, height: 270, label: `Reliability of ${name} in ${bins.length} bins; the table below has the numbers`,
   });
   const lines = bins.map(([predicted, observed, least, most, count]) =>
     `<tr><td>${percent(predicted)}</td><td>${percent(observed)}</td><td>${percent(least)} to ${percent(most)}</td><td>${number(count)}</td></tr>`);
-  $("reliability-table").innerHTML = `<table class="figures"><thead><tr><th scope="col">said</th><th scope="col">were</th><th scope="col">95% interval</th><th scope="col">rows</th></tr></thead><tbody>${lines.join("")}</tbody></table>`;
+  $("reliability-table").innerHTML = `<table class="figures"><thead><tr><th scope="col">said</th><th scope="col">were</th><th scope="col">95 % interval</th><th scope="col">rows</th></tr></thead><tbody>${lines.join("")}</tbody></table>`;
 }
 
 function showMatters() {
@@ -241,6 +244,7 @@ function show() {
 }
 
 function reset() {
+  accept();
   if ($("tie")) $("tie").checked = true;
   page.values.forEach((value, cell) => {
     state.values[cell] = value;
@@ -307,14 +311,28 @@ function makeTools() {
   });
 }
 
+// What does not fit says so: tables by a hint that they scroll; prices taller than the window do not
+// stick to it, or their end could not be reached.
+function fit() {
+  for (const table of document.querySelectorAll(".scroll")) {
+    table.classList.toggle("more", table.scrollWidth > table.clientWidth + 1);
+  }
+  const panel = document.querySelector(".prices");
+  $("bill-section").classList.toggle("tall", panel.offsetHeight > innerHeight - 70);
+}
+
 function redrawOnResize() {
   let width = document.body.clientWidth;
-  new ResizeObserver(() => {
+  const sizes = new ResizeObserver(() => requestAnimationFrame(() => {
+    fit();
     if (document.body.clientWidth === width) return;
     width = document.body.clientWidth;
     widths.clear();
     draw();
-  }).observe(document.body);
+  }));
+  for (const part of document.querySelectorAll("body, .prices, .scroll, .scroll > table")) sizes.observe(part);
+  addEventListener("resize", fit);
+  fit();
 }
 
 async function open() {

@@ -289,25 +289,39 @@ function unitOf(size) {
   return 2 ** (300 * Math.trunc((Math.floor(Math.log2(size)) + 1) / 300));
 }
 
-// A sum over independent rows, and the interval that resampling them would give.
+// The studentized sum that Hall's transformation takes to the normal quantile z.
+function studentOf(z, skew) {
+  const root = Math.cbrt(1 + skew * (z - skew / 6));
+  return (3 * (z - skew / 6)) / (root * root + root + 1);
+}
+
+// A sum over independent rows and its interval; metrics/policies.py says how.
 function sumInterval(terms) {
   const total = sumOf(terms);
   const mean = total / terms.length;
-  let size = 0;
-  for (let i = 0; i < terms.length; i++) size = Math.max(size, Math.abs(terms[i] - mean));
+  const n = terms.length;
+  let [least, most] = [Infinity, -Infinity];
+  for (let i = 0; i < n; i++) {
+    least = Math.min(least, terms[i]);
+    most = Math.max(most, terms[i]);
+  }
+  const size = Math.max(most - mean, mean - least);
   const unit = unitOf(size);
   let squares = 0;
   let cubes = 0;
-  for (let i = 0; i < terms.length; i++) {
+  for (let i = 0; i < n; i++) {
     const off = (terms[i] - mean) / unit;
     squares += off * off;
     cubes += off * off * off;
   }
-  const spread = Math.sqrt(squares);
-  if (spread === 0) return { total, low: total, high: total };
-  const bend = ((cubes / spread ** 3) * (Z * Z - 1)) / 6;
-  const wide = spread * unit;
-  return { total, low: total + wide * (bend - Z), high: total + wide * (bend + Z) };
+  if (squares === 0) return { total, low: total, high: total };
+  const skew = cubes / squares ** 1.5;
+  const error = Math.sqrt((squares * n) / (n - 1)) * unit;
+  return {
+    total,
+    low: Math.max(total - error * studentOf(Z, skew), n * least),
+    high: Math.min(total - error * studentOf(-Z, skew), n * most),
+  };
 }
 
 function count(taken, action) {

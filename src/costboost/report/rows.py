@@ -25,11 +25,9 @@ from costboost.costs import Costs
 from costboost.costs.state import Cell
 from costboost.decisions import allocate
 from costboost.inputs.arrays import freeze
+from costboost.typing import Floats, Int64
 
 __all__ = ["PageRows", "Prices", "read_prices"]
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +46,7 @@ class Prices:
     """
 
     values: Floats
-    column_of: Codes
+    column_of: Int64
     columns: tuple[Floats, ...]
     names: tuple[str, ...]
 
@@ -98,13 +96,13 @@ class PageRows:
     bound: Costs
     prices: Prices
     proba: Floats
-    truth: Codes
+    truth: Int64
     weight: Floats | None = None
-    current: Codes | None = None
-    decided: Codes | None = None
-    period: Codes | None = None
+    current: Int64 | None = None
+    decided: Int64 | None = None
+    period: Int64 | None = None
     period_names: tuple[str, ...] = ()
-    groups: dict[str, tuple[list[str], Codes]] = field(default_factory=dict)
+    groups: dict[str, tuple[list[str], Int64]] = field(default_factory=dict)
     added: Floats | None = None
     rounding: str = "exact"
 
@@ -122,6 +120,15 @@ class PageRows:
         """Labels of the decisions, (A,)."""
         assert self.bound.actions is not None
         return self.bound.actions
+
+    @property
+    def order(self) -> tuple[list[int], list[int]]:
+        """Numbers of the classes, and of the actions, in the order in which the costs name them."""
+        classes, named = self.classes.tolist(), self.bound._state.order
+        order = list(range(len(classes)))
+        if named is not None:
+            order = [classes.index(label) for label in named.tolist()]
+        return order, order if self.bound.is_square else list(range(len(self.actions)))
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -177,7 +184,7 @@ class PageRows:
 
     def decide_codes(
         self, values: ArrayLike | None = None, limit: int | None = None, action: int | None = None
-    ) -> Codes:
+    ) -> Int64:
         """Return numbers of actions, as `decide` does labels."""
         if self.decided is not None:
             return self.decided

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -21,6 +21,7 @@ from costboost.decisions.responses import innermost, probabilities
 from costboost.inputs.arrays import encode, read_weights
 from costboost.report.groups import read_column, read_groups
 from costboost.report.rows import PageRows, read_prices
+from costboost.typing import Int64
 
 __all__ = ["Subject", "read_subject"]
 
@@ -100,7 +101,7 @@ def _with_answers(model: Any, X: Any, rows: PageRows) -> PageRows:
     return PageRows(**{**values, "proba": proba, "added": added if added.any() else None})
 
 
-def _read_current(X: Any, current: Any, bound: Costs) -> NDArray[np.int64] | None:
+def _read_current(X: Any, current: Any, bound: Costs) -> Int64 | None:
     if current is None:
         return None
     assert bound.actions is not None
@@ -108,7 +109,7 @@ def _read_current(X: Any, current: Any, bound: Costs) -> NDArray[np.int64] | Non
     return np.asarray(taken, dtype=np.int64)
 
 
-def _read_time(X: Any, time: Any) -> tuple[str | None, NDArray[np.int64] | None, tuple[str, ...]]:
+def _read_time(X: Any, time: Any) -> tuple[str | None, Int64 | None, tuple[str, ...]]:
     """Return what a period is called, and the number of each row's: moments become days."""
     if time is None:
         return None, None, ()

@@ -1,24 +1,35 @@
-"""What the page says in words, and the places that its script fills."""
+"""Texts and tables of the page as HTML, and the places that its script fills."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from html import escape
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from costboost.report.figures import compute_figures
+from costboost.metrics.policies import SumInterval
+from costboost.report.figures import Figures, compute_figures
 from costboost.report.rounding import rounded_like
 from costboost.report.rows import PageRows
 from costboost.report.subject import Subject
-from costboost.report.tables import Words, rows_html
-from costboost.report.text import esc, number, percent
+from costboost.text import fixed, money, percent
 
 __all__ = [
+    "Words",
+    "bill_words",
+    "confusion_html",
+    "esc",
+    "headline",
+    "policies_html",
+    "price_words",
+    "rows_html",
     "brier_words",
     "cost_words",
     "curves_words",
-    "doubts_html",
+    "warnings_html",
     "held",
     "matters_html",
     "prices_words",
@@ -29,24 +40,166 @@ __all__ = [
 ]
 
 
+# ---- Figures as HTML: what the page shows until its script moves a price. `page.js` writes the
+# same elements with the same words.
+
+
+def esc(value: Any) -> str:
+    """Return text that is safe between tags and inside quoted attributes."""
+    return escape(str(value), quote=True)
+
+
+class Words:
+    """How one report writes: its currency, what classes and actions are called, and their order.
+
+    Names are by number; `order` has the numbers of the classes, and of the actions, as they are
+    shown.
+    """
+
+    def __init__(
+        self,
+        currency: str,
+        classes: Sequence[str],
+        actions: Sequence[str],
+        order: tuple[Sequence[int], Sequence[int]] | None = None,
+    ) -> None:
+        self.currency = currency
+        self.classes = list(classes)
+        self.actions = list(actions)
+        self.order = order or (range(len(classes)), range(len(actions)))
+
+    def cash(self, value: float) -> str:
+        """Return an amount of money."""
+        return money(value, self.currency, cents=True)
+
+    def span(self, bill: SumInterval) -> str:
+        """Return an interval of money."""
+        return f"{self.cash(bill.low)} to {self.cash(bill.high)}"
+
+
+def bill_words(figures: Figures, rows: PageRows, words: Words) -> str:
+    """Return the interval of the bill and what a row costs."""
+    weight = float(len(rows) if rows.weight is None else rows.weight.sum())
+    each = words.cash(figures.bill.total / weight)
+    return f"95 % interval {words.span(figures.bill)}, on {fixed(len(rows))} rows: {each} a row"
+
+
+def headline(figures: Figures, rows: PageRows, words: Words) -> str:
+    """Return what the model saves against the cheapest of the actions, taken for every row."""
+    constant = figures.policies[: len(rows.actions)]
+    kept = min(constant, key=lambda policy: policy.bill.total)
+    saved, ends = kept.saved, (kept.saved.low, kept.saved.high)
+    verb, more = "saves", "against"
+    if saved.total < 0:
+        verb, more, ends = "costs", "more than", (-saved.high, -saved.low)
+    return (
+        f"The model {verb} {words.cash(abs(saved.total))} ({percent(abs(kept.share))}) {more} "
+        f"\u201c{kept.name}\u201d; 95 % interval {words.cash(ends[0])} to {words.cash(ends[1])}."
+    )
+
+
+def policies_html(figures: Figures, words: Words) -> str:
+    """Return the table of policies, the model first."""
+
+    def cell(label: str, text: str, style: str = "") -> str:
+        return f'<td data-label="{label}"{style}>{text}</td>'
+
+    def bill_cells(bill: SumInterval) -> str:
+        # An interval may break between its ends, not within them.
+        low, high = (f"<span>{esc(words.cash(end))}</span>" for end in (bill.low, bill.high))
+        span = f'<div class="span">{low} to {high}</div>'
+        return cell("Bill", esc(words.cash(bill.total))) + cell("95 % interval", span)
+
+    own = f'<th scope="row">This model</th>{bill_cells(figures.bill)}<td></td><td></td>'
+    lines = [f'<tr class="own">{own}</tr>']
+    n_actions = len(words.actions)
+    for policy in [*(figures.policies[a] for a in words.order[1]), *figures.policies[n_actions:]]:
+        style = f' class="{"loss" if policy.saved.total < 0 else "gain"}"'
+        lines.append(
+            f'<tr><th scope="row">{esc(policy.name)}</th>{bill_cells(policy.bill)}'
+            + cell("The model saves", esc(words.cash(policy.saved.total)), style)
+            + cell("Share", esc(percent(policy.share)), style)
+            + "</tr>"
+        )
+    return "".join(lines)
+
+
+def confusion_html(figures: Figures, rows: PageRows, words: Words, digits: int) -> str:
+    """Return the confusion matrix in rows and in money, with sums."""
+
+    def cell(count: Any, cost: Any, style: str) -> str:
+        return (
+            f'<td class="{style}"><b>{esc(fixed(float(count), digits))}</b>'
+            f"<span>{esc(words.cash(float(cost)))}</span></td>"
+        )
+
+    counts, paid = figures.counts, figures.money
+    classes, actions = words.order
+    head = "".join(f'<th scope="col">decided {esc(words.actions[a])}</th>' for a in actions)
+    body = []
+    for k in classes:
+        cells = "".join(
+            cell(counts[k, a], paid[k, a], "right" if rows.bound.is_square and k == a else "")
+            for a in actions
+        )
+        total = cell(counts[k].sum(), paid[k].sum(), "sum")
+        body.append(f'<tr><th scope="row">{esc(words.classes[k])}</th>{cells}{total}</tr>')
+    sums = "".join(cell(counts[:, a].sum(), paid[:, a].sum(), "") for a in actions) + cell(
+        counts.sum(), paid.sum(), "sum"
+    )
+    return (
+        f'<thead><tr><th scope="col">Truth</th>{head}<th scope="col" class="sum">All</th></tr>'
+        f'</thead><tbody>{"".join(body)}<tr><th scope="row">All</th>{sums}</tr></tbody>'
+    )
+
+
+def price_words(rows: PageRows, words: Words) -> str:
+    """Return the opening prices in words: one line for every one that is not zero."""
+    lines = []
+    for k, a in product(*words.order):
+        value, j = float(rows.prices.values[k, a]), int(rows.prices.column_of[k, a])
+        what = f"{words.classes[k]}, decided {words.actions[a]}"
+        if j >= 0:
+            column, name = rows.prices.columns[j], rows.prices.names[j] or "a price of its own"
+            span = f"{words.cash(float(column.min()))} to {words.cash(float(column.max()))}"
+            lines.append(f"{what}: {name}, {span}")
+        elif value:
+            lines.append(f"{what}: {words.cash(value)}")
+    return "\n".join([*lines, "everything else: nothing"])
+
+
+def rows_html(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """Return a plain table of texts."""
+    top = "".join(f'<th scope="col">{esc(name)}</th>' for name in head)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{esc(value)}</td>" for value in line) + "</tr>" for line in lines
+    )
+    return f'<table class="figures"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def whole_weights(weight: Any) -> bool:
+    """Whether counts of rows are whole numbers."""
+    return weight is None or bool((np.asarray(weight) == np.rint(weight)).all())
+
+
 def subtitle(subject: Subject, kept: PageRows) -> str:
     """Say which model was judged on which rows, and when."""
     total = len(subject.rows)
-    part = f"{number(total)} rows"
+    part = f"{fixed(total)} rows"
     if len(kept) < total:
-        part = f"{number(len(kept))} rows, drawn at random from {number(total)}"
+        part = f"{fixed(len(kept))} rows, drawn at random from {fixed(total)}"
     day = datetime.now(UTC)
     return f"{type(subject.model).__name__}, judged on {part}. {day.day} {day:%B %Y}."
 
 
-def doubts_html(found: list[str]) -> str:
+def warnings_html(found: list[str]) -> str:
     """Return the warnings as a box at the top of the page."""
     if not found:
         return ""
     items = "".join(f"<li>{esc(text)}</li>" for text in found)
     return (
-        '<aside class="doubts" aria-labelledby="doubts-title"><h2 id="doubts-title">Before you '
-        f"rely on this</h2><ul>{items}</ul></aside>"
+        '<aside class="warnings" aria-labelledby="warnings-title">'
+        f'<h2 id="warnings-title">Before you rely on this</h2><ul>{items}</ul></aside>'
     )
 
 
@@ -86,10 +239,10 @@ def reliability_html(curves: list[dict[str, Any]]) -> str:
     if not curves:
         return ""
     lines = [
-        [percent(said), percent(were), f"{percent(low)} to {percent(high)}", number(count)]
+        [percent(said), percent(were), f"{percent(low)} to {percent(high)}", fixed(count)]
         for said, were, low, high, count in curves[0]["reliability"]["bins"]
     ]
-    return rows_html(["said", "were", "95% interval", "rows"], lines)
+    return rows_html(["said", "were", "95 % interval", "rows"], lines)
 
 
 def brier_words(curves: list[dict[str, Any]]) -> str:
@@ -136,12 +289,12 @@ def matters_html(matters: dict[str, Any] | None) -> str:
     if matters["how"] == "shuffled":
         says = (
             "What a row's decision would cost more, on average, if the values of a column were "
-            f"shuffled among the rows ({number(matters['rows'])} of them, one shuffle each)."
+            f"shuffled among the rows ({fixed(matters['rows'])} of them, one shuffle each)."
         )
     else:
         says = (
             f"How far each column moves the {matters['unit']} of a row, on average over "
-            f"{number(matters['rows'])} rows (the mean size of its Shapley values)."
+            f"{fixed(matters['rows'])} rows (the mean size of its Shapley values)."
         )
     hidden = f" {matters['hidden']} columns that matter less are not shown."
     return (
@@ -165,8 +318,8 @@ def held(subject: Subject, rows: PageRows, explained: bool, words: Words) -> dic
     if len(rows) < len(subject.rows):
         total = compute_figures(subject.rows).bill.total
         facts["Of all rows"] = (
-            f"{number(len(rows))} were drawn at random. At the opening prices all "
-            f"{number(len(subject.rows))} together cost {words.cash(total)}."
+            f"{fixed(len(rows))} were drawn at random. At the opening prices all "
+            f"{fixed(len(subject.rows))} together cost {words.cash(total)}."
         )
     return facts
 
@@ -193,5 +346,5 @@ def _how_exact(subject: Subject, rows: PageRows) -> str:
     changed = int(np.sum(before.decide_codes() != after.decide_codes()))
     return (
         f"rounded so that the page stays below two megabytes: {rows.rounding}. At the opening "
-        f"prices that changes {number(changed)} of {number(len(before))} decisions"
+        f"prices that changes {fixed(changed)} of {fixed(len(before))} decisions"
     )

@@ -1,10 +1,10 @@
-"""What may be asked of those who hold rows: the kinds of messages and how answers are reduced.
+"""Messages to shards and parts of a table, and how the answers to them are reduced.
 
 A message is a small frozen value (tables over classes, leaves, nodes or codes; never rows, never a
 closure), so that it may go to another thread, process or machine. `answer` runs where the rows
-are; all answers are put together by `reduce`, in any order. `changes` says whether the rows' state
-is another one afterwards: what a new worker would have to be told again. It need not be told what
-is over: messages of one `topic` are forgotten when one comes that `ends` it.
+are; `reduce` combines all answers, in any order. `changes` marks messages that change the rows'
+state: they are replayed to a worker that replaces a lost one. Messages of one `topic` are dropped
+from that replay when a message comes that `ends` it.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-__all__ = ["Command", "Largest", "Message", "Parts", "largest", "total", "totals"]
+__all__ = ["Command", "MaxMessage", "Message", "TupleSumMessage", "largest", "total", "totals"]
 
 
 def total(answers: Sequence[Any]) -> Any:
-    """Add answers up."""
+    """Return the sum of the answers of all shards."""
     return sum(answers[1:], answers[0])
 
 
 def totals(answers: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Add up answers of several parts, part by part."""
+    """Return the sums of answers that are tuples, entry by entry."""
     return answers[0] if len(answers) == 1 else tuple(map(total, zip(*answers, strict=True)))
 
 
 def largest(answers: Sequence[Any]) -> Any:
-    """Take the largest answer, entry by entry."""
+    """Return the largest answer; of arrays the entrywise maximum."""
     return answers[0] if len(answers) == 1 else reduce(np.maximum, answers)
 
 
 class Message:
-    """A question or a command; a subclass is a frozen dataclass with an `answer`."""
+    """A call to all shards or parts; a subclass is a frozen dataclass with an `answer`."""
 
     changes: ClassVar[bool] = False
     by_part: ClassVar[bool] = False  # answers are reduced all at once, in the order of parts
@@ -42,42 +42,45 @@ class Message:
 
     @property
     def topic(self) -> Hashable:
-        """What it is about, if that will end; None: it stays."""
+        """Key of what it belongs to and is forgotten with (a model's training).
+
+        None: kept for ever.
+        """
         return None
 
     def lasting(self) -> Message:
-        """Return what of it a new worker has to be told."""
+        """Return the message to replay to a new worker in place of this one."""
         return self
 
     def answer(self, shard: Any) -> Any:
-        """Answer for one shard's rows, or for those of one part."""
+        """Return the answer for one shard, or for one part of a table."""
         raise TypeError(f"{type(self).__name__} has no answer: a message must say how to answer.")
 
     def reduce(self, answers: Sequence[Any]) -> Any:
-        """Put all answers together; by default they are added up."""
+        """Combine the answers of all shards; by default the sum."""
         return total(answers)
 
 
 class Command(Message):
-    """A change of state without an answer."""
+    """A message that changes the rows' state and returns nothing."""
 
     changes = True
 
     def reduce(self, answers: Sequence[Any]) -> Any:
-        """Nothing was answered."""
+        """Return None."""
 
 
-class Largest(Message):
-    """A question whose largest answer counts."""
+class MaxMessage(Message):
+    """A message whose answers are reduced by their maximum."""
 
     def reduce(self, answers: Sequence[Any]) -> Any:
-        """Return the largest, entry by entry."""
+        """Return the entrywise maximum."""
         return largest(answers)
 
 
-class Parts(Message):
-    """A question with an answer of several parts, each of which is added up."""
+class TupleSumMessage(Message):
+    """A message whose answers are tuples, summed entry by entry."""
 
     def reduce(self, answers: Sequence[Any]) -> Any:
-        """Add up every part."""
+        """Return the sum of every entry of the tuples."""
         return totals(answers)

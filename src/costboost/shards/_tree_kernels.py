@@ -160,6 +160,8 @@ def _add_all_weights(
     stop: cython.Py_ssize_t
     d: cython.Py_ssize_t = codes.shape[1]
     width: cython.Py_ssize_t
+    # Blocks of rows whose codes stay in the cache while groups of columns are summed one after the
+    # other: their histograms stay there too.
     while begin < end:
         stop = begin + BLOCK if begin + BLOCK < end else end
         j = 0
@@ -204,6 +206,7 @@ def add_class_weights(
     for k in range(begins.shape[0]):
         plane = k * n_columns * 256
         scale = scales[k]
+        # Three loops for one sum: all rows in order; all rows, few columns; scattered rows.
         if whole and not drawn:
             _add_all_weights(codes, begins[k], ends[k], weights, factors, scale, plane, hist)
         elif whole:
@@ -214,6 +217,7 @@ def add_class_weights(
                 _add_drawn(codes, i, columns, grid, plane, hist)
         else:
             for i in range(begins[k], ends[k]):
+                # Codes and weights of a row may lie on two cache lines each.
                 if cython.compiled and i + NEAR < ends[k]:
                     ahead = order[i + NEAR]
                     prefetch(cython.address(codes[ahead, 0]))
@@ -302,6 +306,7 @@ def add_pairs(
                         prefetch_far(cython.address(codes[ahead, 0]))
                         prefetch_far(cython.address(codes[ahead, d - 1]))
                         prefetch_far(cython.address(pairs[ahead, 0]))
+            # Both sums side by side in a cell: one cache line for the pair.
             gradient = pairs[row, 0]
             hessian = pairs[row, 1]
             for j in range(n_columns):

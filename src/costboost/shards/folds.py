@@ -1,4 +1,4 @@
-"""Models that leave out one fold each share one copy of the codes.
+"""Cross-validation folds on one copy of the codes: models that leave out one fold each.
 
     codes    shard 0: fold 0 | fold 1 | fold 2      shard 1: fold 0 | fold 1 | fold 2
     model 1           #######          ######                #######          ######
@@ -18,22 +18,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.shards.arranging import deal_folds, rows_without
-from costboost.shards.bench import Bench
-from costboost.shards.layout import blocks_of
-from costboost.shards.local import Crew, Shards
+from costboost.shards.layout import blocks_of, deal_folds, rows_without
+from costboost.shards.local import Shards, SharedPool
 from costboost.shards.rows import Shard
-
-Codes = NDArray[np.uint8]
-Int64 = NDArray[np.int64]
-RowNumbers = NDArray[np.uint32]
+from costboost.shards.scratch import Scratch
+from costboost.typing import Codes, Int64, RowNumbers
 
 MOST_FOLDS = 254  # whose numbers are bytes, with one for rows of none
 
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """Which rows each of some models trains on, and which it leaves out.
+    """The (train, test) rows of models that leave out one fold each, stored in a byte per row.
 
     Attributes
     ----------
@@ -52,7 +48,9 @@ class Folds:
 
     @classmethod
     def of(cls, splits: Sequence[tuple[Int64, Int64]], n_rows: int) -> Folds:
-        """Keep what must be known of (train, test): a byte a row, if folds are what they are.
+        """Make folds of (train, test) pairs.
+
+        A byte per row if each train is the complement of its test.
 
         Examples
         --------
@@ -66,7 +64,7 @@ class Folds:
 
     @classmethod
     def leaving_out(cls, tests: Sequence[NDArray[Any]], n_rows: int) -> Folds:
-        """Return folds that leave out these rows each, and train on those of all others."""
+        """Make folds of test rows: each trains on the test rows of all others."""
         numbers = np.full(n_rows, len(tests), dtype=np.uint8)
         for k, test in enumerate(tests):
             numbers[test] = k
@@ -79,7 +77,7 @@ class Folds:
         return ((self.train(k), self.test(k)) for k in range(self.n_folds))
 
     def train(self, fold: int) -> NDArray[np.integer[Any]]:
-        """Return the rows that the model trains on which leaves a fold out."""
+        """Return the training rows of the model that leaves a fold out."""
         if self.splits is not None:
             return self.splits[fold][0]
         assert self.numbers is not None
@@ -93,7 +91,7 @@ class Folds:
         return np.flatnonzero(self.numbers == fold).astype(np.uint32)
 
     def used(self, n_rows: int) -> RowNumbers:
-        """Return the rows, of so many, that any model uses, increasing."""
+        """Return the rows, of so many, that any model trains on or leaves out, increasing."""
         used = np.zeros(n_rows, dtype=bool)
         for rows in (*map(self.train, range(self.n_folds)), *map(self.test, range(self.n_folds))):
             used[rows] = True
@@ -102,7 +100,7 @@ class Folds:
 
 @dataclass(frozen=True, eq=False)
 class FoldLayout:
-    """Where each row of a table goes: into which shard, class, and fold.
+    """Where each row of a table is stored: by shard, class and fold.
 
     Attributes
     ----------
@@ -113,10 +111,10 @@ class FoldLayout:
     rows : ndarray of shape (n,)
         rows[p] is the number of the row stored at position p.
     starts : list of int64 arrays of shape (K, F + 2)
-        Where each fold of a class begins in a shard; see `arranging`.
-    benches : list of Bench
+        Where each fold of a class begins in a shard; see `layout`.
+    scratches : list of Scratch
         One for each shard: models work in turn, a round of each at a time.
-    crew : Crew
+    pool : SharedPool
         Their threads.
     """
 
@@ -124,8 +122,8 @@ class FoldLayout:
     labels: NDArray[np.integer[Any]] | None
     rows: RowNumbers
     starts: list[Int64]
-    benches: list[Bench]
-    crew: Crew
+    scratches: list[Scratch]
+    pool: SharedPool
 
     def positions(self) -> RowNumbers:
         """Return where each row is stored, (n,)."""
@@ -137,7 +135,7 @@ class FoldLayout:
     def training_on(
         self, rows: NDArray[Any] | None, labels: NDArray[np.integer[Any]] | None = None
     ) -> int | None:
-        """Return the fold whose model trains on these rows, grouped by these; None: none does."""
+        """Return the fold whose training rows and labels these are; None if there is none."""
         if rows is None or (labels is None) != (self.labels is None):
             return None
         if labels is not None and self.labels is not None:
@@ -146,7 +144,7 @@ class FoldLayout:
         return self._find(rows, self.folds.train)
 
     def leaving_out(self, rows: NDArray[Any]) -> int | None:
-        """Return the fold that these rows are; None: they are none."""
+        """Return the fold whose test rows these are; None if there is none."""
         return self._find(rows, self.folds.test)
 
     def _find(self, rows: NDArray[Any], rows_of: Callable[[int], NDArray[Any]]) -> int | None:
@@ -159,17 +157,19 @@ class FoldLayout:
         `load` makes what a shard holds of its rows, by their numbers among those of the model.
         """
         ranks, train = np.zeros(len(self.rows), dtype=np.uint32), self.folds.train(fold)
+        # Row numbers as the model counts them: samples are drawn by these, as if the fold were not
+        # in the table.
         ranks[train] = np.arange(len(train), dtype=np.uint32)
         del train
         shards = []
-        for starts, bench in zip(self.starts, self.benches, strict=True):
+        for starts, scratch in zip(self.starts, self.scratches, strict=True):
             rows, segments, pieces = rows_without(self.rows, starts, fold, len(starts))
             part, own = codes[int(starts[0, 0]) : int(starts[-1, -1])], ranks[rows]
-            shards.append(Shard(part, own, segments, load(own), pieces, bench))
-        return Shards(shards, self.crew)
+            shards.append(Shard(part, own, segments, load(own), pieces, scratch))
+        return Shards(shards, self.pool)
 
     def pieces(self, codes: Codes, fold: int) -> list[tuple[Codes, RowNumbers]]:
-        """Return the codes of a fold as they lie together, and their places among its rows."""
+        """Return the contiguous pieces of a fold's codes, each with its places in the fold."""
         test, found = self.folds.test(fold), []
         for starts in self.starts:
             for begin, end in starts[:, fold : fold + 2].tolist():
@@ -184,16 +184,19 @@ def plan_folds(
     labels: NDArray[np.integer[Any]] | None = None,
     n_classes: int = 1,
 ) -> FoldLayout | None:
-    """Arrange rows for models that leave out one fold each; None where that is not what they do."""
+    """Lay out rows for models that leave out one fold each.
+
+    None if the folds are of another kind.
+    """
     if folds.numbers is None:
         return None
     rows, starts = deal_folds(folds.numbers, folds.n_folds, labels, n_classes, n_shards)
-    benches = [Bench() for _ in starts]
-    return FoldLayout(folds, labels, rows, _absolute(starts), benches, Crew(len(starts)))
+    scratches = [Scratch() for _ in starts]
+    return FoldLayout(folds, labels, rows, _absolute(starts), scratches, SharedPool(len(starts)))
 
 
 def fold_numbers(splits: Sequence[tuple[Int64, Int64]], n_rows: int) -> NDArray[np.uint8] | None:
-    """Return the fold that each row is left out in; as many as there are folds where in none.
+    """Return the fold in which each row is left out, (n,); the number of folds for rows in none.
 
     None where models do not leave out one fold each.
     """
@@ -201,10 +204,13 @@ def fold_numbers(splits: Sequence[tuple[Int64, Int64]], n_rows: int) -> NDArray[
         return None
     fold_of = np.full(n_rows, len(splits), dtype=np.uint8)
     for k, (train, test) in enumerate(splits):
-        apart = np.all(fold_of[test] == len(splits))
-        if not (apart and _increasing(train) and _increasing(test)):
+        # A row may be left out once only.
+        disjoint = np.all(fold_of[test] == len(splits))
+        if not (disjoint and _increasing(train) and _increasing(test)):
             return None
         fold_of[test] = k
+    # Each model must train on all rows of the other folds: else the codes cannot be shared by
+    # leaving out one range.
     used = fold_of < len(splits)
     for k, (train, _) in enumerate(splits):
         if not np.array_equal(np.flatnonzero(used & (fold_of != k)), train):

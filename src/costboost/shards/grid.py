@@ -12,10 +12,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Int64 = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from costboost.typing import Floats, Int64
 
 REMAINDER = 2.0**40  # as in the kernels
 
@@ -47,7 +45,7 @@ def grid_scale(largest: float, n_rows: int, bits: int = 62) -> float:
 def to_floats(
     sums: Int64 | Floats, scale: float, total: float = 1.0, fine: float = REMAINDER
 ) -> Floats:
-    """Turn exact sums (..., 2) of units and remainders into numbers; scale * total may overflow.
+    """Convert exact sums (..., 2) of units and remainders to floats; scale * total may overflow.
 
     Remainders are in units of 1 / `fine`.
 
@@ -64,7 +62,7 @@ _WHOLE = 53  # bits: float64 sums of whole numbers below 2**53 are exact in any 
 
 @dataclass(frozen=True)
 class FloatGrid:
-    """The grid of sums that NumPy adds up, block by block: whole numbers, held as float64.
+    """A grid on which NumPy sums exactly, block by block: whole numbers held as float64.
 
     Attributes
     ----------
@@ -86,7 +84,7 @@ class FloatGrid:
 
     @classmethod
     def of(cls, largest: float, n_terms: int) -> FloatGrid:
-        """Return the grid for so many terms of size at most `largest`."""
+        """Return the grid on which sums of so many terms, of size at most `largest`, are exact."""
         return cls(grid_scale(largest, n_terms, _WHOLE), grid_scale(1.0, n_terms, _WHOLE))
 
     def add(self, terms: Floats, weights: Floats | None = None) -> Floats:
@@ -100,7 +98,7 @@ class FloatGrid:
         return np.array([np.sum(units), np.sum(np.rint(scaled, out=scaled))])
 
     def to_float(self, sums: Floats) -> float:
-        """Return the number that an exact sum stands for."""
+        """Convert an exact sum, (2,), to a float."""
         return float(to_floats(sums, self.scale, fine=self.fine))
 
 
@@ -132,10 +130,10 @@ def exact_sum(values: Floats) -> int:
 
 
 def exact_count(number: int) -> int:
-    """Return a whole number as an exact sum."""
+    """Convert a whole number to an exact sum, in units of 2**-1200."""
     return number << _FINE
 
 
 def rounded(total: int) -> float:
-    """Return the number nearest to an exact sum."""
+    """Convert an exact sum to the nearest float."""
     return total / (1 << _FINE)

@@ -1,4 +1,4 @@
-"""What histograms add up: class weights, pairs of gradient and hessian, vectors, or rows.
+"""What histograms sum: class weights, gradient/hessian pairs, weight vectors, or row counts.
 
 A mode is a small value that goes with a message; the numbers it adds up lie where the rows are.
 `columns` are those to add up, (c,), where a node is searched for some of them only; then histograms
@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from costboost.binning.codes import MISSING
 from costboost.shards import _tree_kernels as kernels
 from costboost.shards.rows import Shard
+from costboost.typing import Floats, Int64
 
-Int64 = NDArray[np.int64]
-Floats = NDArray[np.float64]
 # The kernels' number for the mode; weights, factors and scales; pairs; vectors.
 Summands = tuple[int, Floats, Floats, Floats, Int64, NDArray[np.int32]]
 
@@ -31,7 +30,7 @@ class ClassWeights:
     """One weight per row, added to the histogram of the row's class (`shard.state.weights`).
 
     `scales` puts weights on the grid, one for each class: a power of two, times the class's factor
-    if it has one. With `factored` rows have factors of their own, in `shard.state.handed`.
+    if it has one. With `factored` rows have factors of their own, in `shard.state.learner_factors`.
     """
 
     scales: tuple[float, ...]
@@ -57,16 +56,16 @@ class ClassWeights:
         return hist.transpose(1, 2, 0)
 
     def _summed(self, shard: Shard) -> tuple[Floats, Floats, Floats]:
-        factors = shard.state.handed if self.factored else _NONE
+        factors = shard.state.learner_factors if self.factored else _NONE
         return shard.state.weights, factors, np.array(self.scales)
 
     def summands(self, shard: Shard) -> Summands:
-        """Return what is added up, for a tree that is grown at once."""
+        """Return the arrays to sum, as `ShardRows` of a tree grown in one call takes them."""
         return 0, *self._summed(shard), _NO_PAIRS, _NO_VECTORS
 
 
 @dataclass(frozen=True)
-class Pairs:
+class GradientPairs:
     """A gradient and a hessian per row, on the grid (`shard.state.pairs`)."""
 
     n_channels: int = 2
@@ -81,7 +80,7 @@ class Pairs:
         return hist
 
     def summands(self, shard: Shard) -> Summands:
-        """Return what is added up, for a tree that is grown at once."""
+        """Return the arrays to sum, as `ShardRows` of a tree grown in one call takes them."""
         return 1, _NONE, _NONE, _NONE, shard.state.pairs, _NO_VECTORS
 
 
@@ -91,7 +90,7 @@ class PackedPairs:
 
     The word is gradient * 2**SHIFT + hessian; at most `GRADIENT_BITS` and `HESSIAN_BITS` bits, so
     that sums of `BLOCK` rows neither carry into each other nor overflow: 8191 * 2**16 < 2**29, and
-    8191 * 2**21 * 2**29 < 2**63. Same sums as `Pairs`, on a coarser grid.
+    8191 * 2**21 * 2**29 < 2**63. Same sums as `GradientPairs`, on a coarser grid.
     """
 
     n_channels: int = 2
@@ -132,17 +131,17 @@ class Vectors:
             wide = np.zeros((shard.width(columns), 256, self.n_channels), dtype=np.int64)
             self._fill(shard, node, wide, columns)
             return wide
-        if shard.state.room is None:
+        if shard.state.buffer is None:
             shape = (shard.codes.shape[1], 256, self.n_channels)
-            shard.state.room = np.zeros(shape, dtype=np.int64)
-        room = shard.state.room[: shard.width(columns)]
-        self._fill(shard, node, room, columns)
-        narrow = np.concatenate([room[:, : self.n_codes], room[:, MISSING:]], axis=1)
-        room[:, : self.n_codes] = room[:, MISSING:] = 0
+            shard.state.buffer = np.zeros(shape, dtype=np.int64)
+        hist = shard.state.buffer[: shard.width(columns)]
+        self._fill(shard, node, hist, columns)
+        narrow = np.concatenate([hist[:, : self.n_codes], hist[:, MISSING:]], axis=1)
+        hist[:, : self.n_codes] = hist[:, MISSING:] = 0
         return narrow
 
     def summands(self, shard: Shard) -> Summands:
-        """Return what is added up, for a tree that is grown at once."""
+        """Return the arrays to sum, as `ShardRows` of a tree grown in one call takes them."""
         return 2, _NONE, _NONE, _NONE, _NO_PAIRS, shard.state.vectors
 
     def _fill(self, shard: Shard, node: int, hist: Int64, columns: Int64 | None) -> None:
@@ -152,7 +151,7 @@ class Vectors:
 
 @dataclass(frozen=True)
 class RowCounts:
-    """One for every row: how many there are, (d, 256)."""
+    """Counts of rows, (d, 256)."""
 
     n_channels: int = 1
 

@@ -1,4 +1,4 @@
-"""What may be asked of the parts of a table; see `parts`.
+"""Messages to the parts of a table; see `parts`.
 
 Parts answer the same kind of messages that shards do, so that whoever carries messages need know
 nothing else.
@@ -6,7 +6,7 @@ nothing else.
     BindLabels, BindCosts, Encode          what all rows together decide: classes, prices, bins
     OpenShard, AskShard, CloseShard        a model's rows, and its loop's messages to them
     Follow, Advance, Unfollow              rows that a model is judged by, and their margins
-    Apply, FetchCodes, ...                 what is asked of rows before and after the rounds
+    Apply, FetchCodes, ...                 queries of rows before and after the rounds
 """
 
 from __future__ import annotations
@@ -22,29 +22,27 @@ from numpy.typing import NDArray
 from costboost.binning.binner import Binner
 from costboost.costs import Costs
 from costboost.inputs.arrays import encode
-from costboost.shards.bench import Bench
-from costboost.shards.loading import Loader, RowData
-from costboost.shards.messages import Command, Message
-from costboost.shards.parts import Chosen, Folds, Part, Raw
+from costboost.shards.layout import Loader, RowData
+from costboost.shards.local import Command, Message
+from costboost.shards.parts import Chosen, Folds, RawRows, TablePart
 from costboost.shards.rows import Shard
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.uint8]
+from costboost.shards.scratch import Scratch
+from costboost.typing import Codes, Floats
 
 
 class PartMessage(Message):
-    """A question to parts: answers are lists, put together in the order of the parts."""
+    """A message whose answers are lists, joined in the order of the parts."""
 
     by_part = True
 
     def reduce(self, answers: Sequence[Any]) -> Any:
-        """Join the lists."""
+        """Concatenate the lists."""
         return [one for answer in answers for one in answer]
 
 
 @dataclass(frozen=True)
 class PartFacts:
-    """What a part says of itself.
+    """Size, labels and digest of one part.
 
     `labels` are the different ones it has; none, where targets are numbers of a regression.
     """
@@ -56,34 +54,34 @@ class PartFacts:
 
 
 @dataclass(frozen=True)
-class TellFacts(PartMessage):
-    """Ask for the number of rows and the labels; with `targets` those are not looked at."""
+class FetchFacts(PartMessage):
+    """Fetch number of rows and distinct labels of every part; of `targets` no labels."""
 
     targets: bool = False
 
-    def answer(self, part: Part) -> list[PartFacts]:
+    def answer(self, part: TablePart) -> list[PartFacts]:
         """Return the facts."""
-        raw = Raw(None, part.raw.y, part.raw.weights)  # read once
+        raw = RawRows(None, part.raw.y, part.raw.weights)  # read once
         labels = np.zeros(0) if self.targets else _distinct(np.asarray(raw.y))
         return [PartFacts(len(raw.y), raw.weights is not None, labels, _digest(raw))]
 
 
 @dataclass(frozen=True)
-class TellRows(PartMessage):
-    """Ask for the labels and the weights of all rows: one pair a part."""
+class FetchLabelsAndWeights(PartMessage):
+    """Fetch (labels, weights) of all rows: one pair for each part."""
 
-    def answer(self, part: Part) -> list[tuple[NDArray[Any], Floats | None]]:
+    def answer(self, part: TablePart) -> list[tuple[NDArray[Any], Floats | None]]:
         """Return them."""
         return [(np.asarray(part.raw.y), part.raw.weights)]
 
 
 @dataclass(frozen=True)
 class BindLabels(Command):
-    """Settle the classes; None: targets are numbers."""
+    """Set the classes, so that labels become class numbers; None: targets are numbers."""
 
     classes: NDArray[Any] | None
 
-    def answer(self, part: Part) -> None:
+    def answer(self, part: TablePart) -> None:
         """Turn labels into class numbers."""
         raw, y = part.raw, np.asarray(part.raw.y)
         numbers: NDArray[Any]
@@ -97,25 +95,25 @@ class BindLabels(Command):
 
 
 @dataclass(frozen=True)
-class TellSaid(PartMessage):
-    """Ask for what was said of all rows, as far as it is settled: class numbers are bytes."""
+class FetchRowData(PartMessage):
+    """Fetch the `RowData` of all rows, as far as it is settled: one for each part."""
 
-    def answer(self, part: Part) -> list[RowData]:
+    def answer(self, part: TablePart) -> list[RowData]:
         """Return it."""
         return [part.settled(None)]
 
 
 @dataclass(frozen=True)
 class BindCosts(PartMessage):
-    """Read the prices of rows from the columns of their table; return them."""
+    """Read the costs of rows from columns of their table; returns them, one for each part."""
 
     costs: Costs
     classes: NDArray[Any]
 
     changes = True
 
-    def answer(self, part: Part) -> list[Costs]:
-        """Return the prices of these rows."""
+    def answer(self, part: TablePart) -> list[Costs]:
+        """Return [costs of this part's rows]."""
         raw, data = part.raw, part.settled(None)
         frame = raw.X if raw.frame is None else raw.frame
         bound = self.costs.bind(self.classes).bind_table(frame)
@@ -125,7 +123,7 @@ class BindCosts(PartMessage):
 
 @dataclass(frozen=True)
 class Encode(Command):
-    """Give every cell its code.
+    """Bin the table of every part.
 
     Where models leave out one fold each, `folds` are the numbers of those of the rows (that of
     folds, for a row of none), and how many there are.
@@ -134,40 +132,40 @@ class Encode(Command):
     binner: Binner
     folds: Folds | None = None
 
-    def answer(self, part: Part) -> None:
-        """Encode the table and let it go."""
+    def answer(self, part: TablePart) -> None:
+        """Bin the table and free it."""
         part.encode(self.binner, self.folds)
 
 
 @dataclass(frozen=True)
 class FetchCodes(PartMessage):
-    """Ask for the codes of some rows."""
+    """Fetch the codes of some rows, one array for each part."""
 
     chosen: Chosen
 
-    def answer(self, part: Part) -> list[Codes]:
+    def answer(self, part: TablePart) -> list[Codes]:
         """Return them."""
         return [np.asarray(part.codes_of(self.chosen))]
 
 
 @dataclass(frozen=True)
 class Apply(PartMessage):
-    """Apply a function to the codes of some rows; it says something of every row."""
+    """Apply a function to the codes of some rows; returns one array for each part."""
 
     chosen: Chosen
     function: Callable[[Codes], NDArray[Any]]
 
-    def answer(self, part: Part) -> list[NDArray[Any]]:
-        """Return what it says."""
+    def answer(self, part: TablePart) -> list[NDArray[Any]]:
+        """Return [function(codes)]."""
         return [self.function(np.ascontiguousarray(part.codes_of(self.chosen)))]
 
 
-# --- models in training
+# Models in training.
 
 
 @dataclass(frozen=True)
 class OpenShard(Command):
-    """Let a model train on some rows.
+    """Make a model's shard of some rows, under a key.
 
     Attributes
     ----------
@@ -188,10 +186,10 @@ class OpenShard(Command):
 
     @property
     def topic(self) -> Hashable:
-        """The model's training."""
+        """Key of the model's training."""
         return ("shard", self.key)
 
-    def answer(self, part: Part) -> None:
+    def answer(self, part: TablePart) -> None:
         """Make a shard of the rows."""
         found = part.as_stored(self.loader) if self.chosen is None else None
         if found is not None:
@@ -203,13 +201,13 @@ class OpenShard(Command):
             state = loader.load(rows)
         first = self.ranks if isinstance(self.ranks, int) else 0
         rows = rows if isinstance(self.ranks, int) else self.ranks[rows]
-        bench = Bench(part.desk) if pieces is None else part.bench
-        part.shards[self.key] = Shard(codes, rows, starts, state, pieces, bench, first)
+        scratch = Scratch(part.thread_scratch) if pieces is None else part.scratch
+        part.shards[self.key] = Shard(codes, rows, starts, state, pieces, scratch, first)
 
 
 @dataclass(frozen=True)
-class AskShard(Message):
-    """Pass messages on to the shard of a model; one answer each."""
+class ForwardToShard(Message):
+    """Forward messages to the shard of a model; returns one answer for each."""
 
     key: int
     messages: tuple[Message, ...]
@@ -221,21 +219,21 @@ class AskShard(Message):
 
     @property
     def topic(self) -> Hashable:
-        """The model's training."""
+        """Key of the model's training."""
         return ("shard", self.key)
 
-    def lasting(self) -> AskShard:
+    def lasting(self) -> ForwardToShard:
         """Return the messages that change the rows' state."""
         changing = (message.lasting() for message in self.messages if message.changes)
-        return AskShard(self.key, tuple(changing))
+        return ForwardToShard(self.key, tuple(changing))
 
-    def answer(self, part: Part) -> list[Any]:
+    def answer(self, part: TablePart) -> list[Any]:
         """Return the answers."""
         shard = part.shards[self.key]
         return [message.answer(shard) for message in self.messages]
 
     def reduce(self, answers: Sequence[list[Any]]) -> list[Any]:
-        """Put the answers of all parts together, message by message."""
+        """Reduce the answers of all parts, message by message."""
         return [
             message.reduce([part[i] for part in answers]) for i, message in enumerate(self.messages)
         ]
@@ -243,7 +241,7 @@ class AskShard(Message):
 
 @dataclass(frozen=True)
 class CloseShard(Command):
-    """End a model's training: its state is let go."""
+    """Drop a model's shard when its training ends."""
 
     key: int
 
@@ -251,20 +249,20 @@ class CloseShard(Command):
 
     @property
     def topic(self) -> Hashable:
-        """The model's training."""
+        """Key of the model's training."""
         return ("shard", self.key)
 
-    def answer(self, part: Part) -> None:
-        """Forget the shard."""
+    def answer(self, part: TablePart) -> None:
+        """Drop the shard."""
         part.shards.pop(self.key, None)
 
 
-# --- rows that models are judged by
+# Rows that models are judged by.
 
 
 @dataclass(frozen=True)
 class Follow(Command):
-    """Keep the margins of some rows, which start from these, (J,)."""
+    """Track the margins of some rows through the rounds, from these first ones, (J,)."""
 
     key: int
     chosen: Chosen
@@ -272,18 +270,21 @@ class Follow(Command):
 
     @property
     def topic(self) -> Hashable:
-        """The rows that are followed."""
+        """Key of the tracked rows."""
         return ("followed", self.key)
 
-    def answer(self, part: Part) -> None:
-        """Make the margins."""
+    def answer(self, part: TablePart) -> None:
+        """Set the first margins."""
         n_rows = part.n_rows if self.chosen is None else len(self.chosen)
         part.followed[self.key] = (self.chosen, np.tile(self.start, (n_rows, 1)))
 
 
 @dataclass(frozen=True)
 class Advance(PartMessage):
-    """Add all trees of a forest to the margins of rows that are followed, and tell them."""
+    """Add the trees of a forest to tracked margins.
+
+    Returns the margins, one array for each part.
+    """
 
     key: int
     forest: Any
@@ -292,10 +293,10 @@ class Advance(PartMessage):
 
     @property
     def topic(self) -> Hashable:
-        """The rows that are followed."""
+        """Key of the tracked rows."""
         return ("followed", self.key)
 
-    def answer(self, part: Part) -> list[Floats]:
+    def answer(self, part: TablePart) -> list[Floats]:
         """Return the margins."""
         chosen, margins = part.followed[self.key]
         codes = np.ascontiguousarray(part.codes_of(chosen))
@@ -305,7 +306,7 @@ class Advance(PartMessage):
 
 @dataclass(frozen=True)
 class Unfollow(Command):
-    """Let the margins go."""
+    """Stop tracking margins."""
 
     key: int
 
@@ -313,16 +314,16 @@ class Unfollow(Command):
 
     @property
     def topic(self) -> Hashable:
-        """The rows that are followed."""
+        """Key of the tracked rows."""
         return ("followed", self.key)
 
-    def answer(self, part: Part) -> None:
-        """Forget them."""
+    def answer(self, part: TablePart) -> None:
+        """Drop the margins."""
         part.followed.pop(self.key, None)
 
 
 def _distinct(labels: NDArray[Any]) -> NDArray[Any]:
-    """Return each label once; objects need not have an order, or be labels at all."""
+    """Return the distinct labels; objects need not be sortable, or valid labels at all."""
     if labels.dtype != object:
         return np.unique(labels)
     found = list(dict.fromkeys(labels.tolist()))
@@ -331,8 +332,8 @@ def _distinct(labels: NDArray[Any]) -> NDArray[Any]:
     return distinct
 
 
-def _digest(raw: Raw) -> str:
-    """Return a digest of labels and weights: a source that reads differently is found out."""
+def _digest(raw: RawRows) -> str:
+    """Return a digest of labels and weights, by which a source that changed is noticed."""
     found = hashlib.blake2b(digest_size=16)
     labels = np.asarray(raw.y)
     found.update(str(labels.tolist()).encode() if labels.dtype == object else labels.tobytes())

@@ -2,9 +2,9 @@
 
     source -> raw table -> (bins) -> codes -> shards of the models that train on it
 
-A part reads its source when first asked, and lets the raw table go once it has codes; a part that
-is lost is made again from its source and told what had changed it. What may be asked of it is in
-`part_messages`.
+A part reads its source at first use, and frees the raw table once it has codes; a part that is lost
+is made again from its source, and the messages that had changed it are replayed. The messages are
+in `part_messages`.
 """
 
 from __future__ import annotations
@@ -17,22 +17,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
-from costboost.shards.arranging import Arranged, deal_folds, left_out, without_fold
-from costboost.shards.bench import Bench, Desk
-from costboost.shards.layout import plan_layout
-from costboost.shards.loading import Loader, RowData
+from costboost.shards.layout import (
+    Arranged,
+    Loader,
+    RowData,
+    deal_folds,
+    left_out,
+    plan_layout,
+    without_fold,
+)
 from costboost.shards.rows import Shard
+from costboost.shards.scratch import Scratch, ThreadScratch
+from costboost.typing import Codes, Floats, Int64
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.uint8]
-Int64 = NDArray[np.int64]
 Folds = tuple[NDArray[np.uint8], int]
 Chosen = NDArray[np.uint32] | None  # rows of a part by their place in it; None: all
 
 
 @dataclass
-class Raw:
-    """A part as its source reads it.
+class RawRows:
+    """The rows of a part as its source reads them, before binning.
 
     Attributes
     ----------
@@ -51,52 +55,52 @@ class Raw:
 
 
 @runtime_checkable
-class Source(Protocol):
-    """Where the rows of a part come from: picklable, and the same rows at every reading."""
+class RowSource(Protocol):
+    """Reads the rows of a part: picklable, and the same rows at every reading."""
 
     def read(self) -> Any:
-        """Return the rows: a `Raw`, or what has its attributes and reads them when asked."""
+        """Return a `RawRows`, or an object with its attributes that reads them lazily."""
 
 
-class Part:
-    """Some consecutive rows of a table.
+class TablePart:
+    """Some consecutive rows of a table: their codes, labels, and the shards made of them.
 
     Attributes
     ----------
-    source : Source
+    source : RowSource
     data : RowData
-        What was said of the rows, as far as it is settled: in their order, or, once there are
-        codes, in that of the codes.
+        Labels, weights and prices, as far as they are settled: in the order of the rows, or, once
+        there are codes, in that of the codes.
     codes : uint8 array of shape (m, d)
     stored : uint32 array of shape (m,) or None
         The row whose codes are at each place; None: the one of that number.
     fold_starts : int64 array of shape (K, F + 2) or None
-        Where folds begin among them, if rows are stored by folds; see `arranging`.
-    desk : Desk
-        Of all parts of this process, or its own.
-    bench : Bench
-        Of the models that leave out one fold each, whose rounds take turns.
+        Where folds begin among them, if rows are stored by folds; see `layout`.
+    thread_scratch : ThreadScratch
+        Shared by all parts of this process, or its own.
+    scratch : Scratch
+        Shared by the models that leave out one fold each, whose rounds take turns.
     shards : dict
         Of the models that train, by key.
     followed : dict
         Places and margins of rows that are followed, by key.
     """
 
-    def __init__(self, source: Source, desk: Desk | None = None) -> None:
+    def __init__(self, source: RowSource, thread_scratch: ThreadScratch | None = None) -> None:
         self.source = source
-        self._raw: Raw | None = None
+        self._raw: RawRows | None = None
         self._n_rows: int | None = None
         self._codes: Codes | None = None
         self.stored: NDArray[np.uint32] | None = None
         self.fold_starts: Int64 | None = None
-        self.desk = Desk() if desk is None else desk
-        self.bench = Bench(self.desk)
+        self.thread_scratch = ThreadScratch() if thread_scratch is None else thread_scratch
+        self.scratch = Scratch(self.thread_scratch)
         self.data: RowData | None = None
         self.shards: dict[int, Shard] = {}
         self.followed: dict[int, tuple[Chosen, Floats]] = {}
 
     @property
-    def raw(self) -> Raw:
+    def raw(self) -> RawRows:
         """The rows as they were read."""
         if self._raw is None:
             self._raw = self.source.read()
@@ -111,13 +115,13 @@ class Part:
 
     @property
     def codes(self) -> Codes:
-        """The codes, once there are bins."""
+        """The codes, (m, d), in stored order. Raises RuntimeError before `encode`."""
         if self._codes is None:
             raise RuntimeError("This part has no codes yet: send Encode first.")
         return self._codes
 
     def encode(self, binner: Binner, folds: Folds | None = None) -> None:
-        """Give every cell its code, and let the table go; a source may say where codes are kept.
+        """Bin the raw table to codes and free it; a source may store the codes itself (in a file).
 
         Rows are stored class by class, as most models want them, or fold by fold, if there will be
         models that leave out one each: then none of those needs a copy.
@@ -125,6 +129,8 @@ class Part:
         if self._codes is None and not self.n_rows:
             self._codes = np.zeros((0, binner.n_features), dtype=np.uint8)
         elif self._codes is None:
+            # From here on `data` and `codes` are in stored order, and `stored` maps places to row
+            # numbers.
             self.stored = self._by_class() if folds is None else self._by_fold(folds)
             if self.data is not None and self.stored is not None:
                 self.data = self.data.take(self.stored)
@@ -132,10 +138,11 @@ class Part:
         self._raw = None
 
     def _kept(self, binner: Binner) -> Codes:
-        """Return the codes; a source may keep them, and the numbers of their rows, elsewhere."""
+        """Return the codes; a source with `keep` stores them, and their row numbers, itself."""
         write, keep = partial(_encode, self, binner), getattr(self.source, "keep", None)
         if keep is None:
             return write(None)
+        # The key is all that codes depend on, so that a source may reuse those of an earlier fit.
         shape, stored = (self.n_rows, binner.n_features), self.stored
         codes: Codes = keep("codes", (binner.__getstate__(), stored), shape, np.uint8, write)
         if stored is not None:
@@ -143,7 +150,7 @@ class Part:
         return codes
 
     def _by_class(self) -> NDArray[np.uint32] | None:
-        """Return the rows class by class; None where they are, or where there are no classes."""
+        """Return the rows sorted by class; None if they are already, or if there are no classes."""
         y = self._class_numbers
         if y is None or np.all(y[1:] >= y[:-1]):
             return None
@@ -155,14 +162,14 @@ class Part:
         return None if y is None or y.dtype.kind not in "iu" else y
 
     def _by_fold(self, folds: Folds) -> NDArray[np.uint32]:
-        """Return the rows class by class, if there are any, and fold by fold; note the starts."""
+        """Return the rows sorted by class, if any, and fold; sets `fold_starts`."""
         y = self._class_numbers
         n_classes = 1 if y is None else int(y.max()) + 1
         rows, (self.fold_starts,) = deal_folds(*folds, y, n_classes, 1)
         return rows
 
     def places_of(self, chosen: NDArray[Any] | None) -> NDArray[Any] | slice:
-        """Return where the codes of some rows are."""
+        """Return the stored places of some rows."""
         if self.stored is None:
             return slice(None) if chosen is None else chosen
         places = np.empty(len(self.stored), dtype=np.uint32)
@@ -174,20 +181,23 @@ class Part:
         return self.codes[self.places_of(chosen)]
 
     def as_stored(self, blank: Loader) -> tuple[Loader, Arranged] | None:
-        """Return all rows as they are stored; None where a model groups them otherwise.
+        """Arrange all rows as they are stored, without a copy.
 
-        Neither the codes nor what was said of the rows needs a copy then.
+        None if the model groups them otherwise.
+
+        Neither codes nor row data need a copy then.
         """
         loader, n_rows = blank.on(self._settled), self.n_rows
         labels = np.zeros(n_rows, dtype=np.uint8) if loader.labels is None else loader.labels
         if np.any(labels[1:] < labels[:-1]):
             return None
         rows = np.arange(n_rows, dtype=np.uint32) if self.stored is None else self.stored
+        # Labels are sorted already, so segments are ranges; classes without rows get empty ones.
         begins = np.searchsorted(labels, np.arange(loader.n_segments, dtype=labels.dtype))
         return loader, Arranged(self.codes, rows, np.append(begins, n_rows))
 
     def arranged(self, chosen: Chosen, loader: Loader) -> Arranged:
-        """Return the codes of a model's rows as it groups them.
+        """Arrange a model's rows: their codes in the order in which it groups them.
 
         All rows but those of a fold need no copy of the codes.
         """
@@ -202,22 +212,22 @@ class Part:
         return Arranged(np.ascontiguousarray(self.codes[places]), layout.rows, layout.starts[0])
 
     def _as_grouped(self, chosen: NDArray[Any], labels: NDArray[Any] | None) -> bool:
-        """Whether rows are stored as a model groups them, by these labels or not at all."""
+        """Whether stored rows are grouped by these labels (None: no grouping is wanted)."""
         return labels is None or np.array_equal(self._settled.y[self.places_of(chosen)], labels)
 
     @property
     def _settled(self) -> RowData:
         if self.data is None:
-            raise RuntimeError("Nothing was said of these rows yet: send BindLabels first.")
+            raise RuntimeError("These rows have no labels yet: send BindLabels first.")
         return self.data
 
     def settled(self, chosen: Chosen) -> RowData:
-        """Return what was said of some rows, in their order."""
+        """Return the settled data of some rows, in their order."""
         if self.stored is None:
             return self._settled if chosen is None else self._settled.take(chosen)
         return self._settled.take(self.places_of(chosen))
 
 
-def _encode(part: Part, binner: Binner, out: Codes | None) -> Codes:
+def _encode(part: TablePart, binner: Binner, out: Codes | None) -> Codes:
     places = None if part.stored is None else np.asarray(part.places_of(None), dtype=np.int64)
     return binner.encode(part.raw.X, positions=places, out=out)

@@ -1,4 +1,4 @@
-"""What a worker holds: one slice of the table, and how its rows are divided among nodes.
+"""A shard: one slice of the table, and which node of the growing tree each row is in.
 
     codes   | class 0 | class 1 | ...      rows grouped by class ("segments"), one byte per cell
     order   | node 3 | node 4 | ...        the same rows, permuted; a node is one range a segment
@@ -9,7 +9,7 @@ several pieces, all of them in as many (`Pieces`).
 A worker keeps the histograms of nodes that wait to be split. It counts the smaller of a node's two
 children, as it sees them; the other one is the parent's less that, which integers make exact.
 
-What is as long as the rows and holds nothing between two rounds lies on a `Bench`, which shards
+What is as long as the rows and holds nothing between two rounds lies on a `Scratch`, which shards
 that never work at the same time may share.
 """
 
@@ -25,11 +25,51 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from costboost.shards import _tree_kernels as kernels
-from costboost.shards.bench import Bench
-from costboost.shards.columns import HotColumns
 from costboost.shards.sampling import RowSample
+from costboost.shards.scratch import Scratch
+from costboost.typing import Codes, Floats, Int64
 
-Int64 = NDArray[np.int64]
+# A column that rows are often divided by is copied out of the row-major codes: a division then
+# reads one byte a row and not a cache line.
+
+_SHARE = 3  # a copy of one column in so many at most: they take memory
+_LARGE = 1 << 20  # bytes of a table above which it does not stay in cache
+
+
+class HotColumns:
+    """Contiguous copies of the columns of one shard that are read most.
+
+    Examples
+    --------
+    >>> codes = np.arange(3 << 20, dtype=np.uint8).reshape(-1, 3)
+    >>> hot = HotColumns(codes)
+    >>> first, then = hot.find(2, n_rows=1 << 19), hot.find(2, n_rows=1 << 19)
+    >>> first[0] is codes, first[1], then[0].shape, then[1]
+    (True, 2, (1048576, 1), 0)
+    """
+
+    def __init__(self, codes: Codes, *, shared: bool = False) -> None:
+        """`shared` codes are never copied: each of the models that share them would do so."""
+        self._codes, self._copies = codes, dict[int, Codes]()
+        self._n_read: dict[int, int] = {}
+        self._most = codes.shape[1] // _SHARE if codes.nbytes > _LARGE and not shared else 0
+
+    def find(self, feature: int, n_rows: int) -> tuple[Codes, int]:
+        """Return (codes, column index) to read a feature from: the table itself, or its copy and 0.
+
+        `n_rows` will be read: once the reads of a column add up to a whole table, it is copied.
+        """
+        copy = self._copies.get(feature)
+        if copy is not None:
+            return copy, 0
+        if len(self._copies) >= self._most:
+            return self._codes, feature
+        n_read = self._n_read[feature] = self._n_read.get(feature, 0) + n_rows
+        if n_read >= len(self._codes):
+            self._copies[feature] = np.ascontiguousarray(self._codes[:, feature])[:, None]
+            return self._copies[feature], 0
+        return self._codes, feature
+
 
 ROOT = 0
 Place = tuple[NDArray[np.uint8], NDArray[np.uint32], bool, Int64, Int64]
@@ -38,7 +78,7 @@ _BLOCK = 1 << 16  # rows of a sample drawn at a time, in cache
 
 
 class Pieces(NamedTuple):
-    """Rows that lie apart in the codes, because others between them are not this shard's.
+    """Contiguous pieces of a shard's rows in codes that hold other rows between them.
 
     Attributes
     ----------
@@ -53,19 +93,19 @@ class Pieces(NamedTuple):
 
 
 class Mode(Protocol):
-    """What a shard's histograms add up: class weights, pairs, vectors, or rows."""
+    """What a shard's histograms sum; see `modes`."""
 
     @property
     def n_channels(self) -> int:
         """The number of sums in a cell."""
 
     def histogram(self, shard: Shard, node: int, columns: Int64 | None = None) -> Int64:
-        """Return the node's sums as a (d, 256, n_channels) view, or of some columns only."""
+        """Return the node's sums, a view of shape (d, 256, n_channels), or of some columns only."""
 
 
 @dataclass(frozen=True)
 class TreeShape:
-    """What rows need to know of a tree to find their leaves.
+    """The nodes of a tree in Python tuples, by which rows find their leaves.
 
     Attributes
     ----------
@@ -85,7 +125,10 @@ class TreeShape:
 
 @dataclass
 class Shard:
-    """One slice of the table.
+    """One slice of the table, and the ranges of its rows in every node of the growing tree.
+
+    `order` holds row places, those of one node contiguous within each segment; `ranges` says where.
+    Dividing a node permutes its own range only, so that a parent's range covers its children's.
 
     Attributes
     ----------
@@ -99,7 +142,7 @@ class Shard:
         What the algorithm that drives the growing holds of these rows (weights, margins, ...).
     pieces : Pieces or None
         None: row i has the codes i.
-    bench : Bench
+    scratch : Scratch
     first : int
         So that `rows` may be numbers within a part of the table.
     """
@@ -109,11 +152,11 @@ class Shard:
     starts: Int64
     state: Any = None
     pieces: Pieces | None = None
-    bench: Bench = field(default_factory=Bench)
+    scratch: Scratch = field(default_factory=Scratch)
     first: int = 0
 
     def __post_init__(self) -> None:
-        self.bench.reserve(len(self.rows))
+        self.scratch.reserve(len(self.rows))
         self.order = _NOWHERE
         self.ranges: dict[int, tuple[Int64, Int64]] = {}
         self.sampled = False
@@ -124,51 +167,52 @@ class Shard:
 
     @property
     def cuts(self) -> Int64:
-        """Where rows begin that lie together in the codes, and are of one segment."""
+        """Starts of runs that are contiguous in the codes and of one segment, (P + 1,)."""
         return self.starts if self.pieces is None else self.pieces.starts
 
     @property
     def skips(self) -> tuple[int, ...]:
-        """How many rows of the codes that are not this shard's come before each cut."""
+        """Offset from a row's place to its codes, for each run of `cuts`."""
         return (0,) * (len(self.starts) - 1) if self.pieces is None else self.pieces.skips
 
     def numbers(self, among: slice = slice(None)) -> NDArray[np.uint32]:
-        """Return the numbers of rows among all that the model trains on."""
+        """Return row numbers in the whole table, by which samples are drawn."""
         rows = self.rows[among]
         return rows + np.uint32(self.first) if self.first else rows
 
-    def worktop(self, name: str, kind: DTypeLike, width: int = 1) -> NDArray[Any]:
-        """Return an array of the bench for these rows, `width` numbers each, (m * width,)."""
-        return self.bench.rows(name, kind, len(self.rows), width)
+    def scratch_array(self, name: str, kind: DTypeLike, width: int = 1) -> NDArray[Any]:
+        """Return a scratch buffer for these rows, `width` numbers each, (m * width,)."""
+        return self.scratch.rows(name, kind, len(self.rows), width)
 
     @property
     def leaves(self) -> NDArray[np.uint16]:
         """The leaf that each row reached in the tree grown last, (m,)."""
-        return self.worktop("leaves", np.uint16)
+        return self.scratch_array("leaves", np.uint16)
 
-    # --- nodes
+    # Nodes.
 
     def mark(self, sample: RowSample) -> NDArray[np.bool_]:
-        """Return which rows a sample keeps, (m,), and remember it while the round goes on."""
-        keep = self.worktop("keep", np.bool_)
+        """Return the mask of rows that a sample keeps, (m,), and cache it for the round."""
+        keep = self.scratch_array("keep", np.bool_)
         for rows in _blocks(0, len(keep)):
             keep[rows] = sample.keeps(self.numbers(rows))
         self._marked = sample
         return keep
 
     def marked(self, sample: RowSample) -> NDArray[np.bool_]:
-        """Return which rows a sample keeps; this round may have asked before."""
+        """Return the mask of rows that a sample keeps, (m,), cached if it is this round's."""
         known = self._marked == sample
-        return self.worktop("keep", np.bool_) if known else self.mark(sample)
+        return self.scratch_array("keep", np.bool_) if known else self.mark(sample)
 
     def begin(self, sample: RowSample | None) -> int:
-        """Forget the last tree; put all rows, or those of a sample, into the root."""
+        """Start a tree with all rows, or those of a sample, in the root; return how many."""
         self.sampled = sample is not None
         self._kept.clear()
         self.order = _NOWHERE  # needed by a sample, or from the first division on
+        # Without a sample the root needs no `order`: its rows are those of the segments themselves.
         begins, ends = self.cuts[:-1].copy(), self.cuts[1:].copy()
         if sample is not None:
-            keep, self.order = self.marked(sample), self.worktop("order", np.uint32)
+            keep, self.order = self.marked(sample), self.scratch_array("order", np.uint32)
             for s, (begin, end) in enumerate(zip(begins.tolist(), ends.tolist(), strict=True)):
                 ends[s] = _write_places(keep, begin, end, self.order)
         self.ranges = {ROOT: (begins, ends)}
@@ -193,7 +237,7 @@ class Shard:
             yield codes[skip:], order, whole, begins[p : p + 1], ends[p : p + 1]
 
     def stretches(self) -> Iterator[tuple[NDArray[np.uint8], slice]]:
-        """Yield codes that lie together, and the rows that they are of."""
+        """Yield (codes, slice of rows) for every contiguous run of codes."""
         if self.pieces is None:
             yield self.codes, slice(None)
             return
@@ -208,16 +252,21 @@ class Shard:
     def divide(
         self, node: int, left: int, feature: int, goes_left: NDArray[np.uint8]
     ) -> tuple[int, int]:
-        """Divide a node's rows between two children; return how many each of them got."""
+        """Divide a node's rows between its children `left` and `left` + 1.
+
+        Return their row counts.
+        """
         if not len(self.order):
-            self.order = self.worktop("order", np.uint32)
+            self.order = self.scratch_array("order", np.uint32)
         begins, ends = self.ranges[node]
-        scratch, parts = self.bench.desk.places(len(self.rows)), []
+        scratch, parts = self.scratch.thread_scratch.places(len(self.rows)), []
         table, column = self._hot.find(feature, self.size(node))
         for codes, order, whole, begin, end in self.places(node, table):
             parts.append(np.empty_like(begin))
             where = (order, scratch, whole, begin, end)
             kernels.partition(codes, column, goes_left, *where, parts[-1])
+        # `partition` is stable within a segment: the order of rows, and so of everything after it,
+        # does not depend on the number of threads.
         middles = parts[0] if len(parts) == 1 else np.concatenate(parts)
         # The root's rows are now in `order`, so its children read them there.
         self.ranges[left] = (begins, middles)
@@ -225,16 +274,16 @@ class Shard:
         n_left = sum(middles.tolist()) - sum(begins.tolist())
         return n_left, sum(ends.tolist()) - sum(middles.tolist())
 
-    # --- histograms
+    # Histograms.
 
     def width(self, columns: Int64 | None) -> int:
-        """Return how many columns there are, of some or of all."""
+        """Return the number of the given columns; of all for None."""
         return int(self.codes.shape[1]) if columns is None else len(columns)
 
     def histogram(self, node: int, mode: Mode, columns: Int64 | None = None) -> Int64:
-        """Return a node's sums, (d, 256, C), and keep them until its children have theirs.
+        """Return a node's histogram, (d, 256, C), cached until its children have theirs.
 
-        Those of some columns are not kept: the children are searched for others.
+        A histogram of some columns is not cached: the children are searched in others.
         """
         if columns is not None:
             return mode.histogram(self, node, columns)
@@ -247,10 +296,16 @@ class Shard:
         return kept
 
     def left_histogram(self, node: int, left: int, sizes: tuple[int, int], mode: Mode) -> Int64:
-        """Return the sums of a divided node's left child, from those of the smaller child."""
+        """Return the histogram of a divided node's left child.
+
+        Only the smaller child is summed; the other is the parent less it, exact in integers. If the
+        right one is the larger, its subtraction is put off until it is needed.
+        """
         parent = self.histogram(node, mode)
         del self._kept[mode, node]
         if sizes[0] <= sizes[1]:
+            # The larger sibling costs as many adds as it has rows, a subtraction only its cells: it
+            # waits as (parent, small) until it is searched.
             small = mode.histogram(self, left)
             self._kept[mode, left], self._kept[mode, left + 1] = small, (parent, small)
             return small
@@ -260,13 +315,17 @@ class Shard:
         return large
 
     def counts(self, node: int, columns: Int64 | None = None) -> Int64:
-        """Count the node's rows by column and code; the whole root's never change."""
+        """Return the node's row counts by column and code, (d, 256).
+
+        Those of all rows are cached.
+        """
         if columns is not None:
             counts = np.zeros((len(columns), 256), dtype=np.int64)
             for place in self.places(node):
                 kernels.count_histogram(*place, counts, columns)
             return counts
         whole = node == ROOT and not self.sampled
+        # Counts do not depend on weights: those of all rows are the same in every round.
         if whole and self._root_counts is not None:
             return self._root_counts
         counts = np.zeros((self.codes.shape[1], 256), dtype=np.int64)
@@ -276,11 +335,12 @@ class Shard:
             self._root_counts = counts
         return counts
 
-    # --- leaves
+    # Leaves.
 
     def settle(self, shape: TreeShape) -> Int64:
-        """Write to `leaves` the leaf that each row reaches; count the rows of every leaf."""
+        """Write the leaf number of every row to `leaves`; return the rows of every leaf, (L,)."""
         counts, leaves = np.zeros(max(shape.leaves) + 1, dtype=np.int64), self.leaves
+        # A leaf's rows are those that reach it, whether or not the tree was grown on them.
         if self.sampled:  # rows left out of the tree's making reach a leaf too
             self.begin(None)
         self._kept.clear()
@@ -294,6 +354,7 @@ class Shard:
                 continue
             goes = (shape.features[node], goes_left)
             divided = left in self.ranges
+            # Both children are leaves: the leaf is written at each row, and none is moved.
             if not divided and shape.left[left] < 0 and shape.left[left + 1] < 0:
                 ends = (shape.leaves[left], shape.leaves[left + 1])
                 n_left = 0
@@ -309,9 +370,9 @@ class Shard:
         return counts
 
     @property
-    def sample_weights(self) -> NDArray[np.float64] | None:
-        """The weights that the user gave the rows, (m,), if any: the algorithm holds them."""
-        held: NDArray[np.float64] | None = getattr(self.state, "sample_weights", None)
+    def sample_weights(self) -> Floats | None:
+        """The user's row weights, (m,), or None; they are held in the algorithm's state."""
+        held: Floats | None = getattr(self.state, "sample_weights", None)
         return held
 
     @cached_property
@@ -321,7 +382,7 @@ class Shard:
         return 0.0 if weights is None else float(np.max(weights, initial=0.0))
 
     def weigh_leaves(self, n_leaves: int, scale: float) -> Int64:
-        """Add up the sample weights of the rows of every leaf, on the grid."""
+        """Return the sample weight of every leaf, (n_leaves,), on the grid of `scale`."""
         sums = np.zeros(n_leaves, dtype=np.int64)
         assert self.sample_weights is not None
         kernels.weigh_leaves(self.leaves, self.sample_weights, scale, sums)
@@ -329,13 +390,16 @@ class Shard:
 
 
 def _blocks(begin: int, end: int) -> Iterator[slice]:
-    """Yield some rows at a time."""
+    """Yield slices from `begin` to `end`, a cache-sized block at a time."""
     for start in range(begin, end, _BLOCK):
         yield slice(start, min(start + _BLOCK, end))
 
 
 def _write_places(keep: NDArray[np.bool_], begin: int, end: int, places: NDArray[np.uint32]) -> int:
-    """Write the places of the rows that are kept from `begin` on; return where they end."""
+    """Write the places of kept rows to `places` from `begin` on.
+
+    Return the end of what was written.
+    """
     at = begin
     for rows in _blocks(begin, end):
         chosen = np.flatnonzero(keep[rows])

@@ -1,4 +1,4 @@
-"""Chance by number: what is drawn depends on seed, round, node and row, never on who asks when.
+"""Random draws by hashing (seed, round, node, row): the same whatever the order and the shards.
 
 Every draw is a hash of its own key, so shards, threads and clusters draw the same rows and columns
 in any order of asking.
@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Int64 = NDArray[np.int64]
-Words = NDArray[np.uint64]
+from costboost.typing import Floats, Int64, Words
 
 _GOLDEN = 0x9E3779B97F4A7C15
 _ROUND = 0xD1B54A32D192ED03
@@ -38,7 +37,7 @@ def mix(key: int | Words, numbers: NDArray[Any]) -> Words:
 
 
 def mix_one(key: int, number: int) -> int:
-    """Return the 64 random bits of one number; the same as `mix`, sooner."""
+    """Return the 64 random bits of one number: `mix` without NumPy's overhead."""
     z = (number * _FACTORS[0] + key) % 2**64
     z = (z ^ (z >> _SHIFTS[0])) * _FACTORS[1] % 2**64
     z = (z ^ (z >> _SHIFTS[1])) * _FACTORS[2] % 2**64
@@ -46,13 +45,13 @@ def mix_one(key: int, number: int) -> int:
 
 
 def round_key(seed: int, number: int) -> int:
-    """Return the key of one round's draws."""
+    """Return the hash key of one round's draws."""
     return (seed * _GOLDEN + number * _ROUND) % 2**64
 
 
 @dataclass(frozen=True)
 class RowSample:
-    """The rows that a round learns from: each with probability `share`, by its own number.
+    """A row subsample: each row is kept with probability `share`, by the hash of its number.
 
     Examples
     --------
@@ -68,14 +67,14 @@ class RowSample:
     number: int
 
     def keeps(self, rows: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return for row numbers whether this round learns from them."""
+        """Return the mask of the row numbers that are kept."""
         limit = np.uint64(min(int(self.share * 2.0**64), 2**64 - 1))
         return np.asarray(mix(round_key(self.seed, self.number), rows) < limit)
 
 
 @dataclass(frozen=True)
 class ColumnDraw:
-    """The columns that a node is searched for: `width` of `n_features`, by the node's own number.
+    """A column subsample of every node: `width` of `n_features`, by the hash of its number.
 
     `stream` tells apart trees of one round, one for each output.
     """
@@ -108,12 +107,12 @@ class ColumnDraw:
 def column_draw(
     width: int | None, n_features: int, seed: int, number: int, stream: int = 0
 ) -> ColumnDraw | None:
-    """Return how columns are drawn in a round's tree; None where all of them are used."""
+    """Return the column subsample of a round's tree; None where all columns are used."""
     if width is None or width >= n_features:
         return None
     return ColumnDraw(width, n_features, seed, number, stream)
 
 
-def uniform(key: int, numbers: NDArray[Any]) -> NDArray[np.float64]:
+def uniform(key: int, numbers: NDArray[Any]) -> Floats:
     """Return a number in [0, 1) for each of some whole numbers."""
     return np.asarray((mix(key, numbers) >> np.uint64(11)) * 2.0**-53)

@@ -9,23 +9,18 @@ The model is bit for bit that of the same rows in memory, however they are sprea
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-try:
-    import pyspark  # noqa: F401
-except ImportError as error:
-    raise ImportError(
-        "costboost.spark needs pyspark 4.1 or newer with Arrow, and a Java runtime: "
-        'pip install "costboost[spark]".'
-    ) from error
+from costboost.runtime.extras import need
 
 if TYPE_CHECKING:
     from costboost.spark.classifier import SparkCostBoostClassifier
-    from costboost.spark.evaluator import CostEvaluator
-    from costboost.spark.model import SparkCostBoostModel
+    from costboost.spark.model import CostEvaluator, SparkCostBoostModel
 
 __all__ = ["SparkCostBoostClassifier", "SparkCostBoostModel", "CostEvaluator"]
 
+need("pyspark", "costboost.spark, beside a Java runtime,")
+
 _HOMES = {
-    "CostEvaluator": "costboost.spark.evaluator",
+    "CostEvaluator": "costboost.spark.model",
     "SparkCostBoostClassifier": "costboost.spark.classifier",
     "SparkCostBoostModel": "costboost.spark.model",
 }

@@ -21,6 +21,7 @@ import secrets
 import socket
 import struct
 import threading
+import time
 from typing import Any, Self
 
 __all__ = ["Channel", "Listener", "NotAllowedError", "connect"]
@@ -28,6 +29,7 @@ __all__ = ["Channel", "Listener", "NotAllowedError", "connect"]
 _NONCE = 32
 _LENGTH = struct.Struct("<Q")
 _PATIENCE = 20.0  # seconds in which the other side has to say who it is
+_MOMENT = 0.02  # seconds before another caller is looked for, where one could not be taken
 
 
 class NotAllowedError(ConnectionError):
@@ -102,7 +104,7 @@ def _sign(token: bytes, who: bytes, nonce: bytes | bytearray) -> bytes:
 
 
 def _admit(channel: Channel, token: bytes) -> None:
-    """Let a task in that knows the token, and show that we do."""
+    """Authenticate both ends by the token; raises NotAllowedError."""
     channel.limit(_PATIENCE)
     nonce = secrets.token_bytes(_NONCE)
     channel.write(nonce)
@@ -163,23 +165,34 @@ class Listener:
         self.port: int = self._server.getsockname()[1]
         self._arrived: queue.SimpleQueue[Channel] = queue.SimpleQueue()
         self._closed = False
+        self._asked: dict[socket.socket, None] = {}  # who has still to say the token, oldest first
         threading.Thread(target=self._accept, name="costboost-listener", daemon=True).start()
 
     def _accept(self) -> None:
-        while True:
+        while not self._closed:
             try:
                 link, _ = self._server.accept()
             except OSError:
-                return  # closed
-            threading.Thread(target=self._ask, args=(link,), daemon=True).start()
+                # Closed; or something else was in the way, such as callers who say nothing and use
+                # up the file descriptors of this process: the one that waits longest makes room.
+                self._hang_up_on_oldest()
+                time.sleep(_MOMENT)
+                continue
+            self._asked[link] = None
+            try:
+                threading.Thread(target=self._ask, args=(link,), daemon=True).start()
+            except RuntimeError:  # no thread can be started
+                self._forget(link)
+                self._hang_up_on_oldest()
 
     def _ask(self, link: socket.socket) -> None:
         try:
             channel = Channel(link)
             _admit(channel, self._token)
         except OSError:
-            link.close()
+            self._forget(link)
             return
+        self._asked.pop(link, None)
         self._arrived.put(channel)
         if self._closed:
             self._hang_up()
@@ -198,6 +211,16 @@ class Listener:
             self._server.shutdown(socket.SHUT_RDWR)  # wakes the thread in accept
         self._server.close()
         self._hang_up()
+
+    def _forget(self, link: socket.socket) -> None:
+        self._asked.pop(link, None)
+        link.close()
+
+    def _hang_up_on_oldest(self) -> None:
+        for link in list(self._asked)[:1]:
+            self._asked.pop(link, None)
+            with contextlib.suppress(OSError):
+                link.shutdown(socket.SHUT_RDWR)  # wakes the thread that asks it, which closes it
 
     def _hang_up(self) -> None:
         with contextlib.suppress(queue.Empty):

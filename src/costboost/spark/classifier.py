@@ -6,26 +6,122 @@ class finds the columns, starts the tasks, and hands over.
 
 from __future__ import annotations
 
+import secrets
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from pyspark.ml import Estimator
 
 from costboost.clusters.digests import digest_of
+from costboost.clusters.driver import Driver, new_fit
+from costboost.clusters.worker import Make
 from costboost.estimators.adaboost import CostBoostClassifier
 from costboost.fitting.spread import PartsTable
-from costboost.shards.bench import Desk
-from costboost.shards.parts import Part
-from costboost.spark.cluster import Reach, open_cluster
-from costboost.spark.columns import Columns, read_columns
+from costboost.shards.parts import TablePart
+from costboost.shards.scratch import ThreadScratch
+from costboost.spark.channel import Listener
+from costboost.spark.frame_columns import FrameColumns, RowReader, deal_rows, read_columns
+from costboost.spark.job import Address, BarrierJob, HoldRows, choose_n_workers, is_connect
 from costboost.spark.model import SparkCostBoostModel
-from costboost.spark.ordering import deal_rows
-from costboost.spark.parameters import TRAINING, TrainingParams
-from costboost.spark.rows import RowReader
-from costboost.spark.saving import SavedParams
-from costboost.spark.slots import choose_n_workers
+from costboost.spark.parameters import TRAINING, SavedParams, TrainingParams
+from costboost.spark.transport import BarrierTransport
 
-__all__ = ["SparkCostBoostClassifier"]
+__all__ = ["Reach", "open_cluster", "SparkCostBoostClassifier"]
+
+
+# A DataFrame's rows as a cluster of parts: one barrier job, whose tasks answer the driver.
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How tasks reach the driver, and how long anything may take.
+
+    Attributes
+    ----------
+    host : str or None
+        The address that tasks call; None: what Spark itself uses.
+    port : int
+        0: any that is free.
+    deadline : float
+        Seconds.
+    """
+
+    host: str | None = None
+    port: int = 0
+    deadline: float = 600.0
+
+
+def open_cluster(
+    rows: Any,
+    reader: Any,
+    n_tasks: int,
+    reach: Reach,
+    make: Make,
+    *,
+    checkpoint: str | Path | None = None,
+    about: Mapping[str, str] | None = None,
+) -> Driver:
+    """Start a job on the rows, and return who speaks to its parts.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        In `n_tasks` partitions, in order: part i of the table is partition i.
+    reader : RowReader
+    n_tasks : int
+    reach : Reach
+    make : callable
+        Makes a part of a source.
+    checkpoint : path-like, optional
+        Where the driver keeps its calls.
+    about : mapping of str, optional
+        What the checkpoint is about.
+    """
+    session = rows.sparkSession
+    token = secrets.token_bytes(32)
+    listener = Listener(_bind_address(session, reach.host), reach.port, token)
+    fit = new_fit()
+
+    def launch() -> BarrierJob:
+        host = reach.host or _own_address(session)
+        task = HoldRows(Address(host, listener.port, token), fit, make, reader)
+        return BarrierJob(rows, task)
+
+    transport = BarrierTransport(listener, launch, n_tasks, reach.deadline)
+    try:
+        return Driver(
+            transport,
+            [None] * n_tasks,
+            deadline=reach.deadline,
+            fit=fit,
+            checkpoint=checkpoint,
+            about=about,
+        )
+    except BaseException:
+        transport.close()
+        raise
+
+
+def _bind_address(session: Any, host: str | None) -> str:
+    """Return the address to listen on: that of Spark's driver, or all if `host` is another name."""
+    if host is not None or is_connect(session):
+        return ""
+    conf = session.sparkContext.getConf()
+    return str(conf.get("spark.driver.bindAddress") or conf.get("spark.driver.host"))
+
+
+def _own_address(session: Any) -> str:
+    """Return the address by which the cluster knows this machine."""
+    if not is_connect(session):
+        return str(session.sparkContext.getConf().get("spark.driver.host"))
+    server = session.client.host
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect((server, 9))  # nothing is sent: the system says which address it would use
+        return str(probe.getsockname()[0])
 
 
 class SparkCostBoostClassifier(TrainingParams, SavedParams, Estimator[SparkCostBoostModel]):
@@ -135,7 +231,7 @@ class SparkCostBoostClassifier(TrainingParams, SavedParams, Estimator[SparkCostB
             RowReader.of(rows, columns),
             n_tasks,
             Reach(*(self.getOrDefault(name) for name in ("host", "port", "deadline"))),
-            partial(Part, desk=Desk()),
+            partial(TablePart, thread_scratch=ThreadScratch()),
             checkpoint=checkpoint,
             about={"parameters": self._digest()},
         )
@@ -144,7 +240,7 @@ class SparkCostBoostClassifier(TrainingParams, SavedParams, Estimator[SparkCostB
             local.fit(table, None)  # type: ignore[arg-type]
         return self._copyValues(SparkCostBoostModel(_without_names(local, columns)))
 
-    def _columns(self, dataset: Any) -> Columns:
+    def _columns(self, dataset: Any) -> FrameColumns:
         return read_columns(
             dataset,
             **self.feature_keywords(),
@@ -161,7 +257,7 @@ class SparkCostBoostClassifier(TrainingParams, SavedParams, Estimator[SparkCostB
         return digest_of([values, repr(self.given_costs())])
 
 
-def _without_names(local: CostBoostClassifier, columns: Columns) -> CostBoostClassifier:
+def _without_names(local: CostBoostClassifier, columns: FrameColumns) -> CostBoostClassifier:
     """Forget the names of columns of vectors, which have none, as those of an array."""
     if columns.width is not None:
         del local.feature_names_in_

@@ -10,16 +10,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pyspark.ml import Model
+from pyspark.ml.evaluation import Evaluator
+from pyspark.ml.param.shared import HasLabelCol, HasPredictionCol, HasWeightCol
 
 from costboost.costs import Costs, as_costs
 from costboost.estimators.adaboost import CostBoostClassifier
-from costboost.spark.columns import Columns, read_columns
-from costboost.spark.functions import arrow_function
-from costboost.spark.parameters import ColumnParams
-from costboost.spark.rows import features_of
-from costboost.spark.saving import SavedModel
+from costboost.spark.frame_columns import (
+    FrameColumns,
+    check_there,
+    features_of,
+    price_columns,
+    quoted,
+    read_columns,
+)
+from costboost.spark.parameters import (
+    ColumnParams,
+    CostParams,
+    SavedModel,
+    SavedParams,
+    arrow_function,
+)
+from costboost.typing import Floats
 
-__all__ = ["SparkCostBoostModel"]
+__all__ = ["SparkCostBoostModel", "CostEvaluator"]
 
 # Decisions by the kind of labels: Spark's evaluators take doubles.
 _KINDS = {"i": "double", "u": "double", "f": "double", "b": "boolean"}
@@ -36,6 +49,15 @@ class SparkCostBoostModel(ColumnParams, SavedModel, Model):
     ----------
     local : CostBoostClassifier
         Fitted.
+
+    Examples
+    --------
+    `SparkCostBoostClassifier.fit` makes it; ``payments`` is a Spark DataFrame:
+
+    >>> from costboost.spark import SparkCostBoostClassifier
+    >>> classifier = SparkCostBoostClassifier(label_col="fraud")
+    >>> model = classifier.fit(payments)  # doctest: +SKIP
+    >>> model.transform(payments).select("prediction")  # doctest: +SKIP
     """
 
     def __init__(self, local: CostBoostClassifier | None = None) -> None:
@@ -74,7 +96,7 @@ class SparkCostBoostModel(ColumnParams, SavedModel, Model):
             width=self.numFeatures,
         )
         _refuse_taken(dataset, outputs)
-        answers = Answers(self.to_local(), columns, costs, tuple(outputs))
+        answers = PredictColumns(self.to_local(), columns, costs, tuple(outputs))
         answer = arrow_function(answers, answers.schema)(*columns.expressions(dataset))
         return _with_columns(dataset, answer, outputs)
 
@@ -120,20 +142,20 @@ def _with_columns(dataset: Any, answer: Any, outputs: dict[str, str]) -> Any:
 
 
 @dataclass(frozen=True)
-class Answers:
-    """What Spark calls with the columns of some rows; returns a struct of answers.
+class PredictColumns:
+    """The function that Spark maps over batches of rows; returns a struct of prediction columns.
 
     Parameters
     ----------
     local : CostBoostClassifier
-    columns : Columns
+    columns : FrameColumns
     costs : Costs or None
         Bound to the classes, perhaps still to be read from columns.
     outputs : tuple of {"probability", "prediction", "expected_cost"}
     """
 
     local: CostBoostClassifier
-    columns: Columns
+    columns: FrameColumns
     costs: Costs | None
     outputs: tuple[str, ...]
 
@@ -174,8 +196,8 @@ class Answers:
         each = self.costs_of_actions(X, prices)
         return pa.array(each.min(axis=1), type=self._type(what))
 
-    def costs_of_actions(self, X: Any, prices: dict[str, Costs]) -> NDArray[np.float64]:
-        """Return what every action is expected to cost, (m, A)."""
+    def costs_of_actions(self, X: Any, prices: dict[str, Costs]) -> Floats:
+        """Return the expected cost of every action, (m, A)."""
         local = copy(self.local).set_output(transform="default")
         return np.asarray(local.expected_cost(X, **prices))
 
@@ -187,3 +209,97 @@ class Answers:
         kinds = {"double": pa.float64(), "boolean": pa.bool_(), "string": pa.string()}
         kind = _KINDS.get(self._labels.dtype.kind, "string") if what == "prediction" else "double"
         return kinds[kind]
+
+
+# `CostEvaluator`: the cost of decisions, for searches of `pyspark.ml`.
+
+
+class CostEvaluator(
+    CostParams, HasLabelCol, HasPredictionCol, HasWeightCol, SavedParams, Evaluator
+):
+    """The mean cost of decisions, lower is better: what a search should go by.
+
+    Parameters
+    ----------
+    costs : None, dict, array-like of shape (K, K) or Costs, default=None
+        What each mistake costs, constant or by column of the DataFrame.
+    label_col, prediction_col : str, default="label" and "prediction"
+    weight_col : str, default=None
+
+    Examples
+    --------
+    >>> from costboost import Costs
+    >>> from costboost.spark import CostEvaluator
+    >>> judge = CostEvaluator(costs=Costs(fp=8, fn="amount"), label_col="fraud")  # doctest: +SKIP
+    >>> CrossValidator(estimator=..., evaluator=judge, ...)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        *,
+        costs: Any = None,
+        label_col: str = "label",
+        prediction_col: str = "prediction",
+        weight_col: str | None = None,
+    ) -> None:
+        super().__init__()
+        self._setDefault(weightCol=None)
+        self._set_those_given(
+            {
+                "costs": costs,
+                "label_col": label_col,
+                "prediction_col": prediction_col,
+                "weight_col": weight_col,
+            }
+        )
+
+    def isLargerBetter(self) -> bool:  # noqa: N802  # Spark's name
+        """Return False: costs are better lower."""
+        return False
+
+    def _evaluate(self, dataset: Any) -> float:
+        from pyspark.sql import functions
+
+        costs, weight = self.given_costs(), self.getOrDefault("weightCol")
+        label, decisions = self.getLabelCol(), self.getPredictionCol()
+        names = {"label_col": label, "prediction_col": decisions, "weight_col": weight}
+        for parameter, name in names.items():
+            if name is not None:
+                check_there(dataset, parameter, name)
+        prices = price_columns(costs)
+        for name in prices:
+            check_there(dataset, "costs", name)
+        paid = _Paid(costs.bind(_classes(dataset, label)), prices)
+        columns = [functions.col(quoted(name)) for name in (label, decisions, *prices)]
+        row = arrow_function(paid, "double")(*columns)
+        share = functions.lit(1.0) if weight is None else functions.col(quoted(weight))
+        mean = functions.sum(row * share) / functions.sum(share)
+        return float(dataset.select(mean.alias("mean")).first()[0])
+
+
+def _classes(dataset: Any, label: str) -> list[Any]:
+    """Return the labels that there are, sorted."""
+    found = [row[0] for row in dataset.select(quoted(label)).distinct().collect()]
+    if not found or None in found:
+        what = "is null in some rows" if found else "has no rows"
+        raise ValueError(f"label_col={label!r} {what}: decisions have no cost there. Drop them.")
+    return sorted(found)
+
+
+@dataclass(frozen=True)
+class _Paid:
+    """The function that Spark maps over labels, decisions and prices; returns realised costs."""
+
+    costs: Costs
+    prices: tuple[str, ...]
+
+    def __call__(self, labels: Any, decisions: Any, *prices: Any) -> Any:
+        """Return the realised cost of every decision, (m,)."""
+        import pyarrow as pa
+
+        table = pa.Table.from_arrays(list(prices), names=list(self.prices))
+        costs = self.costs.bind_table(table) if self.prices else self.costs
+        if not len(labels):
+            return pa.array([], type=pa.float64())
+        arrays = (array.to_numpy(zero_copy_only=False) for array in (labels, decisions))
+        return pa.array(costs.of_decisions(*arrays), type=pa.float64())

@@ -14,12 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from costboost.clusters.errors import ClusterError
-from costboost.clusters.requests import Failure, Reply, Request
-from costboost.clusters.transport import Candidate
+from costboost.clusters.protocol import Candidate, ClusterError, Failure, Reply, Request
 from costboost.spark.channel import Channel, Listener
-from costboost.spark.job import BarrierJob
-from costboost.spark.task import Hello
+from costboost.spark.job import BarrierJob, Hello
 
 __all__ = ["BarrierTransport"]
 
@@ -33,7 +30,7 @@ class _Caller:
 
     hello: Hello
     channel: Channel
-    asked: float | None = None  # when it was sent a request that it has not answered
+    sent_at: float | None = None  # when it was sent a request that it has not answered
 
     @property
     def name(self) -> str:
@@ -76,12 +73,13 @@ class BarrierTransport:
         self._arriving: dict[int, _Caller] = {}
         self._last_arrival = 0.0
         self._lost: dict[str, str] = {}
-        self._spoiled = False
+        self.let_go: set[str] = set()  # tasks that were lost only because another one was
+        self._spoiled: _Caller | None = None  # one that has failed
         self._selector = selectors.DefaultSelector()
         self._past_traffic = 0
         self.starts = 0
 
-    # --- who is there
+    # Who is there.
 
     def start(self) -> None:
         """Start the job, and wait until all of its tasks have called.
@@ -119,7 +117,7 @@ class BarrierTransport:
         return self._lost
 
     def _admit(self, timeout: float) -> None:
-        """Let tasks in that call; all of them are there when the last one is."""
+        """Accept tasks that call within `timeout` seconds."""
         assert self._job is not None
         self._job.check()
         channel = self._listener.wait(timeout)
@@ -154,7 +152,7 @@ class BarrierTransport:
         self._last_arrival = time.monotonic()
 
     def _welcome(self) -> None:
-        """Take the tasks that have called for the workers of this attempt."""
+        """Make the tasks that have called the workers of this attempt."""
         if self._callers:
             self._drop("Spark has started the tasks again")
         self._callers = {caller.name: caller for caller in self._arriving.values()}
@@ -163,17 +161,19 @@ class BarrierTransport:
         for caller in self._callers.values():
             self._selector.register(caller.channel.link, selectors.EVENT_READ, caller)
 
-    def _drop(self, why: str) -> None:
-        """Let all tasks go: they fail, and Spark starts them again."""
-        self._spoiled = False
+    def _drop(self, why: str, *culprits: _Caller) -> None:
+        """Hang up on all tasks: they fail, and Spark starts them again."""
+        self._spoiled = None
         for name, caller in self._callers.items():
             self._lost[name] = why
+            if culprits and caller not in culprits:
+                self.let_go.add(name)
             self._selector.unregister(caller.channel.link)
             self._past_traffic += caller.channel.sent + caller.channel.received
             caller.channel.close()
         self._callers = {}
 
-    # --- requests and replies
+    # Requests and replies.
 
     def submit(self, requests: Sequence[tuple[str, Request]]) -> None:
         """Send requests; one to a task that is lost is dropped."""
@@ -181,48 +181,51 @@ class BarrierTransport:
             caller = self._callers.get(name)
             if caller is None:
                 continue
-            caller.asked = time.monotonic()
+            caller.sent_at = time.monotonic()
             try:
                 caller.channel.send(request, self._deadline)
             except OSError as error:
-                self._drop(f"{name} has gone ({error})")
+                self._drop(f"{name} has gone ({error})", caller)
 
     def collect(self, timeout: float) -> Sequence[Reply | Failure]:
         """Wait for replies, or for tasks that go or come."""
-        if self._spoiled:
-            self._drop("a task of the same attempt has failed")
+        if self._spoiled is not None:
+            self._drop("a task of the same attempt has failed", self._spoiled)
         if not self._callers:
             self._admit(timeout)
             return []
         replies: list[Reply | Failure] = []
         ready = self._selector.select(timeout)
+        gone: dict[str, _Caller] = {}  # by why: of several, nobody knows which was the first
         for key, _ in ready:
             caller: _Caller = key.data
-            if caller.name not in self._callers:
-                break  # all were dropped
-            self._read(caller, replies)
+            try:
+                replies.append(self._read(caller))
+            except (OSError, EOFError, pickle.UnpicklingError) as error:
+                gone[f"{caller.name} has gone ({error})"] = caller
+        if gone:
+            self._drop("; ".join(gone), *gone.values())
         if not ready:
             self._look_around()
         return replies
 
-    def _read(self, caller: _Caller, replies: list[Reply | Failure]) -> None:
-        try:
-            reply = caller.channel.receive(self._deadline)
-        except (OSError, EOFError, pickle.UnpicklingError) as error:
-            self._drop(f"{caller.name} has gone ({error})")
-            return
-        caller.asked = None
-        # Its rows are let go: whether the fit goes on is for the driver to say.
-        self._spoiled |= isinstance(reply, Failure)
-        replies.append(reply)
+    def _read(self, caller: _Caller) -> Reply | Failure:
+        reply: Reply | Failure = caller.channel.receive(self._deadline)
+        caller.sent_at = None
+        if isinstance(reply, Failure):
+            # Its rows are let go: whether the fit goes on is for the driver to say.
+            self._spoiled = caller
+        return reply
 
     def _look_around(self) -> None:
         """While nobody answers: has the job ended, are tasks late, have others called."""
         self._admit(0.0)
         late = time.monotonic() - 0.9 * self._deadline  # before the driver gives them up
         for caller in self._callers.values():
-            if caller.asked is not None and caller.asked < late:
-                self._drop(f"{caller.name} did not answer within {0.9 * self._deadline:g} s")
+            if caller.sent_at is not None and caller.sent_at < late:
+                self._drop(
+                    f"{caller.name} did not answer within {0.9 * self._deadline:g} s", caller
+                )
                 return
 
     @property
@@ -236,7 +239,7 @@ class BarrierTransport:
         self._listener.close()
         for caller in self._callers.values():
             self._say_goodbye(caller)
-        clean = bool(self._callers) and all(c.asked is None for c in self._callers.values())
+        clean = bool(self._callers) and all(c.sent_at is None for c in self._callers.values())
         if self._job is not None and not self._job.wait(_FAREWELL if clean else 0.0):
             self._job.cancel()
             self._job.wait(_FAREWELL)

@@ -49,7 +49,7 @@ def _fault(
     n_bins: cython.const[cython.longlong][::1],
     is_categorical: cython.const[cython.uchar][::1],
 ) -> cython.int:
-    """Say what is wrong with a node that splits, beside its children."""
+    """Return the code of what is wrong with a split node, its children aside; 0 if nothing."""
     feature: cython.Py_ssize_t = (word >> 16) & 0xFFFFFF
     limit: cython.longlong = word & 255
     flags: cython.uint = (word >> 8) & 255
@@ -75,7 +75,7 @@ def check_nodes(
     depths: cython.longlong[::1],
     place: cython.longlong[::1],
 ) -> int:
-    """Look for a node that the other functions here could not follow; return what is wrong.
+    """Check that every walk ends inside its tree; return the code of the first fault, 0 if none.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def add_margins_of_few(
     values: cython.const[cython.double][:, ::1],
     margins: cython.double[:, ::1],
 ):
-    """Add what `add_margins` adds, in the same order, for rows that meet a forest out of the cache.
+    """`add_margins` for few rows and a forest larger than the cache; bit for bit the same.
 
     As many trees as `nodes` has room for take each step together: what a row costs is waiting for
     nodes to arrive, and so they arrive at the same time.
@@ -272,6 +272,7 @@ def add_margins_of_few(
     plain: cython.bint = subsets.shape[0] == 0
     n_outputs: cython.Py_ssize_t = values.shape[1]
     with cython.nogil:
+        # Groups of trees whose nodes fit the buffer.
         while at < last:
             n_trees = nodes.shape[0]
             if n_trees > last - at:
@@ -308,7 +309,7 @@ def find_leaves(
     last: cython.Py_ssize_t,
     leaves: cython.longlong[:, ::1],
 ):
-    """Write the node, counted from its tree's root, that every row reaches in every tree."""
+    """Write the leaf of every row in every tree, as a node number counted from the root."""
     t: cython.Py_ssize_t
     row: cython.Py_ssize_t
     leaf: cython.Py_ssize_t
@@ -415,6 +416,8 @@ def _answer(
     word: cython.ulonglong
     if t + 1 < roots.shape[0]:
         node = roots[t + 1] - root
+    # Children come after their parents, so from the last node to the root each finds both
+    # children's leaves already there.
     while node > 0:
         node -= 1
         word = cython.cast(cython.ulonglong, words[root + node])
@@ -452,7 +455,7 @@ def _turn(
     features: cython.const[cython.longlong][::1],
     columns: cython.uchar[:, ::1],
 ) -> cython.Py_ssize_t:
-    """Copy the next rows to the columns; return how many."""
+    """Transpose the next block of rows into `columns`; return the number of rows."""
     f: cython.Py_ssize_t
     i: cython.Py_ssize_t
     size: cython.Py_ssize_t = columns.shape[1]
@@ -478,7 +481,7 @@ def add_margins_by_column(
     values: cython.const[cython.double][:, ::1],
     margins: cython.double[:, ::1],
 ):
-    """Add what `add_margins` adds, in the same order.
+    """`add_margins` column by column, for large blocks of rows; bit for bit the same.
 
     Parameters
     ----------
@@ -487,7 +490,7 @@ def add_margins_by_column(
     columns : uint8 array of shape (len(features), block)
         Room for the codes of so many rows.
     answers : uint8 array of shape (2, n, block), where no tree has more than n <= 256 nodes
-        answers[0, node] is full of `node`: what a leaf answers. answers[1] is room for the splits.
+        answers[0, node] is full of `node`: what a leaf answers. answers[1] buffers the splits.
     """
     t: cython.Py_ssize_t
     i: cython.Py_ssize_t
@@ -529,7 +532,7 @@ def find_leaves_by_column(
     answers: cython.uchar[:, :, ::1],
     leaves: cython.longlong[:, ::1],
 ):
-    """Write what `find_leaves` writes; the room is that of `add_margins_by_column`."""
+    """`find_leaves` column by column, with the buffers of `add_margins_by_column`."""
     t: cython.Py_ssize_t
     i: cython.Py_ssize_t
     kind: cython.Py_ssize_t
@@ -589,7 +592,7 @@ def add_tables(
     tables: cython.const[cython.double][:, :, ::1],
     margins: cython.double[:, ::1],
 ):
-    """Add tables[f, code] of every listed column: a whole forest of stumps in one look-up each."""
+    """Add tables[f, code] of every listed column: a forest of stumps, one look-up a column."""
     f: cython.Py_ssize_t
     j: cython.Py_ssize_t
     k: cython.Py_ssize_t

@@ -1,4 +1,4 @@
 # What other kernels call without the interpreter between: see the docstrings beside the code.
-from costboost.trees._search_kernels cimport NodeSums, Pairs, Rules, Search
+from costboost.trees._search_kernels cimport NodeSums, PairBounds, Rules, SplitSearch
 
-cdef int search_pairs(Rules rules, NodeSums node, Search search, Pairs pairs) noexcept nogil
+cdef int search_pairs(Rules rules, NodeSums node, SplitSearch search, PairBounds pairs) noexcept nogil

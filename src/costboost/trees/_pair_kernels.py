@@ -1,4 +1,4 @@
-"""Thresholds of columns with two sums per cell, by newton or gini: a fraction of the time.
+"""Fast threshold search for histograms with two sums per cell, by newton or gini.
 
 `_split_kernels` scores every cut, whatever the criterion. Here most cuts are dismissed some at a
 time, and most others without a division: a cut is scored only where it may gain more than the best
@@ -17,13 +17,13 @@ if cython.compiled:
     from cython.cimports.costboost.trees._search_kernels import (
         MISSING,
         NodeSums,
-        Pairs,
+        PairBounds,
         Rules,
-        Search,
+        SplitSearch,
     )
 else:
     from costboost.trees._score_kernels import NEWTON, ROUNDING
-    from costboost.trees._search_kernels import MISSING, NodeSums, Pairs, Rules, Search
+    from costboost.trees._search_kernels import MISSING, NodeSums, PairBounds, Rules, SplitSearch
 
 # What products of a few numbers are known to, and far more.
 NEARLY = cython.declare(cython.double, 1.0 - 1e-9)
@@ -35,8 +35,8 @@ BLOCK = cython.declare(cython.Py_ssize_t, 16)
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _score(pairs: Pairs, first: cython.longlong, second: cython.longlong) -> cython.double:
-    """Score two sums; as `_score_kernels` does."""
+def _score(pairs: PairBounds, first: cython.longlong, second: cython.longlong) -> cython.double:
+    """Return the criterion's score of two sums, as `_score_kernels.score`."""
     a: cython.double = cython.cast(cython.double, first)
     b: cython.double = cython.cast(cython.double, second)
     total: cython.double = b + pairs.l2 if pairs.newton else a + b
@@ -48,8 +48,8 @@ def _score(pairs: Pairs, first: cython.longlong, second: cython.longlong) -> cyt
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _weigh(pairs: Pairs, first: cython.longlong, second: cython.longlong) -> cython.double:
-    """Weigh two sums; as `_score_kernels` does."""
+def _weigh(pairs: PairBounds, first: cython.longlong, second: cython.longlong) -> cython.double:
+    """Return the weight of two sums, as `_score_kernels.weigh`."""
     if pairs.newton:
         return cython.cast(cython.double, second)
     return cython.cast(cython.double, first) + cython.cast(cython.double, second)
@@ -58,8 +58,8 @@ def _weigh(pairs: Pairs, first: cython.longlong, second: cython.longlong) -> cyt
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _raise_bar(pairs: Pairs, score: cython.double) -> cython.int:
-    """Set what `_may_score` measures cuts against: the score that both sides should reach.
+def _raise_bar(pairs: PairBounds, score: cython.double) -> cython.int:
+    """Set the score that the two sides of a cut must reach together to be worth a closer look.
 
     Of two classes, both sides score (A^2 + B^2) / S + 2 (a B - b A)^2 / (s (S - s) S), S and s the
     sums of the whole's weights A, B and the left side's a, b: (a B - b A)^2 tells, over s (S - s).
@@ -76,8 +76,8 @@ def _raise_bar(pairs: Pairs, score: cython.double) -> cython.int:
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _may_score(pairs: Pairs, first: cython.longlong, second: cython.longlong) -> cython.bint:
-    """Whether both sides of a cut together may reach the bar, but for rounding: no division."""
+def _may_score(pairs: PairBounds, first: cython.longlong, second: cython.longlong) -> cython.bint:
+    """Whether a cut may reach the bar, rounding allowed for; a filter without divisions."""
     a: cython.double = cython.cast(cython.double, first)
     b: cython.double = cython.cast(cython.double, second)
     c: cython.double
@@ -99,13 +99,13 @@ def _may_score(pairs: Pairs, first: cython.longlong, second: cython.longlong) ->
 @cython.nogil
 @cython.exceptval(check=False)
 def _may_score_between(
-    pairs: Pairs,
+    pairs: PairBounds,
     lowest: cython.longlong,
     highest: cython.longlong,
     second: cython.longlong,
     far_second: cython.longlong,
 ) -> cython.bint:
-    """Whether a cut may reach the bar whose left sums lie between these.
+    """Whether any cut with left sums between these may reach the bar; skips whole blocks.
 
     Scores are convex, and so largest in a corner of what lies between.
     """
@@ -123,14 +123,14 @@ def _may_score_between(
 def _may_divide(
     rules: Rules,
     node: NodeSums,
-    search: Search,
-    pairs: Pairs,
+    search: SplitSearch,
+    pairs: PairBounds,
     threshold: cython.Py_ssize_t,
     missing_left: cython.bint,
     first: cython.longlong,
     second: cython.longlong,
 ) -> cython.bint:
-    """Whether both sides of a cut have rows and weight enough."""
+    """Whether both sides of a cut have `min_count` rows and `min_weight`."""
     t: cython.Py_ssize_t
     count: cython.longlong = pairs.absent_count if missing_left else 0
     if search.counting:
@@ -150,17 +150,18 @@ def _may_divide(
 def _try(
     rules: Rules,
     node: NodeSums,
-    search: Search,
-    pairs: Pairs,
+    search: SplitSearch,
+    pairs: PairBounds,
     threshold: cython.Py_ssize_t,
     missing_left: cython.bint,
     first: cython.longlong,
     second: cython.longlong,
 ) -> cython.int:
-    """Note a cut with these sums on its left if it gains more than the best so far."""
+    """Record a cut with these left sums in `search` if it beats the best so far."""
     both: cython.double = _score(pairs, first, second) + _score(
         pairs, pairs.first - first, pairs.second - second
     )
+    # The exact score decides; the filter before it may only let too much through.
     if both - search.parent - search.gain <= ROUNDING * both:
         return 0
     if not _may_divide(rules, node, search, pairs, threshold, missing_left, first, second):
@@ -172,6 +173,7 @@ def _try(
     search.threshold = threshold
     search.missing_left = missing_left
     search.left_sums[0] = first
+    # Every success raises the bar for the rest of the search.
     search.left_sums[1] = second
     _raise_bar(pairs, search.parent + search.gain)
     return 0
@@ -183,15 +185,15 @@ def _try(
 def _search_block(
     rules: Rules,
     node: NodeSums,
-    search: Search,
-    pairs: Pairs,
+    search: SplitSearch,
+    pairs: PairBounds,
     hist: cython.const[cython.longlong][:, :, :],
     start: cython.Py_ssize_t,
     stop: cython.Py_ssize_t,
     first: cython.longlong,
     second: cython.longlong,
 ) -> cython.int:
-    """Try the cuts at some codes, with these sums on the left of the first of them."""
+    """Try the cuts at codes start to stop, given the sums left of the first."""
     t: cython.Py_ssize_t
     j: cython.Py_ssize_t = pairs.place
     for t in range(start, stop):
@@ -201,6 +203,7 @@ def _search_block(
             pairs.missing and _may_score(pairs, first + pairs.absent, second + pairs.absent_second)
         ):
             continue
+        # An empty code gives the same cut as the one before it.
         if hist[j, t, 0] | hist[j, t, 1] == 0 and not (search.counting and node.counts[j, t] > 0):
             continue
         _try(rules, node, search, pairs, t, False, first, second)
@@ -224,11 +227,11 @@ def _search_block(
 def _search_column(
     rules: Rules,
     node: NodeSums,
-    search: Search,
-    pairs: Pairs,
+    search: SplitSearch,
+    pairs: PairBounds,
     hist: cython.const[cython.longlong][:, :, :],
 ) -> cython.int:
-    """Search a column, some codes at a time."""
+    """Search a column block by block; blocks that cannot reach the bar are skipped."""
     t: cython.Py_ssize_t
     j: cython.Py_ssize_t = pairs.place
     start: cython.Py_ssize_t = 0
@@ -240,6 +243,8 @@ def _search_column(
     lowest: cython.longlong
     highest: cython.longlong
     while start < pairs.last:
+        # Bounds of the left sums over a block: hessians and class weights only grow, gradients may
+        # turn, so their least and largest are tracked.
         stop = start + BLOCK if start + BLOCK < pairs.last else pairs.last
         far = first
         far_second = second
@@ -279,18 +284,19 @@ def _search_column(
 def _enter_column(
     rules: Rules,
     node: NodeSums,
-    search: Search,
-    pairs: Pairs,
+    search: SplitSearch,
+    pairs: PairBounds,
     column: cython.Py_ssize_t,
     place: cython.Py_ssize_t,
 ) -> cython.int:
-    """Note what all cuts of a column share."""
+    """Set the sums that all cuts of a column share."""
     pairs.column = column
     pairs.place = place
     pairs.absent = node.hist[place, MISSING, 0]
     pairs.absent_second = node.hist[place, MISSING, 1]
     pairs.absent_count = node.counts[place, MISSING] if search.counting else 0
     pairs.missing = pairs.absent != 0 or pairs.absent_second != 0 or pairs.absent_count > 0
+    # With missing values the cut behind the last code divides those present from those missing.
     pairs.last = rules.n_bins[column] if pairs.missing else rules.n_bins[column] - 1
     return 0
 
@@ -298,7 +304,9 @@ def _enter_column(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def search_pairs(rules: Rules, node: NodeSums, search: Search, pairs: Pairs) -> cython.int:
+def search_pairs(
+    rules: Rules, node: NodeSums, search: SplitSearch, pairs: PairBounds
+) -> cython.int:
     """Search the numeric columns of a node with two sums per cell."""
     f: cython.Py_ssize_t
     column: cython.Py_ssize_t

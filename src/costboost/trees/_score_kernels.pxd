@@ -1,5 +1,5 @@
 # What other kernels call without the interpreter between: see the docstrings beside the code.
-from costboost.trees._search_kernels cimport NodeSums, Rules, Search
+from costboost.trees._search_kernels cimport NodeSums, Rules, SplitSearch
 
 cdef int GINI, ENTROPY, ERROR, NEWTON, VECTOR, ONE_HOT, SQUARES
 cdef double ROUNDING
@@ -13,13 +13,13 @@ cdef double bounded_value(
 cdef double node_score(Rules rules, NodeSums node) noexcept nogil
 
 cdef bint holds(
-    NodeSums node, Search search, Py_ssize_t place, Py_ssize_t code
+    NodeSums node, SplitSearch search, Py_ssize_t place, Py_ssize_t code
 ) noexcept nogil
 
 cdef Py_ssize_t cut_codes(
-    Rules rules, NodeSums node, Search search, Py_ssize_t column, Py_ssize_t place
+    Rules rules, NodeSums node, SplitSearch search, Py_ssize_t column, Py_ssize_t place
 ) noexcept nogil
 
 cdef Py_ssize_t cut_order(
-    Rules rules, NodeSums node, Search search, Py_ssize_t place, Py_ssize_t n_codes
+    Rules rules, NodeSums node, SplitSearch search, Py_ssize_t place, Py_ssize_t n_codes
 ) noexcept nogil

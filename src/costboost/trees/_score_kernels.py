@@ -1,4 +1,4 @@
-"""What sums are worth by every criterion, and where an order of codes is best cut in two.
+"""Scores of node sums by every criterion, and the best cut of codes in a given order.
 
 Every criterion is a score of a node's sums, additive over children and the larger the better:
 
@@ -26,12 +26,17 @@ except ImportError:
     from costboost.runtime import interpreted as cython
 
 if cython.compiled:
-    from cython.cimports.costboost.trees._search_kernels import MISSING, NodeSums, Rules, Search
+    from cython.cimports.costboost.trees._search_kernels import (
+        MISSING,
+        NodeSums,
+        Rules,
+        SplitSearch,
+    )
     from cython.cimports.libc.math import log, log1p
 else:
     from math import log, log1p
 
-    from costboost.trees._search_kernels import MISSING, NodeSums, Rules, Search
+    from costboost.trees._search_kernels import MISSING, NodeSums, Rules, SplitSearch
 
 GINI = cython.declare(cython.int, 0)
 ENTROPY = cython.declare(cython.int, 1)
@@ -114,7 +119,7 @@ def _score(
 @cython.nogil
 @cython.exceptval(check=False)
 def weigh(sums: cython.const[cython.longlong][::1], criterion: cython.int) -> cython.double:
-    """Weigh a node: the sum of class weights, the hessian, the size of signed weights."""
+    """Return a node's weight: the sum of class weights, the hessian, or sum of |weights|."""
     k: cython.Py_ssize_t
     total: cython.double = 0.0
     if criterion == NEWTON:
@@ -159,7 +164,7 @@ def _score_at(
     l2: cython.double,
     value: cython.double,
 ) -> cython.double:
-    """Score a leaf of a given value; at its own value this is the criterion's score.
+    """Return the score of a leaf of a given value; at its optimal value the criterion's score.
 
     Two classes of weights n and p in a leaf that says v: gini n + p - 2 (n v^2 + p (1 - v)^2),
     entropy n ln(1 - v) + p ln v, error the weight of the class that v is nearer to.
@@ -184,7 +189,7 @@ def _score_at(
 @cython.nogil
 @cython.exceptval(check=False)
 def node_score(rules: Rules, node: NodeSums) -> cython.double:
-    """Score the node that is to be split, within its bounds."""
+    """Return the score of the node to split, its value kept within its bounds."""
     value: cython.double
     if not rules.bounded:
         return _score(node.sums, rules.criterion, rules.l2)
@@ -196,9 +201,9 @@ def node_score(rules: Rules, node: NodeSums) -> cython.double:
 @cython.nogil
 @cython.exceptval(check=False)
 def holds(
-    node: NodeSums, search: Search, place: cython.Py_ssize_t, code: cython.Py_ssize_t
+    node: NodeSums, search: SplitSearch, place: cython.Py_ssize_t, code: cython.Py_ssize_t
 ) -> cython.bint:
-    """Whether the node holds a code; rows that weigh nothing count all the same."""
+    """Whether the node has rows of a code, also rows of weight 0."""
     k: cython.Py_ssize_t
     held: cython.bint = search.counting and node.counts[place, code] > 0
     for k in range(node.sums.shape[0]):
@@ -211,7 +216,7 @@ def holds(
 @cython.nogil
 @cython.exceptval(check=False)
 def _too_few(rules: Rules, node: NodeSums, n_left: cython.longlong) -> cython.bint:
-    """Whether a side of a cut has too few rows."""
+    """Whether a side of a cut has fewer than `min_count` rows."""
     return n_left < rules.min_count or node.n_rows - n_left < rules.min_count
 
 
@@ -222,12 +227,12 @@ def _too_few(rules: Rules, node: NodeSums, n_left: cython.longlong) -> cython.bi
 def _improves(
     rules: Rules,
     node: NodeSums,
-    search: Search,
+    search: SplitSearch,
     left: cython.const[cython.longlong][::1],
     right: cython.const[cython.longlong][::1],
     way: cython.int,
 ) -> cython.bint:
-    """Whether a cut with these sums may be made and gains more than the best so far; note what.
+    """Record a cut with these sums if it is allowed and beats the best so far; True if so.
 
     Where values are bounded they must rise (`way` +1) or fall (-1) from left to right, or may do
     either (0).
@@ -270,7 +275,7 @@ def _move(
     left: cython.longlong[::1],
     right: cython.longlong[::1],
 ) -> cython.bint:
-    """Move what has a code to the left (1) or back to the right (-1); whether anything has it."""
+    """Move a code's sums to the left (1) or to the right (-1); False if no row has the code."""
     k: cython.Py_ssize_t
     value: cython.longlong
     moved: cython.bint = False
@@ -290,7 +295,7 @@ def _move(
 def _all_right(
     node: NodeSums, left: cython.longlong[::1], right: cython.longlong[::1]
 ) -> cython.int:
-    """Stand before the first cut: everything is on the right."""
+    """Start before the first cut: all sums on the right."""
     k: cython.Py_ssize_t
     for k in range(left.shape[0]):
         left[k] = 0
@@ -304,7 +309,7 @@ def _all_right(
 def cut_codes(
     rules: Rules,
     node: NodeSums,
-    search: Search,
+    search: SplitSearch,
     column: cython.Py_ssize_t,
     place: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
@@ -356,7 +361,7 @@ def cut_codes(
 def cut_order(
     rules: Rules,
     node: NodeSums,
-    search: Search,
+    search: SplitSearch,
     place: cython.Py_ssize_t,
     n_codes: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:

@@ -29,7 +29,7 @@ cdef class NodeSums:
 
 
 @cython.final
-cdef class Pairs:
+cdef class PairBounds:
     cdef bint newton
     cdef double l2
     cdef long long first
@@ -47,7 +47,7 @@ cdef class Pairs:
 
 
 @cython.final
-cdef class Search:
+cdef class SplitSearch:
     cdef readonly double gain
     cdef readonly double rounding
     cdef readonly Py_ssize_t feature
@@ -63,4 +63,4 @@ cdef class Search:
     cdef long long[::1] codes
     cdef long long[::1] held
     cdef double[::1] keys
-    cdef Pairs pairs
+    cdef PairBounds pairs

@@ -1,7 +1,7 @@
-"""What a search for a split is given and what it answers: data, and no loops.
+"""Inputs and result of a split search, as classes of typed arrays without loops.
 
-`Rules` are made once and serve every node, `NodeSums` is one node, and `Search` is written by the
-search: the best split so far, and the room that the search works in. Compiled, their attributes are
+`Rules` are made once and serve every node, `NodeSums` is one node; `SplitSearch` is written by the
+search: the best split so far, and its scratch arrays. Compiled, their attributes are
 C's and are read without the GIL; interpreted, these are plain classes.
 """
 
@@ -18,7 +18,7 @@ MISSING = cython.declare(cython.Py_ssize_t, 255)
 @cython.final
 @cython.cclass
 class Rules:
-    """What every search of a tree obeys.
+    """Limits and criterion of every split search in a tree.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Rules:
 @cython.final
 @cython.cclass
 class NodeSums:
-    """What is known of the node to split.
+    """Sums of the node to split.
 
     Attributes
     ----------
@@ -107,8 +107,8 @@ class NodeSums:
 
 @cython.final
 @cython.cclass
-class Pairs:
-    """What cuts of a column with two sums per cell are measured against; see `_pair_kernels`.
+class PairBounds:
+    """Bounds by which `_pair_kernels` skips cuts that cannot be the best.
 
     Attributes
     ----------
@@ -140,8 +140,8 @@ class Pairs:
 
 @cython.final
 @cython.cclass
-class Search:
-    """The best split so far, and where the search stands.
+class SplitSearch:
+    """The best split so far, and the scratch arrays of the search.
 
     Attributes
     ----------
@@ -175,7 +175,7 @@ class Search:
     codes: cython.longlong[::1]
     held: cython.longlong[::1]
     keys: cython.double[::1]
-    pairs: Pairs
+    pairs: PairBounds
 
     def __init__(
         self,
@@ -192,4 +192,4 @@ class Search:
         self.codes = codes[0]
         self.held = codes[1]
         self.keys = keys
-        self.pairs = Pairs()
+        self.pairs = PairBounds()

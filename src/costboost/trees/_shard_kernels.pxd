@@ -1,11 +1,11 @@
 # What other kernels call without the interpreter between: see the docstrings beside the code.
-from costboost.trees._room_kernels cimport Room, ShardRows
+from costboost.trees._grow_data_kernels cimport TreeScratch, ShardRows
 
-cdef int place_root(ShardRows rows, Room room) noexcept nogil
+cdef int place_root(ShardRows rows, TreeScratch tree) noexcept nogil
 
 cdef int add_up(
     ShardRows rows,
-    Room room,
+    TreeScratch tree,
     Py_ssize_t node,
     Py_ssize_t slot,
     bint drawn,
@@ -14,15 +14,15 @@ cdef int add_up(
 
 cdef int count_rows(
     ShardRows rows,
-    Room room,
+    TreeScratch tree,
     Py_ssize_t node,
     Py_ssize_t slot,
     bint drawn,
     const long long[::1] columns,
 ) noexcept nogil
 
-cdef int divide(ShardRows rows, Room room, Py_ssize_t node) noexcept nogil
+cdef int divide(ShardRows rows, TreeScratch tree, Py_ssize_t node) noexcept nogil
 
-cdef int write_leaves(ShardRows rows, Room room, Py_ssize_t n_nodes) noexcept nogil
+cdef int write_leaves(ShardRows rows, TreeScratch tree, Py_ssize_t n_nodes) noexcept nogil
 
-cdef int find_leaves(ShardRows rows, Room room, Py_ssize_t n_nodes) noexcept nogil
+cdef int find_leaves(ShardRows rows, TreeScratch tree, Py_ssize_t n_nodes) noexcept nogil

@@ -1,7 +1,7 @@
-"""What a tree that is grown at once asks of the rows of its shard.
+"""Loops over the rows of one shard for a tree that is grown in one call.
 
-The loops over rows are those of `_tree_kernels`, which shards run when they are asked for one node
-at a time. Here a node is a place in a `Room`, and its segments may lie apart in the codes.
+They call those of `_tree_kernels`, which shards run for messages about single nodes. Here a node is
+a place in a `TreeScratch`, and its segments need not be contiguous in the codes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if cython.compiled:
         write_leaf,
         write_split,
     )
-    from cython.cimports.costboost.trees._room_kernels import UNDIVIDED, Room, ShardRows
+    from cython.cimports.costboost.trees._grow_data_kernels import UNDIVIDED, ShardRows, TreeScratch
 else:
     from costboost.shards._tree_kernels import (
         add_class_weights,
@@ -32,7 +32,7 @@ else:
         write_leaf,
         write_split,
     )
-    from costboost.trees._room_kernels import UNDIVIDED, Room, ShardRows
+    from costboost.trees._grow_data_kernels import UNDIVIDED, ShardRows, TreeScratch
 
 CLASSES = cython.declare(cython.int, 0)
 PAIRS = cython.declare(cython.int, 1)
@@ -43,21 +43,21 @@ PAIRS = cython.declare(cython.int, 1)
 @cython.nogil
 @cython.exceptval(check=False)
 def _is_whole(rows: ShardRows, node: cython.Py_ssize_t) -> cython.bint:
-    """Whether a node has all rows, in their own order."""
+    """Whether a node has all rows, so that `order` need not be read."""
     return node == 0 and not rows.sampled
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def place_root(rows: ShardRows, room: Room) -> cython.int:
-    """Put the rows to learn from in the root."""
+def place_root(rows: ShardRows, tree: TreeScratch) -> cython.int:
+    """Set the root's ranges to the rows to learn from."""
     s: cython.Py_ssize_t
-    room.n_rows[0] = 0
+    tree.n_rows[0] = 0
     for s in range(rows.ends.shape[0]):
-        room.ranges[0, 0, s] = rows.starts[s]
-        room.ranges[0, 1, s] = rows.ends[s]
-        room.n_rows[0] += rows.ends[s] - rows.starts[s]
+        tree.ranges[0, 0, s] = rows.starts[s]
+        tree.ranges[0, 1, s] = rows.ends[s]
+        tree.n_rows[0] += rows.ends[s] - rows.starts[s]
     return 0
 
 
@@ -66,7 +66,7 @@ def place_root(rows: ShardRows, room: Room) -> cython.int:
 @cython.exceptval(check=False)
 def add_up(
     rows: ShardRows,
-    room: Room,
+    tree: TreeScratch,
     node: cython.Py_ssize_t,
     slot: cython.Py_ssize_t,
     drawn: cython.bint,
@@ -76,10 +76,10 @@ def add_up(
     i: cython.Py_ssize_t
     s: cython.Py_ssize_t
     whole: cython.bint = _is_whole(rows, node)
-    hist: cython.longlong[::1] = room.hists[slot]
+    hist: cython.longlong[::1] = tree.hists[slot]
     codes: cython.const[cython.uchar][:, ::1] = rows.codes
-    begins: cython.const[cython.longlong][::1] = room.ranges[node, 0]
-    ends: cython.const[cython.longlong][::1] = room.ranges[node, 1]
+    begins: cython.const[cython.longlong][::1] = tree.ranges[node, 0]
+    ends: cython.const[cython.longlong][::1] = tree.ranges[node, 1]
     for i in range(hist.shape[0]):
         hist[i] = 0
     if rows.kind == CLASSES:  # a segment is a class: they lie together
@@ -97,10 +97,11 @@ def add_up(
             columns,
         )
         return 0
-    for s in range(room.ranges.shape[2]):
+    for s in range(tree.ranges.shape[2]):
         codes = rows.codes[rows.skips[s] :]
-        begins = room.ranges[node, 0, s : s + 1]
-        ends = room.ranges[node, 1, s : s + 1]
+        # Segments one by one: each has its own offset into codes that it shares with other models.
+        begins = tree.ranges[node, 0, s : s + 1]
+        ends = tree.ranges[node, 1, s : s + 1]
         if rows.kind == PAIRS:
             add_pairs(codes, rows.order, whole, begins, ends, rows.pairs, hist, drawn, columns)
         else:
@@ -113,7 +114,7 @@ def add_up(
 @cython.exceptval(check=False)
 def count_rows(
     rows: ShardRows,
-    room: Room,
+    tree: TreeScratch,
     node: cython.Py_ssize_t,
     slot: cython.Py_ssize_t,
     drawn: cython.bint,
@@ -123,116 +124,116 @@ def count_rows(
     j: cython.Py_ssize_t
     s: cython.Py_ssize_t
     t: cython.Py_ssize_t
-    counts: cython.longlong[:, ::1] = room.counts[slot]
+    counts: cython.longlong[:, ::1] = tree.counts[slot]
     for j in range(counts.shape[0]):
         for t in range(256):
             counts[j, t] = 0
-    for s in range(room.ranges.shape[2]):
+    for s in range(tree.ranges.shape[2]):
         add_rows(
             rows.codes[rows.skips[s] :],
             rows.order,
             _is_whole(rows, node),
-            room.ranges[node, 0, s : s + 1],
-            room.ranges[node, 1, s : s + 1],
+            tree.ranges[node, 0, s : s + 1],
+            tree.ranges[node, 1, s : s + 1],
             counts,
             drawn,
             columns,
         )
-    room.counted[slot] = 1
+    tree.counted[slot] = 1
     return 0
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def divide(rows: ShardRows, room: Room, node: cython.Py_ssize_t) -> cython.int:
-    """Part the rows of a node among its children."""
+def divide(rows: ShardRows, tree: TreeScratch, node: cython.Py_ssize_t) -> cython.int:
+    """Divide the rows of a node between its children."""
     s: cython.Py_ssize_t
-    left: cython.Py_ssize_t = room.left[node]
-    room.n_rows[left] = 0
-    for s in range(room.ranges.shape[2]):
+    left: cython.Py_ssize_t = tree.left[node]
+    tree.n_rows[left] = 0
+    for s in range(tree.ranges.shape[2]):
         part_rows(
             rows.codes[rows.skips[s] :],
-            room.feature[node],
-            room.goes_left[node],
+            tree.feature[node],
+            tree.goes_left[node],
             rows.order,
             rows.scratch,
             _is_whole(rows, node),
-            room.ranges[node, 0, s : s + 1],
-            room.ranges[node, 1, s : s + 1],
-            room.ranges[left, 1, s : s + 1],
+            tree.ranges[node, 0, s : s + 1],
+            tree.ranges[node, 1, s : s + 1],
+            tree.ranges[left, 1, s : s + 1],
         )
-        room.ranges[left, 0, s] = room.ranges[node, 0, s]
-        room.ranges[left + 1, 0, s] = room.ranges[left, 1, s]
-        room.ranges[left + 1, 1, s] = room.ranges[node, 1, s]
-        room.n_rows[left] += room.ranges[left, 1, s] - room.ranges[left, 0, s]
-    room.n_rows[left + 1] = room.n_rows[node] - room.n_rows[left]
+        tree.ranges[left, 0, s] = tree.ranges[node, 0, s]
+        tree.ranges[left + 1, 0, s] = tree.ranges[left, 1, s]
+        tree.ranges[left + 1, 1, s] = tree.ranges[node, 1, s]
+        tree.n_rows[left] += tree.ranges[left, 1, s] - tree.ranges[left, 0, s]
+    tree.n_rows[left + 1] = tree.n_rows[node] - tree.n_rows[left]
     return 0
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def write_leaves(rows: ShardRows, room: Room, n_nodes: cython.Py_ssize_t) -> cython.int:
-    """Write leaves at their rows, which stand together; count those that were not divided."""
+def write_leaves(rows: ShardRows, tree: TreeScratch, n_nodes: cython.Py_ssize_t) -> cython.int:
+    """Write `rows.leaves` by ranges of nodes; splits whose rows were not divided do it here."""
     s: cython.Py_ssize_t
     node: cython.Py_ssize_t
     left: cython.Py_ssize_t
     whole: cython.bint
     for node in range(n_nodes):
-        left = room.left[node]
+        left = tree.left[node]
         whole = _is_whole(rows, node)
-        if left < 0 and room.slot[node] != UNDIVIDED:
+        if left < 0 and tree.slot[node] != UNDIVIDED:
             write_leaf(
                 rows.order,
                 whole,
-                room.ranges[node, 0],
-                room.ranges[node, 1],
-                room.leaf[node],
+                tree.ranges[node, 0],
+                tree.ranges[node, 1],
+                tree.leaf[node],
                 rows.leaves,
             )
-        elif left >= 0 and room.slot[left] == UNDIVIDED:
-            room.n_rows[left] = 0
-            for s in range(room.ranges.shape[2]):
-                room.n_rows[left] += write_split(
+        elif left >= 0 and tree.slot[left] == UNDIVIDED:
+            tree.n_rows[left] = 0
+            for s in range(tree.ranges.shape[2]):
+                tree.n_rows[left] += write_split(
                     rows.codes[rows.skips[s] :],
-                    room.feature[node],
-                    room.goes_left[node],
+                    tree.feature[node],
+                    tree.goes_left[node],
                     rows.order,
                     whole,
-                    room.ranges[node, 0, s : s + 1],
-                    room.ranges[node, 1, s : s + 1],
-                    room.leaf[left],
-                    room.leaf[left + 1],
+                    tree.ranges[node, 0, s : s + 1],
+                    tree.ranges[node, 1, s : s + 1],
+                    tree.leaf[left],
+                    tree.leaf[left + 1],
                     rows.leaves,
                 )
-            room.n_rows[left + 1] = room.n_rows[node] - room.n_rows[left]
+            tree.n_rows[left + 1] = tree.n_rows[node] - tree.n_rows[left]
     return 0
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def find_leaves(rows: ShardRows, room: Room, n_nodes: cython.Py_ssize_t) -> cython.int:
-    """Send every row down the tree, also those that it was not made from; count them."""
+def find_leaves(rows: ShardRows, tree: TreeScratch, n_nodes: cython.Py_ssize_t) -> cython.int:
+    """Walk every row down the tree, those outside the sample too; count rows by node."""
     i: cython.Py_ssize_t
     s: cython.Py_ssize_t
     node: cython.Py_ssize_t
     code: cython.uchar
-    left: cython.const[cython.longlong][::1] = room.left
-    feature: cython.const[cython.longlong][::1] = room.feature
-    goes_left: cython.const[cython.uchar][:, ::1] = room.goes_left
+    left: cython.const[cython.longlong][::1] = tree.left
+    feature: cython.const[cython.longlong][::1] = tree.feature
+    goes_left: cython.const[cython.uchar][:, ::1] = tree.goes_left
     for node in range(n_nodes):
-        room.n_rows[node] = 0
+        tree.n_rows[node] = 0
     for s in range(rows.starts.shape[0] - 1):
         for i in range(rows.starts[s], rows.starts[s + 1]):
             node = 0
             while left[node] >= 0:
                 code = rows.codes[i + rows.skips[s], feature[node]]
                 node = left[node] if goes_left[node, code] else left[node] + 1
-            rows.leaves[i] = room.leaf[node]
-            room.n_rows[node] += 1
+            rows.leaves[i] = tree.leaf[node]
+            tree.n_rows[node] += 1
     for node in range(n_nodes - 1, -1, -1):  # children stand after their parents
         if left[node] >= 0:
-            room.n_rows[node] = room.n_rows[left[node]] + room.n_rows[left[node] + 1]
+            tree.n_rows[node] = tree.n_rows[left[node]] + tree.n_rows[left[node] + 1]
     return 0

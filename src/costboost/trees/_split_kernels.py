@@ -1,6 +1,6 @@
 """The best split of a node, from the sums in its histogram.
 
-A search is given `Rules` and the `NodeSums` of a node and leaves its answer in a `Search`
+A search is given `Rules` and the `NodeSums` of a node and leaves its answer in a `SplitSearch`
 (`_search_kernels`). Numeric columns are cut at thresholds, by any criterion (`cut_codes`) or in
 `_pair_kernels` where there are two sums per cell; categorical ones in two subsets.
 
@@ -33,7 +33,12 @@ if cython.compiled:
         node_score,
         weigh,
     )
-    from cython.cimports.costboost.trees._search_kernels import MISSING, NodeSums, Rules, Search
+    from cython.cimports.costboost.trees._search_kernels import (
+        MISSING,
+        NodeSums,
+        Rules,
+        SplitSearch,
+    )
 else:
     from costboost.trees._pair_kernels import search_pairs
     from costboost.trees._score_kernels import (
@@ -50,7 +55,7 @@ else:
         node_score,
         weigh,
     )
-    from costboost.trees._search_kernels import MISSING, NodeSums, Rules, Search
+    from costboost.trees._search_kernels import MISSING, NodeSums, Rules, SplitSearch
 
 
 @cython.cfunc
@@ -64,7 +69,7 @@ def _key(
     code: cython.Py_ssize_t,
     channel: cython.Py_ssize_t,
 ) -> cython.double:
-    """Return the number by which categories are put in order for one channel."""
+    """Return the sort key of a category for one channel."""
     k: cython.Py_ssize_t
     n_channels: cython.Py_ssize_t = node.sums.shape[0]
     total: cython.double = 0.0
@@ -97,12 +102,12 @@ def _exceeds(a: cython.double, b: cython.double) -> cython.bint:
 def _put_in_order(
     rules: Rules,
     node: NodeSums,
-    search: Search,
+    search: SplitSearch,
     place: cython.Py_ssize_t,
     n_held: cython.Py_ssize_t,
     channel: cython.Py_ssize_t,
 ) -> cython.int:
-    """Sort the categories by insertion: equal keys stay in the order of their codes."""
+    """Sort the node's categories by key, stably, by insertion."""
     i: cython.Py_ssize_t
     t: cython.Py_ssize_t
     key: cython.double
@@ -110,6 +115,8 @@ def _put_in_order(
         key = _key(rules, node, place, search.held[t], channel)
         i = t
         while i > 0 and _exceeds(search.keys[i - 1], key):
+            # Insertion sort: at most 256 entries, and stable, which the same order on every machine
+            # needs.
             search.keys[i] = search.keys[i - 1]
             search.codes[i] = search.codes[i - 1]
             i -= 1
@@ -124,7 +131,7 @@ def _put_in_order(
 def _search_thresholds(
     rules: Rules,
     node: NodeSums,
-    search: Search,
+    search: SplitSearch,
     column: cython.Py_ssize_t,
     place: cython.Py_ssize_t,
 ) -> cython.int:
@@ -143,7 +150,7 @@ def _search_thresholds(
 def _search_subsets(
     rules: Rules,
     node: NodeSums,
-    search: Search,
+    search: SplitSearch,
     column: cython.Py_ssize_t,
     place: cython.Py_ssize_t,
 ) -> cython.int:
@@ -175,6 +182,7 @@ def _search_subsets(
             search.place = place
             search.threshold = -1
             for i in range(256):
+                # Absent categories are marked; `_send_left` decides for them.
                 search.goes_left[i] = 2
             for i in range(n_held):
                 search.goes_left[search.codes[i]] = 1 if i <= cut else 0
@@ -184,8 +192,8 @@ def _search_subsets(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _send_left(rules: Rules, node: NodeSums, search: Search) -> cython.int:
-    """Say of every code whether the split that was found sends it left.
+def _send_left(rules: Rules, node: NodeSums, search: SplitSearch) -> cython.int:
+    """Write `search.goes_left` for the split that was found, (256,).
 
     Missing values and categories that the node does not hold follow the heavier child.
     """
@@ -195,6 +203,7 @@ def _send_left(rules: Rules, node: NodeSums, search: Search) -> cython.int:
     heavier: cython.uchar
     for k in range(node.sums.shape[0]):
         search.right[k] = node.sums[k] - search.left_sums[k]
+    # Equal but for rounding counts as heavier on the left, whatever the order of sums.
     least = weigh(search.right, rules.criterion) * (1.0 - ROUNDING)
     heavier = 1 if weigh(search.left_sums, rules.criterion) >= least else 0
     if search.threshold < 0:
@@ -204,6 +213,7 @@ def _send_left(rules: Rules, node: NodeSums, search: Search) -> cython.int:
         return 0
     for t in range(255):
         search.goes_left[t] = 1 if t <= search.threshold else 0
+    # A missing value that training never saw here follows the heavier child.
     search.goes_left[MISSING] = heavier
     if holds(node, search, search.place, MISSING):
         search.goes_left[MISSING] = 1 if search.missing_left else 0
@@ -213,8 +223,8 @@ def _send_left(rules: Rules, node: NodeSums, search: Search) -> cython.int:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def search_node(rules: Rules, node: NodeSums, search: Search) -> cython.bint:
-    """Do what `find_split` does."""
+def search_node(rules: Rules, node: NodeSums, search: SplitSearch) -> cython.bint:
+    """Search columns for the best split; see `find_split`."""
     f: cython.Py_ssize_t
     column: cython.Py_ssize_t
     in_pairs: cython.bint = not rules.bounded and (
@@ -224,7 +234,9 @@ def search_node(rules: Rules, node: NodeSums, search: Search) -> cython.bint:
     search.rounding = 0.0
     search.feature = -1
     search.parent = node_score(rules, node)
+    # Without counts the limit on rows is not checked: the caller has other proof.
     search.counting = rules.min_count > 1 and node.counts.shape[0] > 0
+    # Numeric columns first, then categorical ones, on either path: of equal gains the same wins.
     if in_pairs:
         search_pairs(rules, node, search, search.pairs)
     else:
@@ -242,8 +254,8 @@ def search_node(rules: Rules, node: NodeSums, search: Search) -> cython.bint:
     return True
 
 
-def find_split(rules: Rules, node: NodeSums, search: Search) -> bool:
-    """Search columns for the best split of a node, and leave it in `search`; whether there is one.
+def find_split(rules: Rules, node: NodeSums, search: SplitSearch) -> bool:
+    """Search columns for the best split of a node; True if there is one, left in `search`.
 
     A split that is found is complete: for every code it says whether it goes left, also for those
     that the node does not hold.

@@ -1,6 +1,6 @@
-"""A tree grown in one call, where one shard in this process holds all rows and they are few.
+"""A tree grown in one call, for small tables in one shard of this process.
 
-`Grower` asks shards a node at a time, which takes longer than the work itself on small tables.
+`Grower` sends messages a node at a time, which takes longer than the work itself on small tables.
 """
 
 from __future__ import annotations
@@ -12,17 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.shards.messages import Message
+from costboost.shards.local import Message
 from costboost.shards.modes import Summands
 from costboost.shards.rows import ROOT, Shard
 from costboost.shards.sampling import ColumnDraw, RowSample
+from costboost.trees import _grow_data_kernels as data
 from costboost.trees import _grow_kernels as kernels
-from costboost.trees import _room_kernels as rooms
 from costboost.trees import _search_kernels as searches
 from costboost.trees.splits import FREE, SplitFinder, make_search
-
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+from costboost.typing import Floats, Int64
 
 _ROWS = 1 << 15  # above, the work in a node outweighs what asking for it takes
 _CELLS = 1 << 23  # of histograms that wait at the same time: 64 MB
@@ -32,7 +30,7 @@ _NO_COLUMNS = np.empty(0, dtype=np.int64)
 
 
 class Grown(NamedTuple):
-    """A tree as the kernel leaves it, arrays over nodes. Valid until the next tree is grown.
+    """A tree as the kernel leaves it, views of arrays over nodes: valid until the next tree grows.
 
     `low` and `high` bound a node's value; `sums` are its own. `heaviest` is the largest sample
     weight of a row; 0 where rows have none.
@@ -51,8 +49,8 @@ class Grown(NamedTuple):
     heaviest: float
 
 
-class Room(NamedTuple):
-    """Where a tree is grown: the kernels' room, and the arrays in it that become the tree.
+class GrowthArrays(NamedTuple):
+    """Buffers in which trees are grown: the kernel's `TreeScratch`, and its arrays for NumPy.
 
     `numbers` and `reals` have a row for everything that is known of nodes, in the order in which
     `Grown` begins.
@@ -65,7 +63,7 @@ class Room(NamedTuple):
     goes_left: NDArray[np.uint8]
 
     def grown(self, n_nodes: int, heaviest: float) -> Grown:
-        """Return the tree of so many nodes that was grown here."""
+        """Return views of the tree of so many nodes that was grown here."""
         feature, threshold, left, depth, n_rows = self.numbers[:5, :n_nodes]
         gain, low, high = self.reals[:3, :n_nodes]
         nodes = (feature, threshold, left, depth, n_rows, gain, low, high)
@@ -73,7 +71,7 @@ class Room(NamedTuple):
 
 
 class Size(NamedTuple):
-    """How large a tree may become, and what growing it takes.
+    """Upper bounds of a tree and of the histograms kept while it grows.
 
     Attributes
     ----------
@@ -99,11 +97,11 @@ class Size(NamedTuple):
 
     @property
     def n_nodes(self) -> int:
-        """How many nodes the tree may have."""
+        """The largest number of nodes."""
         return 2 * self.leaves - 1
 
-    def make(self, n_segments: int) -> Room:
-        """Make room for it, on rows in so many segments."""
+    def make(self, n_segments: int) -> GrowthArrays:
+        """Allocate the buffers of such a tree, for rows in so many segments."""
         n_nodes, channels, width = self.n_nodes, self.channels, self.width
         hists = np.empty((self.slots, width * 256 * channels), dtype=np.int64)
         views = hists.reshape(self.slots, width, 256, channels)
@@ -119,7 +117,9 @@ class Size(NamedTuple):
         node = searches.NodeSums(views[0], counts[0], _NO_COLUMNS, False, sums[0, 0], 0, *FREE)
         search = make_search(sums[0, 1], goes_left[0])
         nodes, held = (numbers, reals, sums, ranges, goes_left), (hists, views, counts, slots)
-        return Room(rooms.Room(*nodes, *held, node, search), numbers, reals, sums, goes_left)
+        return GrowthArrays(
+            data.TreeScratch(*nodes, *held, node, search), numbers, reals, sums, goes_left
+        )
 
 
 @lru_cache(maxsize=64)
@@ -131,26 +131,28 @@ def plan_size(
     width: int,
     channels: int,
     *,
-    apart: bool,
+    drawn_only: bool,
     by_class: bool,
 ) -> Size | None:
-    """Return how large a tree may become; None where it, or the table, is too large to pay.
+    """Return the bounds of a tree; None if it, or the table, is too large to be grown in one call.
 
     Nodes that wait to be split have twice the `least` rows of a leaf, and no node that waits is
     below another.
     """
     if n_rows > _ROWS:
         return None
+    # Bounds before the tree is known: 2**depth leaves, one leaf a row, and a waiting node for every
+    # pair of least leaves.
     depth = 31 if max_depth is None else min(max_depth, 31)
     leaves = max(1, min(max_leaves, 1 << depth, n_rows))
     waiting = min(leaves, 1 << max(depth - 1, 0), n_rows // (2 * least) + 1)
-    size = Size(leaves, 1 if apart else waiting + 1, width, channels, least > 1, by_class)
+    size = Size(leaves, 1 if drawn_only else waiting + 1, width, channels, least > 1, by_class)
     return size if size.slots * width * 256 * channels <= _CELLS else None
 
 
 @dataclass(frozen=True)
 class GrowTree(Message):
-    """Grow a tree on all rows, or on a sample of them; every row finds its leaf.
+    """Grow a tree on all rows or a sample; every row is then assigned to its leaf.
 
     Attributes
     ----------
@@ -160,8 +162,8 @@ class GrowTree(Message):
     max_depth : int or None
     size : Size
     draw : ColumnDraw or None
-    apart : bool
-        Whether every node is added up for its own columns only.
+    drawn_only : bool
+        Whether a node's histogram has its own drawn columns only.
     sample : RowSample or None
         One without rows is all of them.
     """
@@ -171,7 +173,7 @@ class GrowTree(Message):
     max_depth: int | None
     size: Size
     draw: ColumnDraw | None = None
-    apart: bool = False
+    drawn_only: bool = False
     sample: RowSample | None = None
 
     changes = True
@@ -179,33 +181,35 @@ class GrowTree(Message):
     def answer(self, shard: Shard) -> Grown:
         """Return the tree."""
         size, finder, n_segments = self.size, self.finder, len(shard.cuts) - 1
+        # A sample that is empty here falls back to all rows, as in `Grower._root`.
         ends, sampled = shard.cuts[1:], False
         if self.sample is not None and shard.begin(self.sample) > 0:
             ends, sampled = shard.ranges[ROOT][1], True
-        room = shard.bench.keep((size, n_segments), lambda: size.make(n_segments))
+        # The buffers outlive the tree: a boosting run grows hundreds of the same size.
+        arrays = shard.scratch.keep((size, n_segments), lambda: size.make(n_segments))
         draw = self.draw
         columns = finder.every_column[None] if draw is None else draw.table(size.n_nodes)
         summands: Summands = self.mode.summands(shard)
-        rows = rooms.ShardRows(
+        rows = data.ShardRows(
             shard.codes,
             np.array(shard.skips),
             shard.cuts,
             ends,
             sampled,
-            shard.worktop("order", np.uint32),
-            shard.bench.desk.places(len(shard.rows)),
+            shard.scratch_array("order", np.uint32),
+            shard.scratch.thread_scratch.places(len(shard.rows)),
             shard.leaves,
             *summands,
         )
         heaviest = -1.0 if finder.heaviest is None else finder.heaviest
         limits = (_DEEP if self.max_depth is None else self.max_depth, size.leaves)
         growth = kernels.Growth(
-            finder.rules, rows, room.kernel, columns, self.apart, heaviest, *limits
+            finder.rules, rows, arrays.kernel, columns, self.drawn_only, heaviest, *limits
         )
-        return room.grown(growth.grow(), shard.heaviest)
+        return arrays.grown(growth.grow(), shard.heaviest)
 
     def reduce(self, answers: Any) -> Grown:
-        """Return the tree: there is one shard."""
+        """Return the tree of the only shard."""
         (tree,) = answers
         found: Grown = tree
         return found

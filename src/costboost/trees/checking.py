@@ -1,4 +1,4 @@
-"""Whether arrays are a forest: what kernels rely on without looking.
+"""Validation of the arrays of a forest, which kernels index without bounds checks.
 
 The kernels that walk trees follow children, columns and depths as they stand in the arrays of a
 `Forest` (see `_forest_kernels` for the layout of a node). Arrays that come from a file may hold
@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
 from costboost.trees import _forest_kernels as kernels
+from costboost.typing import Int64, Words
 
 __all__ = ["check_forest"]
 
-Int64 = NDArray[np.int64]
-Words = NDArray[np.uint64]
 
 _TYPES = {
     "words": (np.uint64, 1),
@@ -115,7 +114,7 @@ def _no_forest(why: str) -> ValueError:
 
 
 def _typed(name: str, array: Any) -> NDArray[Any]:
-    """Return an array of the right type and number of dimensions; nothing is converted to it."""
+    """Return the array if its type and dimensions are right; raise otherwise, never convert."""
     dtype, ndim = _TYPES[name]
     if not isinstance(array, np.ndarray) or array.dtype.newbyteorder("=") != dtype:
         held = array.dtype if isinstance(array, np.ndarray) else type(array).__name__

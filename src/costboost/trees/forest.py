@@ -1,4 +1,4 @@
-"""A fitted ensemble: a handful of flat arrays and the functions that read them.
+"""A fitted forest: a handful of flat arrays and the functions that read them.
 
 A node is one word (see `_forest_kernels`), a leaf has one value per output. Rows are binned once,
 then pass through all trees as bytes (see `walking`). Boosted stumps are additive: a forest of them
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner, restore_fields
 from costboost.binning.codes import MISSING
-from costboost.runtime.compiled import warn_if_interpreted
-from costboost.shards.messages import Command
+from costboost.runtime.machine import warn_if_interpreted
+from costboost.shards.local import Command
 from costboost.shards.rows import Shard
 from costboost.trees.checking import check_forest
 from costboost.trees.tree import Tree
@@ -30,17 +30,13 @@ from costboost.trees.walking import (
     find_leaves,
     make_tables,
 )
-
-Codes = NDArray[np.uint8]
-Floats = NDArray[np.float64]
-Words = NDArray[np.uint64]
-Int64 = NDArray[np.int64]
+from costboost.typing import Codes, Floats, Int64, Words
 
 
 class NodeTable(NamedTuple):
     """One tree in readable form; arrays over its nodes, -1 or NaN where nothing applies."""
 
-    feature: NDArray[np.int64]
+    feature: Int64
     threshold: Floats
     missing_left: NDArray[np.bool_]
     left: Int64
@@ -146,16 +142,16 @@ class Forest:
 
     @property
     def used_features(self) -> Int64:
-        """The columns that any tree looks at; only these are binned."""
+        """The columns that any tree splits on, ascending; only these are binned."""
         return self.nodes.columns.features
 
     @cached_property
     def nodes(self) -> Nodes:
-        """The trees as the functions of `walking` want them."""
+        """The node arrays as the functions of `walking` take them."""
         return Nodes(self.words, self.subsets, self.roots, self.depths, self.values)
 
     def encode(self, X: Any, n_threads: int = 1) -> Codes:
-        """Bin the columns that the trees look at."""
+        """Bin the columns that the trees split on; return codes, (n_samples, n_features)."""
         codes = encode_once([self], X, n_threads)
         assert codes is not None
         return codes
@@ -168,6 +164,7 @@ class Forest:
         """Return the margins of binned rows, (n_samples, n_outputs)."""
         self._check_codes(codes)
         margins = np.repeat(self.base[None, :], len(codes), axis=0)
+        # Stumps are summed by column ahead of time: one look-up a column, however many trees.
         if self.tables is None:
             self.add_trees(codes, margins, 0, len(self), n_threads)
         else:
@@ -227,6 +224,7 @@ class Forest:
         is_subset = (words >> np.uint64(9)) & np.uint64(1) == 1
         feature = ((words >> np.uint64(16)) & np.uint64(0xFFFFFF)).astype(np.int64)
         shift = ((words >> np.uint64(8)) & np.uint64(1)).astype(np.int64)
+        # Codes are rotated by one where missing values go left, so that one comparison serves both.
         limit = (words & np.uint64(255)).astype(np.int64) - shift
         threshold = np.full(stop - start, np.nan)
         for i in np.flatnonzero(~is_leaf & ~is_subset):
@@ -253,7 +251,7 @@ class Forest:
 
 
 def encode_once(forests: Sequence[Forest | None], X: Any, n_threads: int = 1) -> Codes | None:
-    """Bin the columns that any of some forests looks at, for all of them together.
+    """Bin a table once for several forests: the columns that any of them splits on.
 
     Parameters
     ----------
@@ -270,6 +268,7 @@ def encode_once(forests: Sequence[Forest | None], X: Any, n_threads: int = 1) ->
     if not grown:
         return None
     binner = grown[0].binner
+    # Codes mean something only under their own binner.
     if any(forest.binner is not binner and forest.binner != binner for forest in grown):
         raise ValueError("These forests have different binners: encode X for each of them.")
     warn_if_interpreted()
@@ -279,7 +278,7 @@ def encode_once(forests: Sequence[Forest | None], X: Any, n_threads: int = 1) ->
 
 
 def join_forests(forests: Sequence[Forest], factors: Sequence[float], base: Floats) -> Forest:
-    """Return all trees of some forests in their order, values times the factor of each forest.
+    """Join forests to one; the leaf values of each are multiplied by its factor.
 
     The forests must have one binner; `base` takes the place of theirs.
     """
@@ -300,12 +299,12 @@ def join_forests(forests: Sequence[Forest], factors: Sequence[float], base: Floa
 
 
 def _all_subsets(forest: Forest) -> Words:
-    """Return the subsets of all nodes, also where no node has one."""
+    """Return the subset words of a forest, an empty array where no node has a subset."""
     return forest.subsets if len(forest.subsets) else np.zeros((len(forest.words), 4), np.uint64)
 
 
 class ForestBuilder:
-    """Collects trees, round after round, and makes the forest."""
+    """Accumulates trees, round after round, for a forest."""
 
     def __init__(self, n_outputs: int) -> None:
         self.n_outputs = n_outputs
@@ -321,7 +320,7 @@ class ForestBuilder:
         self._values.append(leaf_values)
 
     def build(self, binner: Binner, base: Floats | None = None) -> Forest:
-        """Make the forest."""
+        """Return the forest of the trees added so far."""
         trees, nothing = self._trees, np.zeros(0)
         packed = pack_trees(trees)
         values = np.zeros((len(packed.words), self.n_outputs))
@@ -331,6 +330,7 @@ class ForestBuilder:
         return Forest(
             binner=binner,
             words=packed.words,
+            # Forests without categorical splits carry no subsets: kernels then skip the test.
             subsets=subsets if subsets.any() else subsets[:0],
             roots=packed.roots,
             depths=np.array([tree.depth for tree in trees], dtype=np.int64),
@@ -341,7 +341,7 @@ class ForestBuilder:
         )
 
 
-class Packed(NamedTuple):
+class PackedTrees(NamedTuple):
     """The nodes of trees as words, one tree after the other.
 
     `leaves` are the numbers of the leaves among all nodes, `roots` where trees begin.
@@ -353,8 +353,8 @@ class Packed(NamedTuple):
     roots: Int64
 
 
-def pack_trees(trees: Sequence[Tree]) -> Packed:
-    """Write the nodes of all trees as words; see `_forest_kernels` for the layout."""
+def pack_trees(trees: Sequence[Tree]) -> PackedTrees:
+    """Pack the nodes of all trees into words; the layout is in `_forest_kernels`."""
     sizes = np.array([len(tree.left) for tree in trees], dtype=np.int64)
     roots = np.cumsum(sizes) - sizes
     n_nodes = int(sizes.sum())
@@ -363,7 +363,7 @@ def pack_trees(trees: Sequence[Tree]) -> Packed:
         for node, goes_left in tree.subsets.items():
             subsets[root + node] = _pack_subset(goes_left)
     if not trees:
-        return Packed(np.zeros(0, dtype=np.uint64), subsets, roots, roots)
+        return PackedTrees(np.zeros(0, dtype=np.uint64), subsets, roots, roots)
     left = np.concatenate([tree.left for tree in trees])
     threshold = np.concatenate([tree.threshold for tree in trees])
     feature = np.concatenate([tree.feature for tree in trees])
@@ -372,6 +372,7 @@ def pack_trees(trees: Sequence[Tree]) -> Packed:
     is_subset = ~is_leaf & (threshold < 0)
     shift = (missing_left & ~is_subset).astype(np.uint64)
     limit = np.where(is_leaf, 255, np.where(is_subset, 0, threshold)).astype(np.uint64)
+    # A leaf points to itself: walks take `depth` steps without asking whether they have arrived.
     own = np.arange(n_nodes) - np.repeat(roots, sizes)
     left = np.where(is_leaf, own, left).astype(np.uint64)
     feature = np.where(is_leaf, 0, feature).astype(np.uint64)
@@ -379,17 +380,17 @@ def pack_trees(trees: Sequence[Tree]) -> Packed:
         (limit + shift) | (shift << np.uint64(8)) | (is_subset.astype(np.uint64) << np.uint64(9))
     )
     words = words | (feature << np.uint64(16)) | (left << np.uint64(40))
-    return Packed(words, subsets, np.flatnonzero(is_leaf), roots)
+    return PackedTrees(words, subsets, np.flatnonzero(is_leaf), roots)
 
 
 def _finite(values: Floats) -> Floats:
-    """Hold what overflowed (squares of prices beyond 1e150) at the largest number."""
+    """Replace infinities (squares of prices beyond 1e150) by the largest float."""
     return np.minimum(values, np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True)
 class Recall(Command):
-    """Let every row find its leaf in a tree that was grown earlier."""
+    """Assign every row to its leaf in a tree that was grown earlier."""
 
     tree: Tree
 
@@ -405,6 +406,7 @@ def write_leaves(tree: Tree, codes: Codes, leaves: NDArray[np.uint16]) -> None:
     nodes = np.empty((len(codes), 1), dtype=np.int64)
     values = np.zeros((len(packed.words), 1))
     trees = Nodes(packed.words, packed.subsets, packed.roots, depth, values)
+    # Through the kernels of prediction, so that training and prediction agree on every code.
     find_leaves(trees, 0, 1, codes, nodes, n_threads=1)
     numbers = np.zeros(len(tree.left), dtype=np.uint16)
     numbers[tree.leaves] = np.arange(len(tree.leaves))
@@ -417,5 +419,5 @@ def _pack_subset(goes_left: NDArray[np.uint8]) -> Words:
 
 
 def unpack_subset(bits: Words) -> NDArray[np.bool_]:
-    """Return for each code whether it goes left."""
+    """Unpack the bits of a subset: 1 for each code that goes left, (256,)."""
     return np.unpackbits(bits.astype("<u8").view(np.uint8), bitorder="little").astype(bool)

@@ -16,12 +16,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costboost.binning.codes import MISSING
 from costboost.shards.grid import grid_scale
-from costboost.shards.local import Shards
-from costboost.shards.messages import (
+from costboost.shards.local import (
     Begin,
     Count,
     Expand,
@@ -29,6 +27,7 @@ from costboost.shards.messages import (
     Histogram,
     Message,
     Settle,
+    Shards,
     WeighLeaves,
 )
 from costboost.shards.modes import RowCounts
@@ -37,8 +36,7 @@ from costboost.shards.sampling import ColumnDraw, RowSample
 from costboost.trees.at_once import DRAWS, GrowTree, Size, plan_size
 from costboost.trees.splits import FREE, Bounds, Split, SplitFinder
 from costboost.trees.tree import Limits, Tree, add_up_leaves
-
-Int64 = NDArray[np.int64]
+from costboost.typing import Floats, Int64
 
 # Rows of a node that is larger than so many of the smallest leaves are counted only where the best
 # split may leave too few of them on one side.
@@ -48,7 +46,7 @@ _UNCOUNTED = np.empty((0, 256), dtype=np.int64)
 
 @dataclass
 class Node:
-    """A node while the tree grows; `split` is set when one is known to gain."""
+    """A node of the growing tree; `split` is its best one, None if no split gains."""
 
     sums: Int64
     depth: int
@@ -106,7 +104,7 @@ class Grower:
         self.shards, self.mode, self.finder, self.limits = shards, mode, finder, limits
         self.draw = draw
         few = draw is not None and 2 * draw.width < shards.n_features
-        self._apart = few and not finder.whole_table
+        self._drawn_only = few and not finder.whole_table
         # Rows are counted in advance, or only where a split may leave too few of them.
         self._lazily = limits.min_samples_leaf > 1 and finder.heaviest is not None
         counting = limits.min_samples_leaf > 1 and not self._lazily
@@ -119,10 +117,12 @@ class Grower:
             )
 
     def grow(self, sample: RowSample | None = None) -> Tree:
-        """Grow a tree, on a sample of the rows if one is given; every row then finds its leaf."""
+        """Grow a tree on all rows or a sample; every row is then assigned to its leaf."""
         size = self._size()
         if size is not None:
             return self._grow_at_once(size, sample)
+        # Best first: the queue holds nodes whose best split is known, so that a limit on leaves
+        # keeps the splits that gain most.
         self.nodes = [self._root(sample)]
         self._queue: list[tuple[float, int]] = []
         if self.limits.allows(0, 1):
@@ -139,10 +139,12 @@ class Grower:
         return tree
 
     def _next(self) -> int:
-        """Take the node that gains most; the oldest of those whose gains are equal."""
+        """Dequeue the node of largest gain; of gains equal but for rounding the oldest."""
         best = heapq.heappop(self._queue)
         split = self.nodes[best[1]].split
         assert split is not None
+        # Gains that differ by rounding alone count as equal: which one is larger must not depend on
+        # the order of sums, so the oldest node wins.
         equal = [best]
         while self._queue and self._queue[0][0] <= split.rounding - split.gain:
             equal.append(heapq.heappop(self._queue))
@@ -153,32 +155,38 @@ class Grower:
         return oldest[1]
 
     def _size(self) -> Size | None:
-        """Return the size of trees that are grown in one call, where that is possible and pays."""
+        """Return the bounds for growing in one call.
+
+        None where that is impossible or does not pay.
+        """
         limits, shards, draw = self.limits, self.shards, self.draw
         mode: Any = self.mode
+        # The compiled grower knows neither paths nor other finders than its own.
         plain = limits.interactions is None and not self.finder.own_search
-        if not (plain and shards.alone and hasattr(mode, "summands")):
+        if not (plain and shards.is_single_shard and hasattr(mode, "summands")):
             return None
         size = plan_size(
             limits.max_depth,
             limits.most_leaves,
             limits.min_samples_leaf,
             shards.n_rows,
-            draw.width if draw is not None and self._apart else shards.n_features,
+            draw.width if draw is not None and self._drawn_only else shards.n_features,
             mode.n_channels,
-            apart=self._apart,
+            drawn_only=self._drawn_only,
             by_class=mode.by_class,
         )
+        # It also needs the draws of all nodes in advance, as a table.
         if size is not None and draw is not None and size.n_nodes * shards.n_features > DRAWS:
             return None
         return size
 
     def _grow_at_once(self, size: Size, sample: RowSample | None) -> Tree:
-        how = (self.limits.max_depth, size, self.draw, self._apart, sample)
+        how = (self.limits.max_depth, size, self.draw, self._drawn_only, sample)
         message = GrowTree(self.mode, self.finder, *how)
         (grown,) = self.shards.call([message])
         left = grown.left.astype(np.int32)
         leaves = np.flatnonzero(left < 0).astype(np.int32)
+        # `grown` are views of buffers that the next tree overwrites: all that is kept is copied.
         cover, goes_left = grown.n_rows.astype(np.float64), grown.goes_left
         if grown.heaviest > 0.0:
             cover = add_up_leaves(left, leaves, self._weigh(len(leaves), grown.heaviest))
@@ -201,16 +209,16 @@ class Grower:
             leaf_bounds=bounds,
         )
 
-    def _weigh(self, n_leaves: int, heaviest: float) -> NDArray[np.float64]:
-        """Return the sample weights of the rows of every leaf."""
+    def _weigh(self, n_leaves: int, heaviest: float) -> Floats:
+        """Return the sample weight of every leaf, (n_leaves,)."""
         scale = grid_scale(heaviest, self.shards.n_rows)
         (sums,) = self.shards.call([WeighLeaves(n_leaves, scale)], self.shards.n_rows)
         return np.asarray(sums / scale)
 
     def _finish(self, tree: Tree) -> Tree:
-        """Let every row find its leaf, and note how many reach each node."""
-        asked: list[Message] = [Settle(_shape(self.nodes, tree)), HeaviestRow()]
-        weights, heaviest = self.shards.call(asked, self.shards.n_rows)
+        """Assign rows to leaves; return the tree with covers and leaf bounds filled in."""
+        messages: list[Message] = [Settle(_shape(self.nodes, tree)), HeaviestRow()]
+        weights, heaviest = self.shards.call(messages, self.shards.n_rows)
         if heaviest > 0.0:
             weights = self._weigh(len(tree.leaves), heaviest)
         bounds = None
@@ -220,10 +228,10 @@ class Grower:
         return replace(tree, cover=cover, leaf_bounds=bounds)
 
     def _root(self, sample: RowSample | None) -> Node:
-        """Start a tree; a sample without rows is all of them."""
-        columns = self._columns(frozenset(), ROOT) if self._apart else None
-        asked = [Histogram(ROOT, mode, columns) for mode in self._modes]
-        n_rows, *sums = self.shards.call([Begin(sample), *asked])
+        """Return the root with its histogram; an empty sample falls back to all rows."""
+        columns = self._columns(frozenset(), ROOT) if self._drawn_only else None
+        messages = [Histogram(ROOT, mode, columns) for mode in self._modes]
+        n_rows, *sums = self.shards.call([Begin(sample), *messages])
         if n_rows == 0 and sample is not None:
             return self._root(None)
         root = Node(np.ascontiguousarray(sums[0][0].sum(axis=0)), 0, n_rows)
@@ -231,26 +239,28 @@ class Grower:
         return root
 
     def _consider(self, number: int) -> None:
-        """Look for the node's best split; queue the node if there is one."""
+        """Search the node's best split; queue the node if there is one."""
         node = self.nodes[number]
         node.split = self._best_split(node, number)
         node.counted = None
-        if node.split is None or self._apart:
+        if node.split is None or self._drawn_only:
             node.histogram, node.counts = None, _UNCOUNTED
         if node.split is not None:
             heapq.heappush(self._queue, (-node.split.gain, number))
 
     def _best_split(self, node: Node, number: int) -> Split | None:
         features = self._columns(node.path, number)
-        columns = features if self._apart else None
+        columns = features if self._drawn_only else None
         if node.histogram is None:
-            asked = [Histogram(number, mode, columns) for mode in self._modes]
-            node.histogram, *counts = self.shards.call(asked, node.n_rows)
+            messages = [Histogram(number, mode, columns) for mode in self._modes]
+            node.histogram, *counts = self.shards.call(messages, node.n_rows)
             node.counts = counts[0] if counts else _UNCOUNTED
-        # What a finder with constraints must know of a node beside its sums.
+        # Only a finder with constraints takes the bounds of the node's value.
         rest = (node.sums, node.n_rows, features, *((node.bounds,) if self._constrained else ()))
         if not self._lazily:
             return self.finder.find(node.histogram, node.counts, *rest)
+        # A large node's split seldom leaves too few rows, and weights alone can prove it: rows are
+        # counted only if they cannot.
         if node.n_rows > _FEW * self.limits.min_samples_leaf:
             split = self.finder.find(node.histogram, node.counts, *rest)
             if split is None or self.finder.surely_counts(split, node.sums):
@@ -267,7 +277,7 @@ class Grower:
         return allowed if self.draw is None else self.draw.columns(number, allowed)
 
     def _split(self, number: int, n_leaves: int) -> None:
-        """Make the node's split; look at its children if they may be split in turn."""
+        """Split a node; search its children if they may be split in turn."""
         node = self.nodes[number]
         split = node.split
         assert split is not None
@@ -286,20 +296,25 @@ class Grower:
         """Divide the node's rows and find the children's histograms and best splits."""
         numbers = (node.left, node.left + 1)
         left, right = (self.nodes[child] for child in numbers)
+        # Children of one class each are leaves: their rows are divided, but no histogram is made.
         pure = not (self._mixed(left) or self._mixed(right))
-        modes = () if pure or self._apart else self._modes
+        modes = () if pure or self._drawn_only else self._modes
         message = Expand(number, node.left, split.feature, split.goes_left, modes)
-        ahead = {child: self._ahead(child, node) for child in numbers} if self.shards.far else {}
-        asked = [message, *(one for messages in ahead.values() for one in messages)]
-        (n_left, *sums), *more = self.shards.call(asked, node.n_rows)
+        # Over a network a trip costs more than the work: likely needed messages go along.
+        ahead = (
+            {child: self._ahead(child, node) for child in numbers} if self.shards.is_remote else {}
+        )
+        messages = [message, *(one for messages in ahead.values() for one in messages)]
+        (n_left, *sums), *more = self.shards.call(messages, node.n_rows)
         left.n_rows, right.n_rows = n_left, node.n_rows - n_left
         for child, messages in ahead.items():
             self._note(self.nodes[child], messages, more[: len(messages)])
             del more[: len(messages)]
         if pure:
             return
-        if not self._apart:
+        if not self._drawn_only:
             assert node.histogram is not None
+            # Only the left child was summed; the right one is the rest, exact in integers.
             left.histogram, right.histogram = sums[0], node.histogram - sums[0]
         if len(sums) > 1:
             left.counts, right.counts = sums[1], node.counts - sums[1]
@@ -310,27 +325,27 @@ class Grower:
                 self.nodes[child].histogram = self.nodes[child].counted = None
 
     def _ahead(self, number: int, parent: Node) -> list[Message]:
-        """Return what will, or is likely to, be asked of a node once its parent is divided."""
-        node, asked = self.nodes[number], list[Message]()
+        """Return messages that a child will (probably) need, to send with its parent's division."""
+        node, messages = self.nodes[number], list[Message]()
         if not self._mixed(node):
-            return asked
-        columns = self._columns(node.path, number) if self._apart else None
-        if self._apart:
-            asked += [Histogram(number, mode, columns) for mode in self._modes]
+            return messages
+        columns = self._columns(node.path, number) if self._drawn_only else None
+        if self._drawn_only:
+            messages += [Histogram(number, mode, columns) for mode in self._modes]
         if self._lazily and parent.n_rows <= 2 * _FEW * self.limits.min_samples_leaf:
-            asked.append(Count(number, columns))
-        return asked
+            messages.append(Count(number, columns))
+        return messages
 
-    def _note(self, node: Node, asked: list[Message], answers: list[Any]) -> None:
-        """Note what was asked ahead of a node."""
-        if asked and isinstance(asked[-1], Count):
+    def _note(self, node: Node, messages: list[Message], answers: list[Any]) -> None:
+        """Store the answers to `_ahead`."""
+        if messages and isinstance(messages[-1], Count):
             *answers, node.counted = answers
         if answers:
             node.histogram, *counts = answers
             node.counts = counts[0] if counts else _UNCOUNTED
 
     def _may_gain(self, node: Node) -> bool:
-        """Whether a node is large and mixed enough to be worth a look."""
+        """Whether a node has rows enough, and classes enough, to be worth a search."""
         return node.n_rows >= 2 * self.limits.min_samples_leaf and self._mixed(node)
 
     def _mixed(self, node: Node) -> bool:

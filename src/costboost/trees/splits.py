@@ -13,8 +13,8 @@ from costboost.binning.codes import MISSING
 from costboost.trees import _score_kernels as scores
 from costboost.trees import _search_kernels as searches
 from costboost.trees import _split_kernels as kernels
+from costboost.typing import Int64
 
-Int64 = NDArray[np.int64]
 Bounds = tuple[float, float]
 Criterion = Literal["gini", "entropy", "error", "newton", "vector", "one-hot", "squares"]
 
@@ -29,7 +29,7 @@ _MADE_AGAIN = ("rules", "_search")
 
 @dataclass(frozen=True)
 class Split:
-    """A way to divide a node.
+    """The best split of a node: column, rule, gain and left sums.
 
     Attributes
     ----------
@@ -59,10 +59,10 @@ class Split:
 
 
 def make_search(left_sums: Int64, goes_left: NDArray[np.uint8]) -> Any:
-    """Make room for a search that writes the left child's sums and who goes left in these."""
+    """Return a search that writes the left child's sums and codes into these arrays."""
     sides = np.empty((2, len(left_sums)), dtype=np.int64)
     codes = np.empty((2, 256), dtype=np.int64)
-    return searches.Search(left_sums, goes_left, sides, codes, np.empty(256))
+    return searches.SplitSearch(left_sums, goes_left, sides, codes, np.empty(256))
 
 
 class SplitFinder:
@@ -102,7 +102,7 @@ class SplitFinder:
 
     @cached_property
     def rules(self) -> Any:
-        """What the kernels must know of the columns and the limits."""
+        """The columns' kinds and the limits of splits, for the kernels."""
         monotone = _UNCONSTRAINED if self.monotone is None else self.monotone
         categorical = self.is_categorical.view(np.uint8)
         limits = (self.l2, self.min_weight, self.min_count)
@@ -110,7 +110,7 @@ class SplitFinder:
 
     @cached_property
     def _search(self) -> tuple[Any, Int64, NDArray[np.uint8]]:
-        """Where the kernels write what they find: numbers, left child's sums, who goes left."""
+        """Buffers that the kernels write the best split to."""
         left_sums = np.empty(self._n_channels, dtype=np.int64)
         goes_left = np.empty(256, dtype=np.uint8)
         return make_search(left_sums, goes_left), left_sums, goes_left
@@ -121,15 +121,15 @@ class SplitFinder:
         return np.arange(len(self.n_bins))
 
     def score(self, sums: Int64) -> float:
-        """Score the sums of a node."""
+        """Return the criterion's score of a node's sums."""
         return float(scores.score(sums, self.criterion, self.l2))
 
     def weight(self, sums: Int64) -> float:
-        """Weigh the sums of a node, in units of the grid."""
+        """Return the weight of a node's sums, in units of the grid."""
         return float(scores.weight(sums, self.criterion))
 
     def surely_counts(self, split: Split, sums: Int64) -> bool:
-        """Whether both children have `min_count` rows for certain, by their weight alone."""
+        """Whether the children's weights alone prove that both have `min_count` rows."""
         if self.heaviest is None:
             return self.min_count <= 1
         least = self.min_count * self.heaviest

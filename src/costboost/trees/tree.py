@@ -2,15 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.trees.interactions import Interactions
+from costboost.typing import Floats, Int64
 
-Int64 = NDArray[np.int64]
+# Interaction constraints: which columns may meet on one path.
+
+
+@dataclass(frozen=True)
+class Interactions:
+    """Groups of columns that may interact, or how many at most.
+
+    Attributes
+    ----------
+    n_features : int
+    groups : tuple of frozensets of column numbers
+        Columns in none of them are a group of their own together.
+    most : int or None
+        So many columns on a path, whichever they are; in place of groups.
+
+    Examples
+    --------
+    >>> rule = make_interactions(4, [{0, 1}, {1, 2}])
+    >>> [rule.allowed(frozenset(path)).tolist() for path in ([], [0], [1], [0, 1], [3])]
+    [[0, 1, 2, 3], [0, 1], [0, 1, 2], [0, 1], [3]]
+    """
+
+    n_features: int
+    groups: tuple[frozenset[int], ...] = ()
+    most: int | None = None
+
+    def allowed(self, path: frozenset[int]) -> Int64:
+        """Return the columns on which a path that has split on `path` may split next, sorted."""
+        if self.most is not None:
+            return np.array(sorted(path)) if len(path) >= self.most else np.arange(self.n_features)
+        fitting = [group for group in self.groups if path <= group]
+        return np.array(sorted(frozenset().union(*fitting)), dtype=np.int64)
+
+
+def make_interactions(n_features: int, groups: Iterable[Iterable[int]]) -> Interactions:
+    """Return the constraint of some groups; columns in none of them form one more group."""
+    named = [frozenset(group) for group in groups]
+    rest = frozenset(range(n_features)) - frozenset().union(*named)
+    return Interactions(n_features, tuple(named) + ((rest,) if rest else ()))
+
 
 MAX_LEAVES = 1 << 16  # `shard.leaves` holds two bytes a row
 
@@ -41,7 +81,7 @@ class Limits:
 
     @property
     def most_leaves(self) -> int:
-        """How many leaves a tree may have."""
+        """The largest number of leaves."""
         return MAX_LEAVES if self.max_leaf_nodes is None else min(self.max_leaf_nodes, MAX_LEAVES)
 
     def allows(self, depth: int, n_leaves: int) -> bool:
@@ -82,13 +122,13 @@ class Tree:
     threshold: NDArray[np.int16]
     missing_left: NDArray[np.bool_]
     left: NDArray[np.int32]
-    gain: NDArray[np.float64]
+    gain: Floats
     sums: Int64
     subsets: dict[int, NDArray[np.uint8]] = field(repr=False)
     leaves: NDArray[np.int32]
     depth: int
-    cover: NDArray[np.float64]
-    leaf_bounds: NDArray[np.float64] | None = None
+    cover: Floats
+    leaf_bounds: Floats | None = None
 
     @property
     def leaf_sums(self) -> Int64:
@@ -98,8 +138,8 @@ class Tree:
 
 def add_up_leaves(
     left: NDArray[np.integer[Any]], leaves: NDArray[np.integer[Any]], values: NDArray[Any]
-) -> NDArray[np.float64]:
-    """Return what the leaves below each node have together, (n_nodes, ...).
+) -> Floats:
+    """Sum leaf values up the tree: for every node that of all leaves below it, (n_nodes, ...).
 
     Examples
     --------

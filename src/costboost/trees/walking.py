@@ -1,4 +1,4 @@
-"""From codes to leaves: the nodes of a forest as flat arrays, and who reads them how.
+"""From codes to leaves and margins: which kernel walks a forest, on blocks of rows in threads.
 
     nodes of tree 0 | nodes of tree 1 | ...        words, subsets, values: one row per node
     ^roots[0]         ^roots[1]
@@ -17,9 +17,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costboost.trees import _forest_kernels as kernels
+from costboost.typing import Codes, Floats, Int64, Words
 
 __all__ = [
     "Nodes",
@@ -31,10 +31,6 @@ __all__ = [
     "make_tables",
 ]
 
-Codes = NDArray[np.uint8]
-Floats = NDArray[np.float64]
-Words = NDArray[np.uint64]
-Int64 = NDArray[np.int64]
 
 _BLOCK = 512  # rows that pass through all trees together
 _SMALL = 4096  # rows: below this, starting threads costs more than it saves
@@ -43,8 +39,8 @@ _ABREAST = 16  # trees that a row walks down together
 _BYTE = 256  # nodes that a byte can number
 
 
-class Columns(NamedTuple):
-    """What the kernels that go by column need to know of some trees.
+class UsedColumns(NamedTuple):
+    """The columns that some trees split on, for the kernels that work column by column.
 
     Attributes
     ----------
@@ -60,8 +56,8 @@ class Columns(NamedTuple):
     places: Int64
     n_nodes: int
 
-    def room(self, n_rows: int) -> tuple[Codes, Codes]:
-        """Make the kernels' columns and answers; every thread needs its own."""
+    def buffers(self, n_rows: int) -> tuple[Codes, Codes]:
+        """Allocate (columns, answers) for a block of rows; every thread needs its own."""
         block = min(_BLOCK, n_rows)
         answers = np.empty((2, self.n_nodes, block), dtype=np.uint8)
         answers[0] = np.arange(self.n_nodes)[:, None]
@@ -70,7 +66,7 @@ class Columns(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Nodes:
-    """The trees of a forest; the arrays are those of `forest.Forest`."""
+    """The node arrays of a forest; see `forest.Forest`."""
 
     words: Words
     subsets: Words
@@ -79,29 +75,32 @@ class Nodes:
     values: Floats
 
     @cached_property
-    def columns(self) -> Columns:
-        """What all trees look at."""
+    def columns(self) -> UsedColumns:
+        """The columns that any tree splits on."""
         return self._columns_of(0, len(self.roots))
 
-    def columns_of(self, first: int, last: int) -> Columns:
-        """Return what the trees first <= t < last look at."""
+    def columns_of(self, first: int, last: int) -> UsedColumns:
+        """Return the columns that the trees first <= t < last split on."""
         if (first, last) == (0, len(self.roots)):
             return self.columns
         return self._columns_of(first, last)
 
-    def _columns_of(self, first: int, last: int) -> Columns:
+    def _columns_of(self, first: int, last: int) -> UsedColumns:
         ends = np.append(self.roots, len(self.words))
         sizes = np.diff(ends[first : last + 1])
         words = self.words[ends[first] : ends[last]]
         starts = np.repeat(ends[first:last] - ends[first], sizes)
+        # In a word a leaf is its own left child; see `_forest_kernels`.
         is_split = (words >> np.uint64(40)).astype(np.int64) + starts != np.arange(len(words))
         features = (words[is_split] >> np.uint64(16)) & np.uint64(0xFFFFFF)
         is_used = np.bincount(features.astype(np.int64)) > 0
-        return Columns(np.flatnonzero(is_used), np.cumsum(is_used) - 1, int(sizes.max(initial=0)))
+        return UsedColumns(
+            np.flatnonzero(is_used), np.cumsum(is_used) - 1, int(sizes.max(initial=0))
+        )
 
 
 class Tables(NamedTuple):
-    """A forest of stumps: one table per column that they look at, and what every row gets.
+    """A forest of stumps as one look-up table per column, and the constant that every row gets.
 
     Attributes
     ----------
@@ -128,7 +127,7 @@ def make_tables(nodes: Nodes) -> Tables | None:
 
 
 def add_tables(tables: Tables, codes: Codes, margins: Floats, n_threads: int) -> None:
-    """Add what a forest of stumps says of binned rows to their margins, in place."""
+    """Add the margins of a forest of stumps to those of binned rows, in place."""
     margins += tables.constant
 
     def add(start: int, stop: int) -> None:
@@ -142,6 +141,7 @@ def add_margins(
 ) -> None:
     """Add the trees first <= t < last to the margins of binned rows, in place."""
     trees = (nodes.words, nodes.subsets, nodes.roots)
+    # A few rows do not amortise the transposing of codes; they wait for memory instead.
     if len(codes) < _FEW:
         some = (*trees, nodes.depths, first, last, np.empty(_ABREAST, dtype=np.int64))
         kernels.add_margins_of_few(codes, *some, nodes.values, margins)
@@ -149,6 +149,7 @@ def add_margins(
     columns = _by_column(nodes, first, last, len(codes))
 
     def add(start: int, stop: int) -> None:
+        # Rows are independent, and the trees of a row are added in order: threads change no bit.
         rows, sums = codes[start:stop], margins[start:stop]
         if columns is None:
             for at in _blocks(len(rows)):
@@ -156,7 +157,7 @@ def add_margins(
                     rows[at], *trees, nodes.depths, first, last, nodes.values, sums[at]
                 )
             return
-        places = (columns.features, columns.places, *columns.room(len(rows)))
+        places = (columns.features, columns.places, *columns.buffers(len(rows)))
         kernels.add_margins_by_column(rows, *trees, first, last, *places, nodes.values, sums)
 
     in_parts(add, len(codes), n_threads)
@@ -174,14 +175,14 @@ def find_leaves(
         if columns is None:
             kernels.find_leaves(rows, *trees, nodes.depths, first, last, found)
             return
-        places = (columns.features, columns.places, *columns.room(len(rows)))
+        places = (columns.features, columns.places, *columns.buffers(len(rows)))
         kernels.find_leaves_by_column(rows, *trees, first, last, *places, found)
 
     in_parts(find, len(codes), n_threads)
 
 
-def _by_column(nodes: Nodes, first: int, last: int, n_rows: int) -> Columns | None:
-    """Return how to go by column, or None where rows must walk or had better."""
+def _by_column(nodes: Nodes, first: int, last: int, n_rows: int) -> UsedColumns | None:
+    """Return the plan for walking column by column; None where row by row is needed or faster."""
     if n_rows < _FEW:
         return None
     columns = nodes.columns_of(first, last)
@@ -202,6 +203,7 @@ def in_parts(
     if n_threads == 1:
         function(0, n_rows)
         return
+    # Contiguous parts, equal but for a row.
     cuts = [n_rows * i // n_threads for i in range(n_threads + 1)]
     with ThreadPoolExecutor(n_threads) as pool:
         list(pool.map(function, cuts[:-1], cuts[1:]))

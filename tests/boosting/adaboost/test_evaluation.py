@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from costboost.boosting.adaboost.evaluation import BoundRule, in_range
-from costboost.boosting.adaboost.prices import Prices
+from costboost.boosting.adaboost.evaluation import BoundRule, MistakePrices, in_range
 from costboost.boosting.adaboost.rules import RULES
 from odd import odd_function
 
@@ -17,7 +16,7 @@ LABELS = np.array([0, 1, 1])
 def by_row(cost, n_classes):
     """Prices of rows: the answers of row i cost cost[i] times 1, 2, ... ; the mean at the label."""
     answers = cost[:, None] * np.arange(1.0, n_classes + 1)
-    return Prices(cost, answers, constant=False)
+    return MistakePrices(cost, answers, constant=False)
 
 
 @pytest.mark.parametrize(

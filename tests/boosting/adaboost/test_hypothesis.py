@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from costboost.boosting.adaboost.evaluation import BoundRule
+from costboost.boosting.adaboost.evaluation import BoundRule, MistakePrices
 from costboost.boosting.adaboost.hypothesis import RowTerms
-from costboost.boosting.adaboost.prices import Prices
 from costboost.boosting.adaboost.rules import RULES
 from rows_of_votes import Rows
 
@@ -18,7 +17,7 @@ def test_terms_of_one_label_are_those_of_all_rows(name, label):
     bound, labels = BoundRule(RULES[name], 10, 2), np.full(3, label)
     at = bound.at(COST, labels)
     found = RowTerms.of_label(label, bound.both_exponents(at), bound.both_factors(at))
-    u, f = bound.terms(Prices(COST, np.zeros((3, 2)), constant=False), labels)
+    u, f = bound.terms(MistakePrices(COST, np.zeros((3, 2)), constant=False), labels)
     sign = 1.0 if found.signed else np.where(np.arange(2) == label, 1.0, -1.0)
     np.testing.assert_array_equal(found.u * sign, u)
     np.testing.assert_array_equal(np.broadcast_to(found.f, (3, 2)), f)

@@ -10,7 +10,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from costboost import Costs
 from costboost.binning.binner import fit_binner
-from costboost.boosting.adaboost.effective import Setting
 from costboost.boosting.adaboost.learner import TreeLearner
 from costboost.boosting.adaboost.loop import Boosting
 from costboost.boosting.adaboost.model import (
@@ -19,8 +18,9 @@ from costboost.boosting.adaboost.model import (
     constant_ensemble,
     outside_votes,
 )
-from costboost.boosting.adaboost.rows import Given
+from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.boosting.adaboost.rules import RULES
+from costboost.boosting.adaboost.weights import Setting
 from costboost.shards.layout import plan_layout
 from costboost.trees.tree import Limits
 
@@ -37,7 +37,7 @@ def boosted(method, n_classes=2, n_rounds=5):
     """Return the rounds, and the margins that the training rows have after them."""
     y = np.digitize(SCORE, [0.0] if n_classes == 2 else [-0.7, 0.7])
     costs = Costs.from_matrix(1 - np.eye(n_classes), classes=np.arange(n_classes))
-    given = Given(y, costs.bind(np.arange(n_classes)), None, n_classes, y)
+    given = TrainingRows(y, costs.bind(np.arange(n_classes)), None, n_classes, y)
     layout = plan_layout(y, N, n_classes, 1)
     codes = BINNER.encode(X, positions=layout.positions)
     with layout.cut(codes, given.load) as shards:
@@ -124,7 +124,7 @@ def test_probabilities_are_the_link_of_the_loss_or_shares_of_votes():
 def test_rounds_of_outside_classifiers_keep_them_in_order():
     dummies = [DummyClassifier().fit(X[:2], [0, 1]) for _ in range(3)]
     rounds = [
-        SimpleNamespace(alpha=0.1 * t, lesson=SimpleNamespace(estimator=dummy))
+        SimpleNamespace(alpha=0.1 * t, model=SimpleNamespace(estimator=dummy))
         for t, dummy in enumerate(dummies)
     ]
     model = assemble(rounds, None, 2, "discrete", discrete=True, slope=3.0)

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
-from costboost.boosting.adaboost.prices import (
+from costboost.boosting.adaboost.evaluation import (
     WIDEST,
     aimed_labels,
     class_prices,

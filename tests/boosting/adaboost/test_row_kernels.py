@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from costboost.boosting.adaboost import _row_kernels
-from costboost.boosting.adaboost.normalizer import halvings
+from costboost.boosting.adaboost.steps import halvings
 from interpreted import load_interpreted
 from rows_of_votes import Rows
 

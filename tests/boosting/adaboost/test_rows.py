@@ -5,20 +5,19 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
-from costboost.boosting.adaboost.evaluation import BoundRule
+from costboost.boosting.adaboost.evaluation import BoundRule, aimed_labels, row_prices
 from costboost.boosting.adaboost.hypothesis import Hypothesis
-from costboost.boosting.adaboost.messages.binding import BindRule, EvaluateTerms
-from costboost.boosting.adaboost.messages.summing import (
+from costboost.boosting.adaboost.rows import TrainingRows, margins_of
+from costboost.boosting.adaboost.rules import RULES
+from costboost.boosting.adaboost.sums import (
     BalanceSums,
     LargestPriced,
     SumPricedCells,
     View,
     ZSums,
 )
-from costboost.boosting.adaboost.prices import aimed_labels, row_prices
-from costboost.boosting.adaboost.rows import Given, margins_of
-from costboost.boosting.adaboost.rules import RULES
-from costboost.shards.loading import RowData
+from costboost.boosting.adaboost.updates import BindRule, EvaluateTerms
+from costboost.shards.layout import RowData
 from costboost.shards.rows import Shard
 
 RNG = np.random.default_rng(0)
@@ -33,7 +32,7 @@ CHOSEN = np.array([50, 3, 17], dtype=np.uint32)
 
 def given_of(costs, y=Y, weights=None, n_classes=2):
     labels = aimed_labels(costs, y, n_classes)
-    return Given(y, costs, weights, n_classes, labels)
+    return TrainingRows(y, costs, weights, n_classes, labels)
 
 
 def by_row(**cells):
@@ -114,7 +113,7 @@ def test_rows_that_hold_little_say_what_those_do_that_hold_all(method, costs, mo
     given = given_of(costs)
     order = np.argsort(given.labels, kind="stable")
     sorted_costs = costs[order]
-    sorted_given = Given(Y[order], sorted_costs, None, 2, given.labels[order])
+    sorted_given = TrainingRows(Y[order], sorted_costs, None, 2, given.labels[order])
     found = []
     for rows in (slice(None), np.arange(N)):  # a part of a table elsewhere, or one in memory
         shard = shard_of(sorted_given, rows, method)
@@ -158,7 +157,7 @@ def test_rows_made_elsewhere_are_those_made_here(n_classes, per_row):
     assert_array_equal(one.labels, other.labels)
     assert_array_equal(one.sample_weights, other.sample_weights)
     assert_array_equal(one.prices().answer_price, other.prices().answer_price)
-    assert_array_equal(one.bill.paid(slice(None)), other.bill.paid(slice(None)))
+    assert_array_equal(one.pricing.paid(slice(None)), other.pricing.paid(slice(None)))
 
 
 def test_a_users_objective_gets_the_numbers_of_its_rows():
@@ -167,8 +166,10 @@ def test_a_users_objective_gets_the_numbers_of_its_rows():
     def objective(at, rows):
         return np.abs(a[rows]) * at.sign, np.zeros(len(rows)), 1.0 + np.arange(N)[rows]
 
-    given = Given(Y, by_row(), None, 2, Y, objective=objective, own_prices=True)
+    given = TrainingRows(Y, by_row(), None, 2, Y, objective=objective, own_prices=True)
     order = np.argsort(Y[::-1], kind="stable")
-    shard = shard_of(Given(Y, by_row(), None, 2, Y, objective=objective), order, "gradient-csb")
+    shard = shard_of(
+        TrainingRows(Y, by_row(), None, 2, Y, objective=objective), order, "gradient-csb"
+    )
     assert_array_equal(shard.state.evaluate("first"), 1.0 + order)
     assert given.by_class() is None

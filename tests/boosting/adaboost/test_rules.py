@@ -644,7 +644,7 @@ def test_which_methods_are_able(question, able):
 
 def test_what_a_rule_can_do_follows_from_its_terms():
     plain = rules.ADABOOST
-    assert not replace(plain, handed=rules.cost).plain_loss
+    assert not replace(plain, learner_factor=rules.cost).plain_loss
     assert not replace(plain, update="one").plain_loss
     assert not replace(plain, wrong=rules.zero).fixed_z  # alpha still moves the rows voted right
     assert replace(plain, right=rules.zero, wrong=rules.zero).fixed_z

@@ -16,7 +16,7 @@ from sklearn.datasets import load_breast_cancer
 
 from costboost import CostBoostClassifier, Costs
 from costboost.boosting.adaboost import steps
-from costboost.boosting.adaboost.normalizer import CellSums
+from costboost.boosting.adaboost.steps import CellSums
 from costboost.shards import layout
 from naive import rules as naive
 

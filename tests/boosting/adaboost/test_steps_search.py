@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from costboost.boosting.adaboost import steps
-from costboost.boosting.adaboost.normalizer import CellSums
+from costboost.boosting.adaboost.steps import CellSums
 from naive import rules as naive
 
 

@@ -8,10 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 
-from costboost.boosting.adaboost.messages.logs import RowLogs
-from costboost.boosting.adaboost.messages.summing import View
-from costboost.boosting.adaboost.normalizer import CellSums
-from costboost.boosting.adaboost.tails import ALL, FALLING, RISING, CellLogs, RowTails, Tails
+from costboost.boosting.adaboost.steps import (
+    ALL,
+    FALLING,
+    RISING,
+    CellLogs,
+    CellSums,
+    RowTails,
+    Tails,
+)
+from costboost.boosting.adaboost.sums import RowLogs, View
 from rows_of_votes import Rows, sums_of
 
 few = settings(max_examples=30, deadline=None)

@@ -8,14 +8,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
-from costboost.boosting.adaboost.effective import EffectiveRule, Setting
-from costboost.boosting.adaboost.evaluation import BoundRule
+from costboost.boosting.adaboost.evaluation import BoundRule, price_scale, row_prices
 from costboost.boosting.adaboost.hypothesis import Hypothesis
-from costboost.boosting.adaboost.learner import Lesson
-from costboost.boosting.adaboost.prices import price_scale, row_prices
-from costboost.boosting.adaboost.rows import Given
+from costboost.boosting.adaboost.learner import WeakModel
+from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.boosting.adaboost.rules import RULES
-from costboost.boosting.adaboost.weights import LONG, Weights
+from costboost.boosting.adaboost.weights import LONG, EffectiveRule, Setting, Weights
 from costboost.shards.layout import plan_layout
 
 RNG = np.random.default_rng(0)
@@ -38,7 +36,7 @@ class Held:
 
     def __init__(self, method, fn=3.0, sample=None, n_shards=2, fp=1.0):
         costs = Costs(fp=fp, fn=fn).bind([0, 1], N)
-        given = Given(Y, costs, sample, 2, Y)
+        given = TrainingRows(Y, costs, sample, 2, Y)
         layout = plan_layout(Y, N, 2, n_shards)
         self.shards = layout.cut(np.zeros((N, 1), np.uint8), given.load)
         for shard in self.shards.shards:
@@ -58,8 +56,8 @@ class Held:
         first = self.bound.factor("first", self.at) * self.bound.round_factor(self.at)
         return first if sample is None else first * sample
 
-    def lesson(self):
-        return Lesson(HYPOTHESIS, self.weights.of_cells(HYPOTHESIS))
+    def model(self):
+        return WeakModel(HYPOTHESIS, self.weights.of_cells(HYPOTHESIS))
 
     def terms(self):
         """Return the effective margins and the factors of all rows."""
@@ -68,10 +66,10 @@ class Held:
         return u[rows, votes] * HYPOTHESIS.sizes[LEAVES], f[rows, votes]
 
     def step(self, alpha):
-        lesson = self.lesson()
+        model = self.model()
         u, f = self.terms()
         terms = self.now() * f * np.exp(np.minimum(-alpha * u, 500.0))
-        change = self.weights.change(lesson, alpha, float(terms.sum() / lesson.total))
+        change = self.weights.change(model, alpha, float(terms.sum() / model.total))
         (largest,) = self.shards.call([change])
         self.weights.settle(change, largest)
 
@@ -144,10 +142,10 @@ def test_weights_are_added_up_by_leaf_and_class(fn):
     for method in ("adaboost", "csb2", "adac1", "adac3"):
         held = Held(method, fn, SAMPLE)
         with held.shards:
-            lesson = held.lesson()
-            assert_allclose(lesson.cells, by_cell(held.now()), rtol=1e-9)
+            model = held.model()
+            assert_allclose(model.cells, by_cell(held.now()), rtol=1e-9)
             _, f = held.terms()
-            priced = held.weights.of_priced_cells(lesson)
+            priced = held.weights.of_priced_cells(model)
             assert_allclose(priced, by_cell(held.now() * f), rtol=1e-9)
 
 
@@ -155,12 +153,12 @@ def test_priced_cells_are_those_of_the_hypothesis_asked_about():
     held, other = Held("csb2", FN, SAMPLE), Held("csb2", FN, SAMPLE)
     turned = replace(HYPOTHESIS, votes=1 - HYPOTHESIS.votes)
     with held.shards, other.shards:
-        lesson = held.lesson()
-        first = held.weights.of_priced_cells(lesson)
-        assert held.weights.of_priced_cells(lesson) is first
-        lesson = replace(lesson, hypothesis=turned)
-        found = held.weights.of_priced_cells(lesson)
-        assert_array_equal(found, other.weights.of_priced_cells(lesson))
+        model = held.model()
+        first = held.weights.of_priced_cells(model)
+        assert held.weights.of_priced_cells(model) is first
+        model = replace(model, hypothesis=turned)
+        found = held.weights.of_priced_cells(model)
+        assert_array_equal(found, other.weights.of_priced_cells(model))
         assert not np.array_equal(found, first)
 
 
@@ -196,29 +194,37 @@ def test_a_long_step_is_taken_back(fn):
 def test_the_learner_gets_weights_times_what_the_rule_hands_over(fn):
     held = Held("csada", fn, SAMPLE)
     with held.shards:
-        handed = held.weights.handed()
-        factors = held.bound.factor("handed", held.at)
-        if handed.by_row:
-            found = held.shards.fetch(lambda shard: shard.state.handed)
+        learner_weights = held.weights.learner_weights()
+        factors = held.bound.factor("learner_factor", held.at)
+        if learner_weights.by_row:
+            found = held.shards.fetch(lambda shard: shard.state.learner_factors)
         else:
-            found = handed.by_class[Y]
+            found = learner_weights.by_class[Y]
         alike(found, factors)
         products = held.now() * found
-        assert handed.largest >= products.max() * (1 - 1e-15)
-        assert handed.largest < 2**17 * products.max()
-        assert_allclose(handed.weigh(HYPOTHESIS), by_cell(held.now()), rtol=1e-9)
-        joint = held.weights.handed(joint=True)  # chooses alpha too: weights as they are
-        assert (joint.by_class, joint.by_row) == (None, False)
+        assert learner_weights.largest >= products.max() * (1 - 1e-15)
+        assert learner_weights.largest < 2**17 * products.max()
+        assert_allclose(learner_weights.weigh(HYPOTHESIS), by_cell(held.now()), rtol=1e-9)
+        joint = held.weights.learner_weights(joint=True)  # chooses alpha too: weights as they are
+        assert joint.by_class is None
+        weights, tops = held.now(), [held.now()[k == Y].max() for k in (0, 1)]
+        assert joint.by_row == (joint.units is not None) == (min(tops) < max(tops) / 64)
+        if joint.by_row:  # each class relative to its largest
+            alike(
+                weights * held.shards.fetch(lambda shard: shard.state.learner_factors),
+                weights / np.take(tops, Y),
+            )
+            assert_allclose(np.diff(joint.units), np.diff(np.log(tops)), rtol=1e-9)
 
 
 def test_other_prices_change_the_factors_that_are_handed_over():
     held = Held("csada", FN, SAMPLE)
     with held.shards:
-        held.weights.handed()
-        before = held.shards.fetch(lambda shard: shard.state.handed.copy())
+        held.weights.learner_weights()
+        before = held.shards.fetch(lambda shard: shard.state.learner_factors.copy())
         held.weights.rescale(0.5)
-        held.weights.handed()
-        after = held.shards.fetch(lambda shard: shard.state.handed)
+        held.weights.learner_weights()
+        after = held.shards.fetch(lambda shard: shard.state.learner_factors)
         assert_allclose(after, 0.5 * before, rtol=1e-14)
         sums = held.weights.sums(HYPOTHESIS, None)
         u, _ = held.terms()
@@ -236,3 +242,17 @@ def test_tails_of_cells_are_those_of_rows(factor):
         q = held.now() * (f if factor else 1.0)
         expected = math.log(np.sum(q * np.exp(-3.0 * u[LEAVES, Y])))
         assert tails.log_z(3.0) == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_joint_search_gets_classes_far_apart_each_relative_to_its_largest():
+    held = Held("csada", 3.0, SAMPLE)
+    with held.shards:
+        for alpha in (5.0, 1e4):  # within numbers, and beyond
+            held.step(alpha)
+            learner_weights = held.weights.learner_weights(joint=True)
+            assert learner_weights.by_row == (learner_weights.units is not None)
+            if learner_weights.by_row:
+                factors = held.shards.fetch(lambda shard: shard.state.learner_factors)
+                products = held.shards.fetch(lambda shard: shard.state.weights) * factors
+                assert [products[k == Y].max() for k in (0, 1)] == pytest.approx([1.0, 1.0])
+        assert learner_weights.by_row

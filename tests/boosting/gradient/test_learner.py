@@ -8,6 +8,7 @@ from sklearn.linear_model import LinearRegression, RidgeCV
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
+from costboost import GradientBoostRegressor
 from costboost.binning.binner import fit_binner
 from costboost.boosting.gradient import learner as module
 from costboost.boosting.gradient.learner import (
@@ -67,8 +68,8 @@ def test_gains_do_not_depend_on_the_grid(monkeypatch):
             GradientTree(BINNER, Limits(max_depth=2)).learn(shards, 0, 0, largest[0], None)
         )
     for name in ("feature", "threshold", "left"):
-        np.testing.assert_array_equal(*(getattr(lesson, name) for lesson in found))
-    np.testing.assert_allclose(*(lesson.gain for lesson in found), rtol=1e-3)
+        np.testing.assert_array_equal(*(getattr(model, name) for model in found))
+    np.testing.assert_allclose(*(model.gain for model in found), rtol=1e-3)
 
 
 def test_leaves_need_a_share_of_the_first_rounds_hessian():
@@ -93,11 +94,11 @@ def test_a_tree_is_random_only_if_columns_are_drawn():
 def test_rows_find_the_leaves_of_an_earlier_lesson_again():
     shards, largest = bound(LossRows(Y), SquaredLoss())
     learner = GradientTree(BINNER, Limits(max_leaf_nodes=5))
-    lesson = learner.learn(shards, 0, 0, largest[0], RowSample(0.5, 0, 0))
+    model = learner.learn(shards, 0, 0, largest[0], RowSample(0.5, 0, 0))
     leaves = shards.fetch(lambda shard: shard.leaves.copy())
     assert len(np.unique(leaves)) == 5
     shards.shards[0].leaves[:] = 0
-    learner.recall(shards, lesson)
+    learner.recall(shards, model)
     np.testing.assert_array_equal(shards.fetch(lambda shard: shard.leaves), leaves)
 
 
@@ -165,17 +166,17 @@ def test_regressors_are_fitted_to_steps(weighted, least_squares):
     loss, rows = LogLoss(), LossRows((Y > 0.5).astype(np.int64), 1, weights)
     shards, largest = bound(rows, loss, start=0.4, n_shards=2)
     learner = GradientRegressor(LinearRegression(), X, least_squares, weights)
-    lesson = learner.learn(shards, 0, 0, largest[0], None)
+    model = learner.learn(shards, 0, 0, largest[0], None)
     one = LossRows(rows.y)
     g, h = (part[:, 0] for part in loss.derivatives(one, np.full((N, 1), 0.4)))
     own = np.ones(N) if weights is None else weights
     target, counts = (-g, own) if least_squares else (-g / h, own * h)
     expected = LinearRegression().fit(X, target, counts)
-    np.testing.assert_allclose(lesson.coef_, expected.coef_, rtol=1e-9)
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-9)
     answers = shards.fetch(lambda shard: shard.state.answers)
-    np.testing.assert_array_equal(answers, lesson.predict(X))
+    np.testing.assert_array_equal(answers, model.predict(X))
     shards.put(lambda shard, part: setattr(shard.state, "answers", part), np.zeros(N))
-    learner.recall(shards, lesson)
+    learner.recall(shards, model)
     np.testing.assert_array_equal(shards.fetch(lambda shard: shard.state.answers), answers)
 
 
@@ -227,3 +228,30 @@ def test_regressors_without_weights_are_refused_where_rows_have_some():
     check_regressor(RidgeCV(), weighted=True)
     with pytest.raises(ValueError, match=r"KNeighborsRegressor\.fit takes no sample_weight"):
         check_regressor(KNeighborsRegressor(), weighted=True)
+
+
+@pytest.mark.parametrize("n", [300, 40_000])  # a word for each sum, and both sums in one word
+def test_the_unit_of_the_target_changes_nothing(n):
+    """Targets of 1e8 or 1e-8 are learned as those of 1: the grid follows the gradients."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 8, size=(n, 2)).astype(float)
+    y = X[:, 0] - 3.0 * (X[:, 1] > 4) + 0.1 * rng.normal(size=n)
+    options = {"n_estimators": 20, "learning_rate": 0.3, "max_depth": 3}
+    fitted = GradientBoostRegressor(**options).fit(X, y).predict(X)
+    assert np.var(y - fitted) < 0.05 * np.var(y)
+    for unit in (2.0**27, 2.0**-27):
+        scaled = GradientBoostRegressor(**options).fit(X, unit * y).predict(X)
+        np.testing.assert_allclose(scaled / unit, fitted, rtol=1e-9)
+
+
+@pytest.mark.parametrize("n", [300, 40_000])
+def test_far_targets_do_not_hide_the_others(n):
+    """Two that cancel out, in one place, part no rows: the stump is that of all others."""
+    X = (np.arange(n) % 8).astype(float)[:, None]
+    y = (X[:, 0] > 4.0).astype(float)
+    far = np.flatnonzero(X[:, 0] == 3.0)[:2]
+    y[far] = 2.0**30, -(2.0**30)
+    fitted = GradientBoostRegressor(n_estimators=1, learning_rate=1.0, max_depth=1).fit(X, y)
+    # Next to 2**30, a residual of 1 is known to half of 2**-22.
+    expected = [0.0] * 5 + [1.0] * 3
+    np.testing.assert_allclose(fitted.predict(np.arange(8.0)[:, None]), expected, atol=2.0**-22)

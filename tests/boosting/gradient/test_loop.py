@@ -259,7 +259,7 @@ def test_heavy_tails_take_the_wide_grid(monkeypatch):
     run(SquaredLoss(), LossRows(calm), X, n_rounds=1)
     run(SquaredLoss(), LossRows(wild), X, n_rounds=1)
     run(SquaredLoss(), LossRows(calm + 1e7), X, n_rounds=1, start=np.zeros(1))
-    assert modes == ["PackedPairs", "Pairs", "Pairs"]
+    assert modes == ["PackedPairs", "GradientPairs", "GradientPairs"]
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -281,5 +281,5 @@ def test_counting_late_changes_nothing(packed, monkeypatch):
     assert counted
     np.testing.assert_array_equal(late[1], early[1])
     for done in late[0]:
-        leaves = done.lessons[0].leaves
+        leaves = done.models[0].leaves
         assert len(leaves) > 1

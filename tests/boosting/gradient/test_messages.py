@@ -15,6 +15,7 @@ from costboost.boosting.gradient.losses import (
 )
 from costboost.boosting.gradient.messages import (
     Derive,
+    LeafEnds,
     LeafSides,
     LeafSizes,
     LeafSums,
@@ -212,3 +213,27 @@ def test_derivatives_made_elsewhere_are_read_as_they_were_put(n_shards, monkeypa
         for k in range(3):
             found = shards.fetch(lambda shard, k=k: shard.state.derivatives(k).T)
             np.testing.assert_array_equal(found, values[:, k])
+
+
+@pytest.mark.parametrize("n_shards", [1, 3])
+def test_ends_of_leaves_are_those_of_the_residuals_that_count(n_shards, monkeypatch):
+    monkeypatch.setattr("costboost.shards.layout._DEAL", 4)
+    monkeypatch.setattr("costboost.shards.layout._BLOCK", 3)
+    rng = np.random.default_rng(3)
+    y, leaves = rng.normal(size=40), rng.integers(0, 3, 40).astype(np.uint16)
+    weights = rng.integers(0, 2, 40).astype(float)
+    sample = RowSample(0.5, 7, 0)
+    with cut_rows(LossRows(y, 1, weights), n_shards=n_shards) as shards:
+        shards.call([BindLoss(HuberLoss(), (0.25,), "leaf")])
+        shards.put(put_leaves, leaves[:, None])
+        for chosen, counts in ((None, weights > 0), (sample, sample.keeps(np.arange(40)))):
+            shards.call([Sample(chosen)])
+            (ends,) = shards.call([LeafEnds(4)])
+            for leaf in range(3):
+                gaps = (y - 0.25)[(leaves == leaf) & counts & (weights > 0)]
+                assert ends[:, leaf].tolist() == [np.max(-gaps), np.max(gaps)]
+            assert ends[:, 3].tolist() == [-np.inf, -np.inf]
+
+
+def put_leaves(shard, values):
+    shard.leaves[:] = values[:, 0]

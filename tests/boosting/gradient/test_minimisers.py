@@ -1,14 +1,18 @@
 """Minimisers against slow searches."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from costboost.boosting.gradient.minimisers import (
+    LeafBounds,
     huber_delta,
     minimise,
     minimise_along,
+    minimise_between,
     pinball_along,
     pinball_by_leaf,
     pinball_minimiser,
@@ -29,6 +33,32 @@ def test_pinball_minimiser_is_the_least(seed, n):
 
     best = min(total(v) for v in r)
     assert total(pinball_minimiser(r, over, under)) == pytest.approx(best, abs=1e-12)
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=200, deadline=None)
+def test_pinball_minimiser_is_the_least_at_prices_of_all_sizes(seed):
+    """Beside the least of all kinks; a slope may be wrong by 2**-45 of the largest price."""
+    rng = np.random.default_rng(seed)
+    n, unit = int(rng.integers(1, 13)), 10.0 ** rng.integers(-200, 200)
+    r = np.round(10 * rng.normal(size=n), int(rng.integers(-1, 3)))
+    kinds = (
+        lambda: rng.integers(0, 4, n) / 10,
+        lambda: rng.integers(0, 4, n) * 1.0,
+        lambda: 10.0 ** rng.uniform(-12, 12, n),
+    )
+    over, under = (kinds[rng.integers(3)]() for _ in range(2))
+    if not (over.any() or under.any()):
+        return
+
+    def total(v):
+        gaps = [Fraction(v) - Fraction(t) for t in r]
+        paid = zip(gaps, over, under, strict=True)
+        return sum(g * Fraction(a) if g > 0 else -g * Fraction(b) for g, a, b in paid)
+
+    found = pinball_minimiser(r, over * unit, under * unit)
+    span = Fraction(np.ptp(r)) * Fraction(max(over.max(), under.max()))
+    assert total(found) - min(total(v) for v in r) <= span / 2**45
 
 
 def test_the_median_is_the_median():
@@ -93,6 +123,25 @@ def test_minimise_finds_many_minima_at_once():
 def test_minimise_stays_within_limits():
     assert minimise(lambda v: (-np.exp(-v), np.exp(-v)), 1, 7.0)[0] == 7.0
     assert minimise(lambda v: (np.exp(v), np.exp(v)), 1, 7.0)[0] == -7.0
+
+
+def test_minima_between_known_ends_are_found_in_any_unit():
+    for unit in 10.0 ** np.arange(-200, 201, 50):
+        centres = unit * np.array([0.5, -3.0, 2.0, 7.0])
+        low, high = centres - unit * np.array([1.0, 0.0, 5.0, 1e-3]), centres + unit
+
+        def function(v, centres=centres):
+            d = v - centres
+            return np.append(d[:2], np.sign(d[2:])), np.array([1.0, 1.0, 0.0, 0.0])
+
+        found = minimise_between(function, low, high)
+        np.testing.assert_allclose(found, centres, rtol=1e-12)
+
+
+def test_slopes_are_level_where_nothing_bends_and_only_rounding_is_left():
+    bounds = LeafBounds(np.zeros(4), np.ones(4), np.full(4, 1e-17))
+    slopes = bounds.level(np.array([1e-17, -2e-17, -1e-17, 1e-17]), np.array([0.0, 0.0, 1.0, 0.0]))
+    assert slopes.tolist() == [0.0, -2e-17, -1e-17, 0.0]
 
 
 @pytest.mark.parametrize("power", [-1000, 1000])

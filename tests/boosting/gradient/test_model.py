@@ -63,9 +63,9 @@ def test_regressors_are_added_times_their_steps():
     models = [
         LinearRegression().fit(table, y) for y in np.random.default_rng(1).normal(size=(4, 90))
     ]
-    lessons = [tuple(models[:2]), tuple(models[2:])]
+    by_round = [tuple(models[:2]), tuple(models[2:])]
     rounds = [
-        GradientRound(t, step, 0.0, lessons[t], (np.array([step]),) * 2)
+        GradientRound(t, step, 0.0, by_round[t], (np.array([step]),) * 2)
         for t, step in enumerate((0.5, -2.0))
     ]
     model = assemble_gradient(rounds, None, np.array([1.0, 2.0]), None)

@@ -5,7 +5,7 @@ import pytest
 
 from costboost.boosting.gradient.losses import LogLoss
 from costboost.boosting.gradient.rows import BoundLoss, GradientRows, Held, LossRows
-from costboost.boosting.paying import make_bill
+from costboost.boosting.train_cost import make_pricing
 from costboost.costs import as_costs
 
 
@@ -14,9 +14,9 @@ def test_class_numbers_take_a_byte_and_lie_once():
     part = LossRows(y, 3).take(np.array([1, 2]))
     assert (part.y.dtype, part.targets.dtype) == (np.uint8, np.int64)
     costs = as_costs(None, np.arange(3))
-    state = GradientRows(part, make_bill(costs, y, np.array([1, 2])))
-    assert state.given.y is state.bill.truth
-    assert np.shares_memory(LogLoss().bind(state.given).labels, state.bill.truth)
+    state = GradientRows(part, make_pricing(costs, y, np.array([1, 2])))
+    assert state.data.y is state.pricing.truth
+    assert np.shares_memory(LogLoss().bind(state.data).labels, state.pricing.truth)
 
 
 def test_rows_are_taken_with_all_that_was_said_of_them():

@@ -9,10 +9,10 @@ from costboost.boosting.gradient.losses import CostExponentialLoss, ExponentialL
 from costboost.boosting.gradient.rows import LossRows
 from costboost.boosting.gradient.starting import (
     BindLoss,
+    FetchRowKinds,
     LargestCost,
     SizeSums,
     SumsAtConstant,
-    TellGiven,
     TermsByClass,
     WeighClasses,
     WeightedSum,
@@ -91,7 +91,7 @@ def test_binding_tells_the_largest_weights_and_sets_the_margins():
 
 def test_what_is_given_is_told_without_rows():
     rows = LossRows(np.array([0, 1]), weights=np.ones(2), prices=np.ones((2, 2)))
-    outline = sums_of(rows, TellGiven())
+    outline = sums_of(rows, FetchRowKinds())
     assert len(outline.y) == len(outline.weights) == len(outline.prices) == 0
     assert outline.table is None
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from costboost import Costs
-from costboost.boosting.gradient.loading import GradientLoader
 from costboost.boosting.gradient.losses import (
     ExponentialLoss,
     HuberLoss,
@@ -17,10 +16,9 @@ from costboost.boosting.gradient.losses import (
 )
 from costboost.boosting.gradient.messages import Derive
 from costboost.boosting.gradient.rows import LossRows
-from costboost.boosting.gradient.starting import BindLoss
+from costboost.boosting.gradient.starting import BindLoss, GradientLoader
 from costboost.boosting.gradient.tallies import CostTally, loss_tally
-from costboost.shards.layout import plan_layout
-from costboost.shards.loading import RowData
+from costboost.shards.layout import RowData, plan_layout
 from gradient_shards import cut_rows
 
 N = 60

@@ -35,7 +35,7 @@ class State:
 
     def __init__(self, rows, vectors=VECTORS):
         self.vectors = np.ascontiguousarray(vectors[rows])
-        self.sample_weights = self.room = self.answers = None
+        self.sample_weights = self.buffer = self.answers = None
 
 
 def shards_of(n_shards=1, vectors=VECTORS):
@@ -53,8 +53,8 @@ def test_narrow_histograms_change_nothing(name, monkeypatch):
     monkeypatch.setattr(relational, "_NARROW", 0)
     wide, _ = run(X, y, C, name, **tree)
     for one, other in zip(narrow, wide, strict=True):
-        assert_array_equal(one.relation.tree.sums, other.relation.tree.sums)
-        assert_array_equal(one.relation.tree.missing_left, other.relation.tree.missing_left)
+        assert_array_equal(one.hypothesis.tree.sums, other.hypothesis.tree.sums)
+        assert_array_equal(one.hypothesis.tree.missing_left, other.hypothesis.tree.missing_left)
 
 
 @pytest.mark.parametrize("one_label", [False, True])

@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
+from costboost.binning.binner import fit_binner
+from costboost.boosting.links import MAX_ALPHA
 from costboost.boosting.pnorm import rows as priced_rows
-from costboost.boosting.pnorm.learner import OutsideRelation
+from costboost.boosting.pnorm.learner import PairClassifier
 from costboost.boosting.pnorm.loop import PNormBoosting, PNormSetting
 from costboost.boosting.pnorm.methods import (
     METHODS,
@@ -19,6 +21,7 @@ from costboost.boosting.pnorm.rows import cost_over_cheapest, price_unit
 from costboost.shards import layout as layout_module
 from costboost.shards.layout import plan_layout
 from costboost.shards.sampling import round_key, uniform
+from costboost.trees.forest import ForestBuilder
 from naive import pnorm as naive
 from pnorm_problems import NAMES, fetch, loader, matrix, problem, row_costs, run, seeds
 
@@ -142,7 +145,7 @@ class Pool:
         best = self.pool[np.argmax(np.sum(self.pool * w, axis=(1, 2)))]
         for shard in shards.shards:
             shard.state.answers = best[shard.rows].astype(np.uint8)
-        return OutsideRelation(None)
+        return PairClassifier(None)
 
 
 @pytest.mark.parametrize("p", [2.0, 3.0, 4.0])
@@ -232,3 +235,42 @@ def test_more_classes_than_a_byte_can_number():
     decided = np.argmax(fetch(loop, "mixture"), axis=1)
     assert_allclose(by_class[-1].train_cost, C[y, decided].sum())
     assert_allclose([r.train_cost for r in by_row], [r.train_cost for r in by_class])
+
+
+@pytest.mark.parametrize("kind", ["rows", "classes", "fractions", "copies"])
+def test_votes_of_adaboost_m2_follow_from_its_weights_over_twelve_decades(kind):
+    """D in long double, from the model's own answers: prices may leave an error of 1e-15."""
+    longest = 0.0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        K, n = int(rng.integers(2, 5)), int(rng.choice([12, 60, 200]))
+        X, y = problem(seed, n=n, K=K, levels=int(rng.choice([4, 16])))
+        spread = 10.0 ** rng.uniform(-6, 6, (K if kind == "classes" else n, K))
+        C, weights = np.where(np.arange(K) == y[:, None], 0.0, 1.0), None
+        if kind == "rows":
+            C = C * spread
+        elif kind == "classes":
+            C = np.where(np.eye(K) > 0, 0.0, spread)
+        else:
+            weights = spread[:, 0] if kind == "fractions" else rng.integers(1, 9, n).astype(float)
+            C = C * 10.0 ** rng.uniform(-6, 6, (n, 1))
+        found, _ = run(
+            X, y, C, "adaboost.m2", T=6, weights=weights, max_depth=None, max_leaf_nodes=8
+        )
+        D = (C[y] if kind == "classes" else C).astype(np.longdouble)
+        D *= 1.0 if weights is None else weights[:, None]
+        codes = fit_binner(X, weights).encode(X)
+        for number, done in enumerate(found):
+            builder = ForestBuilder(K)
+            done.add_to(builder, stochastic=False)
+            h = builder.build(fit_binner(X, weights)).margins_of_codes(codes)
+            halves = 1 + h[np.arange(n), y][:, None] - h
+            lost, kept = np.sum(D * (2 - halves)), np.sum(D * halves)
+            if lost == 0:
+                assert number == len(found) - 1
+                assert done.alpha == 2.0 * MAX_ALPHA
+                continue
+            assert_allclose(done.alpha, float(np.log(kept / lost)), rtol=1e-9)
+            longest = max(longest, done.alpha)
+            D *= np.exp(-np.longdouble(done.alpha)) ** (halves / 2)
+    assert longest > 15.0

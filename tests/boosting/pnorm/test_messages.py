@@ -19,7 +19,7 @@ from costboost.boosting.pnorm.messages import (
 )
 from costboost.boosting.pnorm.methods import METHODS, make_stochastic
 from costboost.boosting.pnorm.rows import PNormLoader
-from costboost.shards.loading import RowData
+from costboost.shards.layout import RowData
 from naive import pnorm as naive
 from pnorm_problems import fetch, matrix, problem, row_costs, run
 
@@ -103,9 +103,9 @@ def test_answers_are_mixed_in(stochastic):
     loop = bound(n_shards=3, T=1)
     before = fetch(loop, "mixture")
     told(loop, Mix(ANSWERS, stochastic, 0.7, 0.3))
-    said = ANSWERS[LEAVES].astype(float)
-    said = make_stochastic(said) if stochastic else said
-    assert_allclose(fetch(loop, "mixture"), 0.7 * before + 0.3 * said, rtol=1e-14)
+    hypothesis_answers = ANSWERS[LEAVES].astype(float)
+    hypothesis_answers = make_stochastic(hypothesis_answers) if stochastic else hypothesis_answers
+    assert_allclose(fetch(loop, "mixture"), 0.7 * before + 0.3 * hypothesis_answers, rtol=1e-14)
 
 
 def mislabels(loop):

@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from costboost import Costs
 from costboost.boosting.pnorm import rows as module
 from costboost.boosting.pnorm.methods import METHODS
-from costboost.boosting.pnorm.rows import PNormLoader, mixed_in, price_unit, said
-from costboost.shards.loading import RowData
+from costboost.boosting.pnorm.rows import PNormLoader, hypothesis_answers, mixed_in, price_unit
+from costboost.shards.layout import RowData
 from pnorm_problems import matrix, problem, row_costs, run
 
 N, K = 50, 3
@@ -102,9 +102,13 @@ def test_rows_made_elsewhere_are_those_made_here(per_row):
 def test_answers_are_those_of_leaves_or_of_rows():
     answers, leaves = np.array([[1, 0], [0, 1], [1, 1]], np.uint8), np.array([2, 0, 0, 1])
     state = bound(row_costs(7, Y, K))
-    assert said(answers, state, leaves, slice(1, 4)).tolist() == [[1, 0], [1, 0], [0, 1]]
+    assert hypothesis_answers(answers, state, leaves, slice(1, 4)).tolist() == [
+        [1, 0],
+        [1, 0],
+        [0, 1],
+    ]
     state.answers = np.arange(N * 2, dtype=np.uint8).reshape(N, 2) % 2
-    assert_array_equal(said(None, state, leaves, slice(1, 4)), state.answers[1:4])
+    assert_array_equal(hypothesis_answers(None, state, leaves, slice(1, 4)), state.answers[1:4])
     assert mixed_in(answers, stochastic=False).tolist() == answers.tolist()
     assert mixed_in(answers, stochastic=True).tolist() == [[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]]
 

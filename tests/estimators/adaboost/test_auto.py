@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from costboost import CostBoostClassifier
-from costboost.estimators.adaboost.auto import (
+from costboost.estimators.adaboost.plan import (
     LOG_LEAVES,
     NAMED,
     RECIPE_VOTES,

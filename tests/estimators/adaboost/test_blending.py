@@ -148,7 +148,7 @@ def test_large_and_wide_tables_have_none(monkeypatch):
     assert auto().fit(X, y)._ensembles[0].n_first == 0
     monkeypatch.setattr(blending, "WIDEST", 12)
     assert auto().fit(X, y)._ensembles[0].n_first == 4
-    monkeypatch.setattr("costboost.estimators.adaboost.auto.LARGER", 300)
+    monkeypatch.setattr("costboost.estimators.adaboost.plan.LARGER", 300)
     assert auto().fit(X, y)._ensembles[0].n_first == 0
 
 
@@ -181,3 +181,15 @@ def test_weights_in_other_units_are_the_same_to_the_additive_models():
             for model in (a, b)
         ]
         assert_allclose(*effects, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:.*single row")
+@pytest.mark.parametrize("exponent", [101, 120, 250, -101, -120, -250])
+@pytest.mark.parametrize("x", [0.0, 1.0])
+def test_one_row_may_weigh_1e100_times_the_other(exponent, x):
+    """The odds of the heavier class were infinite, and the loss of every ridge was no number."""
+    weights = [10.0 ** (-exponent / 2), 10.0 ** (exponent / 2)]
+    model = CostBoostClassifier(random_state=0).fit([[0.0], [x]], [0, 1], sample_weight=weights)
+    p = model.predict_proba([[0.0], [x]])
+    assert_allclose(p.sum(axis=1), 1.0)
+    assert_allclose(p[:, int(exponent > 0)], 1.0)

@@ -17,7 +17,7 @@ from naive.rules import METHODS
 COST_TRAINED = [m for m in METHODS if RULES[m].trains_on_costs]
 # With the cost in the exponent alone, dear positives that are right lose weight *faster* than cheap
 # negatives: these methods fail "asymmetry-preserving", and their recall may fall (see
-# costboost.papers.properties). Their decisions follow costs once calibrated.
+# papers/properties.py). Their decisions follow costs once calibrated.
 PERVERSE = ["adacost-beta1", "adacost-beta2", "adac1"]
 RATIOS = [0.2, 0.5, 1.0, 2.0, 5.0]
 

@@ -63,7 +63,7 @@ def test_train_cost_of_one_model_of_all_rows():
 @pytest.mark.parametrize("way", ["votes", "log loss", "many classes"])
 def test_rows_left_out_teach_a_fold_nothing(monkeypatch, way):
     if way != "votes":  # log loss, and no additive model
-        monkeypatch.setattr("costboost.estimators.adaboost.auto.LARGER", 10)
+        monkeypatch.setattr("costboost.estimators.adaboost.plan.LARGER", 10)
     ways = {"monotonic_cst": [1, 0, 0, 0, 0]} if way == "votes" else {}
     X, y = problem()
     if way == "many classes":

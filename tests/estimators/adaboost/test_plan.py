@@ -22,7 +22,10 @@ def test_methods_of_two_classes_name_what_to_use(method):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "adabost"}, "method='adabost' is not known; allowed: 'auto', 'adaboost'"),
+        (
+            {"method": "adabost"},
+            "method='adabost' is not known; allowed: 'auto', 'auto-1', 'adaboost'",
+        ),
         ({"votes": "loud"}, "votes='loud' is not known"),
         ({"alpha": "guess"}, "alpha='guess' is not known"),
         ({"criterion": "mse"}, "criterion='mse' is not known"),
@@ -174,3 +177,19 @@ def test_more_classes_than_a_byte_can_number_are_refused(method):
     y = np.repeat(np.arange(257), 2)
     with pytest.raises(ValueError, match="y has 257 classes; at most 256"):
         CostBoostClassifier(method).fit(y[:, None], y)
+
+
+@pytest.mark.parametrize(("n_classes", "votes"), [(2, "auto"), (4, "auto"), (2, "discrete")])
+def test_the_pinned_recipe_is_that_of_the_first_release(n_classes, votes):
+    """And it keeps its name: in parameters, clones and files."""
+    rng = np.random.default_rng(n_classes)
+    X = rng.normal(size=(200, 4))
+    y = np.digitize(X[:, 0] + rng.normal(size=200), np.linspace(-0.7, 0.7, n_classes - 1))
+    newest, pinned = (
+        CostBoostClassifier(name, 20, votes=votes, cv=3, random_state=0).fit(X, y)
+        for name in ("auto", "auto-1")
+    )
+    np.testing.assert_array_equal(newest.predict_proba(X), pinned.predict_proba(X))
+    assert pinned.get_params()["method"] == "auto-1"
+    plain = CostBoostClassifier("adamec", 20, votes=votes, cv=3, random_state=0).fit(X, y)
+    assert np.any(plain.predict_proba(X) != pinned.predict_proba(X))

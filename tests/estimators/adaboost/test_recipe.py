@@ -156,7 +156,7 @@ def test_many_classes_are_the_same_with_any_threads_and_keep_their_training_cost
 def test_large_tables_of_two_classes_are_boosted_by_log_loss(monkeypatch):
     X, y = problem()
     small = auto(20).fit(X, y)
-    monkeypatch.setattr("costboost.estimators.adaboost.auto.LARGER", 300)
+    monkeypatch.setattr("costboost.estimators.adaboost.plan.LARGER", 300)
     large = auto(20).fit(X, y)
     assert small._ensembles[0].votes == large._ensembles[0].votes == "gentle"
     assert small._ensembles[0].n_first == X.shape[1]
@@ -214,7 +214,7 @@ def test_what_is_told_of_the_last_fit_is_forgotten():
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_models_of_log_loss_are_explained_kept_and_staged(monkeypatch, tmp_path, n_classes):
-    monkeypatch.setattr("costboost.estimators.adaboost.auto.LARGER", 300)
+    monkeypatch.setattr("costboost.estimators.adaboost.plan.LARGER", 300)
     X, y = problem() if n_classes == 2 else many_classes()
     model = auto(20).fit(X, y)
     assert_allclose(
@@ -432,11 +432,19 @@ def test_weights_count_in_looks_as_copies_do_in_the_mean():
     weights = rng.integers(0, 4, 50).astype(float)
     copies = np.repeat(one, weights.astype(int))
     assert_allclose(look(one, weights).loss, look(copies).loss)
-    # Rows of no weight say nothing, and the unit of the weights does not matter.
     kept = weights > 0
-    for unit in (1.0, 1e-9, 1e9):
-        whole = look(one, unit * weights).rivals(look(two, unit * weights))
-        assert whole == look(one[kept], weights[kept]).rivals(look(two[kept], weights[kept]))
+    more = np.repeat(two, weights.astype(int))
+    for shift in np.linspace(-0.1, 0.1, 21):  # so that some rival and some do not
+        rivals = look(one, weights).rivals(look(two + shift, weights))
+        assert rivals == look(copies).rivals(look(more + shift))
+        # Rows of no weight say nothing, and the unit of weights below 1 does not matter.
+        for unit in (1.0, 1e-9, 1e-3):
+            small, some = unit * weights, unit * weights[kept]
+            whole = look(one, small).rivals(look(two + shift, small))
+            assert whole == look(one[kept], some).rivals(look((two + shift)[kept], some))
+            assert unit == 1.0 or whole == look(one, 1e-6 * weights).rivals(
+                look(two + shift, 1e-6 * weights)
+            )
 
 
 def test_the_map_is_fitted_to_rows_left_out_and_shared_by_the_models():
@@ -490,3 +498,29 @@ def test_useless_scores_give_the_prior():
     shares = BiasCorrected().fit([0.0, 0.2, 0.8, 1.0], [0, 1, 0, 1]).predict([0.0, 0.5, 1.0])
     assert np.all(np.diff(shares) > 0)
     assert np.all((shares > 0) & (shares < 1))
+
+
+@pytest.mark.filterwarnings("ignore:.*copies of other rows")
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("cv", [5, 0.3])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_weight_k_is_k_rows_where_no_row_is_counted(seed, cv, n_classes):
+    """The number of rounds followed from squared weights: up to .1 in probabilities.
+
+    With more than two classes gradients were rounded after they were weighed, which decided ties.
+    """
+    seed = seed if n_classes == 2 else [0, 1, 4][seed]  # three that differed
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(300, 4))
+    noise = lambda *shape: rng.normal(size=shape)  # noqa: E731
+    if n_classes == 2:
+        y = (X @ noise(4) + noise(300) > 0.3).astype(int)
+    else:
+        y = np.argmax(X @ noise(4, n_classes) + noise(300, n_classes), axis=1)
+    weights = rng.integers(1, 5, 300)
+    options = {"subsample": 1.0, "min_samples_leaf": 1, "cv": cv, "random_state": 0}
+    rows = np.repeat(np.arange(300), weights)
+    weighed = CostBoostClassifier(**options).fit(X, y, sample_weight=weights)
+    repeated = CostBoostClassifier(**options).fit(X[rows], y[rows])
+    assert weighed.n_iter_ == repeated.n_iter_
+    assert np.max(np.abs(weighed.predict_proba(X) - repeated.predict_proba(X))) < 1e-10

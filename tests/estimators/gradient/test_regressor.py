@@ -105,3 +105,17 @@ def test_regressors_score_by_money():
         plain.score(X, y, over=2)
     with pytest.raises(ValueError, match="scoring"):
         model.set_params(scoring="money").score(X, y)
+
+
+@pytest.mark.parametrize("step", ["exact", "auto", "line-search"])
+@pytest.mark.parametrize("loss", ["squared", "absolute", "huber", "pinball"])
+@pytest.mark.parametrize("power", [-300, -30, 30, 300])
+def test_answers_are_in_the_unit_of_the_targets(loss, step, power):
+    """No constant of the search may have one: 2**power times the targets, times the answers."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y, weights = X[:, 0] + rng.normal(size=80), rng.uniform(0.5, 2, 80)
+    model = GradientBoostRegressor(loss, n_estimators=5, step=step, min_samples_leaf=5, under=2.0)
+    expected = clone(model).fit(X, y, sample_weight=weights).predict(X)
+    found = clone(model).fit(X, np.ldexp(y, power), sample_weight=weights).predict(X)
+    np.testing.assert_allclose(np.ldexp(found, -power), expected, rtol=1e-9, atol=1e-9)

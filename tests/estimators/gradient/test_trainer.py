@@ -131,3 +131,48 @@ def test_an_init_that_lacks_a_class_or_weights_is_refused(cancer):
 
     with pytest.raises(ValueError, match="init=Blind knows 1 of the 2 classes"):
         GradientBoostClassifier(n_estimators=2, init=Blind(max_iter=5000)).fit(X[:, :2], y)
+
+
+def of_any_unit(rng):
+    X = rng.normal(size=(60, 3))
+    return X, X @ [3.0, 2.0, 1.0] + rng.normal(size=60), rng.uniform(0.5, 2.0, 60)
+
+
+SMALL_TREES = {"n_estimators": 5, "max_depth": 2, "min_samples_leaf": 1, "random_state": 0}
+
+
+@pytest.mark.parametrize("power", [-600, -300, 300, 450])
+def test_powers_of_two_of_targets_weights_and_prices_change_no_importance(power):
+    X, y, weights = of_any_unit(np.random.default_rng(0))
+    scaled = np.ldexp(1.0, power)
+
+    def same(one, other, unit=1.0):
+        np.testing.assert_array_equal(one.feature_importances_, other.feature_importances_)
+        np.testing.assert_array_equal(one.predict(X) * unit, other.predict(X))
+
+    plain = GradientBoostRegressor(**SMALL_TREES).fit(X, y)
+    same(plain, GradientBoostRegressor(**SMALL_TREES).fit(X, y * scaled), scaled)
+    pinball = {"loss": "pinball", "step": "line-search", **SMALL_TREES}
+    priced = GradientBoostRegressor(over=scaled, under=3.0 * scaled, **pinball).fit(X, y)
+    same(GradientBoostRegressor(over=1.0, under=3.0, **pinball).fit(X, y), priced)
+    # Leaves are held back by the penalty beside the weights, in their unit.
+    models = (
+        GradientBoostRegressor(l2_regularization=3.0 * unit, **SMALL_TREES)
+        for unit in (1.0, scaled)
+    )
+    same(*(m.fit(X, y, weights * u) for m, u in zip(models, (1.0, scaled), strict=True)))
+
+
+@pytest.mark.parametrize("step", ["newton", "exact", "line-search"])
+def test_an_objective_in_any_unit_of_a_gives_the_same_model(step):
+    X, y, weights = of_any_unit(np.random.default_rng(1))
+    sides = np.where(y > 1.0, 1.0, -1.0)
+    found = []
+    for power in (-300, 0, 300):
+        objective = (np.ldexp(sides, power), np.zeros(60), weights)
+        model = GradientBoostClassifier(
+            "cost-exponential", objective=objective, step=step, calibration=None, **SMALL_TREES
+        )
+        found.append(np.ldexp(model.fit(X, sides > 0).decision_function(X), power))
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-9)
+    np.testing.assert_allclose(found[2], found[1], rtol=1e-9)

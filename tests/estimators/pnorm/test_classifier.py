@@ -18,7 +18,8 @@ from quick_pnorm import quick
 def test_scores_decide_and_stages_lead_to_them():
     X, y = problem(37, n=200, K=4)
     names = np.array(["d", "a", "c", "b"])
-    model = quick().fit(X, names[y], costs=matrix(37, 4))
+    costs = Costs.from_matrix(matrix(37, 4), classes=["a", "b", "c", "d"])
+    model = quick().fit(X, names[y], costs=costs)
     H = model.decision_function(X)
     assert_array_equal(model.predict(X), model.classes_[np.argmax(H, axis=1)])
     assert_allclose(model.predict_proba(X), H / H.sum(axis=1, keepdims=True))

@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 from costboost import Costs
 from costboost.costs import as_costs
 from costboost.estimators.pnorm import PNormBoostClassifier
-from costboost.estimators.pnorm.plan import leaf_rows, settle
+from costboost.estimators.pnorm.trainer import leaf_rows, settle
 from pnorm_problems import matrix, problem
 from quick_pnorm import quick
 

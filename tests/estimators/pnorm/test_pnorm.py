@@ -76,6 +76,7 @@ def test_m2_of_two_classes_is_adaboost():  # invariant 4; costs at first: CGAda
     assert_allclose(ours.decision_function(X), 2 * theirs.decision_function(X), rtol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:The decisions of the model cost no less")
 @pytest.mark.parametrize("step", ["harmonic", "search"])
 def test_rounds_at_p_four_follow_from_their_stages(step):
     """Weights span ten orders of magnitude there: the grid must not lose the light ones."""
@@ -116,6 +117,7 @@ EIGHT = ["splice", "anneal", "satimage", "solar_flare_c", "letter", "pendigits",
 EIGHT += ["ann_thyroid"]
 
 
+@pytest.mark.filterwarnings("ignore:The decisions of the model cost no less")
 @pytest.mark.data
 def test_higher_norms_cost_less_than_their_rivals(data_folder, monkeypatch):
     """Table 1 of Lozano and Abe in our own hands, in small: all eight sets, the same trees.

@@ -1,5 +1,7 @@
 """Training of mixtures: rounds, held-out rows, learners from outside."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -134,3 +136,46 @@ def test_scores_to_calibrate_on_add_up_to_1():
         scores = normalised(mixture.scores(X))
         assert_allclose(scores.sum(axis=1), 1.0)
         assert scores.min() >= 0
+
+
+@pytest.mark.parametrize("step", [{"max_leaf_nodes": 2}, {"max_leaf_nodes": 15}])
+@pytest.mark.parametrize("informed", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_it_says_where_it_costs_no_less_than_a_constant_on_the_rows_it_was_trained_on(
+    step, informed, weighted
+):
+    rng = np.random.default_rng(0)
+    y = rng.choice(3, 400, p=[0.5, 0.3, 0.2])
+    X = rng.normal(size=(400, 3)) + (y[:, None] if informed else 0)
+    weights = rng.integers(0, 4, 400).astype(float) if weighted else np.ones(400)
+    C = np.array([[0, 1, 1], [1, 0, 1], [60.0, 60, 0]])
+    model = PNormBoostClassifier(n_estimators=3, costs=C, random_state=0, **step)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y, sample_weight=weights if weighted else None)
+    paid = np.sum(weights * C[y, model.predict(X)])
+    constant = min(np.sum(weights * C[y, k]) for k in range(3))
+    said = ["rows it was trained on than the best constant" in str(w.message) for w in caught]
+    assert said == ([True] if paid >= constant else [])
+
+
+def test_calibrated_it_says_so_of_the_rows_that_folds_left_out():
+    rng = np.random.default_rng(0)
+    y = rng.choice(3, 400, p=[0.5, 0.3, 0.2])
+    X = rng.normal(size=(400, 3))
+    C = np.array([[0, 1, 1], [1, 0, 1], [60.0, 60, 0]])
+    for ensemble in (True, False):
+        model = PNormBoostClassifier(
+            n_estimators=5, costs=C, calibration="sigmoid", cv=3, ensemble=ensemble, random_state=0
+        )
+        with pytest.warns(UserWarning, match="folds left out.*describe") as caught:
+            model.fit(X, y)
+        assert len(caught) == 1
+        model.fit(X + 3 * y[:, None], y)  # says nothing
+
+
+def test_of_costs_that_nobody_gave_it_says_nothing():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 2)), np.repeat([0, 0, 0, 1, 2], 40)
+    for calibration in (None, "sigmoid"):
+        PNormBoostClassifier(n_estimators=2, calibration=calibration, random_state=0).fit(X, y)

@@ -6,7 +6,7 @@
                              them; f a broadcast view if all are 1
     columns  (L,) int64      which of the W a row in each leaf has
     sizes    (L, K) float64  what multiplies its margin
-    block    (B,) float64    room for a block of rows: short loops, one after the other, let a
+    block    (B,) float64    scratch of a block of rows: short loops, one after the other, let a
                              processor work on several rows at a time
 
 Which answer a row gets is as good as random to a processor: it picks an entry, never a branch.
@@ -422,7 +422,7 @@ def take_logs(values: cython.const_double[::1], out: cython.double[::1]):
 
 
 def raise_logs(logs: cython.const_double[::1], out: cython.double[::1]):
-    """Write the weight of every logarithm, at most 0; weights are held above TINY."""
+    """Write exp of every logarithm (at most 0), not below TINY."""
     i: cython.Py_ssize_t
     weight: cython.double
     with cython.nogil:

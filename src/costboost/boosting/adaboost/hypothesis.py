@@ -1,4 +1,4 @@
-"""What a learner returned, seen from the rows: leaves, and how each of them votes."""
+"""A learner's result as votes of leaves, and a rule's margins and factors of rows for them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,57 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.boosting.links import logistic, softmax
+from costboost.typing import Floats, Int64
+
+# Margins to probabilities: by the link of a method's loss, or by shares of votes.
+
+
+def link(margins: Floats, slope: float = 2.0) -> Floats:
+    """Return the probabilities that a loss assigns to margins, (n, K).
+
+    `slope` is r+ + r-; 2 for the plain exponential loss, whose minimiser is half the log odds, and
+    for K classes SAMME's softmax of twice the votes.
+    """
+    scaled = slope * margins
+    return logistic(scaled[:, 0]) if scaled.shape[1] == 1 else softmax(scaled)
+
+
+def vote_shares(margins: Floats, total_alpha: float) -> Floats:
+    """Return each class's share of the votes, (n, K): s = sum_{h = k} alpha / sum alpha."""
+    if margins.shape[1] == 1:
+        share = np.clip(0.5 * (1.0 + margins[:, 0] / total_alpha), 0.0, 1.0)
+        return np.column_stack([1.0 - share, share])
+    total = margins.sum(axis=1, keepdims=True)
+    uniform = np.full(margins.shape, 1.0 / margins.shape[1])  # where nobody has voted
+    return np.asarray(np.divide(margins, total, out=uniform, where=total > 0.0))
+
+
+def scores_of(margins: Floats, total_alpha: float, *, shares: bool) -> Floats:
+    """Return the scores that are calibrated: shares of discrete votes, else margins.
+
+    Two classes: (n,), for the second one; more: (n, K).
+    """
+    scores = vote_shares(margins, total_alpha) if shares else margins
+    return scores[:, -1] if margins.shape[1] == 1 else scores
+
+
+def voted_proba(margins: Floats, total_alpha: float, *, shares: bool) -> Floats:
+    """Return the probabilities by which AdaMEC decides: shares of votes, or the link's, (n, K).
+
+    Real and Gentle AdaBoost's leaves are not counted by alpha: their margins have no share.
+    """
+    return vote_shares(margins, total_alpha) if shares else link(margins)
+
+
 T = TypeVar("T")
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 _NONE = np.zeros(0)
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """How the leaves of a learner vote.
+    """The vote of every leaf of a learner: its class and its strength.
 
     Attributes
     ----------
@@ -39,28 +80,28 @@ class Hypothesis:
         return np.asarray(self.votes[:, None] == np.arange(n_classes))
 
 
-class Latest:
-    """Keeps what was computed of an object while it is asked of the same one."""
+class LastValue:
+    """A cache of one value: that of the last object it was computed of."""
 
     def __init__(self) -> None:
         self._of: Any = None
         self._value: Any = None
 
     def of(self, thing: Any, compute: Callable[[Any], T]) -> T:
-        """Return what `compute` makes of a thing, or made of it the last time."""
+        """Return compute(thing), cached while `thing` is the same object."""
         if self._of is not thing:
             self._of, self._value = thing, compute(thing)
         value: T = self._value
         return value
 
     def forget(self) -> None:
-        """Compute anew."""
+        """Empty the cache."""
         self._of = None
 
 
 @dataclass(frozen=True)
 class RowTerms:
-    """A rule's effective margins and factors for every row of a shard and every answer.
+    """A rule's effective margins and factors, for every row of a shard and every answer.
 
     In general u and f are (m, K), one column for every answer: a margin is positive at the row's
     own class, negative elsewhere. Of two classes with one price for right and wrong answers the
@@ -78,7 +119,7 @@ class RowTerms:
 
     @classmethod
     def of(cls, u: Floats, f: Floats) -> RowTerms:
-        """Keep (m, K) margins and factors in as little room as they need."""
+        """Make terms of (m, K) margins and factors, with one row or column where all are alike."""
         if u.shape[1] == 2 and np.all(u[:, 0] == -u[:, 1]) and np.all(f[:, 0] == f[:, 1]):
             u, f = np.abs(u[:, :1]), f[:, :1]
         if np.all(f == 1.0):
@@ -89,7 +130,7 @@ class RowTerms:
     def of_label(
         cls, label: int, exponents: tuple[Floats, Floats] | None, factors: tuple[Floats, Floats]
     ) -> RowTerms:
-        """Return the terms of rows of one of two classes, from those of right and wrong answers.
+        """Make the terms of rows of one of two classes, from those of right and of wrong answers.
 
         Without exponents there are factors alone.
         """
@@ -103,7 +144,7 @@ class RowTerms:
         return cls(u, _by_answer(label, right_factor, wrong_factor))
 
     def stretched(self, n_rows: int, *, margins: bool) -> RowTerms:
-        """Return the terms of so many rows, where those of one may stand for all.
+        """Return terms with a row for each of `n_rows`, where one stood for all.
 
         Beside margins factors are not: kernels take a view of one number for factors of 1.
         """
@@ -117,7 +158,7 @@ class RowTerms:
 
     @property
     def signed(self) -> bool:
-        """Whether the sign of a margin is in `u`, not in the answer alone."""
+        """Whether `u` holds signed margins; otherwise the answer alone decides the sign."""
         return bool(self.f.shape[1] > 1)
 
     @property
@@ -134,13 +175,16 @@ class RowTerms:
         return np.asarray(self.f[np.arange(len(leaves)), self.columns(hypothesis)[leaves]])
 
     def sizes(self, hypothesis: Hypothesis, n_classes: int) -> Floats:
-        """Return what multiplies the u of every leaf and class, (L, K)."""
+        """Return the multipliers of u by leaf and class, (L, K).
+
+        Strength, with the sign if need be.
+        """
         right = hypothesis.right(n_classes)
         sign = np.ones(right.shape) if self.signed else np.where(right, 1.0, -1.0)
         return np.asarray(sign * hypothesis.sizes[:, None])
 
     def times(self, sizes: Floats) -> RowTerms:
-        """Return the terms of votes that differ in strength from row to row."""
+        """Return the terms of votes whose strength differs by row, (m,)."""
         return RowTerms(self.u * sizes[:, None], self.f)
 
     def plain(self, labels: NDArray[Any], n_classes: int, wrong: float) -> RowTerms:
@@ -163,7 +207,7 @@ def _by_answer(label: int, right: Floats, wrong: Floats) -> Floats:
 
 
 class EvenMargins:
-    """Takes margins of rows, some at a time; keeps them only once rows of a class differ."""
+    """Collects margins block by block, and keeps one row per class while rows of a class agree."""
 
     def __init__(self, labels: NDArray[np.uint8], shape: tuple[int, int], n_classes: int) -> None:
         self.labels, self.shape = labels, shape
@@ -171,7 +215,7 @@ class EvenMargins:
         self._u: Floats | None = None
 
     def add(self, rows: slice, u: Floats) -> None:
-        """Take the margins of some rows, the ones behind those taken before."""
+        """Add the margins of the next block of rows."""
         if self._u is None:
             labels = self.labels[rows]
             for k in np.unique(labels).tolist():
@@ -184,7 +228,7 @@ class EvenMargins:
         self._u[rows] = u
 
     def terms(self, f: Floats) -> RowTerms:
-        """Return the terms with these margins."""
+        """Return the terms with the collected margins and these factors."""
         if self._u is not None:
             return RowTerms(self._u, f)
         return RowTerms(np.zeros((0, self.shape[1])), f, self._table)

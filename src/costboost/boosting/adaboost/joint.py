@@ -7,30 +7,41 @@ of weight b and negatives of weight d wrong, and a step a, have the loss
 
 (Masnadi-Shirazi and Vasconcelos 2007). CSAda minimises it over a for every candidate. For any a > 0
 the loss is linear and increasing in (b, d), so the best candidate lies on the lower left convex
-hull of all (b, d): AdaBoostDB's faster search looks at those few only, and finds the same stump.
+hull of all (b, d): AdaBoostDB looks at those few only, and so do both methods here.
+
+Prices that differ by many powers of ten make steps long and leave a class next to no weight, until
+a step brings it back: each class has a grid of its own, and losses are found by logarithms. Rows
+that weigh less than 2**-62 of the costliest of their own class, times the number of rows, are not
+seen.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+import math
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
 from costboost.binning.codes import MISSING
+from costboost.boosting.adaboost.steps import LONGEST, NEGLIGIBLE
 from costboost.boosting.bracket import Bracket, Tolerance
 from costboost.trees.splits import FREE, Bounds, Split, SplitFinder
-
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+from costboost.typing import Floats, Int64
 
 _N_STRIPS = 512
-_STEEP = 500.0  # exponents are cut here, far from overflow
+_EDGE = 2.0**-40  # of its width: a point this little above an edge of the hull is on it
+_FAR_ABOVE = 2.0**-30  # of the same: far beyond the rounding of floats
+_TIE = 1e-14  # logarithms of Z that differ by less are equal
+_TIE_OF_GAIN = 1e-10  # or, where Z is nearly 1, by less than this share of them
 
 
 class JointFinder(SplitFinder):
-    """Finds the stump of least loss over all steps; `orientation` says how its sides vote."""
+    """Finds the stump of least loss over all steps; `orientation` says how its sides vote.
+
+    `costs` are those of a positive and of a negative, `units` the logarithms of what the unit of
+    each class's sums weighs, negatives first.
+    """
 
     whole_table = True
     own_search = True
@@ -39,7 +50,7 @@ class JointFinder(SplitFinder):
         self,
         binner: Binner,
         costs: tuple[float, float],
-        search: Literal["candidates", "hull"],
+        units: Floats,
         min_count: int = 1,
         monotone: NDArray[np.int8] | None = None,
     ) -> None:
@@ -52,7 +63,7 @@ class JointFinder(SplitFinder):
             monotone=monotone,
         )
         self.costs = costs
-        self.search = search
+        self.units = units
 
     def find(
         self,
@@ -71,17 +82,16 @@ class JointFinder(SplitFinder):
         allowed = np.flatnonzero(~stumps.turned)
         if not len(allowed):
             return None
-        wrong = stumps.wrong[allowed] / sums.sum()
-        negative, positive = (sums / sums.sum()).tolist()
-        keep = _hull(wrong) if self.search == "hull" else _undominated(wrong)
-        keep = np.sort(keep)  # ties go to the first candidate
-        alphas, losses = best_steps(wrong[keep], positive, negative, self.costs)
+        wrong = stumps.wrong[allowed]
+        keep = np.sort(_hull(wrong))  # ties go to the first candidate
+        alphas, logs = best_steps(wrong[keep], sums[::-1], self.units[::-1], self.costs)
         if not np.any(alphas > 0.0):
             return None
-        losses = np.where(alphas > 0.0, losses, np.inf)
-        best = keep[np.flatnonzero(losses <= losses.min() * (1 + 1e-14))[0]]
-        chosen = int(allowed[best])
-        split, left_positive = stumps.split(chosen, float(positive + negative - losses.min()))
+        logs = np.where(alphas > 0.0, logs, np.inf)
+        least = float(logs.min())
+        tie = least + min(_TIE, _TIE_OF_GAIN * abs(least))
+        chosen = int(allowed[keep[np.flatnonzero(logs <= tie)[0]]])
+        split, left_positive = stumps.split(chosen, max(-math.expm1(least), 0.0))
         self.orientation = np.array([1, 0] if left_positive else [0, 1])
         return split
 
@@ -113,13 +123,13 @@ class _Stumps:
             rank = np.lexsort((self.cuts[:, 2], self.cuts[:, 1], self.cuts[:, 0]))
             self.cuts, self.left = self.cuts[rank], self.left[rank]
         right = sums - self.left
-        self.wrong = np.empty((2 * len(self.cuts), 2))
+        self.wrong = np.empty((2 * len(self.cuts), 2), dtype=np.int64)
         self.wrong[0::2] = np.column_stack([self.left[:, 1], right[:, 0]])
         self.wrong[1::2] = np.column_stack([right[:, 1], self.left[:, 0]])
 
     @property
     def turned(self) -> NDArray[np.bool_]:
-        """Which stumps vote against the way that their column is constrained to, (n_stumps,)."""
+        """Mask of stumps that vote against the monotone constraint of their column, (n_stumps,)."""
         turned = np.zeros((len(self.cuts), 2), dtype=bool)
         if self.finder.monotone is not None:
             way = self.finder.monotone[self.cuts[:, 0]]
@@ -181,8 +191,8 @@ class _Stumps:
         return Split(gain, feature, key, goes_left, left_sums), stump % 2 == 1
 
 
-def _undominated(points: Floats) -> Int64:
-    """Return the points than which no other is smaller in both coordinates, by the first."""
+def _undominated(points: Int64) -> Int64:
+    """Return the Pareto-minimal points, sorted by the first coordinate."""
     rest = _promising(points)
     order = rest[np.lexsort((points[rest, 1], points[rest, 0]))]
     lowest = np.minimum.accumulate(points[order, 1])
@@ -191,26 +201,48 @@ def _undominated(points: Floats) -> Int64:
     return np.asarray(order[first])
 
 
-def _promising(points: Floats) -> Int64:
-    """Return the points above no point of a strip further left: few are left to be sorted."""
+def _promising(points: Int64) -> Int64:
+    """Drop points that are dominated by a strip further left, so that few remain to be sorted."""
     x, y = np.ascontiguousarray(points[:, 0]), np.ascontiguousarray(points[:, 1])
     start, width = x.min(), np.ptp(x)
-    if not width > 0.0:
+    if not width > 0:
         return np.arange(len(x))
     strip = ((x - start) * (_N_STRIPS / width)).astype(np.int64)
-    lowest = np.full(_N_STRIPS + 2, np.inf)
+    lowest = np.full(_N_STRIPS + 2, np.iinfo(np.int64).max)
     np.minimum.at(lowest, strip + 1, y)
     return np.flatnonzero(y <= np.minimum.accumulate(lowest)[strip])
 
 
-def _hull(points: Floats) -> Int64:
-    """Return the vertices of the lower left convex hull, by a monotone chain."""
-    hull: list[tuple[int, float, float]] = []
-    candidates = _undominated(points)
+def _thinned(candidates: Int64, points: Int64) -> Int64:
+    """Return the candidates without those far above the line between both their neighbours.
+
+    A hull has none of them. Few are left to be looked at one by one.
+    """
+    while len(candidates) > 2:
+        right, down = (np.diff(points[candidates], axis=0) * [1.0, -1.0]).T
+        width, height = right[:-1] + right[1:], down[:-1] + down[1:]
+        above = right[:-1] * height - down[:-1] * width
+        far = np.flatnonzero(above > _FAR_ABOVE * (width * height))
+        if not len(far):
+            break
+        candidates = np.delete(candidates, far + 1)
+    return candidates
+
+
+def _hull(points: Int64) -> Int64:
+    """Return the points on the lower left convex hull, by a monotone chain.
+
+    Points on its edges but for rounding are kept: theirs is the least loss as well, where both ends
+    of the edge tie, and they may come first.
+    """
+    hull: list[tuple[int, int, int]] = []
+    candidates = _thinned(_undominated(points), points)
     for i, (x3, y3) in zip(candidates.tolist(), points[candidates].tolist(), strict=True):
         while len(hull) >= 2:
             (_, x1, y1), (_, x2, y2) = hull[-2:]
-            if (x2 - x1) * (y3 - y1) > (y2 - y1) * (x3 - x1):
+            # Whole numbers of any size: the second of three points is above the line by so much.
+            above = (x2 - x1) * (y1 - y3) - (y1 - y2) * (x3 - x1)
+            if above <= _EDGE * float((x3 - x1) * (y1 - y3)):
                 break
             hull.pop()
         hull.append((i, x3, y3))
@@ -218,52 +250,63 @@ def _hull(points: Floats) -> Int64:
 
 
 def best_steps(
-    wrong: Floats, positive: float, negative: float, costs: tuple[float, float]
+    wrong: Int64, sums: Int64, units: Floats, costs: tuple[float, float]
 ) -> tuple[Floats, Floats]:
-    """Return the step of least loss, and that loss, for each (b, d) at once.
+    """Return the step of least loss, and ln Z, for each (b, d) at once.
 
-    Newton's method on the convex loss, kept inside a bracket; a step that would be negative is 0,
-    and one that lowers the loss for ever is infinite.
+    `sums` and `units` are those of both classes in the same order: their weights on the grid, and
+    the logarithm of what a unit weighs. A step that would be negative is 0, and one that lowers the
+    loss for ever is infinite.
     """
-    c1, c2 = costs
-    b, d = wrong[:, 0], wrong[:, 1]
-    up, down = np.stack([b, d]), np.stack([positive - b, negative - d])
-    rate = np.array([[c1], [c2]])
-    alpha, least = np.zeros(len(b)), np.full(len(b), positive + negative)
-    falls = np.sum(rate * (up - down), axis=0) < 0.0  # the slope at 0
-    endless = falls & (np.sum(rate * up, axis=0) == 0.0)
-    alpha[endless], least[endless] = np.inf, np.sum((up + down)[rate[:, 0] == 0.0], axis=0)[endless]
-    todo = np.flatnonzero(falls & ~endless)
+    rate = np.array(costs)[:, None]
+    with np.errstate(divide="ignore"):  # ln 0
+        unit = (units - np.logaddexp(*(units + np.log(sums))))[:, None]
+        up, down = unit + np.log(wrong.T), unit + np.log(sums[:, None] - wrong.T)
+        price = np.log(rate)
+    rising, falling = np.logaddexp(*(price + up)), np.logaddexp(*(price + down))
+    alphas = np.zeros(len(wrong))
+    falls = falling > rising + NEGLIGIBLE  # the slope at 0, as in the search for alpha
+    alphas[falls & np.isneginf(rising)] = np.inf
+    todo = np.flatnonzero(falls & np.isfinite(rising))
     if len(todo):
-        alpha[todo], least[todo] = _newton(up[:, todo], down[:, todo], rate)
-    return alpha, least
+        alphas[todo] = _least(price + up[:, todo], price + down[:, todo], rate)
+    return alphas, _log_z(up, down, rate, alphas)
 
 
-def _newton(up: Floats, down: Floats, rate: Floats) -> tuple[Floats, Floats]:
-    """Minimise sum up exp(rate a) + down exp(-rate a) over a > 0, columns side by side.
+def _least(up: Floats, down: Floats, rate: Floats) -> Floats:
+    """Return where sum exp(up + rate a) = sum exp(down - rate a), a > 0, columns side by side.
 
-    u exp(-a u) is at most 1 / (e a), so that no minimiser is beyond sum down / (e sum rate up).
+    The gap of their logarithms is nearly straight wherever one price has its way. No minimiser is
+    beyond the place where one class's mistakes alone outweigh all that fell at 0.
     """
-    wrong, right = np.sum(rate * up, axis=0), np.sum(rate * down, axis=0)
-    high = np.maximum(np.sum(down, axis=0) / wrong, 40.0)
-    # Two terms with the mean rate have their minimum here.
-    start = 0.5 * np.log(right / np.maximum(wrong, 1e-16 * right)) / np.max(rate)
-    start = np.minimum(start, 39.0)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        ends = (np.logaddexp(*down) - up) / rate
+    high = np.minimum(np.nanmin(ends, axis=0), LONGEST)
 
-    def derivatives(alpha: Floats) -> tuple[Floats, Floats]:
-        grown, shrunk = _terms(up, down, rate, alpha)
-        slope = np.sum(rate * (grown - shrunk), axis=0)
-        return slope, np.sum(rate**2 * (grown + shrunk), axis=0)
+    def gap(alpha: Floats) -> tuple[Floats, Floats]:
+        parts = [up + rate * alpha, down - rate * alpha]
+        rising, falling = (np.logaddexp(*part) for part in parts)
+        bend = sum(
+            np.sum(rate * np.exp(part - whole), axis=0)
+            for part, whole in zip(parts, (rising, falling), strict=True)
+        )
+        return rising - falling, bend
 
-    # Digits double: after a step this short the loss does not change any more.
-    close, still = Tolerance(1e-7, 1e-7), Tolerance(1e-14, 1e-14)
-    bracket = Bracket(start, 0.0, high, close=close, still=still, freezes=False)
-    alpha = bracket.minimise(derivatives, 200)
-    grown, shrunk = _terms(up, down, rate, alpha)
-    return alpha, np.sum(grown + shrunk, axis=0)
+    close, shut = Tolerance(1e-8, 0.0), Tolerance(1e-15, 0.0)
+    bracket = Bracket(np.zeros_like(high), 0.0, high, close=close, shut=shut)
+    return np.asarray(bracket.minimise(gap, 200))
 
 
-def _terms(up: Floats, down: Floats, rate: Floats, alpha: Floats) -> tuple[Floats, Floats]:
-    """Return up exp(rate a) and down exp(-rate a); far beyond the minimum, cut."""
-    exponents = rate * alpha
-    return up * np.exp(np.minimum(exponents, _STEEP)), down * np.exp(-exponents)
+def _log_z(up: Floats, down: Floats, rate: Floats, alphas: Floats) -> Floats:
+    """Return ln sum exp(up + rate a) + exp(down - rate a); at a = 0 that is 0.
+
+    Near 0 by the change alone, in which nothing is lost of short steps.
+    """
+    with np.errstate(invalid="ignore"):
+        exponents = np.where(rate > 0.0, rate * alphas, 0.0)
+        grown = np.where(np.isneginf(up), -np.inf, up + exponents)
+    small = np.minimum(exponents, 1.0)
+    rise = np.where(exponents < 1.0, np.exp(up) * np.expm1(small), np.exp(grown) - np.exp(up))
+    change = np.sum(rise + np.exp(down) * np.expm1(-exponents), axis=0)
+    whole = np.logaddexp.reduce(np.concatenate([grown, down - exponents]), axis=0)
+    return np.asarray(np.where(change > -0.5, np.log1p(np.maximum(change, -0.5)), whole))

@@ -1,6 +1,6 @@
 """Weak learners: the built-in tree, or any scikit-learn classifier.
 
-A learner is trained on the weights that its shards hold and answers with a `Lesson`: leaves written
+A learner is trained on the weights that its shards hold and returns a `WeakModel`: leaves written
 to `shard.leaves`, the class each leaf votes for, and the weight of every (leaf, class) cell. An
 outside classifier is a tree whose leaves are its answers.
 """
@@ -20,8 +20,7 @@ from costboost.binning.binner import Binner
 from costboost.boosting.adaboost.hypothesis import Hypothesis
 from costboost.inputs.outside import ask, count_rows, read_classes, read_probabilities, source_of
 from costboost.shards.grid import grid_scale
-from costboost.shards.local import Shards
-from costboost.shards.messages import Message
+from costboost.shards.local import Message, Shards
 from costboost.shards.modes import ClassWeights
 from costboost.shards.rows import Shard
 from costboost.shards.sampling import ColumnDraw, RowSample, column_draw
@@ -29,9 +28,8 @@ from costboost.trees.forest import Recall
 from costboost.trees.grower import Grower
 from costboost.trees.splits import ROUNDING, SplitFinder
 from costboost.trees.tree import Limits, Tree
+from costboost.typing import Floats, Int64
 
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 Votes = Literal["discrete", "confidence", "real", "gentle"]
 
 LEAF_VALUES = ("real", "gentle")  # fitted values of leaves, taken with a step of 1
@@ -40,8 +38,8 @@ _CLIP = 2.0**-52  # of probabilities inside logarithms, as SAMME.R does
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """What a learner learnt in one round, as far as steps and weights depend on it.
+class WeakModel:
+    """The weak model of one round: how its leaves vote, and the weight in them.
 
     Attributes
     ----------
@@ -65,22 +63,22 @@ class Lesson:
 
 
 @dataclass(frozen=True)
-class TreeLesson(Lesson):
-    """A tree that was grown."""
+class WeakTree(WeakModel):
+    """A weak model that is a grown tree."""
 
     tree: Tree
 
 
 @dataclass(frozen=True)
-class OutsideLesson(Lesson):
-    """A classifier that was fitted."""
+class WeakEstimator(WeakModel):
+    """A weak model that is a fitted scikit-learn classifier."""
 
     estimator: Any
 
 
 @dataclass(frozen=True)
 class LearnerWeights:
-    """What a learner is trained on: the weights, times factors where a rule has them.
+    """The weights that a learner trains on: those of the rows, times the rule's factors.
 
     Attributes
     ----------
@@ -91,33 +89,36 @@ class LearnerWeights:
     by_class : float64 array of shape (K,) or None
         What multiplies the weights of each class.
     by_row : bool
-        Whether every weight is multiplied by what its row holds.
+        Whether every weight is multiplied by `AdaRows.learner_factors`.
+    units : float64 array of shape (K,) or None
+        For a learner that picks alpha too: the logarithms of what a weight of 1 of each class is.
     """
 
     largest: float
     weigh: Callable[[Hypothesis], Floats]
     by_class: Floats | None = None
     by_row: bool = False
+    units: Floats | None = None
 
 
 class Learner(Protocol):
-    """What a round asks of a learner."""
+    """Interface of weak learners."""
 
     @property
     def chooses_step(self) -> bool:
-        """Whether votes and alpha are searched together."""
+        """Whether votes and alpha are chosen together, by another search than the tree's."""
 
-    def learn(self, shards: Shards, number: int, handed: LearnerWeights) -> Lesson:
-        """Train on the weights handed over."""
+    def learn(self, shards: Shards, number: int, learner_weights: LearnerWeights) -> WeakModel:
+        """Train on the learner's weights."""
 
-    def recall(self, shards: Shards, lesson: Any) -> None:
-        """Write to `shard.leaves` what an earlier lesson of its own says of each row."""
+    def recall(self, shards: Shards, model: Any) -> None:
+        """Write to `shard.leaves` the leaves of an earlier weak model of this learner."""
 
 
 def leaf_votes(
     sums: NDArray[Any], votes: Votes, *, laplace: float = 0.0, bounds: Floats | None = None
 ) -> Hypothesis:
-    """Let every leaf vote for its heaviest class, by the given strength.
+    """Return the hypothesis in which every leaf votes for its heaviest class.
 
     Among classes whose weights are equal but for rounding the first one wins: boosting makes
     leaves that are half and half in theory.
@@ -153,7 +154,7 @@ def leaf_votes(
 
 
 def _within(sums: NDArray[Any], bounds: Floats, laplace: float) -> Floats:
-    """Return the shares of two classes in each leaf, (L, 2), the second one kept within bounds."""
+    """Return the class shares of each leaf, (L, 2), the second kept within its bounds."""
     weights = sums.astype(float) + laplace
     total = weights.sum(axis=1)
     share = np.divide(weights[:, 1], total, out=np.full(len(total), 0.5), where=total > 0.0)
@@ -163,7 +164,7 @@ def _within(sums: NDArray[Any], bounds: Floats, laplace: float) -> Floats:
 
 @dataclass(frozen=True)
 class TotalWeight(Message):
-    """Add up all weights on a mode's grid."""
+    """The total weight, on the grid of a mode."""
 
     mode: ClassWeights
 
@@ -173,7 +174,7 @@ class TotalWeight(Message):
         for rows in state.pieces(shard.starts):
             weights = state.weights[rows] * self.mode.scales[state.labels[rows.start]]
             if self.mode.factored:
-                weights *= state.handed[rows]
+                weights *= state.learner_factors[rows]
             total += int(np.sum((weights + 0.5).astype(np.int64)))
         return total
 
@@ -198,7 +199,7 @@ class TreeLearner:
         How many rows there are, one of weight 3 being three of them; None: as many as rows.
     seed : int
     finder : callable or None
-        Makes another split finder from a binner: CSAda's joint search.
+        Makes another split finder from a binner and the units of weights: CSAda's joint search.
     monotone : int8 array of shape (n_features,) or None
         +1: votes for the second of two classes rise with the column, -1: they fall, 0: free.
     """
@@ -213,44 +214,53 @@ class TreeLearner:
     laplace: bool = False
     n_copies: float | None = None
     seed: int = 0
-    finder: Callable[[Binner], SplitFinder] | None = None
+    finder: Callable[[Binner, Floats], SplitFinder] | None = None
     monotone: NDArray[np.int8] | None = None
 
     @property
     def chooses_step(self) -> bool:
-        """Whether another search than the tree's own finds alpha too."""
+        """Whether a finder of its own chooses alpha too."""
         return self.finder is not None
 
-    def learn(self, shards: Shards, number: int, handed: LearnerWeights) -> TreeLesson:
-        """Grow a tree on the weights handed over."""
-        scales: Any = grid_scale(handed.largest, shards.n_rows)
+    def learn(self, shards: Shards, number: int, learner_weights: LearnerWeights) -> WeakTree:
+        """Grow a tree on the learner's weights."""
+        scales: Any = grid_scale(learner_weights.largest, shards.n_rows)
+        # A class's factor goes into its scale: the histogram of each class is exact on a grid of
+        # its own.
         by_class = (scales,) * self.n_classes
-        if handed.by_class is not None:
-            scales = scales * handed.by_class
+        if learner_weights.by_class is not None:
+            scales = scales * learner_weights.by_class
             by_class = tuple(scales.tolist())
-        mode = ClassWeights(by_class, handed.by_row)
-        finder = self._finder(shards, mode)
+        mode = ClassWeights(by_class, learner_weights.by_row)
+        finder = self._finder(shards, mode, learner_weights.units)
         grower = Grower(shards, mode, finder, self.limits, self._draw(number))
         sample = RowSample(self.subsample, self.seed, number) if self.subsample < 1.0 else None
         tree = grower.grow(sample)
         weight, leaf_sums = float(tree.sums[0].sum()), tree.leaf_sums
         if not self.chooses_step:  # gains as shares of the weight; a joint search's are already
             np.divide(tree.gain, max(weight, 1.0), out=tree.gain)
+        if learner_weights.units is not None:
+            # Weights were relative to the largest of their class: votes compare classes, so back to
+            # one unit.
+            leaf_sums = leaf_sums * np.exp(learner_weights.units - np.max(learner_weights.units))
+        # Laplace's correction adds the mean weight of a row, not 1: weights need not sum to
+        # anything.
         unit = self.laplace * weight / (self.n_copies or shards.n_rows)
         hypothesis = leaf_votes(leaf_sums, self.votes, laplace=unit, bounds=tree.leaf_bounds)
         if finder.orientation is not None and len(tree.leaves) == 2:
             hypothesis = Hypothesis(finder.orientation, hypothesis.sizes)
-        if not handed.by_row and sample is None:
-            return TreeLesson(hypothesis, leaf_sums / scales, tree)
-        return TreeLesson(hypothesis, handed.weigh(hypothesis), tree)
+        # The leaves' sums are those of the rows' weights then, and need no second pass.
+        if not learner_weights.by_row and sample is None:
+            return WeakTree(hypothesis, leaf_sums / scales, tree)
+        return WeakTree(hypothesis, learner_weights.weigh(hypothesis), tree)
 
-    def recall(self, shards: Shards, lesson: TreeLesson) -> None:
-        """Send every row down the tree of an earlier lesson."""
-        shards.call([Recall(lesson.tree)])
+    def recall(self, shards: Shards, model: WeakTree) -> None:
+        """Assign every row to its leaf in the tree of an earlier round."""
+        shards.call([Recall(model.tree)])
 
-    def _finder(self, shards: Shards, mode: ClassWeights) -> SplitFinder:
+    def _finder(self, shards: Shards, mode: ClassWeights, units: Floats | None) -> SplitFinder:
         if self.finder is not None:
-            return self.finder(self.binner)
+            return self.finder(self.binner, np.zeros(2) if units is None else units)
         if self.min_weight_leaf <= 0.0:
             return self._weightless
         (total,) = shards.call([TotalWeight(mode)])
@@ -258,7 +268,7 @@ class TreeLearner:
 
     @cached_property
     def _weightless(self) -> SplitFinder:
-        """The search for leaves of any weight, which serves all rounds."""
+        """The split finder without a limit on leaf weight, which serves all rounds."""
         return self._make_finder(0.0)
 
     def _make_finder(self, min_weight: float) -> SplitFinder:
@@ -301,31 +311,32 @@ class OutsideLearner:
     seeds: list[list[int]] = field(default_factory=list)
     chooses_step = False
 
-    def learn(self, shards: Shards, number: int, handed: LearnerWeights) -> OutsideLesson:
-        """Fit a clone on the weights handed over."""
+    def learn(self, shards: Shards, number: int, learner_weights: LearnerWeights) -> WeakEstimator:
+        """Fit a clone on the learner's weights."""
         weights = shards.fetch(lambda shard: shard.state.weights)
-        if handed.by_class is not None:
-            weights *= handed.by_class[self.y]
-        if handed.by_row:
-            weights *= shards.fetch(lambda shard: shard.state.handed)
+        if learner_weights.by_class is not None:
+            weights *= learner_weights.by_class[self.y]
+        if learner_weights.by_row:
+            weights *= shards.fetch(lambda shard: shard.state.learner_factors)
         estimator = clone(self.estimator)
         self._sow(estimator, number)
+        # Sum 1: regularised learners must not depend on the scale of the weights.
         estimator.fit(self.X, self.y, sample_weight=weights / weights.sum())
         self._answer(shards, estimator)
         by_row = self.votes != "discrete"
         hypothesis = Hypothesis(np.arange(self.n_classes), np.ones(self.n_classes), by_row)
-        return OutsideLesson(hypothesis, handed.weigh(hypothesis), estimator)
+        return WeakEstimator(hypothesis, learner_weights.weigh(hypothesis), estimator)
 
     def _sow(self, estimator: Any, number: int) -> None:
-        """Set every random state, nested ones too; a continued fit draws as one long fit does."""
+        """Set all random states, nested ones too, by round: a warm start draws as one long fit."""
         names = [name for name in estimator.get_params() if name.split("__")[-1] == "random_state"]
         while len(self.seeds) <= number:
             self.seeds.append([int(self.random_state.randint(2**31 - 1)) for _ in names])
         estimator.set_params(**dict(zip(sorted(names), self.seeds[number], strict=True)))
 
-    def recall(self, shards: Shards, lesson: OutsideLesson) -> None:
-        """Ask the classifier of an earlier lesson again."""
-        self._answer(shards, lesson.estimator)
+    def recall(self, shards: Shards, model: WeakEstimator) -> None:
+        """Write the answers of the classifier of an earlier round."""
+        self._answer(shards, model.estimator)
 
     def _answer(self, shards: Shards, estimator: Any) -> None:
         if self.votes == "discrete":
@@ -347,13 +358,13 @@ def _put_sizes(shard: Shard, sizes: Floats) -> None:
 
 
 def class_votes(estimator: Any, X: Any, n_classes: int) -> Int64:
-    """Return the class numbers that an outside classifier answers, checked."""
+    """Return an outside classifier's predictions as class numbers, (n,), checked."""
     answers = ask(estimator, "predict", X)
     return read_classes(answers, count_rows(X), n_classes, source_of(estimator, "predict"))
 
 
 def probability_votes(estimator: Any, X: Any, votes: Votes) -> Floats:
-    """Return the signed votes of an outside classifier's probabilities (two classes)."""
+    """Return signed votes made of an outside classifier's probabilities (two classes), (n,)."""
     proba = read_probabilities(estimator, X, np.arange(2))
     if votes == "real":
         p = np.clip(proba, _CLIP, 1 - _CLIP)

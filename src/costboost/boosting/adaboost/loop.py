@@ -19,21 +19,113 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.adaboost import steps
-from costboost.boosting.adaboost.effective import EffectiveRule, Setting
-from costboost.boosting.adaboost.hypothesis import Hypothesis, Latest
-from costboost.boosting.adaboost.learner import LEAF_VALUES, Learner, Lesson
-from costboost.boosting.adaboost.ledger import Ledger
-from costboost.boosting.adaboost.messages.binding import BoundSums
-from costboost.boosting.adaboost.messages.summing import View
-from costboost.boosting.adaboost.normalizer import CellSums, Sums
-from costboost.boosting.adaboost.rows import Given
+from costboost.boosting.adaboost.hypothesis import Hypothesis, LastValue, voted_proba
+from costboost.boosting.adaboost.learner import LEAF_VALUES, Learner, WeakModel
+from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.boosting.adaboost.rules import Rule
-from costboost.boosting.adaboost.weights import Weights
+from costboost.boosting.adaboost.steps import CellSums, Sums
+from costboost.boosting.adaboost.sums import View
+from costboost.boosting.adaboost.updates import BoundSums, Vote, VoteClasses
+from costboost.boosting.adaboost.weights import EffectiveRule, Setting, Weights
+from costboost.boosting.links import MAX_ALPHA
+from costboost.boosting.train_cost import DecisionCosts, PriceDecisions
+from costboost.costs import Costs
 from costboost.shards.grid import rounded
-from costboost.shards.local import Shards
+from costboost.shards.local import Message, Shards
 from costboost.trees.forest import ForestBuilder
+from costboost.typing import Floats
 
-Floats = NDArray[np.float64]
+# Training cost: the margins of the training rows, and what the decisions by them cost.
+
+
+@dataclass(frozen=True)
+class VotedProba:
+    """The probabilities by which AdaMEC decides, as a picklable function; see `voted_proba`."""
+
+    shares: bool
+
+    def __call__(self, margins: Floats, total: float) -> Floats:
+        """Return probabilities, (m, K)."""
+        return voted_proba(margins, total, shares=self.shares)
+
+
+class TrainCost:
+    """Updates the training rows' margins round by round, and the total cost of their decisions.
+
+    Parameters
+    ----------
+    shards : Shards
+    costs : Costs
+    n_classes : int
+    cheapest : bool
+        Whether decisions are the cheapest answer; else the largest vote.
+    shares : bool
+        Whether margins over the sum of alphas are shares of votes; else half the log odds.
+    own_labels : bool
+        Whether all rows aim at their true classes.
+    """
+
+    def __init__(
+        self,
+        shards: Shards,
+        costs: Costs,
+        n_classes: int,
+        *,
+        cheapest: bool,
+        shares: bool = True,
+        own_labels: bool = True,
+    ) -> None:
+        self.shards, self.shares = shards, shares
+        self.decision_costs = DecisionCosts(
+            shards,
+            costs,
+            n_classes,
+            cheapest=cheapest,
+            odds=None if shares else 2.0,
+            proba=VotedProba(shares),
+            own_labels=own_labels,
+        )
+        self._total_alpha = 0.0
+        if n_classes > 2:
+            self.decision_costs.set_prices()
+        else:
+            self.decision_costs.pay_for_first()
+
+    def votes(self, hypothesis: Hypothesis, values: Floats, total_alpha: float) -> list[Message]:
+        """Return the messages that add a round's votes to the margins.
+
+        Pass their answers to `pay`.
+        """
+        before = self._total_alpha
+        self._total_alpha = total_alpha if self.shares else 1.0
+        if self.decision_costs.n_classes == 2:
+            return [self._vote(hypothesis, values, before)]
+        return self._vote_classes(hypothesis, values)
+
+    def pay(self, answers: Sequence[Any]) -> float:
+        """Return the total cost of the decisions, from the answers to `votes`."""
+        return self.decision_costs.pay(answers[-1], self._total_alpha)
+
+    def _vote(self, hypothesis: Hypothesis, values: Floats, before: float) -> Message:
+        decision_costs, own = self.decision_costs, np.ascontiguousarray(values[:, 0])
+        totals = (before, self._total_alpha)
+        return Vote(
+            hypothesis,
+            own,
+            decision_costs.limits,
+            *totals,
+            decision_costs.sum_scale,
+            decision_costs.priced,
+        )
+
+    def _vote_classes(self, hypothesis: Hypothesis, values: Floats) -> list[Message]:
+        decision_costs = self.decision_costs
+        own = np.ascontiguousarray(values[np.arange(len(values)), hypothesis.votes])
+        how = (decision_costs.class_prices, decision_costs.weight_scale, decision_costs.priced)
+        vote = VoteClasses(hypothesis.votes, own, *how)
+        return [vote, PriceDecisions(decision_costs.scale)] if decision_costs.priced else [vote]
+
+
 Stop = Literal["rounds", "alpha", "perfect"]
 
 LARGEST = 0.1  # AdaCost's largest cost, unless the first step needs a smaller one
@@ -55,8 +147,7 @@ class Round:
         Z_t.
     train_cost : float
         What the decisions after this round cost on the training rows.
-    lesson : TreeLesson or OutsideLesson
-        What the learner learnt.
+    model : WeakTree or WeakEstimator
     values : float64 array of shape (L, n_outputs)
         What each leaf adds to the margins.
     last : bool
@@ -68,48 +159,48 @@ class Round:
     error: float
     normalizer: float
     train_cost: float
-    lesson: Any
+    model: Any
     values: Floats
     last: bool = False
 
     def add_to(self, builder: ForestBuilder) -> None:
         """Add the tree of the round to a forest."""
-        builder.add(self.lesson.tree, self.values)
+        builder.add(self.model.tree, self.values)
 
 
 class Boosting:
-    """The state of one fit, round after round; weights and margins of rows are with the shards.
+    """The loop of one fit; weights and margins of rows live in the shards.
 
     Parameters
     ----------
     shards : Shards
-        Rows as `Given.load` makes them, grouped by the labels they aim at.
+        Rows as `TrainingRows.load` makes them, grouped by the labels they aim at.
     rule : Rule
     learner : Learner
-    given : Given
-        Asked what holds of all rows alike: costs, and whether there are weights.
+    data : TrainingRows
+        Read for costs and whether there are weights; rows themselves are in the shards.
     setting : Setting
     """
 
     def __init__(
-        self, shards: Shards, rule: Rule, learner: Learner, given: Given, setting: Setting
+        self, shards: Shards, rule: Rule, learner: Learner, data: TrainingRows, setting: Setting
     ) -> None:
         self.shards, self.rule, self.learner = shards, rule, learner
         self.setting = setting
-        self.n_classes = n_classes = given.n_classes
+        self.n_classes = n_classes = data.n_classes
         self.n_outputs = 1 if n_classes == 2 else n_classes
         self.stop: Stop = "rounds"
         self.total_alpha = 0.0
-        self._latest_wrong = Latest()
-        self.terms = EffectiveRule(shards, rule, given.by_class(), n_classes, setting)
-        self.weights = Weights(shards, self.terms, weighted=given.weights is not None)
-        self._ledger = Ledger(
+        self._last_wrong = LastValue()
+        self.terms = EffectiveRule(shards, rule, data.by_class(), n_classes, setting)
+        self.weights = Weights(shards, self.terms, weighted=data.weights is not None)
+        self._train_cost = TrainCost(
             shards,
-            given.costs,
+            data.costs,
             n_classes,
             cheapest=rule.decision == "cheapest",
             shares=setting.votes not in LEAF_VALUES,
-            own_labels=given.aims_at_truth,
+            own_labels=data.aims_at_truth,
         )
 
     def cost_bound(self, rounds: Sequence[Round]) -> Floats:
@@ -121,65 +212,68 @@ class Boosting:
         price, unavoidable = map(rounded, self.shards.call([BoundSums()])[0])
         return np.asarray(unavoidable + price * np.cumprod([done.normalizer for done in rounds]))
 
-    # --- the rounds
+    # The rounds.
 
     def rounds(self, first: int = 0) -> Iterator[Round]:
         """Yield rounds until one cannot be taken; `stop` then says why."""
-        if self.stop == "perfect":  # so said the rounds that were replayed
+        if self.stop == "perfect":  # the last replayed round was
             return
         for number in range(first, self.setting.n_rounds):
-            handed = self.weights.handed(joint=self.learner.chooses_step)
-            lesson = self.learner.learn(self.shards, number, handed)
+            # The learner sees weights times the rule's learner factor; the step sees the weights
+            # alone.
+            learner_weights = self.weights.learner_weights(joint=self.learner.chooses_step)
+            model = self.learner.learn(self.shards, number, learner_weights)
             if number == 0 and self._wants_first_step_scale():
-                self._choose_scale(lesson)
-            taken = self._step(lesson)
+                self._choose_scale(model)
+            taken = self._step(model)
             if taken is None:
                 self.stop = "alpha"
                 return
             alpha, sizes, perfect = taken
-            if sizes is not lesson.hypothesis.sizes:
-                lesson = replace(lesson, hypothesis=replace(lesson.hypothesis, sizes=sizes))
-            yield self._record(number, lesson, alpha, last=perfect)
+            if sizes is not model.hypothesis.sizes:
+                model = replace(model, hypothesis=replace(model.hypothesis, sizes=sizes))
+            yield self._record(number, model, alpha, last=perfect)
             if perfect:
                 self.stop = "perfect"
                 return
         self.stop = "rounds"
 
     def replay(self, rounds: Sequence[Round]) -> None:
-        """Bring weights and margins to where they were after the given rounds."""
+        """Restore weights and margins to their state after the given rounds (warm start)."""
         for done in rounds:
-            self.learner.recall(self.shards, done.lesson)
+            self.learner.recall(self.shards, done.model)
             if done.number == 0 and self._wants_first_step_scale():
-                self._choose_scale(done.lesson)
-            self._record(done.number, done.lesson, done.alpha)
+                self._choose_scale(done.model)
+            self._record(done.number, done.model, done.alpha)
             self.stop = "perfect" if done.last else self.stop
 
-    def _step(self, lesson: Lesson) -> tuple[float | tuple[float, float], Floats, bool] | None:
+    def _step(self, model: WeakModel) -> tuple[float | tuple[float, float], Floats, bool] | None:
         """Choose alpha; return (alpha, vote sizes, perfect), or None if no step can be taken."""
-        setting, hypothesis = self.setting, lesson.hypothesis
-        weights, wrong = lesson.shares, self._wrong(hypothesis)
-        perfect = not (weights[wrong] > 0.0).any()
+        setting, hypothesis = self.setting, model.hypothesis
+        perfect = self._is_perfect(model)
         if self.rule.partition:
-            return self._partition_step(weights, hypothesis, perfect)
+            return self._partition_step(model, perfect)
+        # Real and gentle votes are fitted values: the step is 1, scaled by the learning rate.
         if setting.votes in LEAF_VALUES:
             return setting.learning_rate, hypothesis.sizes, False
         if setting.alpha == "estimate":  # Fan et al. 1999, Eq. 11; AdaCost's margins are coded
-            alpha = steps.half_log(self._sums(lesson, exponent=True, factor=False))
+            alpha = steps.half_log(self._sums(model, exponent=True, factor=False))
         elif self.rule.step == "search" or setting.alpha == "search":
-            alpha, perfect = self._searched(lesson)
+            alpha, perfect = self._searched(model)
         else:
             closed = self._sums(
-                lesson,
+                model,
                 exponent=self.rule.step_margin == "exponent",
                 factor=self.rule.step_factor and self.n_classes == 2,
             )
-            alpha = steps.half_log(closed, self.n_classes, setting.max_alpha)
+            alpha = steps.half_log(closed, self.n_classes)
         alpha *= setting.learning_rate
+        # A step of 0 changes nothing, so all later rounds would be this one: training ends.
         if alpha <= 0.0 and not (self.rule.negative_steps and alpha < 0.0):
             return None
         return alpha, hypothesis.sizes, perfect
 
-    def _searched(self, lesson: Lesson) -> steps.Step:
+    def _searched(self, model: WeakModel) -> steps.StepSize:
         """Return the minimiser of the method's own Z.
 
         CSB0's and CSB1's Z does not depend on alpha: there the voting loss sum D exp(-alpha m)
@@ -188,26 +282,42 @@ class Boosting:
         """
         fixed = self.rule.fixed_z
         if self.n_classes == 2 or self.rule.step == "search":
-            sums = self._sums(lesson, exponent=not fixed, factor=not fixed)
+            sums = self._sums(model, exponent=not fixed, factor=not fixed)
             return steps.minimiser(sums)
-        coded = self._sums(lesson, exponent=not fixed, factor=not fixed, code=True)
-        step = steps.minimiser(coded, 4 * self.setting.max_alpha)
+        # SAMME's code: a wrong vote counts -1 / (K - 1), so that a random guess has margin 0.
+        coded = self._sums(model, exponent=not fixed, factor=not fixed, code=True)
+        step = steps.minimiser(coded, 4 * MAX_ALPHA)
         if step.endless:
-            return steps.Step(math.copysign(self.setting.max_alpha, step.alpha), endless=True)
+            return steps.StepSize(math.copysign(MAX_ALPHA, step.alpha), endless=True)
         return step._replace(alpha=step.alpha * self.n_classes / (2 * (self.n_classes - 1)))
 
+    def _is_perfect(self, model: WeakModel) -> bool:
+        """Whether no row with weight is misclassified.
+
+        Rows too light for the grid do not show in the cells' sums, so these are checked in logs.
+        """
+        hypothesis, wrong = model.hypothesis, self._wrong(model.hypothesis)
+        if (model.shares[wrong] > 0.0).any():
+            return False
+        u = np.where(wrong, -1.0, 0.0)
+        tails = self.weights.cell_tails(hypothesis, u, factor=self.rule.step_factor)
+        return tails.sides(0.0)[1] == -math.inf
+
     def _partition_step(
-        self, weights: Floats, hypothesis: Hypothesis, perfect: bool
+        self, model: WeakModel, perfect: bool
     ) -> tuple[tuple[float, float], Floats, bool] | None:
         """RareBoost: alpha_p = 1/2 ln(TP / FP), alpha_n = 1/2 ln(TN / FN)."""
-        alphas = []
+        hypothesis, alphas = model.hypothesis, []
         for vote in (1, 0):
-            side = weights[hypothesis.votes == vote].sum(axis=0)
-            if side.sum() <= 0.0:
+            chosen = hypothesis.votes == vote
+            side = model.shares[chosen].sum(axis=0)
+            m = np.array([-1.0, 1.0]) if vote else np.array([1.0, -1.0])
+            u = np.where(chosen[:, None], m, 0.0)
+            rows = partial(self.weights.cell_tails, hypothesis, u, factor=False)
+            if side.sum() <= 0.0 and max(rows().sides(0.0)) == -math.inf:
                 alphas.append(0.0)  # nobody votes this way: no reason to end
                 continue
-            q = CellSums(side, np.array([-1.0, 1.0]) if vote else np.array([1.0, -1.0]))
-            alpha = steps.half_log(q, 2, self.setting.max_alpha) * self.setting.learning_rate
+            alpha = steps.half_log(CellSums(side, m, rows)) * self.setting.learning_rate
             if alpha <= 0.0:
                 return None
             alphas.append(alpha)
@@ -215,11 +325,13 @@ class Boosting:
         return pair, np.where(hypothesis.votes == 1, pair[0], pair[1]), perfect
 
     def _sums(
-        self, lesson: Lesson, *, exponent: bool = True, factor: bool = True, code: bool = False
+        self, model: WeakModel, *, exponent: bool = True, factor: bool = True, code: bool = False
     ) -> Sums:
         """Return the sums of this round, with the rule's exponents and factors or without."""
-        hypothesis, terms = lesson.hypothesis, self.terms
+        hypothesis, terms = model.hypothesis, self.terms
         plain = code or not exponent
+        # Rows of one leaf and class have the same margin: sums over L x K cells replace a pass over
+        # rows.
         if terms.by_cell(hypothesis) or (plain and not hypothesis.by_row):
             if plain:
                 wrong = 1.0 / (self.n_classes - 1) if code else 1.0
@@ -227,35 +339,36 @@ class Boosting:
                 u = u * hypothesis.sizes[:, None]
             else:
                 u = terms.cell_margins(hypothesis)
-            cells = self.weights.of_priced_cells(lesson) if factor else lesson.cells
+            cells = self.weights.of_priced_cells(model) if factor else model.cells
             tails = partial(self.weights.cell_tails, hypothesis, u, factor=factor)
-            q = lesson.shares if cells is lesson.cells else cells / lesson.total
-            return CellSums(q, u, tails)
-        sums = self.weights.sums(hypothesis, lesson.cells)
+            q = model.shares if cells is model.cells else cells / model.total
+            unit = terms.largest_factor(hypothesis) if factor else 1.0
+            return CellSums(q, u, tails, unit)
+        sums = self.weights.sums(hypothesis, model.cells)
         if plain or (terms.has_factors and not factor):
             reach = sums.reach if exponent else terms.largest_size(hypothesis)
             largest = sums.largest if factor else self.weights.largest
             view = View(hypothesis, exponent, factor, code)
-            return replace(sums, view=view, known=lesson.cells, largest=largest, reach=reach)
+            return replace(sums, view=view, known=model.cells, largest=largest, reach=reach)
         return sums
 
-    # --- AdaCost's scale
+    # AdaCost's scale.
 
     def _wants_first_step_scale(self) -> bool:
         first_step = self.rule.scale == "first-step" and self.setting.cost_scale == "auto"
         return first_step and self.terms.largest_price > 0.0
 
-    def _choose_scale(self, lesson: Lesson) -> None:
-        """Make the largest cost `LARGEST`, or half of that at which the first step would be 0.
+    def _choose_scale(self, model: WeakModel) -> None:
+        """Scale costs to `LARGEST`, or half the scale at which the first step would be 0.
 
         r(s) falls as the costs grow (Fan et al.'s conditions on beta): a step is positive while
-        E_D[c] < 1 - 2 eps. Later rounds have larger errors, and weights that have moved to dear
+        E_D[c] < 1 - 2 eps. Later rounds have larger errors, and weights that have moved to costly
         rows, so that a scale which just lets the first step through ends training soon after.
         """
 
         def positive(scale: float) -> bool:
             self.weights.rescale(scale)
-            plus, minus = self._sums(lesson, factor=False).balance()
+            plus, minus = self._sums(model, factor=False).balance()
             return plus > minus
 
         low, high = 0.0, 2.0 * LARGEST
@@ -267,45 +380,47 @@ class Boosting:
                 low, high = (middle, high) if positive(middle) else (low, middle)
         self.weights.rescale(0.5 * low if low > 0.0 else LARGEST)
 
-    # --- after alpha is known
+    # Taking the step.
 
     def _wrong(self, hypothesis: Hypothesis) -> NDArray[np.bool_]:
         """Return (L, K): whether the leaf's vote is wrong for a row of the class."""
-        return self._latest_wrong.of(hypothesis, lambda said: ~said.right(self.n_classes))
+        return self._last_wrong.of(hypothesis, lambda h: ~h.right(self.n_classes))
 
     def _record(
         self,
         number: int,
-        lesson: Lesson,
+        model: WeakModel,
         alpha: float | tuple[float, float],
         *,
         last: bool = False,
     ) -> Round:
-        """Vote, pay, compute this round's Z, and make the weights of the next."""
-        hypothesis = lesson.hypothesis
+        """Move the margins, price the decisions, and update the weights; return the round."""
+        hypothesis = model.hypothesis
         step = 1.0 if isinstance(alpha, tuple) else alpha
-        error = float(lesson.shares[self._wrong(hypothesis)].sum())
+        error = float(model.shares[self._wrong(hypothesis)].sum())
         self.total_alpha += float(np.sum(alpha)) if isinstance(alpha, tuple) else alpha
         values = self._values(hypothesis, step)
+        # CSB1 and the like move weights by a fixed step, whatever alpha the votes get.
         applied = 1.0 if self.rule.update == "one" else step
-        normalizer = self._normalizer(lesson, applied)
-        votes = self._ledger.votes(hypothesis, values, self.total_alpha)
-        change = self.weights.change(lesson, applied, normalizer)
+        normalizer = self._normalizer(model, applied)
+        # One call for all: on a cluster every call is a trip.
+        votes = self._train_cost.votes(hypothesis, values, self.total_alpha)
+        change = self.weights.change(model, applied, normalizer)
         *paid, largest = self.shards.call([*votes, change])
         self.weights.settle(change, largest)
-        cost = self._ledger.pay(paid)
-        return Round(number, alpha, error, normalizer, cost, lesson, values, last)
+        cost = self._train_cost.pay(paid)
+        return Round(number, alpha, error, normalizer, cost, model, values, last)
 
-    def _normalizer(self, lesson: Lesson, alpha: float) -> float:
-        """Return Z."""
-        sums = self._sums(lesson)
-        if not self.weights.is_long(lesson.hypothesis, alpha):
+    def _normalizer(self, model: WeakModel, alpha: float) -> float:
+        """Return Z, the sum of the new weights over the old before normalising."""
+        sums = self._sums(model)
+        if not self.weights.is_long(model.hypothesis, alpha):
             return sums.z_alone(alpha)
-        log_z = sums.tails().log_z(alpha) - math.log(lesson.total)
+        log_z = sums.tails().log_z(alpha) - math.log(model.total)
         return math.exp(min(log_z, 700.0))
 
     def _values(self, hypothesis: Hypothesis, alpha: float) -> Floats:
-        """Return what each leaf adds to the margins, (L, n_outputs)."""
+        """Return the margins that each leaf adds, (L, n_outputs); raises if the step overflows."""
         size = alpha * hypothesis.sizes
         if not (np.abs(size) <= steps.LONGEST).all():
             rate = self.setting.learning_rate

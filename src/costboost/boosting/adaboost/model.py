@@ -8,27 +8,24 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
+from costboost.boosting.adaboost.hypothesis import link, scores_of, voted_proba
 from costboost.boosting.adaboost.learner import (
     LEAF_VALUES,
     Votes,
     class_votes,
     probability_votes,
 )
-from costboost.boosting.adaboost.links import link, scores_of, voted_proba
 from costboost.boosting.adaboost.loop import Round
 from costboost.inputs.outside import count_rows
 from costboost.trees.forest import Forest, ForestBuilder
-
-Codes = NDArray[np.uint8]
-Floats = NDArray[np.float64]
+from costboost.typing import Codes, Floats
 
 
 @dataclass(frozen=True)
 class Ensemble:
-    """Rounds put together: margins F (two classes: one column), or votes of K classes.
+    """The fitted rounds; predicts margins F (two classes: one column), or votes of K classes.
 
     Attributes
     ----------
@@ -67,7 +64,7 @@ class Ensemble:
 
     @property
     def tree_weights(self) -> Floats:
-        """How much each tree of the forest counts: the size of its alpha, 1 before the rounds."""
+        """The weight of each tree of the forest: |alpha|, or 1 for trees before the rounds."""
         alphas = self.alphas if self.alphas.ndim == 1 else self.alphas.sum(axis=1)
         return np.concatenate([np.ones(self.n_first), alphas])
 
@@ -104,7 +101,7 @@ class Ensemble:
         return np.repeat((base if self.base is None else self.base)[None, :], count_rows(X), axis=0)
 
     def _vote(self, t: int, X: Any) -> Floats:
-        """Return what outside classifier t adds to the margins."""
+        """Return the margins that outside classifier t adds, (n, J)."""
         return outside_votes(self.estimators[t], X, self.alphas[t], self.votes, self.n_classes)
 
     def proba(self, margins: Floats) -> Floats:
@@ -112,16 +109,16 @@ class Ensemble:
         return link(margins, self.slope)
 
     def priced_proba(self, margins: Floats, total_alpha: float) -> Floats:
-        """Return what AdaMEC prices, (n, K)."""
+        """Return the probabilities by which AdaMEC decides, (n, K)."""
         return voted_proba(margins, total_alpha, shares=self.votes not in LEAF_VALUES)
 
     def scores(self, margins: Floats, total_alpha: float) -> Floats:
-        """Return what is calibrated: (n,), or (n, K) of more than two classes."""
+        """Return the scores that are calibrated: (n,), or (n, K) of more than two classes."""
         return scores_of(margins, total_alpha, shares=self.discrete)
 
 
 def outside_votes(estimator: Any, X: Any, alpha: Any, votes: Votes, n_classes: int) -> Floats:
-    """Return what an outside classifier with step alpha adds to the margins of rows."""
+    """Return the margins that an outside classifier with step alpha adds, (n, J)."""
     if votes != "discrete":
         return np.asarray(alpha * probability_votes(estimator, X, votes)[:, None])
     answers = class_votes(estimator, X, n_classes)
@@ -142,10 +139,10 @@ def assemble(
     discrete: bool,
     slope: float = 2.0,
 ) -> Ensemble:
-    """Put rounds together."""
+    """Make the fitted model of rounds."""
     alphas = np.array([done.alpha for done in rounds])
     if binner is None:
-        estimators = tuple(done.lesson.estimator for done in rounds)
+        estimators = tuple(done.model.estimator for done in rounds)
         return Ensemble(n_classes, alphas, None, estimators, votes, discrete, slope=slope)
     builder = ForestBuilder(1 if n_classes == 2 else n_classes)
     for done in rounds:
@@ -156,7 +153,7 @@ def assemble(
 def constant_ensemble(
     answer: int, n_classes: int, binner: Binner | None, *, discrete: bool, votes: Votes
 ) -> Ensemble:
-    """Return the ensemble that answers one class always: no rounds, all votes on it."""
+    """Return the model without rounds that always predicts one class."""
     base = np.array([1.0 if answer == 1 else -1.0])
     if n_classes > 2:
         base = (np.arange(n_classes) == answer).astype(float)

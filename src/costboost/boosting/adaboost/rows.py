@@ -1,6 +1,6 @@
-"""What the AdaBoost family holds of its rows, shard by shard.
+"""The per-row state of the AdaBoost family, one `AdaRows` for each shard.
 
-bill            truth and costs, and what decisions are paid with
+pricing         true classes, costs, and the prices of decisions
 labels          (m,)     the class each row aims at: rows are grouped by it
 prices          what a mistake costs, by class or (m,), in the user's units
 weights         (m,)     D, of any sum
@@ -23,17 +23,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.adaboost import _row_kernels as kernels
-from costboost.boosting.adaboost.evaluation import BoundRule
+from costboost.boosting.adaboost.evaluation import (
+    BoundRule,
+    MistakePrices,
+    aimed_labels,
+    class_prices,
+    row_prices,
+)
 from costboost.boosting.adaboost.hypothesis import EvenMargins, Hypothesis, RowTerms
-from costboost.boosting.adaboost.prices import Prices, aimed_labels, class_prices, row_prices
 from costboost.boosting.objectives import RuleInput
-from costboost.boosting.paying import Bill, make_bill
+from costboost.boosting.train_cost import DecisionPricing, make_pricing
 from costboost.costs import Costs
-from costboost.shards.layout import blocks_of
-from costboost.shards.loading import RowData
+from costboost.shards.layout import RowData, blocks_of
+from costboost.typing import Floats, Int64
 
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 Part = tuple[Floats, Floats]
 
 # The least weight, as in the kernels: smaller ones would be slow to compute with, and one of 0
@@ -46,13 +49,13 @@ _BLOCK = 1 << 15  # rows whose terms are computed at a time: they stay in the ca
 
 @dataclass
 class AdaRows:
-    """One shard's rows; see the head of this module.
+    """The rows of one shard; arrays as at the head of this module.
 
     Attributes
     ----------
     numbers : row numbers of shape (m,)
         In the table.
-    table : Prices or None
+    table : MistakePrices or None
         By class, in the user's units; None where rows of a class differ.
     constant : bool
         Whether the table holds for the labels that rows aim at.
@@ -64,7 +67,7 @@ class AdaRows:
         Whether rows hold as little as they can, at the price of some time.
     scales : tuple of float
         What prices are multiplied by, one factor after the other.
-    handed : float64 array of shape (m,) or None
+    learner_factors : float64 array of shape (m,) or None
         What multiplies the weights for the learner.
     sizes : float64 array of shape (m,) or None
         How strongly an outside learner votes on each row.
@@ -76,12 +79,12 @@ class AdaRows:
         All rows, those that gain and those that lose, while a long step is looked for.
     """
 
-    bill: Bill
+    pricing: DecisionPricing
     numbers: NDArray[Any]
     labels: NDArray[np.uint8]
     sample_weights: Floats | None
     n_classes: int
-    table: Prices | None
+    table: MistakePrices | None
     constant: bool
     aim: bool
     objective: Any = None
@@ -90,7 +93,7 @@ class AdaRows:
     scales: tuple[float, ...] = ()
     weights: Floats = field(default_factory=lambda: _NONE)
     margins: Floats = field(default_factory=lambda: np.zeros((0, 1)))
-    handed: Floats | None = None
+    learner_factors: Floats | None = None
     sizes: Floats | None = None
     logs: Floats | None = None
     absent: NDArray[np.bool_] | None = None
@@ -99,14 +102,14 @@ class AdaRows:
     _round_factor: Floats | None = None
 
     def bind(self, bound: BoundRule, *scales: float) -> None:
-        """Evaluate a rule at other prices from now on."""
+        """Set the rule to evaluate from now on; cached terms are dropped."""
         self.bound, self.scales = bound, scales
-        self._terms = self._round_factor = self.handed = None
+        self._terms = self._round_factor = self.learner_factors = None
 
-    # --- the rule at the rows
+    # The rule at the rows.
 
     def blocks(self) -> Iterator[slice]:
-        """Yield all rows, some at a time: nothing as large as the rows is made beside them."""
+        """Yield slices of all rows, block by block, so that temporaries stay small."""
         return blocks_of(len(self.labels))
 
     def pieces(self, starts: Int64, *, long: bool = False) -> Iterator[slice]:
@@ -121,17 +124,18 @@ class AdaRows:
             for start in range(begin, end, end - begin if whole else _BLOCK):
                 yield slice(start, end if whole else min(start + _BLOCK, end))
 
-    def prices(self, rows: slice = _ALL) -> Prices:
+    def prices(self, rows: slice = _ALL) -> MistakePrices:
         """Return the prices of some rows, in the user's units."""
-        truth = self.bill.truth[rows]
+        truth = self.pricing.truth[rows]
         if self.table is not None:
             return self.table.by_row(self.labels[rows] if self.constant else truth)
-        costs, own = self.bill.costs, truth.astype(np.int64)
+        # Rows of a class differ: prices are computed from costs for this block, never stored.
+        costs, own = self.pricing.costs, truth.astype(np.int64)
         costs = costs[rows] if costs.per_row else costs
         labels = costs.cheapest_labels(own, encoded=True) if self.aim else own
         return row_prices(costs, own, labels)
 
-    def scaled_prices(self, rows: slice = _ALL) -> Prices:
+    def scaled_prices(self, rows: slice = _ALL) -> MistakePrices:
         """Return the prices of some rows as scaled for the rule."""
         prices = self.prices(rows)
         for scale in self.scales:
@@ -139,15 +143,15 @@ class AdaRows:
         return prices
 
     def at(self, rows: slice = _ALL) -> RuleInput:
-        """Return the rule's view of some rows."""
+        """Return the input of the rule's functions at some rows."""
         assert self.bound is not None
         cost = self.scaled_prices(rows).row_price
         return self.bound.at(cost, self.labels[rows], self._objective_at(rows))
 
     def extra(self, rows: slice, label: int = 0) -> Floats:
-        """Return what missing a label costs some rows that all aim at one; see `Bill.extra`."""
-        truth = int(self.labels[rows.start]) if self.labels is self.bill.truth else None
-        return self.bill.extra(rows, label, truth)
+        """Return the cost of missing `label` on rows aiming at one; see `DecisionPricing.extra`."""
+        truth = int(self.labels[rows.start]) if self.labels is self.pricing.truth else None
+        return self.pricing.extra(rows, label, truth)
 
     def _aimed_price(self, rows: slice, label: int) -> Floats:
         """Return the scaled prices of some rows of two classes that all aim at one label.
@@ -189,6 +193,8 @@ class AdaRows:
         assert self.bound is not None
         for rows in self.pieces(starts, long=not margins):
             label, n_rows = int(self.labels[rows.start]), rows.stop - rows.start
+            # Rows of one label: right and wrong answers are the same for all, so only the price
+            # varies.
             price = self._aimed_price(rows, label)
             at = self.bound.at(price, self.labels[rows.start : rows.start + 1])
             exponents = self.bound.both_exponents(at) if margins else None
@@ -197,14 +203,14 @@ class AdaRows:
 
     @property
     def keeps_terms(self) -> bool:
-        """Whether terms are kept, as always of many classes, and where a user's code says them."""
+        """Whether terms are cached; always for many classes and for a user's objective."""
         if not self.frugal or self.n_classes > 2 or self.table is not None:
             return True
         assert self.bound is not None
         return self.objective is not None or self.bound.beta is not None
 
     def terms(self) -> RowTerms:
-        """Return the margins and factors of the rows, votes of strength 1, and keep them."""
+        """Return the margins and factors of all rows for votes of strength 1, cached."""
         if self._terms is None:
             # One column is enough for many rules: more only if some row needs them.
             self._terms = self._join_terms(1) or self._join_terms(self.n_classes)
@@ -224,17 +230,18 @@ class AdaRows:
                 return None
             even.add(rows, part.u)
             if np.any(part.f != 1.0):
+                # Factors are stored from the first row on that has one other than 1.
                 f = f if f.flags.writeable else np.ones(shape)
                 f[rows] = part.f
         return even.terms(f)
 
     def round_factor(self) -> Floats:
-        """Return the rule's factors before a round, (m,)."""
+        """Return the factors that the rule applies before a round, (m,)."""
         if self._round_factor is None:
             self._round_factor = self.evaluate("round_factor")
         return self._round_factor
 
-    # --- long steps
+    # Long steps.
 
     def log_weights(self) -> Floats:
         """Return the logarithms of the weights, a copy; minus infinity for rows without any."""
@@ -254,8 +261,8 @@ class AdaRows:
 
 
 @dataclass(frozen=True)
-class Given:
-    """What the user said of all rows, in the order of the table: shards take their part of it.
+class TrainingRows:
+    """The user's data of all training rows, in the order of the table; loads shards.
 
     Attributes
     ----------
@@ -293,38 +300,38 @@ class Given:
         """Rows are grouped by the class that they aim at."""
         return self.n_classes
 
-    def blank(self) -> Given:
-        """Return the same of no rows."""
+    def blank(self) -> TrainingRows:
+        """Return a loader of the same settings without rows."""
         none, costs = np.zeros(0, dtype=np.uint8), self.costs[:0]
         return replace(self, y=none, labels=none, weights=None, costs=costs)
 
-    def on(self, data: RowData) -> Given:
-        """Return the same of other rows; their prices are their own, if they have any."""
+    def on(self, data: RowData) -> TrainingRows:
+        """Return a loader of the same settings for other rows and their own costs."""
         costs = self.costs if data.costs is None else data.costs
         labels = aimed_labels(costs, data.y, self.n_classes, aim=self.aim)
         return replace(self, y=data.y, labels=labels, weights=data.weights, costs=costs)
 
-    def by_class(self) -> Prices | None:
+    def by_class(self) -> MistakePrices | None:
         """Return the prices by class, or None where rows of a class differ."""
         if self.own_prices:
             return None
         return class_prices(self.costs, self.n_classes, aim=self.aim)
 
     def _numbers(self, rows: slice) -> NDArray[Any]:
-        """Return the numbers of rows; only a user's objective asks for them."""
+        """Return row numbers where a user's objective needs them, else an empty array."""
         return np.arange(0 if self.objective is None else len(self.y))[rows]
 
     def load(self, rows: NDArray[Any] | slice) -> AdaRows:
-        """Return what a shard holds of these rows."""
-        bill = make_bill(self.costs, self.y, rows)
+        """Return the state of a shard that holds these rows."""
+        pricing = make_pricing(self.costs, self.y, rows)
         labels = np.ascontiguousarray(self.labels[rows], dtype=np.uint8)
-        if np.array_equal(labels, bill.truth):
-            labels = bill.truth  # held once
+        if np.array_equal(labels, pricing.truth):
+            labels = pricing.truth  # held once
         weights = None if self.weights is None else np.ascontiguousarray(self.weights[rows])
         n_outputs = 1 if self.n_classes == 2 else self.n_classes
         numbers = rows if isinstance(rows, np.ndarray) else self._numbers(rows)
         return AdaRows(
-            bill,
+            pricing,
             numbers,
             labels,
             weights,

@@ -6,7 +6,7 @@ multiplies a row's weight by
     factor * exp(-alpha * size * m * exponent)
 
 (`size` is 1 for a discrete vote) and they differ only in what follows: the first weights, the
-weights handed to the learner, `exponent` and `factor` as functions of the cost of a mistake and of
+the learner's weights, `exponent` and `factor` as functions of the cost of a mistake and of
 whether there was one, how alpha is chosen, and how votes become a decision. Section numbers are
 those of the literature survey, docs/algorithms.md; half-log convention throughout.
 
@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costboost.boosting.objectives import (
     Function,
@@ -30,8 +29,7 @@ from costboost.boosting.objectives import (
     row_cost,
     zero,
 )
-
-Floats = NDArray[np.float64]
+from costboost.typing import Floats
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class Rule:
         The weights before the first round, up to a constant.
     round_factor : RuleInput -> factor, or None
         Multiplies the weights before every round (AsymAda).
-    handed : RuleInput -> factor, or None
+    learner_factor : RuleInput -> factor, or None
         The learner is trained on the weights times this.
     right, wrong : RuleInput -> exponent
         See the head of this module.
@@ -65,15 +63,15 @@ class Rule:
         1; to a largest cost at which the first step is positive.
     rate : RuleInput -> rate
         The loss is w exp(-rate y F) up to weights that depend on costs and rounds only. Its
-        minimiser is ln(w+ p / (w- (1 - p))) / (rate+ + rate-): the link of F, see `links.py`.
+        minimiser is ln(w+ p / (w- (1 - p))) / (rate+ + rate-): the link of F, see `hypothesis.py`.
     decision : "sign" | "cheapest"
         How votes decide without calibration.
     many_classes : bool
         Whether it is defined for K > 2.
     partition : bool
         The two sides of the vote get an alpha each (RareBoost).
-    joint : "" | "candidates" | "hull"
-        The built-in stump and alpha are chosen together, by this search (CSAda, AdaBoostDB).
+    joint : bool
+        The built-in stump and alpha are chosen together (CSAda, AdaBoostDB).
     negative_steps : bool
         Whether a negative alpha is kept (Gradient-CSB).
     needs_n_rounds : bool
@@ -92,13 +90,19 @@ class Rule:
         Whether its scores are calibrated unless the user says otherwise.
     remedy : str
         What to try where it ends early.
+
+    Examples
+    --------
+    >>> from costboost.extend import RULES
+    >>> RULES["adac2"].name, RULES["adac2"].many_classes
+    ('adac2', True)
     """
 
     name: str
     source: str
     first: Function = one
     round_factor: Function | None = None
-    handed: Function | None = None
+    learner_factor: Function | None = None
     right: Function = one
     wrong: Function = one
     right_factor: Function = one
@@ -112,7 +116,7 @@ class Rule:
     decision: Literal["sign", "cheapest"] = "sign"
     many_classes: bool = False
     partition: bool = False
-    joint: Literal["", "candidates", "hull"] = ""
+    joint: bool = False
     negative_steps: bool = False
     needs_n_rounds: bool = False
     trains_on_costs: bool = True
@@ -125,13 +129,13 @@ class Rule:
 
     @property
     def plain_rounds(self) -> bool:
-        """Whether exponents and factors are the same for all rows, whatever they cost."""
+        """Whether exponents and factors do not depend on costs."""
         return all(term in (one, zero) for term in self._terms)
 
     @property
     def plain_loss(self) -> bool:
         """Whether a round descends on sum D exp(-y F), to which leaf values can be fitted."""
-        plain = all(term is one for term in self._terms) and self.handed is None
+        plain = all(term is one for term in self._terms) and self.learner_factor is None
         return plain and self.update == "alpha" and not self.partition
 
     @property
@@ -149,7 +153,7 @@ class Rule:
         return self.right, self.wrong, self.right_factor, self.wrong_factor
 
 
-# --- AdaCost (2.1): beta_+ = 1/2 - c/2 when right, beta_- = 1/2 + c/2 when wrong (Fan et al. 1999)
+# AdaCost (2.1): beta_+ = 1/2 - c/2 when right, beta_- = 1/2 + c/2 when wrong (Fan et al. 1999).
 
 
 def _adacost_right(at: RuleInput) -> Floats:
@@ -170,14 +174,14 @@ def _adacost_rate(at: RuleInput) -> Floats:
     return np.full_like(at.cost, at.n_classes / (4.0 * (at.n_classes - 1)))
 
 
-# --- AsymAda (2.8): c^(1/M) before each of the M rounds (Viola and Jones 2001)
+# AsymAda (2.8): c^(1/M) before each of the M rounds (Viola and Jones 2001).
 
 
 def _root_of_cost(at: RuleInput) -> Floats:
     return np.asarray(at.cost ** (1.0 / at.n_rounds))
 
 
-# --- AdaUBoost (2.12): beta on positives at first, (1/beta)^(1/T) on their exponents
+# AdaUBoost (2.12): beta on positives at first, (1/beta)^(1/T) on their exponents.
 
 
 def _beta_on_positives(at: RuleInput) -> Floats:
@@ -188,7 +192,7 @@ def _shrunk_positives(at: RuleInput) -> Floats:
     return np.where(at.sign > 0, (1.0 / at.ratio) ** (1.0 / at.n_rounds), 1.0)
 
 
-# --- Gradient-CSB (2.13): sum w0 exp(-sum alpha (a f + b)) (Cai, Song and Zhang, Eq. 17)
+# Gradient-CSB (2.13): sum w0 exp(-sum alpha (a f + b)) (Cai, Song and Zhang, Eq. 17).
 
 
 def _objective(at: RuleInput) -> tuple[Floats, Floats, Floats]:
@@ -200,7 +204,7 @@ def _gradient_first(at: RuleInput) -> Floats:
     return _objective(at)[2]
 
 
-def _gradient_handed(at: RuleInput) -> Floats:
+def _gradient_learner_factor(at: RuleInput) -> Floats:
     return np.abs(_objective(at)[0])
 
 
@@ -340,14 +344,14 @@ CSADA = register(
     Rule(
         "csada",
         "Masnadi-Shirazi and Vasconcelos 2007",
-        handed=cost,
+        learner_factor=cost,
         right=cost,
         wrong=cost,
         rate=cost,
         step="search",
         step_margin="exponent",
         scale="largest",
-        joint="candidates",
+        joint=True,
     )
 )
 register(
@@ -355,7 +359,6 @@ register(
         CSADA,
         name="adaboostdb",
         source="Landesa-Vazquez and Alba-Castro 2013",
-        joint="hull",
     )
 )
 register(
@@ -382,10 +385,10 @@ register(
         "gradient-csb",
         "Cai, Song and Zhang",
         first=_gradient_first,
-        handed=_gradient_handed,
+        learner_factor=_gradient_learner_factor,
         right=_gradient_right,
         wrong=_gradient_wrong,
-        rate=_gradient_handed,
+        rate=_gradient_learner_factor,
         step="search",
         step_margin="exponent",
         scale="largest",

@@ -3,37 +3,277 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from costboost.boosting.adaboost.effective import FAR, EffectiveRule
-from costboost.boosting.adaboost.evaluation import in_range
-from costboost.boosting.adaboost.hypothesis import Hypothesis, Latest
-from costboost.boosting.adaboost.learner import LearnerWeights, Lesson
-from costboost.boosting.adaboost.messages.logs import RowLogs, SettleLogs, StepLogs
-from costboost.boosting.adaboost.messages.summing import SumCells, SumPricedCells, View
-from costboost.boosting.adaboost.messages.weighing import (
+from costboost.boosting.adaboost.evaluation import (
+    WIDEST,
+    BoundRule,
+    MistakePrices,
+    in_range,
+    price_scale,
+)
+from costboost.boosting.adaboost.hypothesis import Hypothesis, LastValue
+from costboost.boosting.adaboost.learner import LearnerWeights, Votes, WeakModel
+from costboost.boosting.adaboost.rules import Rule
+from costboost.boosting.adaboost.steps import RowSums, RowTails, Tails, halvings
+from costboost.boosting.adaboost.sums import (
+    LargestPriced,
+    LargestSize,
+    RowLogs,
+    SettleLogs,
+    StepLogs,
+    SumCells,
+    SumPricedCells,
+    View,
+)
+from costboost.boosting.adaboost.updates import (
     AreCopies,
+    BindRule,
+    EvaluateTerms,
     FirstWeights,
-    HandFactors,
-    LargestHanded,
+    LargestLearnerWeight,
+    LargestLogs,
+    LargestOfClasses,
     MultiplyCells,
     MultiplyRows,
+    PriceRange,
+    PricesBySign,
+    RateSums,
+    RowFacts,
     SampleRange,
-    ScaleHanded,
+    ScaleLearnerFactors,
+    SetLearnerFactors,
+    SetLearnerFactorsByClass,
     SettleWeights,
     TakeWeights,
 )
-from costboost.boosting.adaboost.normalizer import RowSums, halvings
-from costboost.boosting.adaboost.tails import RowTails, Tails
 from costboost.boosting.links import MAX_ALPHA
-from costboost.shards.grid import grid_scale, to_floats
-from costboost.shards.local import Shards
-from costboost.shards.messages import Message
+from costboost.boosting.objectives import Beta, RuleInput
+from costboost.shards.grid import grid_scale, rounded, to_floats
+from costboost.shards.local import Message, Shards
+from costboost.typing import Floats
 
-Floats = NDArray[np.float64]
+# If factors span more than this ratio, max(w) * max(f) is too loose a bound; compute max(w * f).
+FAR = 2.0**16
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The user's parameters, beside the rule and the learner.
+
+    `objective` evaluates Gradient-CSB's (a, b, w0); `cost_scale` is the largest cost after
+    scaling, or "auto".
+    """
+
+    n_rounds: int
+    votes: Votes = "discrete"
+    alpha: Literal["published", "search", "estimate"] = "published"
+    learning_rate: float = 1.0
+    cost_scale: float | Literal["auto"] = "auto"
+    beta: Beta | None = None
+    objective: Any = None
+
+
+class EffectiveRule:
+    """A rule at the costs of a fit: tables by class if rows of a class are alike, else row facts.
+
+    Parameters
+    ----------
+    shards : Shards
+    rule : Rule
+    by_class : MistakePrices or None
+        In the user's units; None where rows of a class differ.
+    n_classes : int
+    setting : Setting
+
+    Attributes
+    ----------
+    largest_price : float
+        The largest cost of a mistake, as scaled for the rule.
+    terms_by_class : bool
+        Whether rows of one leaf and class are alike in all sums: no pass over rows.
+    has_cell_factors : bool
+        Whether, then, weights are multiplied by anything but exponentials of margins.
+    """
+
+    def __init__(
+        self,
+        shards: Shards,
+        rule: Rule,
+        by_class: MistakePrices | None,
+        n_classes: int,
+        setting: Setting,
+    ) -> None:
+        self.shards, self.rule, self.setting, self.n_classes = shards, rule, setting, n_classes
+        self.constant = by_class is not None
+        self.terms_by_class = self.constant or rule.plain_rounds
+        if by_class is None:
+            largest, smallest = shards.call([PriceRange()])[0]
+        else:
+            largest, smallest = by_class.largest, by_class.smallest
+        # Costs are scaled once for the rule; `evaluate` may scale them again (AdaCost's first
+        # step).
+        scale = price_scale(largest, smallest, rule, setting.cost_scale)
+        self._scales: tuple[float, ...] = (scale,)
+        self._unit = None if by_class is None else by_class.scaled(scale)
+        self.largest_price = largest * scale
+        self._cell_margins, self._cell_factors, self._longest = (
+            LastValue(),
+            LastValue(),
+            LastValue(),
+        )
+        how = (setting.n_rounds, n_classes, setting.beta)
+        self.bound = BoundRule(rule, *how, self._ratio(), free=largest == 0.0)
+        self.evaluate(1.0)
+
+    def evaluate(self, scale: float) -> None:
+        """Evaluate the rule at prices times `scale`: by class where rows are alike."""
+        scales = self._scales if scale == 1.0 else (*self._scales, scale)
+        self.shards.call([BindRule(self.bound, scales)])
+        self._facts: RowFacts | None = None
+        self._cell_margins.forget()
+        self._cell_factors.forget()
+        self._longest.forget()
+        self._slope: float | None = None
+        self.prices = None if self._unit is None else self._unit.scaled(scale)
+        if self.terms_by_class:
+            classes = np.arange(self.n_classes)
+            ones = MistakePrices(
+                np.ones(self.n_classes), np.ones((self.n_classes,) * 2), constant=True
+            )
+            # Terms of every (class, answer): rows then need none of their own.
+            parts = self.bound.terms(self.prices or ones, classes, self._objective)
+            self._margins, self._factors = parts
+            self.has_cell_factors = self.rule.round_factor is not None or bool(
+                (self._factors != 1.0).any()
+            )
+
+    @property
+    def _objective(self) -> Any:
+        """The user's objective at a table over classes."""
+        given = self.setting.objective
+        return None if given is None else partial(given, rows=None)
+
+    def _ratio(self) -> float:
+        """Return the mean cost of the positives over that of the negatives."""
+        if self._unit is not None:
+            negative, positive = float(self._unit.row_price[0]), float(self._unit.row_price[1])
+        else:
+            # In proportion to the largest: what any row's weight is multiplied by is at most 1.
+            power = -math.frexp(self.largest_price)[1]
+            (sums,) = self.shards.call([PricesBySign(math.ldexp(self._scales[0], power))])
+            n_negative, cost_negative, n_positive, cost_positive = map(rounded, sums)
+            if not (n_negative > 0.0 and n_positive > 0.0):
+                return 1.0
+            negative, positive = cost_negative / n_negative, cost_positive / n_positive
+        if not (positive > 0 and negative > 0):
+            return 1.0
+        return min(max(positive / negative, 1.0 / WIDEST), WIDEST)
+
+    def _at_classes(self) -> RuleInput:
+        assert self.prices is not None
+        return self.bound.at(self.prices.row_price, np.arange(self.n_classes), self._objective)
+
+    # Weights.
+
+    def learner_factors_by_class(self) -> Floats | None:
+        """Return the learner's weight factors by class, (K,); None where rows of a class differ."""
+        if self.rule.learner_factor is None or not self.constant:
+            return None
+        factors = self.bound.factor("learner_factor", self._at_classes())
+        return np.asarray(np.ldexp(factors, in_range(float(np.max(factors)))))
+
+    def round_factor_by_class(self) -> Floats:
+        """Return the factors before a round by class, (K,); ones where rows have their own."""
+        if self.rule.round_factor is None or not self.constant:
+            return np.ones(self.n_classes)
+        return self.bound.round_factor(self._at_classes())
+
+    @property
+    def round_factor_by_row(self) -> bool:
+        """Whether factors before a round differ by row."""
+        return self.rule.round_factor is not None and not self.constant
+
+    def link_slope(self) -> float:
+        """Return the slope of the link of the rule's loss; the mean where rows differ."""
+        if self._slope is None:
+            self._slope = self._find_slope()
+        return self._slope
+
+    def _find_slope(self) -> float:
+        if self.constant and self.setting.objective is None:
+            return 2.0 / self.n_classes * float(np.sum(self.rule.rate(self._at_classes())))
+        (sums,) = self.shards.call([RateSums()])
+        weights, rates = np.array(list(map(rounded, sums))).reshape(2, self.n_classes)
+        seen = weights > 0.0
+        return 2.0 / int(np.sum(seen)) * float(np.sum(rates[seen] / weights[seen]))
+
+    # Margins and factors by cell (leaf, class).
+
+    def by_cell(self, hypothesis: Hypothesis) -> bool:
+        """Whether rows of one leaf and class have one effective margin."""
+        return not hypothesis.by_row and (self.terms_by_class or self.facts.margins_by_class)
+
+    def cell_margins(self, hypothesis: Hypothesis) -> Floats:
+        """Return the effective margin of every cell, (L, K)."""
+        return self._cell_margins.of(hypothesis, self._margins_of)
+
+    def _margins_of(self, hypothesis: Hypothesis) -> Floats:
+        margins = self._margins if self.terms_by_class else self.facts.margins
+        return np.asarray(margins[:, hypothesis.votes].T * hypothesis.sizes[:, None])
+
+    def longest_cell_margin(self, hypothesis: Hypothesis) -> float:
+        """Return the size of the largest margin of a cell."""
+        return self._longest.of(hypothesis, self._longest_of)
+
+    def _longest_of(self, hypothesis: Hypothesis) -> float:
+        return float(np.max(np.abs(self.cell_margins(hypothesis))))
+
+    def cell_factors(self, hypothesis: Hypothesis) -> Floats:
+        """Return the factor of every cell, (L, K), where rows are alike."""
+        return self._cell_factors.of(hypothesis, lambda h: self._factors[:, h.votes].T)
+
+    def largest_factor(self, hypothesis: Hypothesis) -> float:
+        """Return the largest factor of any row."""
+        if self.terms_by_class:
+            return float(np.max(self.cell_factors(hypothesis)))
+        return self.facts.largest_factor
+
+    # Margins and factors by row.
+
+    @property
+    def facts(self) -> RowFacts:
+        """Summary of the margins and factors of all rows, cached."""
+        if self._facts is None:
+            (facts,) = self.shards.call([EvaluateTerms()])
+            # Classes without rows have no margins.
+            self._facts = replace(facts, margins=np.nan_to_num(facts.margins))
+        return self._facts
+
+    @property
+    def has_factors(self) -> bool:
+        """Whether rows have factors other than 1."""
+        return self.facts.has_factors
+
+    def reach(self, hypothesis: Hypothesis) -> float:
+        """Return an upper bound of |u| over all rows."""
+        return max(self.facts.farthest * self.largest_size(hypothesis), 1e-300)
+
+    def largest_size(self, hypothesis: Hypothesis) -> float:
+        """Return the strength of the strongest vote."""
+        size = float(np.max(hypothesis.sizes))
+        return size * self.shards.call([LargestSize()])[0] if hypothesis.by_row else size
+
+    def largest(self, hypothesis: Hypothesis, largest_weight: float) -> float:
+        """Return an upper bound of weight * factor over all rows."""
+        if self.facts.largest_factor <= FAR:
+            return largest_weight * self.facts.largest_factor
+        return float(self.shards.call([LargestPriced(hypothesis)])[0])
+
 
 LONG = MAX_ALPHA * (1 + 1e-6)  # exponents up to here are within what the grid can tell
 _RAREST = 2.0**-20  # of the largest weight: smaller ones are no unit to count in
@@ -43,7 +283,7 @@ _NEAR = 2.0**-6
 
 
 class Weights:
-    """One weight for every row, held where the rows are; their sum need not be 1.
+    """The row weights, held in the shards; their sum need not be 1.
 
     Parameters
     ----------
@@ -62,8 +302,8 @@ class Weights:
         self.shards, self.terms = shards, terms
         self.largest = self._first(weighted)
         self._in_logs = False
-        self._priced, self._sums = Latest(), Latest()
-        self._by_class = terms.handed_by_class()
+        self._priced, self._sums = LastValue(), LastValue()
+        self._by_class = terms.learner_factors_by_class()
         if self._by_class is not None and not _near(self._by_class):
             self._by_class = None
         self._row_factors: tuple[float, float] | None = None
@@ -74,6 +314,8 @@ class Weights:
         Products of 1e300 and 1e-300 must stay in range. Powers of two only: a row of weight 3 is
         three rows, and 3 / 7 is not a number.
         """
+        # Three passes, so that neither the rule's weights nor the user's overflow: each is brought
+        # near 1 by a power of two before they are multiplied.
         (top,) = self.shards.call([FirstWeights()])
         unit, heaviest = None, 1.0
         if weighted:
@@ -81,6 +323,7 @@ class Weights:
         own = -_exponent(heaviest) if weighted else 0
         (largest,) = self.shards.call([TakeWeights(-_exponent(top), unit, own)])
         if not largest > 0.0:
+            # No row has any weight (nothing costs anything): all are alike then.
             self.shards.call([SettleWeights(0, constant=0.5)])
             return 0.5
         # The largest is now between 1/2 and 1; dividing by a power of two rounds nothing.
@@ -105,27 +348,42 @@ class Weights:
         self._priced.forget()
         self._sums.forget()
 
-    def handed(self, *, joint: bool = False) -> LearnerWeights:
-        """Put the learner's weights in place; one that picks alpha too gets the weights as is."""
-        if self.terms.rule.handed is None or joint:
+    def learner_weights(self, *, joint: bool = False) -> LearnerWeights:
+        """Return the weights for the learner.
+
+        With `joint`, which chooses alpha too, without factors.
+        """
+        if joint:
+            return self._learner_weights_by_class()
+        # The bound `largest` sets the grid of the learner's histograms: it may be loose, by a few
+        # bits, but must not depend on the shards.
+        if self.terms.rule.learner_factor is None:
             return LearnerWeights(self.largest, self.of_cells)
         if self._by_class is not None:
             largest = self.largest * float(np.max(self._by_class))
             return LearnerWeights(largest, self.of_cells, by_class=self._by_class)
         if self._row_factors is None:
-            self._row_factors = self._hand()
+            self._row_factors = self._set_learner_factors()
         most, least = self._row_factors
         largest = self.largest * most
         if least * FAR < most:  # the product of two bounds is then too coarse a bound
-            (largest,) = self.shards.call([LargestHanded()])
+            (largest,) = self.shards.call([LargestLearnerWeight()])
         return LearnerWeights(float(largest), self.of_cells, by_row=True)
 
-    def _hand(self) -> tuple[float, float]:
-        """Give rows their factors for the learner; return the largest and the smallest."""
-        most, least = self.shards.call([HandFactors()])[0]
+    def _learner_weights_by_class(self) -> LearnerWeights:
+        """Return weights without factors; relative to each class's largest if these differ much."""
+        if _near(self.shards.call([LargestOfClasses()])[0]):
+            return LearnerWeights(self.largest, self.of_cells)
+        (logs,) = self.shards.call([LargestLogs()])
+        self.shards.call([SetLearnerFactorsByClass(logs)])
+        return LearnerWeights(1.0, self.of_cells, by_row=True, units=logs)
+
+    def _set_learner_factors(self) -> tuple[float, float]:
+        """Set `learner_factors` of all rows, in the grid's range; return (largest, smallest)."""
+        most, least = self.shards.call([SetLearnerFactors()])[0]
         exponent = in_range(most)
         if exponent:
-            self.shards.call([ScaleHanded(exponent)])
+            self.shards.call([ScaleLearnerFactors(exponent)])
         return math.ldexp(most, exponent), math.ldexp(least, exponent)
 
     def sums(self, hypothesis: Hypothesis, cells: Floats | None) -> RowSums:
@@ -133,7 +391,7 @@ class Weights:
 
         `cells` are its weights by leaf and class, if they are known.
         """
-        return self._sums.of(hypothesis, lambda said: self._sum_rows(said, cells))
+        return self._sums.of(hypothesis, lambda h: self._sum_rows(h, cells))
 
     def _sum_rows(self, hypothesis: Hypothesis, cells: Floats | None) -> RowSums:
         bounds = (self.terms.largest(hypothesis, self.largest), self.terms.reach(hypothesis))
@@ -147,14 +405,14 @@ class Weights:
         (sums,) = self.shards.call([SumCells(len(hypothesis.votes), scale)])
         return np.asarray(sums / scale)
 
-    def of_priced_cells(self, lesson: Lesson) -> Floats:
+    def of_priced_cells(self, model: WeakModel) -> Floats:
         """Return the sum of weight * factor in every cell; a pass over rows if factors differ."""
-        terms, hypothesis = self.terms, lesson.hypothesis
+        terms, hypothesis = self.terms, model.hypothesis
         if terms.terms_by_class:
             factored = terms.has_cell_factors
-            return lesson.cells * terms.cell_factors(hypothesis) if factored else lesson.cells
+            return model.cells * terms.cell_factors(hypothesis) if factored else model.cells
         if not terms.has_factors:
-            return lesson.cells
+            return model.cells
         return self._priced.of(hypothesis, self._price_cells)
 
     def _price_cells(self, hypothesis: Hypothesis) -> Floats:
@@ -162,19 +420,19 @@ class Weights:
         (sums,) = self.shards.call([SumPricedCells(hypothesis, scale)])
         return to_floats(sums, scale)
 
-    def change(self, lesson: Lesson, alpha: float, normalizer: float) -> Message:
-        """Return what makes the weights of the next round; the answer goes to `settle`.
+    def change(self, model: WeakModel, alpha: float, normalizer: float) -> Message:
+        """Return the message that updates the weights; pass its answer to `settle`.
 
         They are multiplied by factor * exp(-alpha u), and by the rule's own factors.
         """
-        hypothesis, terms = lesson.hypothesis, self.terms
+        hypothesis, terms = model.hypothesis, self.terms
         self._forget()
         if self._in_logs or self.is_long(hypothesis, alpha):
-            return self._step_in_logs(lesson, alpha)
+            return self._step_in_logs(model, alpha)
         # Where costs are constant, the factors of the cells contain those before a round.
         round_factor = terms.round_factor_by_row
         if terms.by_cell(hypothesis):
-            factors = self._cell_factors(lesson, alpha, normalizer)
+            factors = self._cell_factors(model, alpha, normalizer)
             factored = not terms.terms_by_class and terms.has_factors
             return MultiplyCells(hypothesis, factors, factored, round_factor)
         # A power of two keeps weights in range, exactly.
@@ -184,30 +442,36 @@ class Weights:
         return MultiplyRows(View(hypothesis), alpha, halved, shrink, round_factor)
 
     def settle(self, change: Message, largest: float) -> None:
-        """Note the largest weight after a change."""
+        """Record the largest weight after an update."""
         if isinstance(change, StepLogs):
             self.shards.call([SettleLogs(float(largest))])
             largest = 1.0
+        elif exponent := in_range(largest):  # cells too light for the grid came to the fore
+            self.shards.call([SettleWeights(exponent, constant=None)])
+            largest = math.ldexp(largest, exponent)
         self.largest = float(largest)
 
     def is_long(self, hypothesis: Hypothesis, alpha: float) -> bool:
-        """Whether a step takes weights further than the grid, or numbers, can follow."""
+        """Whether a step is too long for weights on the grid, so that it is taken in logs."""
         terms = self.terms
         if terms.by_cell(hypothesis):
             return abs(alpha) * terms.longest_cell_margin(hypothesis) > LONG
         return abs(alpha) * terms.reach(hypothesis) > LONG
 
-    def _step_in_logs(self, lesson: Lesson, alpha: float) -> StepLogs:
-        """Do the same by logarithms, which are kept from now on: products have lost too much."""
+    def _step_in_logs(self, model: WeakModel, alpha: float) -> StepLogs:
+        """Return the update in logs, which replace weights from now on.
+
+        Products have lost too much.
+        """
         self._in_logs, terms, round_factor = True, self.terms, None
         if terms.rule.round_factor is not None and terms.constant:
             with np.errstate(divide="ignore"):
                 round_factor = np.log(terms.round_factor_by_class())
         own = terms.round_factor_by_row
-        return StepLogs(self._logs(lesson.hypothesis), alpha, round_factor, own)
+        return StepLogs(self._logs(model.hypothesis), alpha, round_factor, own)
 
     def _logs(self, hypothesis: Hypothesis, *, factor: bool = True) -> RowLogs:
-        """Return how ln(weight * factor) and the effective margin of a row are found."""
+        """Return the recipe by which rows compute ln(weight * factor) and their margin."""
         view, terms = View(hypothesis, factor=factor), self.terms
         if not terms.terms_by_class:
             return RowLogs(view)
@@ -219,23 +483,25 @@ class Weights:
         how = replace(self._logs(hypothesis, factor=factor), cells=u)
         return Tails(RowTails(self.shards, how))
 
-    def _cell_factors(self, lesson: Lesson, alpha: float, normalizer: float) -> Floats:
-        """Return what multiplies the weights of every cell, so that their sum stays."""
+    def _cell_factors(self, model: WeakModel, alpha: float, normalizer: float) -> Floats:
+        """Return the weight multipliers of every cell, (L, K), which keep the total weight."""
         terms = self.terms
-        logs = -alpha * terms.cell_margins(lesson.hypothesis)
+        logs = -alpha * terms.cell_margins(model.hypothesis)
         if terms.terms_by_class:
             if terms.has_cell_factors:
-                factors = terms.cell_factors(lesson.hypothesis) * terms.round_factor_by_class()
+                factors = terms.cell_factors(model.hypothesis) * terms.round_factor_by_class()
                 with np.errstate(divide="ignore"):
                     logs = logs + np.log(factors)
-            shift = _log_sum(logs, lesson.shares)
+            # Dividing by the new sum keeps the weights in range for ever; the sum is taken in logs,
+            # where nothing overflows.
+            shift = _log_sum(logs, model.shares)
         else:
             shift = math.log(normalizer) if normalizer > 0.0 else 0.0
         return np.asarray(np.exp(np.minimum(np.maximum(logs - shift, -700.0), 700.0)))
 
 
 def _exponent(value: float) -> int:
-    """Return the power of two that a number is below."""
+    """Return the least e with value < 2**e."""
     return math.frexp(value)[1]
 
 

@@ -48,7 +48,7 @@ HELD = cython.declare(cython.int, 7)
 STEEP = cython.declare(cython.double, 500.0)  # exponents are cut here, far from overflow
 
 
-# --- cores
+# Cores.
 
 
 @cython.cfunc
@@ -343,7 +343,7 @@ def class_gradients(
                     largest[k, 1] = hessian
 
 
-# --- derivatives of one output, from its cores
+# Derivatives of one output, from its cores.
 
 
 @cython.final
@@ -358,7 +358,7 @@ class Derivatives:
     output : SOFTMAX's class
     by_class : whether the entries of `a` are those of classes
     by_weight : whether weights are read in place of hessians
-    block : (2, B) room for the gradients (0) and hessians (1) of a block of rows
+    block : (2, B), buffer of the gradients (0) and hessians (1) of a block of rows
     """
 
     kind: cython.int
@@ -414,6 +414,7 @@ def write_block(read: Derivatives, begin: cython.Py_ssize_t) -> cython.Py_ssize_
     core: cython.double
     count: cython.Py_ssize_t = cores.shape[0] - begin
     count = count if count < block.shape[1] else block.shape[1]
+    # A kind is chosen once a block: inside it the loops have no branches and are vectorised.
     if kind == HELD:
         for j in range(count):
             block[0, j] = cores[begin + j]
@@ -451,10 +452,12 @@ def write_block(read: Derivatives, begin: cython.Py_ssize_t) -> cython.Py_ssize_
         for j in range(count):
             block[0, j] = cores[begin + j]
             block[1, j] = 1.0
+    # HELD derivatives are weighted already, and SOFTMAX weighs in its own loop.
     if weighted and kind != HELD and kind != SOFTMAX:
         for j in range(count):
             block[0, j] *= weights[begin + j]
             block[1, j] *= weights[begin + j]
+    # For leaves whose second sum is the weight of rows, not the curvature.
     if read.by_weight:
         for j in range(count):
             block[1, j] = weights[begin + j] if weighted else 1.0
@@ -480,7 +483,7 @@ def unfold(
         write_block(read, 0)
 
 
-# --- margins
+# Margins.
 
 
 def add_by_leaf(

@@ -46,7 +46,7 @@ def pack_pairs(
     packed: cython.longlong[::1],
     totals: cython.longlong[::1],
 ):
-    """Put every row's gradient * 2**shift + hessian on the grid, both in one word.
+    """Write gradient * 2**shift + hessian of every row, both rounded to the grid, in one word.
 
     Adds to totals = (sum of |gradient|, sum of gradient, sum of hessian, number of rows with a
     hessian), in grid units.
@@ -87,7 +87,7 @@ def widen_pairs(
     hessian_scale: cython.double,
     pairs: cython.longlong[:, ::1],
 ) -> int:
-    """Put both derivatives of every row on the grid, a word each; return the sum of hessians."""
+    """Round both derivatives of every row to the grid, a word each; return the hessians' sum."""
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     begin: cython.Py_ssize_t = 0
@@ -113,7 +113,7 @@ def put_vectors(
     column: cython.Py_ssize_t,
     vectors: cython.int[:, ::1],
 ):
-    """Put the gradient of every row on the grid, in a column of `vectors`."""
+    """Round the gradient of every row to the grid, into a column of `vectors`."""
     j: cython.Py_ssize_t
     begin: cython.Py_ssize_t = 0
     count: cython.Py_ssize_t

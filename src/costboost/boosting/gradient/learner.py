@@ -1,4 +1,4 @@
-"""What is fitted to gradients: the built-in tree, or any regressor.
+"""Learners that are fitted to gradients: the built-in tree, or any regressor.
 
 The tree searches histograms of (gradient, hessian) pairs on an integer grid. Both fit in one word
 of 64 bits, 21 bits of gradient and 16 of hessian below the largest row's: half the work. The leaf
@@ -13,6 +13,7 @@ logarithm of the number of rows.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -23,19 +24,18 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from costboost.binning.binner import Binner
-from costboost.boosting.gradient.messages import Pack, Widen
+from costboost.boosting.gradient.messages import Pack, PutVectors, Widen
 from costboost.inputs.outside import ask, count_rows, read_finite, source_of
 from costboost.shards.grid import grid_scale
 from costboost.shards.local import Shards
-from costboost.shards.modes import PackedPairs, Pairs
+from costboost.shards.modes import GradientPairs, PackedPairs, Vectors
 from costboost.shards.rows import Mode, Shard
 from costboost.shards.sampling import ColumnDraw, RowSample, column_draw
 from costboost.trees.forest import Recall
 from costboost.trees.grower import Grower
 from costboost.trees.splits import SplitFinder
 from costboost.trees.tree import Limits, Tree
-
-Floats = NDArray[np.float64]
+from costboost.typing import Floats
 
 PACKED_ROWS = 1 << 15
 FAR = 1e150  # answers beyond are refused: their squares are summed
@@ -44,12 +44,13 @@ _TYPICAL_HESSIAN = 1 << (PackedPairs.HESSIAN_BITS - 8)
 # A leaf needs this share of an average row's curvature before the first round: LightGBM's and
 # scikit-learn's least hessian of 1e-3, in units that do not depend on weights and prices.
 _LEAST_HESSIAN = 4e-3
+_FAR_POWER = 800  # gains that are 2**800 away from 1 are told in a unit of their own
 
 
 class GradientLearner(Protocol):
-    """What a round asks of a learner.
+    """Interface of learners that are fitted to gradients.
 
-    Its lessons are trees, which give rows leaves, or fitted regressors; `shared` says that one of
+    Its models are trees, which give rows leaves, or fitted regressors; `shared` says that one of
     them serves all outputs.
     """
 
@@ -58,7 +59,7 @@ class GradientLearner(Protocol):
 
     @property
     def deterministic(self) -> bool:
-        """Whether the same gradients give the same lesson."""
+        """Whether the same gradients give the same model."""
 
     def learn(
         self, shards: Shards, output: int, number: int, largest: Floats, sample: RowSample | None
@@ -66,17 +67,17 @@ class GradientLearner(Protocol):
         """Fit the gradients of an output; rows find their leaves, or get answers."""
 
     def anchor(self, shards: Shards, output: int, largest: Floats) -> None:
-        """Take notice of the gradients before the first round, when earlier rounds are replayed."""
+        """Set limits by the gradients before the first round, when earlier rounds are replayed."""
 
-    def recall(self, shards: Shards, lesson: Any) -> None:
-        """Write what an earlier lesson of its own says of each row."""
+    def recall(self, shards: Shards, model: Any) -> None:
+        """Write the leaves, or answers, of an earlier model of this learner."""
 
     def in_order(self, tree: Tree, values: Floats) -> Floats:
         """Return leaf values that keep the order that constraints ask for."""
 
 
 class BuiltInTree:
-    """What the built-in trees have in common."""
+    """Base class of the built-in trees."""
 
     binner: Binner
     limits: Limits
@@ -87,9 +88,9 @@ class BuiltInTree:
         """Whether the same gradients give the same tree."""
         return column_draw(self.limits.max_features, self.binner.n_features, 0, 0) is None
 
-    def recall(self, shards: Shards, lesson: Tree) -> None:
-        """Send every row down an earlier tree."""
-        shards.call([Recall(lesson)])
+    def recall(self, shards: Shards, model: Tree) -> None:
+        """Assign every row to its leaf in an earlier tree."""
+        shards.call([Recall(model)])
 
 
 @dataclass
@@ -110,6 +111,7 @@ class GradientTree(BuiltInTree):
     seed : int
     heaviest : float
         The largest weight of a row.
+    n_outputs : int
     """
 
     binner: Binner
@@ -120,8 +122,10 @@ class GradientTree(BuiltInTree):
     monotone: NDArray[np.int8] | None = None
     seed: int = 0
     heaviest: float = 1.0
+    n_outputs: int = 1
     shared = False
     _least: dict[int, float] = field(default_factory=dict, init=False)
+    _gain_power: int | None = field(default=None, init=False)
 
     def learn(
         self, shards: Shards, output: int, number: int, largest: Floats, sample: RowSample | None
@@ -132,14 +136,27 @@ class GradientTree(BuiltInTree):
         finder = self._finder(shards, output, scales[1], total / scales[1], top[1])
         draw = self._draw(number, output)
         tree = Grower(shards, mode, finder, self.limits, draw).grow(sample)
-        # From gradient^2 / hessian on the grid to units of the loss.
-        gain = tree.gain / scales[0] * (scales[1] / scales[0])
-        return replace(tree, gain=gain)
+        return replace(tree, gain=np.ldexp(tree.gain, self._unit_of_gains(scales)))
 
     def anchor(self, shards: Shards, output: int, largest: Floats) -> None:
         """Remember the least hessian of a leaf, which is a share of the first round's."""
         _, scales, total = self._put_on_grid(shards, output, self._top(largest))
         self._least[output] = _LEAST_HESSIAN * total / scales[1] / shards.n_rows
+        self._unit_of_gains(scales)
+
+    def _unit_of_gains(self, scales: tuple[float, float]) -> int:
+        """Return the power of two from gradient^2 / hessian on the grid to units of the loss.
+
+        Where the first tree's gains would be no numbers in these, its power is that of all trees.
+        Of several outputs the first may have next to no price, in whose unit others overflow.
+        """
+        (_, gradient), (_, hessian) = map(math.frexp, scales)
+        power = hessian + 1 - 2 * gradient
+        if self._gain_power is None:
+            size = power + 62  # a row's gain at most
+            far = size > _FAR_POWER or (size < -_FAR_POWER and self.n_outputs == 1)
+            self._gain_power = power if far else 0
+        return power - self._gain_power
 
     def _top(self, largest: Floats) -> tuple[float, float]:
         return float(largest[0]), self.heaviest if self.least_squares else float(largest[1])
@@ -155,6 +172,8 @@ class GradientTree(BuiltInTree):
 
         Returns the mode, the scales of gradients and hessians, and the sum of hessians.
         """
+        # Both derivatives in one word halve the adds of a histogram, at fewer digits: taken if
+        # typical rows, not the largest alone, still have digits enough.
         if shards.n_rows >= PACKED_ROWS:
             scales = (
                 grid_scale(top[0], 1, PackedPairs.GRADIENT_BITS + 1),
@@ -167,11 +186,13 @@ class GradientTree(BuiltInTree):
                 return PackedPairs(), scales, hessian
         scales = (grid_scale(top[0], shards.n_rows), grid_scale(top[1], shards.n_rows))
         (total,) = shards.call([Widen(output, self.least_squares, scales)])
-        return Pairs(), scales, int(total)
+        return GradientPairs(), scales, int(total)
 
     def _finder(
         self, shards: Shards, output: int, hessian_scale: float, total: float, top: float
     ) -> SplitFinder:
+        # The limit is a share of the first round's hessians: those of later rounds shrink as
+        # margins grow.
         least = self._least.setdefault(output, _LEAST_HESSIAN * total / shards.n_rows)
         least = max(least, self.min_weight_leaf * total)
         options: dict[str, Any] = {} if self.monotone is None else {"monotone": self.monotone}
@@ -273,9 +294,9 @@ class GradientRegressor:
     def anchor(self, shards: Shards, output: int, largest: Floats) -> None:
         """Regressors remember nothing."""
 
-    def recall(self, shards: Shards, lesson: Any) -> None:
-        """Ask an earlier regressor again."""
-        self._answer(shards, lesson)
+    def recall(self, shards: Shards, model: Any) -> None:
+        """Write the answers of the regressor of an earlier round."""
+        self._answer(shards, model)
 
     def in_order(self, tree: Tree, values: Floats) -> Floats:
         """Constraints are the regressor's own business."""
@@ -290,7 +311,7 @@ def _put_answers(shard: Shard, values: Floats) -> None:
 
 
 def regression_answers(estimator: Any, X: Any) -> Floats:
-    """Return what a fitted regressor answers, (n,), checked; (n, 1) is one column."""
+    """Return a fitted regressor's predictions, (n,), checked; (n, 1) is raveled."""
     answers, source = ask(estimator, "predict", X), source_of(estimator, "predict")
     return read_finite(answers, (count_rows(X),), source, low=-FAR, high=FAR)
 
@@ -298,7 +319,7 @@ def regression_answers(estimator: Any, X: Any) -> Floats:
 def regression_target(
     gradients: Floats, hessians: Floats, weights: Floats | None, least_squares: bool
 ) -> tuple[Floats, Floats | None]:
-    """Return what a regressor is fitted to, and the weights of the rows.
+    """Return (target, weights) for fitting a regressor to gradients.
 
     Gradients and hessians are weighted; a row without curvature has no part in a Newton fit.
     """
@@ -320,3 +341,72 @@ def check_regressor(estimator: Any, *, weighted: bool) -> None:
             f"{type(estimator).__name__}.fit takes no sample_weight, which this fit needs. Use "
             'step="line-search" without sample_weight, or another estimator.'
         )
+
+
+# One tree for all outputs of a round: every leaf holds a vector.
+
+_BITS = 31  # of the integers, sign included
+
+
+@dataclass
+class VectorTree(BuiltInTree):
+    """The built-in tree with vector leaves.
+
+    Attributes
+    ----------
+    binner : Binner
+    n_outputs : int
+        K.
+    limits : Limits
+    l2 : float
+        Added to the weight of a leaf in the search, in rows.
+    seed : int
+    heaviest : float or None
+        The largest weight of a row; None where rows have none.
+    """
+
+    binner: Binner
+    n_outputs: int
+    limits: Limits
+    l2: float = 0.0
+    seed: int = 0
+    heaviest: float | None = None
+    shared = True
+
+    def learn(
+        self, shards: Shards, output: int, number: int, largest: Floats, sample: RowSample | None
+    ) -> Tree:
+        """Grow a tree on the gradients of all outputs."""
+        gradient = grid_scale(float(largest[0]), 1, _BITS)
+        weight = 1.0 if self.heaviest is None else grid_scale(self.heaviest, 1, _BITS)
+        shards.call([PutVectors(gradient, weight)])
+        finder, limits = self._finder(weight)
+        draw = column_draw(self.limits.max_features, self.binner.n_features, self.seed, number)
+        mode = Vectors(self.n_outputs + 1)
+        tree = Grower(shards, mode, finder, limits, draw).grow(sample)
+        # From gradient^2 / weight on the grid to units of the loss.
+        return replace(tree, gain=tree.gain / gradient * (weight / gradient))
+
+    def _finder(self, weight: float) -> tuple[SplitFinder, Limits]:
+        """Return the search; where rows weigh 1 each, their weight counts them."""
+        least, limits = self.limits.min_samples_leaf, self.limits
+        if self.heaviest is None:
+            limits = replace(limits, min_samples_leaf=1)
+        finder = SplitFinder(
+            self.binner.n_bins,
+            self.binner.is_categorical,
+            self.n_outputs + 1,
+            criterion="squares",
+            l2=self.l2 * weight,
+            min_weight=float(least) if self.heaviest is None else 0.0,
+            min_count=limits.min_samples_leaf,
+            heaviest=1.0 if self.heaviest is None else self.heaviest * weight + 1.0,
+        )
+        return finder, limits
+
+    def anchor(self, shards: Shards, output: int, largest: Floats) -> None:
+        """Do nothing: a leaf is limited by its rows alone."""
+
+    def in_order(self, tree: Tree, values: Floats) -> Floats:
+        """Constraints are about two classes: K outputs have none."""
+        return values

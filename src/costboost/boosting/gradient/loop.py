@@ -6,7 +6,7 @@ Forward stagewise with a loss (Friedman 2001): in every round a learner is fitte
 gradients, one for each output, all from the same margins. K classes grow K trees a round, as in
 scikit-learn, LightGBM and XGBoost: each class then has its own splits and its own exact pair of
 sums. A learner that is `shared` grows one tree with vector leaves instead, which takes a K-th of
-the time (`vectors.py`).
+the time (`learner.py`).
 
 How far to go is `step`: "newton" gives every leaf -sum gradient / (sum hessian + l2); "exact" its
 minimiser (a quantile for pinball loss); "line-search" fits by least squares and takes one lambda
@@ -16,6 +16,7 @@ depend on shards or threads.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -36,7 +37,7 @@ from costboost.boosting.gradient.messages import (
     TrySteps,
     WriteSteps,
 )
-from costboost.boosting.gradient.minimisers import minimise, minimise_along
+from costboost.boosting.gradient.minimisers import minimise, minimise_along, minimise_between
 from costboost.boosting.gradient.starting import BindLoss
 from costboost.inputs.outside import check_some_w0
 from costboost.shards.grid import grid_scale, to_floats
@@ -44,14 +45,13 @@ from costboost.shards.local import Shards
 from costboost.shards.sampling import RowSample
 from costboost.trees.forest import ForestBuilder
 from costboost.trees.tree import Tree
+from costboost.typing import Floats, Int64
 
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 Step = Literal["newton", "exact", "line-search"]
 Stop = Literal["rounds", "flat", "leaf", "uphill"]
 
-_LONGEST = 1e6  # how far a line search goes whose loss only falls
 _SHORTEST = 1e-290  # the least move that lambda is divided by, so that it stays a number
+_FAR_POWER = 100  # moves 2**100 times as far as a step, or as short, are put near it
 # A sum of gradients below this share of what it could be at most is 0 but for rounding: no constant
 # would lower the loss.
 _STILL = 1e-9
@@ -59,7 +59,7 @@ _STILL = 1e-9
 
 @dataclass(frozen=True)
 class GradientSetting:
-    """What the user chose, beside the loss and the learner.
+    """The user's parameters, beside the loss and the learner.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class GradientRound:
         lambda * learning_rate; without a line search lambda is 1.
     train_cost : float
         What the decisions, or the loss, amount to on the training rows after this round.
-    lessons : tuple of Tree, or of fitted regressors
+    models : tuple of Tree, or of fitted regressors
         One for each output, or one for all of them.
     values : tuple of float64 arrays of shape (L,)
         What each leaf adds to its output; for a regressor, its factor (1,).
@@ -105,22 +105,22 @@ class GradientRound:
     number: int
     step: float
     train_cost: float
-    lessons: tuple[Any, ...]
+    models: tuple[Any, ...]
     values: tuple[Floats, ...]
 
     def add_to(self, builder: ForestBuilder) -> None:
         """Add the round's trees to a forest: one for each output, or the one of all outputs."""
-        if len(self.lessons) < len(self.values):
-            builder.add(self.lessons[0], np.column_stack(self.values))
+        if len(self.models) < len(self.values):
+            builder.add(self.models[0], np.column_stack(self.values))
             return
-        for k, (tree, values) in enumerate(zip(self.lessons, self.values, strict=True)):
+        for k, (tree, values) in enumerate(zip(self.models, self.values, strict=True)):
             wide = np.zeros((len(values), builder.n_outputs))
             wide[:, k] = values
             builder.add(tree, wide)
 
 
 class GradientBoosting:
-    """The state of one fit: margins and derivatives of every row, round after round.
+    """The loop of one fit; margins and derivatives of rows live in the shards.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class GradientBoosting:
     start : float64 array of shape (J,)
         f_0, the same for all rows; see `costboost.boosting.gradient.starting.put_margins`.
     tally : callable, or None
-        Says what the margins amount to on the training rows, given the sum of the steps.
+        Returns the training cost or loss of the margins, given the sum of the steps.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class GradientBoosting:
 
     @property
     def _moves_by(self) -> str:
-        """What rows know of a round when its steps are taken; see `GradientRows`."""
+        """How rows store a round until its step is taken; see `GradientRows.moves_by`."""
         if self._searching or not self.learner.has_leaves:
             return "steps"
         return "leaf" if self.n_outputs == 1 or self.learner.shared else "leaves"
@@ -168,47 +168,53 @@ class GradientBoosting:
         """Yield rounds until one cannot be taken; `stop` then says why."""
         for number in range(first, self.setting.n_rounds):
             largest = self.loss.measure(self.shards, self.sum_of_steps)
+            # No gradient anywhere: the loss is at its minimum for these margins.
             if not np.any(largest[:, 0] > 0.0):
                 self.stop = "flat"
                 return
             sample = self._sample(number)
             self._farthest = 0.0
-            lessons, values = self._learn(number, largest, sample)
-            if sample is None and self._stands_still(lessons, values, largest):
+            models, values = self._learn(number, largest, sample)
+            # A sample may miss the split that the next one finds, so only full rounds end training.
+            if sample is None and self._stands_still(models, values, largest):
                 self.stop = "leaf"
                 return
             size = 1.0
             if self._searching and self._bounds_leaves:
-                size, values = self._search_by_leaf(lessons[0], values[0])
+                size, values = self._search_by_leaf(models[0], values[0])
             elif self._searching:
                 size = self._line_search()
             if not size > 0.0:
                 self.stop = "uphill"
                 return
             step = size * self.setting.learning_rate
-            yield self._take(number, step, tuple(lessons), tuple(step * v for v in values))
+            yield self._take(number, step, tuple(models), tuple(step * v for v in values))
         self.stop = "rounds"
 
     def replay(self, rounds: Sequence[GradientRound]) -> None:
-        """Bring the margins to where they were after the given rounds."""
+        """Restore the margins to their state after the given rounds (warm start)."""
         if rounds:
             largest = self.loss.measure(self.shards, self.sum_of_steps)
             for k in range(self.n_outputs):
+                # Leaf limits depend on the first round's gradients, which are computed again here.
                 self.learner.anchor(self.shards, k, largest[k])
         for done in rounds:
             if self.learner.shared:
-                self.learner.recall(self.shards, done.lessons[0])
+                self.learner.recall(self.shards, done.models[0])
                 self._write_step(0, np.column_stack(done.values) / done.step)
                 self._move(done.step, done.values)
                 continue
-            for k, (lesson, values) in enumerate(zip(done.lessons, done.values, strict=True)):
-                self.learner.recall(self.shards, lesson)
+            for k, (model, values) in enumerate(zip(done.models, done.values, strict=True)):
+                self.learner.recall(self.shards, model)
                 self._write_step(k, values / done.step)
             self._move(done.step, done.values)
 
-    def _stands_still(self, lessons: list[Any], values: list[Floats], largest: Floats) -> bool:
-        """Whether no tree found a split, and none would with one more constant added."""
-        if not self.learner.deterministic or any(len(tree.leaves) > 1 for tree in lessons):
+    def _stands_still(self, models: list[Any], values: list[Floats], largest: Floats) -> bool:
+        """Whether no tree found a split, and another round could not either.
+
+        Training has converged.
+        """
+        if not self.learner.deterministic or any(len(tree.leaves) > 1 for tree in models):
             return False
         for k, value in enumerate(values):
             gradient = abs(float(self._leaf_sums(k, 1, largest[k])[0][0]))
@@ -216,50 +222,56 @@ class GradientBoosting:
                 return False
         return True
 
-    # --- one round
+    # One round.
 
     def _learn(
         self, number: int, largest: Floats, sample: RowSample | None
     ) -> tuple[list[Any], list[Floats]]:
-        """Return the round's lessons, and what their leaves add to every output."""
+        """Return the round's models, and the values that their leaves add to every output."""
         if self.learner.shared:
             top = largest.max(axis=0)
-            lesson = self.learner.learn(self.shards, 0, number, top, sample)
-            values = [self._leaf_values(lesson, k, largest[k]) for k in range(self.n_outputs)]
+            # One tree for all outputs: one pass for its structure, one pass an output for its
+            # values.
+            model = self.learner.learn(self.shards, 0, number, top, sample)
+            values = [self._leaf_values(model, k, largest[k]) for k in range(self.n_outputs)]
             self._write_step(0, np.column_stack(values))
-            return [lesson], values
-        lessons, values = [], []
+            return [model], values
+        models, values = [], []
         for k in range(self.n_outputs):
-            lesson = self.learner.learn(self.shards, k, number, largest[k], sample)
-            lessons.append(lesson)
-            values.append(self._leaf_values(lesson, k, largest[k]))
+            model = self.learner.learn(self.shards, k, number, largest[k], sample)
+            models.append(model)
+            values.append(self._leaf_values(model, k, largest[k]))
             self._write_step(k, values[-1])
-        return lessons, values
+        return models, values
 
     def _sample(self, number: int) -> RowSample | None:
-        """Choose the rows that this round learns from, and mark them."""
+        """Draw and mark the rows that this round learns from; None: all of them."""
         if self.setting.subsample >= 1.0:
             return None
         sample = RowSample(self.setting.subsample, self.setting.seed, number)
+        # A sample without rows counts as all rows.
         (n_rows,) = self.shards.call([Sample(sample)])
         if n_rows == 0:
             self.shards.call([Sample(None)])
         return sample
 
-    def _leaf_values(self, lesson: Any, k: int, largest: Floats) -> Floats:
-        """Return what each leaf adds to output k, before the learning rate."""
+    def _leaf_values(self, model: Any, k: int, largest: Floats) -> Floats:
+        """Return the value of each leaf for output k, before the learning rate, (L,)."""
         if not self.learner.has_leaves:
             return np.ones(1)
-        setting, n_leaves = self.setting, len(lesson.leaves)
-        if setting.step == "exact":
-            values = self._exact_values(k, n_leaves)
+        setting, n_leaves = self.setting, len(model.leaves)
+        if setting.step == "exact" and not self.loss.quadratic:
+            values = self._exact_values(k, n_leaves, largest)
         else:
             gradients, hessians = self._leaf_sums(k, n_leaves, largest)
             values = newton_values(gradients, hessians, setting.l2)
         units = self._units(n_leaves)
+        if self._searching and self.loss.has_prices and self.n_outputs == 1:
+            values = _near_moves(values, units)
+        # A leaf without curvature would go to infinity.
         values = np.clip(values, -setting.max_step / units, setting.max_step / units)
         self._farthest = max(self._farthest, float(np.max(units * np.abs(values))))
-        return self.learner.in_order(lesson, values)
+        return self.learner.in_order(model, values)
 
     def _units(self, n_leaves: int) -> Any:
         """Return the mean |a| of the rows in every leaf: a step of 1 / |a| is 1 to their loss.
@@ -271,54 +283,71 @@ class GradientBoosting:
         scales = self._scales(self._largest_size, self._heaviest, self.shards.n_rows)
         (sums,) = self.shards.call([LeafSizes(n_leaves, scales)])
         sizes, shares = _to_float(sums, scales)
-        return np.divide(sizes, shares, out=np.ones_like(sizes), where=sizes > 0.0)
+        # Rows too light for the grid have no mean.
+        seen = (sizes > 0.0) & (shares > 0.0)
+        return np.divide(sizes, shares, out=np.ones_like(sizes), where=seen)
 
-    def _leaf_sums(self, k: int, n_leaves: int, largest: Floats) -> tuple[Floats, Floats]:
-        """Return the exact sums of gradients and hessians of every leaf."""
-        top = self._heaviest if self._searching else float(largest[1])
+    def _leaf_sums(
+        self, k: int, n_leaves: int, largest: Floats, *, by_weight: bool = False
+    ) -> tuple[Floats, Floats]:
+        """Return the exact sums of gradients, and of hessians or weights, of every leaf."""
+        by_weight = by_weight or self._searching
+        top = self._heaviest if by_weight else float(largest[1])
         scales = self._scales(float(largest[0]), top, self.shards.n_rows)
-        (sums,) = self.shards.call([LeafSums(k, n_leaves, self._searching, scales)])
+        (sums,) = self.shards.call([LeafSums(k, n_leaves, by_weight, scales)])
         return _to_float(sums, scales)
 
     def _scales(self, gradient: float, hessian: float, n_terms: int) -> tuple[float, float]:
         return grid_scale(gradient, n_terms), grid_scale(hessian, n_terms)
 
-    def _exact_values(self, k: int, n_leaves: int) -> Floats:
+    def _exact_values(self, k: int, n_leaves: int, largest: Floats) -> Floats:
         closed = self.loss.leaf_values(self.shards, n_leaves)
         if closed is not None:
             return np.asarray(closed)
+        # No closed form: a safeguarded Newton search over all leaves at once, a pass over rows for
+        # each trial.
+        bounds = self.loss.leaf_bounds(
+            self.shards, lambda: self._leaf_sums(k, n_leaves, largest, by_weight=True)[1]
+        )
 
         def at(values: Floats) -> tuple[Floats, Floats]:
             self.shards.call([TryLeaves(k, values)])
             largest = self.loss.measure(self.shards, self.sum_of_steps, "trial")
             gradients, hessians = self._leaf_sums(k, n_leaves, largest[k])
+            if bounds is not None:
+                gradients = bounds.level(gradients, hessians)
             return gradients + self.setting.l2 * values, hessians + self.setting.l2
 
-        limit = self.setting.max_step if np.isfinite(self.setting.max_step) else 1e300
-        values = minimise(at, n_leaves, np.minimum(limit / self._units(n_leaves), 1e300))
+        if bounds is None:
+            limit = self.setting.max_step if np.isfinite(self.setting.max_step) else 1e300
+            units = self._units(n_leaves)
+            values = minimise(at, n_leaves, np.minimum(limit / units, 1e300), unit=1.0 / units)
+        else:  # l2 draws towards 0
+            ends = np.minimum(bounds.low, 0.0), np.maximum(bounds.high, 0.0)
+            values = minimise_between(at, *ends)
         # The other outputs' trees are grown at the margins.
         self.loss.measure(self.shards, self.sum_of_steps)
         return values
 
     def _write_step(self, k: int, values: Floats) -> None:
-        """Let rows note what the round adds to their output k, unless its leaves say it."""
+        """Store what the round adds to output k of every row, unless leaves alone say it."""
         if self._moves_by != "leaf":
             self.shards.call([WriteSteps(k, values if self.learner.has_leaves else None)])
 
     def _take(
-        self, number: int, step: float, lessons: tuple[Any, ...], values: tuple[Floats, ...]
+        self, number: int, step: float, models: tuple[Any, ...], values: tuple[Floats, ...]
     ) -> GradientRound:
         self._move(step, values)
         cost = np.nan
         if self.tally is not None:
             cost = self.tally(self.shards, self.sum_of_steps)
-        return GradientRound(number, step, cost, lessons, values)
+        return GradientRound(number, step, cost, models, values)
 
     def _move(self, step: float, values: tuple[Floats, ...]) -> None:
         self.sum_of_steps += step
         self.shards.call([Move(step, values)])
 
-    # --- lambda
+    # Lambda.
 
     def _line_search(self) -> float:
         """Return the lambda of least loss along the round's steps (the lecture's lambda_t).
@@ -338,10 +367,11 @@ class GradientBoosting:
 
         # As leaves, rows move by max_step at most: expected cost would else go to certainty.
         longest_move = max(self._longest_move(farthest), _SHORTEST)
-        return float(minimise(at, 1, min(_LONGEST, self.setting.max_step) / longest_move)[0])
+        limit = min(self.loss.longest, self.setting.max_step) / longest_move
+        return float(minimise(at, 1, limit, unit=1.0 / longest_move)[0])
 
     def _longest_move(self, farthest: float) -> float:
-        """Return how far the round's steps take any row, in units of the loss."""
+        """Return the longest move of any row by the round's steps, in units of the loss."""
         if self.loss.has_prices and self.learner.has_leaves:
             return self._farthest
         return farthest * float(np.max(self._units(1)))
@@ -350,14 +380,14 @@ class GradientBoosting:
     def _bounds_leaves(self) -> bool:
         """Whether a line search keeps each leaf, and not all of them at once, within `max_step`.
 
-        Leaves of a loss with prices move in units of their own: bound by the dearest, the others
+        Leaves of a loss with prices move in units of their own: bound by the costliest, the others
         would stand still. Two classes without Cai's b: a leaf's loss is its own there.
         """
         own = self.n_outputs == 1 and self._drift == 0.0
         return self.loss.has_prices and self.learner.has_leaves and own
 
     def _search_by_leaf(self, tree: Tree, steps: Floats) -> tuple[float, list[Floats]]:
-        """Return lambda, and the values with leaves that would move without end held back.
+        """Return lambda and leaf values; leaves whose loss falls for ever are held at `max_step`.
 
         Only a leaf whose rows all aim one way would; others are held by the rows that lose.
         """
@@ -365,10 +395,11 @@ class GradientBoosting:
         moves = self._units(n_leaves) * np.abs(steps)
         if not np.any(moves > 0.0):
             return 0.0, [steps]
+        # `within` is the lambda at which each leaf has moved by `max_step`.
         within = np.full(n_leaves, np.inf)
         np.divide(self.setting.max_step, moves, out=within, where=moves > 0.0)
         limits = np.where(self._aims_one_way(n_leaves), within, np.inf)
-        reach = min(_LONGEST / float(moves[moves > 0.0].min()), 1e300)
+        reach = min(self.loss.longest / float(moves[moves > 0.0].min()), 1e300)
 
         def at(moved: Floats) -> tuple[Floats, Floats]:
             self.shards.call([TryLeaves(0, moved)])
@@ -377,7 +408,7 @@ class GradientBoosting:
             (sums,) = self.shards.call([LeafSums(0, n_leaves, False, scales)])
             return _to_float(sums, scales)
 
-        size = minimise_along(at, steps, limits, reach)
+        size = minimise_along(at, steps, limits, reach, unit=1.0 / float(moves.max()))
         if not size > 0.0:
             return size, [steps]
         held = self.learner.in_order(tree, steps * np.minimum(1.0, limits / size))
@@ -395,17 +426,25 @@ class GradientBoosting:
         """Return gradient and hessian of the loss, as a function of lambda, exactly summed."""
         self.shards.call([TrySteps(size)])
         largest = self.loss.measure(self.shards, self.sum_of_steps + size, "trial")
-        with np.errstate(over="ignore"):  # refused by `grid_scale`
-            tops = largest.max(axis=0) * (np.array([longest, longest]) * (1.0, longest))
-        gradient, hessian = tops.tolist()
+        gradient, hessian = (top * longest for top in largest.max(axis=0).tolist())
+        hessian *= longest  # what is infinite is refused by `grid_scale`
         scales = self._scales(gradient, hessian, self.shards.n_rows * self.n_outputs)
         (sums,) = self.shards.call([SumsAlong(scales)])
         return _to_float(sums, scales)
 
 
 def _to_float(sums: Int64, scales: tuple[float, float]) -> tuple[Floats, Floats]:
-    """Turn exact sums (units, remainders) of gradients and of hessians into numbers."""
+    """Convert exact sums (units, remainders) of gradients and of hessians to floats."""
     return to_floats(sums[:, :2], scales[0]), to_floats(sums[:, 2:], scales[1])
+
+
+def _near_moves(values: Floats, units: Any) -> Floats:
+    """Return what lambda multiplies, times a power of two where it moves no row, or all too far.
+
+    Fitted to gradients, it is in units of |a|, and F in units of 1 / |a|.
+    """
+    _, power = math.frexp(float(np.max(units * np.abs(values))))
+    return np.asarray(np.ldexp(values, -power)) if abs(power) > _FAR_POWER else values
 
 
 def newton_values(gradients: Floats, hessians: Floats, l2: float) -> Floats:

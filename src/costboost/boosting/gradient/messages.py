@@ -1,4 +1,4 @@
-"""What gradient boosting asks of those who hold rows, round after round."""
+"""Messages of gradient boosting to the shards, round after round."""
 
 from __future__ import annotations
 
@@ -10,25 +10,24 @@ from numpy.typing import NDArray
 
 from costboost.boosting.gradient import _gradient_kernels as kernels
 from costboost.boosting.gradient import _leaf_kernels as by_leaf
-from costboost.boosting.gradient.rows import EVERY, NONE, Unfolded, read_both, unfolded
+from costboost.boosting.gradient.rows import EVERY, HELD, NONE, Unfolded, read_both, unfolded
 from costboost.shards.layout import blocks_of
-from costboost.shards.messages import Command, Largest, Message
+from costboost.shards.local import Command, MaxMessage, Message
 from costboost.shards.modes import PackedPairs
 from costboost.shards.rows import Shard
 from costboost.shards.sampling import RowSample
+from costboost.typing import Floats, Int64
 
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
-
+_MANY = 1 << 16  # copies of which half a unit each is far from filling 32 bits
 _ONE_LEAF = np.zeros(1, dtype=np.uint16)
 
 
-# --- derivatives
+# Derivatives.
 
 
 @dataclass(frozen=True)
-class Derive(Largest):
-    """Write derivatives at some margins; tell the largest of both, (J, 2)."""
+class Derive(MaxMessage):
+    """Compute derivatives at some margins; returns the largest of both, (J, 2)."""
 
     where: str
     total: float
@@ -37,36 +36,36 @@ class Derive(Largest):
 
     def answer(self, shard: Shard) -> Floats:
         """Return the largest."""
-        state, derived = shard.state, _room_to_derive(shard)
+        state, derived = shard.state, _derivative_buffer(shard)
         found: Floats = state.terms.derive(getattr(state, self.where), self.total, derived)
         return found
 
 
-def _room_to_derive(shard: Shard) -> Floats:
-    """Return what derivatives are read from, to be written, (D, J, m)."""
+def _derivative_buffer(shard: Shard) -> Floats:
+    """Return the buffer that derivatives are written to, (D, J, m); also as `state.derived`."""
     state, m = shard.state, len(shard.rows)
-    depth, n_outputs = state.terms.depth, state.given.n_outputs
-    room = shard.worktop("derived", np.float64, depth * n_outputs)
-    state.derived = room.reshape(depth, n_outputs, m)
+    depth, n_outputs = state.terms.depth, state.data.n_outputs
+    buffer = shard.scratch_array("derived", np.float64, depth * n_outputs)
+    state.derived = buffer.reshape(depth, n_outputs, m)
     return np.asarray(state.derived)
 
 
 def put_derivatives(shard: Shard, values: Floats) -> None:
-    """Write derivatives that were made elsewhere, (m, J, 2)."""
-    _room_to_derive(shard)[:] = values.T
+    """Set derivatives that were computed elsewhere, (m, J, 2)."""
+    _derivative_buffer(shard)[:] = values.T
 
 
 def _read(rows: Unfolded) -> Any:
-    """Return derivatives of rows as kernels read them."""
+    """Return the kernels' reader of derivatives."""
     return kernels.Derivatives(*rows)
 
 
-# --- one round
+# One round.
 
 
 @dataclass(frozen=True)
 class Sample(Message):
-    """Mark the rows that a round learns from; count them."""
+    """Mark the rows that a round learns from; returns their number."""
 
     sample: RowSample | None
 
@@ -83,7 +82,7 @@ class Sample(Message):
 
 @dataclass(frozen=True)
 class Widen(Message):
-    """Put derivatives of an output on the grid, a word each; add up the hessians."""
+    """Round both derivatives of an output to the grid, a word each; returns the hessians' sum."""
 
     output: int
     by_weight: bool
@@ -94,15 +93,16 @@ class Widen(Message):
     def answer(self, shard: Shard) -> int:
         """Return the sum of hessians on the grid."""
         state = shard.state
+        # The two forms share one buffer, so only one of them is ever valid.
         state.packed = None
-        state.pairs = shard.worktop("grid", np.int64, 2).reshape(-1, 2)
+        state.pairs = shard.scratch_array("grid", np.int64, 2).reshape(-1, 2)
         rows = _read(state.read(self.output, by_weight=self.by_weight))
         return int(by_leaf.widen_pairs(rows, *self.scales, state.pairs))
 
 
 @dataclass(frozen=True)
 class Pack(Message):
-    """Put derivatives of an output on the coarse grid, both in one word.
+    """Round both derivatives of an output to the coarse grid, packed into one word.
 
     The answer adds up sizes of gradients, gradients, hessians, and rows that have any, (4,).
     """
@@ -116,7 +116,7 @@ class Pack(Message):
     def answer(self, shard: Shard) -> Int64:
         """Return the four sums."""
         state, sums = shard.state, np.zeros(4, dtype=np.int64)
-        state.packed = shard.worktop("grid", np.int64)
+        state.packed = shard.scratch_array("grid", np.int64)
         rows = _read(state.read(self.output, by_weight=self.by_weight))
         by_leaf.pack_pairs(rows, *self.scales, PackedPairs.SHIFT, state.packed, sums)
         return sums
@@ -124,27 +124,50 @@ class Pack(Message):
 
 @dataclass(frozen=True)
 class PutVectors(Command):
-    """Put the gradients of all outputs and the rows' weights on the grid, side by side."""
+    """Round the gradients of all outputs and the weights to the grid, side by side."""
 
     gradient_scale: float
     weight_scale: float
 
     def answer(self, shard: Shard) -> None:
         """Write the vectors, (m, K + 1)."""
-        state, n_outputs = shard.state, shard.state.given.n_outputs
+        state, n_outputs = shard.state, shard.state.data.n_outputs
         width = n_outputs + 1
-        state.vectors = shard.worktop("vectors", np.int32, width).reshape(-1, width)
+        state.vectors = shard.scratch_array("vectors", np.int32, width).reshape(-1, width)
         for k in range(n_outputs):
             read = _read(state.read(k))
             by_leaf.put_vectors(read, self.gradient_scale, k, state.vectors)
+        if state.data.weights is None:
+            state.vectors[:, -1] = np.rint(self.weight_scale)
+            return
         for rows in blocks_of(len(state.vectors)):
-            weights = 1.0 if state.given.weights is None else state.given.weights[rows]
-            state.vectors[rows, -1] = np.rint(weights * self.weight_scale)
+            state.vectors[rows, -1] = np.rint(state.data.weights[rows] * self.weight_scale)
+        self._repeat_whole_rows(shard)
+
+    def _repeat_whole_rows(self, shard: Shard) -> None:
+        """Write a gradient on the grid times a whole weight where that weight is whole.
+
+        Rounded after it is weighed it is not the sum of so many copies, and splits that part the
+        classes alike, whose gains tie, would be told apart by the rounding.
+        """
+        state = shard.state
+        units = shard.scratch_array("units", np.int32).reshape(-1, 1)
+        for k in range(state.data.n_outputs):
+            found = state.terms.read(state.derived, k)
+            if found[0] == HELD:
+                return  # weighed where they were made
+            read = _read(unfolded((*found[:-1], NONE)))
+            by_leaf.put_vectors(read, self.gradient_scale, 0, units)
+            for rows in blocks_of(len(units)):
+                weights = state.data.weights[rows]
+                whole = (weights == np.rint(weights)) & (weights <= _MANY)
+                times = weights[whole].astype(np.int32)
+                state.vectors[rows, k][whole] = units[rows, 0][whole] * times
 
 
 @dataclass(frozen=True)
 class LeafSums(Message):
-    """Add up the derivatives of an output in every leaf, exactly, (L, 4)."""
+    """Exact sums of an output's derivatives in every leaf, (L, 4)."""
 
     output: int
     n_leaves: int
@@ -160,7 +183,7 @@ class LeafSums(Message):
 
 
 def _leaves(shard: Shard, n_leaves: int) -> NDArray[np.uint16]:
-    """Return the leaves of all rows as kernels take them: a single entry is that of all."""
+    """Return the leaf of every row, as kernels take it: one entry stands for all rows."""
     return shard.leaves if n_leaves > 1 else _ONE_LEAF
 
 
@@ -202,8 +225,29 @@ class LeafSides(Message):
 
 
 @dataclass(frozen=True)
+class LeafEnds(MaxMessage):
+    """Range of the residuals y - F of each leaf, (2, L): -smallest, largest."""
+
+    n_leaves: int
+
+    def answer(self, shard: Shard) -> Floats:
+        """Return both ends."""
+        state = shard.state
+        out = np.full((2, self.n_leaves), -np.inf)
+        for rows in blocks_of(len(state.margins)):
+            alive = state.data.take(rows).unit_or_weights > 0.0
+            if len(state.keep):
+                alive &= state.keep[rows] != 0
+            gaps = (state.data.y[rows] - state.margins[rows, 0])[alive]
+            leaves = shard.leaves[rows][alive]
+            for end, values in zip(out, (-gaps, gaps), strict=True):
+                np.maximum.at(end, leaves, values)
+        return out
+
+
+@dataclass(frozen=True)
 class TryLeaves(Command):
-    """Try leaf values for an output, without taking them."""
+    """Set trial margins: leaf values added to an output."""
 
     output: int
     values: Floats
@@ -211,20 +255,20 @@ class TryLeaves(Command):
     def answer(self, shard: Shard) -> None:
         """Write the margins that they would lead to."""
         state = shard.state
-        state.trial = _room_like(shard, "trial")
+        state.trial = _scratch_like_margins(shard, "trial")
         state.trial[:] = state.margins
         kernels.add_by_leaf(state.trial, self.output, shard.leaves, self.values)
 
 
-def _room_like(shard: Shard, name: str) -> Floats:
-    """Return an array of the bench that is shaped as the margins."""
+def _scratch_like_margins(shard: Shard, name: str) -> Floats:
+    """Return a scratch buffer of the shape of the margins."""
     m, n_outputs = shard.state.margins.shape
-    return np.asarray(shard.worktop(name, np.float64, n_outputs).reshape(m, n_outputs))
+    return np.asarray(shard.scratch_array(name, np.float64, n_outputs).reshape(m, n_outputs))
 
 
 @dataclass(frozen=True)
 class WriteSteps(Command):
-    """Let rows note what the tree, or the regressor (None), adds to an output, if they need to.
+    """Store what a tree, or a regressor (None), adds to an output of every row, where needed.
 
     Values (L, K) are those of all outputs.
     """
@@ -236,19 +280,22 @@ class WriteSteps(Command):
         """Write the steps, or the leaves."""
         state = shard.state
         if state.moves_by == "leaves":
-            n_outputs = state.given.n_outputs
-            room = shard.worktop("own leaves", np.uint16, n_outputs)
-            state.own_leaves = room.reshape(n_outputs, -1)
+            n_outputs = state.data.n_outputs
+            buffer = shard.scratch_array("own leaves", np.uint16, n_outputs)
+            state.own_leaves = buffer.reshape(n_outputs, -1)
             state.own_leaves[self.output] = shard.leaves
         elif state.moves_by == "steps":
-            state.steps = _room_like(shard, "steps")
+            state.steps = _scratch_like_margins(shard, "steps")
             steps = state.answers if self.values is None else self.values[shard.leaves]
             state.steps[:, ... if steps.ndim == 2 else self.output] = steps
 
 
 @dataclass(frozen=True)
 class Move(Command):
-    """Take the steps that rows noted, times a size; or else the leaf values of every output."""
+    """Add the stored steps, times a size, to the margins.
+
+    Or else the leaf values of the outputs.
+    """
 
     size: float
     values: tuple[Floats, ...]
@@ -264,12 +311,12 @@ class Move(Command):
             kernels.add_by_leaf(state.margins, k, leaves, values)
 
 
-# --- lambda
+# Lambda.
 
 
 @dataclass(frozen=True)
-class LookAlong(Largest):
-    """Prepare a line search; tell the longest of what multiplies gradients, and of the steps."""
+class LookAlong(MaxMessage):
+    """Prepare a line search; returns the largest gradient multiplier and the largest step, (2,)."""
 
     changes = True
 
@@ -282,14 +329,14 @@ class LookAlong(Largest):
 
 @dataclass(frozen=True)
 class TrySteps(Command):
-    """Try the steps that rows keep, times a size, without taking them."""
+    """Set trial margins: the stored steps added, times a size."""
 
     size: float
 
     def answer(self, shard: Shard) -> None:
         """Write the margins that they would lead to."""
         state = shard.state
-        state.trial = _room_like(shard, "trial")
+        state.trial = _scratch_like_margins(shard, "trial")
         kernels.add_scaled(state.margins, state.steps, self.size, state.trial)
 
 
@@ -302,18 +349,18 @@ class SumsAlong(Message):
     def answer(self, shard: Shard) -> Int64:
         """Return the sums: units and remainders of gradients, then of hessians."""
         state, out = shard.state, np.zeros((1, 4), dtype=np.int64)
-        for k in range(state.given.n_outputs):
+        for k in range(state.data.n_outputs):
             read = _read(state.read(k))
             by_leaf.sum_along(read, state.along, k, state.keep, *self.scales, out)
         return out
 
 
-# --- what the loss amounts to
+# What the loss amounts to.
 
 
 @dataclass(frozen=True)
-class WriteValues(Largest):
-    """Write every row's weighted loss in place of its derivatives; tell the largest."""
+class WriteValues(MaxMessage):
+    """Write every row's weighted loss in place of its derivatives; returns the largest."""
 
     changes = True
 
@@ -325,7 +372,7 @@ class WriteValues(Largest):
 
 @dataclass(frozen=True)
 class SumValues(Message):
-    """Add up what was written, exactly, (1, 2)."""
+    """Exact sum of the values written, (1, 2)."""
 
     scale: float
 

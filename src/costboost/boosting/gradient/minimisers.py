@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.bracket import Bracket, Tolerance
 from costboost.boosting.links import MAX_ALPHA
-
-Floats = NDArray[np.float64]
+from costboost.typing import Floats
 
 FARTHEST = MAX_ALPHA  # where a constant that ought to be infinite ends
 _SHORT = Tolerance(1e-13, 1e-16)
 _FAR = 1e300
+_NEAR = 2.0**-20  # of the unit: a first step this short is long enough
 PASSES = 100
 
 
@@ -54,6 +54,11 @@ def pinball_minimiser(residuals: Floats, over: Floats, under: Floats) -> float:
     return float(0.5 * r[first] + 0.5 * r[last])
 
 
+def near_one(values: Floats) -> Floats:
+    """Return values times the power of two that takes the largest to between 1/2 and 1."""
+    return np.asarray(np.ldexp(values, -math.frexp(float(np.max(values)))[1]))
+
+
 def pinball_by_leaf(
     residuals: Floats, over: Floats, under: Floats, leaves: NDArray[np.uint16], n_leaves: int
 ) -> Floats:
@@ -75,7 +80,9 @@ def pinball_along(gaps: Floats, steps: Floats, over: Floats, under: Floats) -> f
     Each row is a pinball in lambda itself, around gap / step; a negative step swaps its prices.
     """
     moves = steps != 0.0
-    size, back = np.abs(steps[moves]), steps[moves] < 0.0
+    if not moves.any():
+        return 0.0
+    size, back = near_one(np.abs(steps[moves])), steps[moves] < 0.0
     above = np.where(back, under[moves], over[moves]) * size
     below = np.where(back, over[moves], under[moves]) * size
     alive = (above > 0.0) | (below > 0.0)
@@ -87,30 +94,86 @@ def pinball_along(gaps: Floats, steps: Floats, over: Floats, under: Floats) -> f
 
 
 def minimise(
-    function: Callable[[Floats], tuple[Floats, Floats]], n_leaves: int, limit: Any
+    function: Callable[[Floats], tuple[Floats, Floats]],
+    n_leaves: int,
+    limit: Any,
+    *,
+    unit: Any = 1.0,
 ) -> Floats:
-    """Return the minimisers of L convex functions, within +-limit, by their derivatives."""
+    """Return the minimisers of L convex functions, within +-limit, by their derivatives.
+
+    `unit` is how far they move before they change much.
+    """
+    short = Tolerance(_SHORT.relative, _SHORT.absolute * np.minimum(unit, 1.0))
+    reach = np.clip(1.0, _NEAR * unit, unit / _NEAR)
+    return _minimise(function, np.zeros(n_leaves), -limit, limit, short, reach)
+
+
+class LeafBounds(NamedTuple):
+    """Intervals beyond which L convex functions are straight lines.
+
+    Attributes
+    ----------
+    low, high : float64 arrays of shape (L,)
+        Between which the minimisers lie.
+    flat : float64 array of shape (L,)
+        A slope this small, where nothing bends, is the rounding of one that is 0.
+    """
+
+    low: Floats
+    high: Floats
+    flat: Floats
+
+    def level(self, slopes: Floats, curvatures: Floats) -> Floats:
+        """Return the slopes, without those that only rounding parts from 0."""
+        return np.where((curvatures <= 0.0) & (np.abs(slopes) <= self.flat), 0.0, slopes)
+
+
+def minimise_between(
+    function: Callable[[Floats], tuple[Floats, Floats]], low: Floats, high: Floats
+) -> Floats:
+    """Return the minimisers of L convex functions that are known to lie in [low, high], (L,).
+
+    Where that is less than 1 wide, they are found to a share of its width.
+    """
+    short = Tolerance(_SHORT.relative, _SHORT.absolute * np.minimum(high - low, 1.0))
+    return _minimise(function, np.clip(0.0, low, high), low, high, short, (high - low) / 4.0)
+
+
+def _minimise(
+    function: Callable[[Floats], tuple[Floats, Floats]],
+    start: Floats,
+    low: Any,
+    high: Any,
+    short: Tolerance,
+    reach: Any,
+) -> Floats:
     bracket = Bracket(
-        np.zeros(n_leaves),
-        -limit,
-        limit,
-        close=_SHORT,
-        shut=_SHORT,
-        still=_SHORT,
+        start,
+        low,
+        high,
+        close=short,
+        shut=short,
+        still=short,
         takes_last=False,
         wary=True,
+        reach=reach,
     )
     return np.asarray(bracket.minimise(function, PASSES))
 
 
 def minimise_along(
-    function: Callable[[Floats], tuple[Floats, Floats]], steps: Floats, limits: Floats, reach: float
+    function: Callable[[Floats], tuple[Floats, Floats]],
+    steps: Floats,
+    limits: Floats,
+    reach: float,
+    unit: float = 1.0,
 ) -> float:
     """Return the lambda at which leaves that move by steps * min(lambda, limits) lose least.
 
     `function` gives the derivatives of the loss by leaf, (L,), at such moves. A leaf with a limit
     falls until it is there: convex, then flat, so that the sum is convex. No answer lies beyond
-    +-`reach`.
+    +-`reach`; `unit` is the lambda of a move that changes the loss much.
 
     Examples
     --------
@@ -131,14 +194,13 @@ def minimise_along(
         gradient, hessian = (np.array([math.fsum(part.tolist())]) for part in parts)
         return gradient, hessian
 
-    return float(minimise(at, 1, reach)[0])
+    return float(minimise(at, 1, reach, unit=unit)[0])
 
 
 def huber_delta(y: Floats, weights: Floats | None, level: float = 0.9) -> float:
     """Return the quantile of |y - median|: beyond it, residuals count linearly."""
     weights = np.ones(len(y)) if weights is None else weights
-    # A power of two changes nothing, but tenths of the smallest numbers would be rounded away.
-    weights = np.ldexp(weights, -math.frexp(float(np.max(weights)))[1])
+    weights = near_one(weights)  # tenths of the smallest numbers would be rounded away
     middle = pinball_minimiser(y, weights, weights)
     delta = pinball_minimiser(np.abs(y - middle), (1 - level) * weights, level * weights)
     largest = float(np.max(np.abs(y - middle)))

@@ -1,4 +1,4 @@
-"""A fitted gradient boosting model: f_0 and what the rounds add to it."""
+"""A fitted gradient boosting model: f_0 and the fitted rounds."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
 from costboost.boosting.gradient.learner import regression_answers
 from costboost.boosting.gradient.loop import GradientRound
 from costboost.inputs.outside import count_rows, read_probabilities
 from costboost.trees.forest import Forest, ForestBuilder
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.uint8]
+from costboost.typing import Codes, Floats
 
 _CLIP = 2.0**-52  # of probabilities inside logarithms
 
@@ -96,10 +93,10 @@ class GradientEnsemble:
     def margins_of_codes(self, codes: Codes, X: Any, n_threads: int = 1) -> Floats:
         """Return F of rows that are binned already; `X` may be None without `init`."""
         assert self.forest is not None
-        return self.forest.margins_of_codes(codes, n_threads) + self._apart(X)
+        return self.forest.margins_of_codes(codes, n_threads) + self._margins_outside_forest(X)
 
-    def _apart(self, X: Any) -> Floats:
-        """Return what the forest's own base does not contain."""
+    def _margins_outside_forest(self, X: Any) -> Floats:
+        """Return the margins that the forest's own base does not contain, 0 or f_0 of `init`."""
         return np.zeros((1, 1)) if self.init is None else self.init.margins(X)
 
     def staged_margins(
@@ -125,10 +122,10 @@ class GradientEnsemble:
 def assemble_gradient(
     rounds: Sequence[GradientRound], binner: Binner | None, start: Floats, init: Init | None
 ) -> GradientEnsemble:
-    """Put rounds together."""
+    """Make the fitted model of rounds."""
     steps = np.array([done.step for done in rounds])
     if binner is None:
-        estimators = tuple(done.lessons for done in rounds)
+        estimators = tuple(done.models for done in rounds)
         return GradientEnsemble(start, steps, None, estimators, init)
     builder = ForestBuilder(len(start))
     for done in rounds:

@@ -1,11 +1,11 @@
-"""What gradient boosting holds of its rows, shard by shard.
+"""The per-row state of gradient boosting, one `GradientRows` for each shard.
 
-given        y, weights, prices: what the user said of the rows; class numbers take a byte each
-bill         truth (the same bytes) and costs, and what decisions are paid with
+data         y, weights, prices: the user's data of the rows; class numbers take a byte each
+pricing      true classes (the same bytes), costs, and the prices of decisions
 terms        what the loss makes of that for its kernels
 margins      (m, J)   F, J outputs
 
-That is all that lasts from round to round. On the shard's bench lie, while a round goes on:
+Only these last from round to round. The following are scratch buffers of one round:
 
 derived      (D, J, m)   what both derivatives follow from: one number (D = 1), or both (D = 2)
 packed       (m,)        both on a grid for histograms, in a word; or `pairs`, or `vectors`
@@ -25,12 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.gradient import _gradient_kernels as kernels
-from costboost.boosting.paying import Bill
+from costboost.boosting.train_cost import DecisionPricing
 from costboost.costs import Costs
 from costboost.shards.layout import blocks_of
+from costboost.typing import Floats, Int64
 
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 # kind, cores, output, labels, by_class, a, weights: see `_gradient_kernels`.
 Read = tuple[int, Floats, int, NDArray[np.uint8], bool, Floats, Floats]
 # The same, by_weight, block.
@@ -44,7 +43,7 @@ BLOCK = 1024  # rows whose derivatives the kernels write at a time
 
 @dataclass(frozen=True)
 class LossRows:
-    """What a loss knows of rows.
+    """The data of some rows as losses take them.
 
     Attributes
     ----------
@@ -71,7 +70,7 @@ class LossRows:
 
     @property
     def targets(self) -> NDArray[Any]:
-        """What the methods of losses take for y: class numbers with room for arithmetic."""
+        """Y as the methods of losses take it: class numbers as int64, for arithmetic."""
         return self.y.astype(np.int64, copy=False) if self.y.dtype.kind in "iu" else self.y
 
     @property
@@ -90,11 +89,11 @@ class LossRows:
         return np.ones(len(self.y)) if self.weights is None else self.weights
 
     def priced(self) -> LossRows:
-        """Return the same rows with prices at hand, for who asks for them in every round."""
+        """Return the same rows with prices computed, for losses that read them every round."""
         return self if self.costs is None else replace(self, prices=self.paid, costs=None)
 
     def blocks(self) -> Iterator[tuple[slice, LossRows]]:
-        """Yield all rows, some at a time: what is made of them on the way stays small."""
+        """Yield all rows block by block, so that temporaries stay small."""
         return ((block, self.take(block)) for block in blocks_of(len(self.y)))
 
     def take(self, rows: NDArray[Any] | slice) -> LossRows:
@@ -118,7 +117,7 @@ class LossRows:
 
 
 class BoundLoss(ABC):
-    """A loss at some rows: what its kernels read.
+    """A loss bound to some rows: the arrays that its kernels read.
 
     Where derivatives are not made elsewhere, ``derive(margins, total, derived)`` writes what they
     are read from, (D, J, m), and returns the largest of both, (J, 2). A loss with prices also has
@@ -128,7 +127,7 @@ class BoundLoss(ABC):
     @property
     @abstractmethod
     def depth(self) -> int:
-        """How many numbers of a row and output both derivatives are read from, D.
+        """D: the number of values per row and output from which both derivatives are read.
 
         1: a core; 2: gradient and hessian.
         """
@@ -148,7 +147,7 @@ class BoundLoss(ABC):
         """Return the derivatives of an output as kernels take them."""
 
     def along(self, steps: Floats) -> Floats:
-        """Return what multiplies gradients when all steps are taken at once, (m, J).
+        """Return the factors of gradients along a line search, (m, J).
 
         The steps themselves, where F alone decides.
         """
@@ -157,7 +156,7 @@ class BoundLoss(ABC):
 
 @dataclass(frozen=True)
 class Held(BoundLoss):
-    """Derivatives that are made elsewhere, and held both."""
+    """Derivatives that are computed elsewhere and stored, both of them."""
 
     weights: Floats
 
@@ -177,13 +176,13 @@ def read_both(gradients: Floats, hessians: Floats, weights: Floats) -> Read:
 
 
 def unfolded(found: Read, *, by_weight: bool = False) -> Unfolded:
-    """Add room in which kernels write derivatives, a block of rows at a time."""
+    """Add the buffer in which kernels unfold derivatives, a block of rows at a time."""
     return *found, by_weight, np.empty((2, BLOCK))
 
 
 @dataclass
 class GradientRows:
-    """One shard's rows; see the head of this module.
+    """The rows of one shard; arrays as at the head of this module.
 
     Attributes
     ----------
@@ -201,8 +200,8 @@ class GradientRows:
         Where packed histograms are added up; see `costboost.shards.modes`.
     """
 
-    given: LossRows
-    bill: Bill | None = None
+    data: LossRows
+    pricing: DecisionPricing | None = None
     terms: Any = None
     margins: Floats = field(default_factory=lambda: np.zeros((0, 1)))
     derived: Floats = field(default_factory=lambda: np.zeros((1, 1, 0)))
@@ -219,24 +218,24 @@ class GradientRows:
     vectors: NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
-        if self.bill is not None:
-            self.given = replace(self.given, y=self.bill.truth)
+        if self.pricing is not None:
+            self.data = replace(self.data, y=self.pricing.truth)
 
     @property
     def sample_weights(self) -> Floats | None:
         """The rows' weights, if they have any."""
-        return self.given.weights
+        return self.data.weights
 
     @property
     def weights(self) -> Floats:
         """The rows' weights as kernels take them: without entries, all are 1."""
-        return NONE if self.given.weights is None else self.given.weights
+        return NONE if self.data.weights is None else self.data.weights
 
     @property
     def sizes(self) -> Floats:
         """Weighted |a| of a loss that has prices in its exponent, (m,): made when asked for."""
         sizes: Floats = self.terms.sizes
-        return sizes if self.given.weights is None else sizes * self.given.weights
+        return sizes if self.data.weights is None else sizes * self.data.weights
 
     def read(self, output: int, *, by_weight: bool = False) -> Unfolded:
         """Return the derivatives of an output as kernels take them.

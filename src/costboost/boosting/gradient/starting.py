@@ -1,22 +1,94 @@
-"""What gradient boosting asks of rows before the first round: sums, to find its first margins."""
+"""Messages before the first round: sums over rows, from which the first margins follow."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting.gradient.rows import Held, LossRows
+from costboost.boosting.gradient.rows import GradientRows, Held, LossRows
+from costboost.boosting.train_cost import make_pricing
 from costboost.shards.grid import exact_count, exact_sum, rounded
-from costboost.shards.local import Shards
-from costboost.shards.messages import Largest, Message, Parts, totals
+from costboost.shards.layout import RowData
+from costboost.shards.local import MaxMessage, Message, Shards, TupleSumMessage, totals
 from costboost.shards.rows import Shard
+from costboost.typing import Floats
 
-Floats = NDArray[np.float64]
+# Rows of gradient boosting, made here or on a worker.
+
+
+@dataclass(frozen=True)
+class GradientLoader:
+    """Makes `GradientRows`; see `costboost.shards.layout`.
+
+    Attributes
+    ----------
+    data : RowData
+        Without costs for regression.
+    n_outputs : int
+    weighted : bool
+        Whether weights differ at all.
+    shift : int
+        Weights are multiplied by this power of two.
+    uses_costs : bool
+        Whether the loss has prices in it.
+    prices : float64 array of shape (n, 2) or None
+        Pinball loss's (over, under) of every row.
+    objective : tuple of three arrays of shape (n,), or None
+        The user's own (a, b, w0) for the cost-exponential loss.
+    """
+
+    data: RowData
+    n_outputs: int = 1
+    weighted: bool = True
+    shift: int = 0
+    uses_costs: bool = False
+    prices: Floats | None = None
+    objective: tuple[Floats, ...] | None = None
+
+    labels = None
+    n_segments = 1
+
+    @cached_property
+    def rows(self) -> LossRows:
+        """The data of all rows as the loss takes them."""
+        y, weights, costs = self.data.y, self.data.weights, self.data.costs
+        if weights is not None:
+            weights = np.ldexp(weights, self.shift) if self.shift else weights
+        rows = LossRows(y, self.n_outputs, weights if self.weighted else None, prices=self.prices)
+        if not self.uses_costs:
+            return rows
+        if self.objective is not None:
+            return replace(rows, objective=self.objective)
+        assert costs is not None
+        assert costs.classes is not None
+        if costs.is_constant:
+            table = costs.of_labels(np.arange(len(costs.classes)), encoded=True)
+            return replace(rows, table=table)
+        return replace(rows, costs=costs)
+
+    def load(self, rows: NDArray[Any] | slice) -> GradientRows:
+        """Return the state of a shard that holds some rows."""
+        data, costs = self.rows.take(rows), self.data.costs
+        if costs is None:
+            return GradientRows(data)
+        if data.costs is not None:  # held once
+            return GradientRows(data, make_pricing(data.costs, data.y, slice(None)))
+        return GradientRows(data, make_pricing(costs, self.data.y, rows))
+
+    def blank(self) -> GradientLoader:
+        """Return a loader of the same settings without rows."""
+        return replace(self, data=self.data.take(np.zeros(0, dtype=np.int64)))
+
+    def on(self, data: RowData) -> GradientLoader:
+        """Return a loader of the same settings for other rows and their own costs."""
+        costs = self.data.costs if data.costs is None else data.costs
+        return replace(self, data=replace(data, costs=costs))
 
 
 def _by_blocks(
@@ -27,23 +99,23 @@ def _by_blocks(
 
 
 @dataclass(frozen=True)
-class LargestCost(Largest):
-    """Tell the largest cost that a loss scales by."""
+class LargestCost(MaxMessage):
+    """The largest cost, by which a loss scales."""
 
     loss: Any
 
     def answer(self, shard: Shard) -> float:
         """Return the largest cost."""
-        return float(self.loss.largest_cost(shard.state.given))
+        return float(self.loss.largest_cost(shard.state.data))
 
 
 @dataclass(frozen=True)
-class TellGiven(Message):
-    """Tell what is known of rows, without any row: whether there are weights, and the like."""
+class FetchRowKinds(Message):
+    """A `LossRows` without rows, which shows whether there are weights, prices and so on."""
 
     def answer(self, shard: Shard) -> LossRows:
         """Return no row."""
-        rows: LossRows = shard.state.given.take(slice(0))
+        rows: LossRows = shard.state.data.take(slice(0))
         return rows
 
     def reduce(self, answers: Sequence[LossRows]) -> LossRows:
@@ -52,8 +124,8 @@ class TellGiven(Message):
 
 
 @dataclass(frozen=True)
-class BindLoss(Largest):
-    """Give rows a loss and their first margins, a constant.
+class BindLoss(MaxMessage):
+    """Bind rows to a loss, and set their first margins to a constant.
 
     The answer tells the largest weight of a row, and of the loss the largest w0, |b| and weighted
     |a|, (4,).
@@ -69,19 +141,19 @@ class BindLoss(Largest):
 
     def answer(self, shard: Shard) -> Floats:
         """Prepare the rows; return the largest weights."""
-        state, bound = shard.state, self.loss.bind(shard.state.given)
+        state, bound = shard.state, self.loss.bind(shard.state.data)
         if bound is None:  # all rows are asked for in every round
-            state.given = state.given.priced()
+            state.data = state.data.priced()
         state.terms = Held(state.weights) if bound is None else bound
         state.margins = np.tile(np.array(self.start), (len(shard.rows), 1))
         state.moves_by = self.moves_by
-        heaviest = 1.0 if state.given.weights is None else np.max(state.weights, initial=0.0)
+        heaviest = 1.0 if state.data.weights is None else np.max(state.weights, initial=0.0)
         largest_size = np.max(state.sizes, initial=0.0) if self.loss.has_prices else 0.0
         return np.array([heaviest, state.terms.largest_w0, state.terms.drift, largest_size])
 
 
 @dataclass(frozen=True)
-class WeightedSum(Parts):
+class WeightedSum(TupleSumMessage):
     """Add up y and the weights, without any rounding."""
 
     def answer(self, shard: Shard) -> tuple[int, ...]:
@@ -91,11 +163,22 @@ class WeightedSum(Parts):
             weights = rows.unit_or_weights
             return exact_sum(np.asarray(rows.y, dtype=float) * weights), exact_sum(weights)
 
-        return _by_blocks(part, shard.state.given, 2)
+        return _by_blocks(part, shard.state.data, 2)
 
 
 @dataclass(frozen=True)
-class WeighClasses(Parts):
+class TargetEnds(MaxMessage):
+    """Range of the targets of rows with weight, (2, 1): -smallest, largest."""
+
+    def answer(self, shard: Shard) -> Floats:
+        """Return both ends."""
+        rows = shard.state.data
+        y = rows.y if rows.weights is None else rows.y[rows.weights > 0.0]
+        return np.array([[np.max(part, initial=-np.inf)] for part in (-y, y)])
+
+
+@dataclass(frozen=True)
+class WeighClasses(TupleSumMessage):
     """Add up the weights of every class, without any rounding."""
 
     n_classes: int
@@ -110,7 +193,7 @@ class WeighClasses(Parts):
                 return tuple(map(exact_count, counts))
             return tuple(exact_sum(weights[y == k]) for k in range(self.n_classes))
 
-        return _by_blocks(part, shard.state.given, self.n_classes)
+        return _by_blocks(part, shard.state.data, self.n_classes)
 
 
 def class_weights(shards: Shards, n_classes: int) -> Floats:
@@ -134,13 +217,13 @@ def log_shares(shards: Shards, n_outputs: int) -> Floats:
 
 @dataclass(frozen=True)
 class TermsByClass(Message):
-    """Tell a, b, w0 of the classes, or None where rows of a class differ."""
+    """(a, b, w0) by class, or None where rows of a class differ."""
 
     loss: Any
 
     def answer(self, shard: Shard) -> Any:
         """Return the terms."""
-        return self.loss.of_classes(shard.state.given)
+        return self.loss.of_classes(shard.state.data)
 
     def reduce(self, answers: Sequence[Any]) -> Any:
         """All say the same."""
@@ -148,7 +231,7 @@ class TermsByClass(Message):
 
 
 @dataclass(frozen=True)
-class SizeSums(Parts):
+class SizeSums(TupleSumMessage):
     """Add up the weighted |a| of rows, and their weights, without any rounding."""
 
     loss: Any
@@ -160,11 +243,11 @@ class SizeSums(Parts):
             weights = rows.unit_or_weights
             return exact_sum(self.loss.bind(rows).sizes * weights), exact_sum(weights)
 
-        return _by_blocks(part, shard.state.given, 2)
+        return _by_blocks(part, shard.state.data, 2)
 
 
 @dataclass(frozen=True)
-class SumsAtConstant(Parts):
+class SumsAtConstant(TupleSumMessage):
     """Add up the derivatives of one output at a constant, without any rounding."""
 
     loss: Any
@@ -179,9 +262,9 @@ class SumsAtConstant(Parts):
             gradients, hessians = self.loss.derivatives(rows, margins)
             return exact_sum(gradients[:, self.output]), exact_sum(hessians[:, self.output])
 
-        return _by_blocks(part, shard.state.given, 2)
+        return _by_blocks(part, shard.state.data, 2)
 
 
 def put_margins(shard: Shard, values: Floats) -> None:
-    """Give rows first margins of their own, (m, J)."""
+    """Set first margins that differ by row, (m, J)."""
     shard.state.margins = values

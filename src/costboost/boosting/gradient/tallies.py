@@ -1,4 +1,4 @@
-"""What margins amount to on the training rows: the cost of decisions, or the mean loss."""
+"""Training curves of gradient boosting: the cost of decisions, or the mean loss."""
 
 from __future__ import annotations
 
@@ -7,21 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costboost.boosting import _vote_kernels as kernels
 from costboost.boosting.gradient.messages import SumValues, WriteValues
 from costboost.boosting.gradient.rows import LossRows
 from costboost.boosting.gradient.starting import WeightedSum
-from costboost.boosting.paying import Payer, PriceDecisions
+from costboost.boosting.train_cost import DecisionCosts, PriceDecisions
 from costboost.costs import Costs
 from costboost.shards.grid import grid_scale, rounded, to_floats
-from costboost.shards.local import Shards
-from costboost.shards.messages import Message
+from costboost.shards.local import Message, Shards
 from costboost.shards.rows import Shard
-
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+from costboost.typing import Floats, Int64
 
 _NO_DECISIONS = np.zeros(0, dtype=np.uint8)
 
@@ -66,7 +62,7 @@ class CountDecisions(Message):
     def answer(self, shard: Shard) -> Int64:
         """Return the matrix, (2, 2)."""
         state, confusion = shard.state, np.zeros((2, 2), dtype=np.int64)
-        rows = (state.margins, state.bill.truth, _limits(shard, self.limits))
+        rows = (state.margins, state.pricing.truth, _limits(shard, self.limits))
         kernels.count_binary(*rows, state.weights, self.scale, confusion)
         return confusion
 
@@ -84,21 +80,25 @@ class PriceAnswers(Message):
 
     def answer(self, shard: Shard) -> Int64:
         """Return the exact price, (1, 2)."""
-        state, bill, out = shard.state, shard.state.bill, np.zeros((1, 2), dtype=np.int64)
+        state, pricing, out = (
+            shard.state,
+            shard.state.pricing,
+            np.zeros((1, 2), dtype=np.int64),
+        )
 
         def prices(k: int) -> tuple[Floats, Floats]:
-            first, second = bill.costs.of_class(k)
-            shape = bill.truth.shape
+            first, second = pricing.costs.of_class(k)
+            shape = pricing.truth.shape
             return np.broadcast_to(first, shape), np.broadcast_to(second, shape)
 
-        rows = (state.margins, bill.truth, _limits(shard, self.limits))
+        rows = (state.margins, pricing.truth, _limits(shard, self.limits))
         paid = (*prices(0), *prices(1), self.unit)
         kernels.price_binary(*rows, *paid, state.weights, self.scale, out)
         return out
 
 
 def _limits(shard: Shard, shared: Floats) -> Floats:
-    own: Floats | None = shard.state.bill.limits
+    own: Floats | None = shard.state.pricing.limits
     return shared if own is None else own
 
 
@@ -128,11 +128,11 @@ class CountChoices(Message):
 
     def answer(self, shard: Shard) -> Int64:
         """Return the matrix, (K, K)."""
-        state, bill = shard.state, shard.state.bill
-        decisions = bill.room() if self.kept else _NO_DECISIONS
+        state, pricing = shard.state, shard.state.pricing
+        decisions = pricing.last_decisions() if self.kept else _NO_DECISIONS
         confusion = np.zeros((self.n_classes, self.n_classes), dtype=np.int64)
         how = (self.odds, self.prices, state.weights, self.scale, np.zeros((1, self.n_classes)))
-        kernels.count_classes(state.margins, bill.truth, *how, decisions, confusion)
+        kernels.count_classes(state.margins, pricing.truth, *how, decisions, confusion)
         return confusion
 
 
@@ -166,9 +166,10 @@ class CostTally:
     def __init__(
         self, shards: Shards, costs: Costs, loss: Any, n_classes: int, *, cheapest: bool
     ) -> None:
+        # Without a link that scales F there are no limits of the margin: expected costs are needed.
         scale = loss.link_scale if cheapest else 1.0
         odds = 1.0 if scale is None else scale
-        self.payer = payer = Payer(
+        self.decision_costs = decision_costs = DecisionCosts(
             shards,
             costs,
             n_classes,
@@ -177,19 +178,26 @@ class CostTally:
             proba=LossProba(loss),
             own_link=scale is None,
         )
-        self._ask: list[Message]  # the last answer is what the payer takes
+        self._ask: list[Message]  # the answer to the last one goes to `DecisionCosts.pay`
         if n_classes == 2:
-            self._ask = [CountDecisions(payer.limits, payer.weight_scale)]
-            if payer.priced:
-                self._ask = [PriceAnswers(payer.limits, payer.scale, payer.unit)]
+            self._ask = [CountDecisions(decision_costs.limits, decision_costs.weight_scale)]
+            if decision_costs.priced:
+                self._ask = [
+                    PriceAnswers(decision_costs.limits, decision_costs.scale, decision_costs.unit)
+                ]
             return
-        payer.set_prices()
-        how = (odds, payer.class_prices, payer.weight_scale, payer.priced)
+        decision_costs.set_prices()
+        how = (
+            odds,
+            decision_costs.class_prices,
+            decision_costs.weight_scale,
+            decision_costs.priced,
+        )
         self._ask = [CountChoices(n_classes, *how)]
-        if payer.priced:
-            self._ask.append(PriceDecisions(payer.scale))
+        if decision_costs.priced:
+            self._ask.append(PriceDecisions(decision_costs.scale))
 
     def __call__(self, shards: Shards, total: float) -> float:
-        """Return what the decisions by the shards' margins cost in all."""
-        answers = [None] if self.payer.slowly else shards.call(self._ask)
-        return self.payer.pay(answers[-1], total)
+        """Return the total cost of the decisions by the shards' margins."""
+        answers = [None] if self.decision_costs.slowly else shards.call(self._ask)
+        return self.decision_costs.pay(answers[-1], total)

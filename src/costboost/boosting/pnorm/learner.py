@@ -1,7 +1,7 @@
 """Learners of relational examples: the built-in tree, or any scikit-learn classifier.
 
 Examples are `vectors`, (m, K) int32 on a grid: +w where the pair (row, class) has label 1, -w where
-it has label 0 (see `methods.py`). A learner answers with a `Relation`: which of the K classes each
+it has label 0 (see `methods.py`). A learner returns a `PairHypothesis`: which of the K classes each
 leaf says 1 for, with the leaf of every row in `shard.leaves`; or answers row by row.
 
 The authors gave their learner the table K times, once for each class, with the class as a column.
@@ -37,9 +37,8 @@ from costboost.trees.forest import Recall
 from costboost.trees.grower import Grower
 from costboost.trees.splits import Split, SplitFinder
 from costboost.trees.tree import Limits, Tree
+from costboost.typing import Floats, Int64
 
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 Bits = NDArray[np.uint8]
 
 _NARROW = 128  # codes in the richest column: below this, histograms are kept narrow
@@ -47,14 +46,14 @@ _PAIRS = 1 << 18  # pairs (row, class) that an outside learner is asked about at
 
 
 @dataclass(frozen=True)
-class TreeRelation:
+class PairTree:
     """A hypothesis h(x, y) in {0, 1} that is a tree.
 
     Attributes
     ----------
     tree : Tree
     answers : uint8 array of shape (L, K)
-        What each leaf says of each class.
+        The answer of each leaf for each class.
     reward : int or None
         sum v h over all rows, on the grid; None where the tree learnt from a sample of them.
     """
@@ -63,37 +62,37 @@ class TreeRelation:
     answers: Bits
     reward: int | None
 
-    def in_units(self, total: int, weight_unit: float) -> TreeRelation:
-        """Return it with gains as shares of all pairs' weight, covers as weights given."""
+    def in_units(self, total: int, weight_unit: float) -> PairTree:
+        """Return it with gains as shares of the total pair weight, covers in the user's weights."""
         tree = self.tree
         tree = replace(tree, gain=tree.gain / total, cover=tree.cover * weight_unit)
         return replace(self, tree=tree)
 
 
 @dataclass(frozen=True)
-class OutsideRelation:
+class PairClassifier:
     """A hypothesis that is a fitted classifier; rows hold its answers."""
 
     estimator: Any
     answers = None
     reward = None
 
-    def in_units(self, total: int, weight_unit: float) -> OutsideRelation:
-        """Return it as it is."""
+    def in_units(self, total: int, weight_unit: float) -> PairClassifier:
+        """Return itself: it has no such numbers."""
         return self
 
 
-Relation = TreeRelation | OutsideRelation
+PairHypothesis = PairTree | PairClassifier
 
 
 class RelationalLearner(Protocol):
-    """What a round asks of a learner."""
+    """Interface of learners of relational examples."""
 
-    def learn(self, shards: Shards, number: int) -> Relation:
+    def learn(self, shards: Shards, number: int) -> PairHypothesis:
         """Learn from the signed weights; rows find their leaves, or get answers."""
 
-    def recall(self, shards: Shards, relation: Any) -> None:
-        """Write again what an earlier hypothesis of its own says of every row."""
+    def recall(self, shards: Shards, hypothesis: Any) -> None:
+        """Write the answers of an earlier hypothesis of this learner."""
 
 
 class NarrowFinder(SplitFinder):
@@ -133,7 +132,7 @@ class RelationalTree:
     subsample: float = 1.0
     seed: int = 0
 
-    def learn(self, shards: Shards, number: int) -> TreeRelation:
+    def learn(self, shards: Shards, number: int) -> PairTree:
         """Grow a tree on the signed weights."""
         n_codes = int(np.max(self.binner.n_bins))
         narrow = n_codes <= _NARROW
@@ -151,15 +150,15 @@ class RelationalTree:
         tree = Grower(shards, mode, finder, self.limits, draw).grow(sample)
         answers = leaf_answers(tree.leaf_sums, one_label=self.one_label)
         reward = int(np.sum(tree.leaf_sums * answers)) if sample is None else None
-        return TreeRelation(tree, answers, reward)
+        return PairTree(tree, answers, reward)
 
-    def recall(self, shards: Shards, relation: TreeRelation) -> None:
+    def recall(self, shards: Shards, hypothesis: PairTree) -> None:
         """Send every row down the tree of an earlier round."""
-        shards.call([Recall(relation.tree)])
+        shards.call([Recall(hypothesis.tree)])
 
 
 def leaf_answers(sums: Int64, *, one_label: bool) -> Bits:
-    """Return what each leaf says of each class, from the signed weights in it, (L, K).
+    """Return the 0/1 answer of each leaf for each class, by the sign of its weights, (L, K).
 
     Examples
     --------
@@ -170,8 +169,8 @@ def leaf_answers(sums: Int64, *, one_label: bool) -> Bits:
     [[1, 0, 0], [0, 1, 0]]
     """
     best = np.argmax(sums, axis=1)[:, None]
-    said = best == np.arange(sums.shape[1]) if one_label else sums > 0
-    return np.asarray(said, dtype=np.uint8)
+    predicted = best == np.arange(sums.shape[1]) if one_label else sums > 0
+    return np.asarray(predicted, dtype=np.uint8)
 
 
 @dataclass
@@ -201,7 +200,7 @@ class RelationalClassifier:
     def __post_init__(self) -> None:
         self.weighted = has_fit_parameter(self.estimator, "sample_weight")
 
-    def learn(self, shards: Shards, number: int) -> OutsideRelation:
+    def learn(self, shards: Shards, number: int) -> PairClassifier:
         """Fit a clone on the relational examples."""
         vectors = shards.fetch(lambda shard: shard.state.vectors).astype(np.int64)
         if self.kind == "classes":
@@ -213,9 +212,9 @@ class RelationalClassifier:
         labels = (vectors[rows, classes] > 0).astype(np.int64) if pairs else classes
         table = expand(self.X, rows, classes if pairs else None, self.n_classes)
         estimator = self._fit(table, labels, weights / weights.mean(), rng)
-        relation = OutsideRelation(estimator)
-        self.recall(shards, relation)
-        return relation
+        hypothesis = PairClassifier(estimator)
+        self.recall(shards, hypothesis)
+        return hypothesis
 
     def _sample(self, vectors: Int64, rng: np.random.RandomState) -> tuple[Int64, Int64]:
         """Return the pairs to learn from: all that weigh, or a rejection sample of them."""
@@ -235,9 +234,9 @@ class RelationalClassifier:
         extra = {"sample_weight": weights} if self.weighted else {}
         return estimator.fit(table, labels, **extra)
 
-    def recall(self, shards: Shards, relation: OutsideRelation) -> None:
-        """Ask the classifier of an earlier round again."""
-        answers = outside_answers(relation.estimator, self.X, self.n_classes, self.kind)
+    def recall(self, shards: Shards, hypothesis: PairClassifier) -> None:
+        """Write the answers of the classifier of an earlier round."""
+        answers = outside_answers(hypothesis.estimator, self.X, self.n_classes, self.kind)
         shards.put(_put_answers, answers)
 
 
@@ -246,20 +245,20 @@ def _put_answers(shard: Shard, answers: Bits) -> None:
 
 
 def outside_answers(estimator: Any, X: Any, n_classes: int, kind: str) -> Bits:
-    """Return what a fitted classifier says of every pair (row, class), (n, K)."""
+    """Return a fitted classifier's 0/1 answer for every pair (row, class), (n, K)."""
     n_rows = X.shape[0]
     answers = np.zeros((n_rows, n_classes), dtype=np.uint8)
     source = source_of(estimator, "predict")
     if kind == "classes":
-        said = read_classes(ask(estimator, "predict", X), n_rows, n_classes, source)
-        answers[np.arange(n_rows), said] = 1
+        predicted = read_classes(ask(estimator, "predict", X), n_rows, n_classes, source)
+        answers[np.arange(n_rows), predicted] = 1
         return answers
     step = max(1, _PAIRS // n_classes)
     for start in range(0, n_rows, step):
         rows = np.repeat(np.arange(start, min(start + step, n_rows)), n_classes)
         classes = np.tile(np.arange(n_classes), len(rows) // n_classes)
-        said = ask(estimator, "predict", expand(X, rows, classes, n_classes))
-        answers[rows, classes] = read_classes(said, len(rows), 2, source)
+        predicted = ask(estimator, "predict", expand(X, rows, classes, n_classes))
+        answers[rows, classes] = read_classes(predicted, len(rows), 2, source)
     return answers
 
 

@@ -18,8 +18,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from costboost.boosting.links import MAX_ALPHA
-from costboost.boosting.paying import Payer
-from costboost.boosting.pnorm.learner import Relation, RelationalLearner
+from costboost.boosting.pnorm.learner import PairHypothesis, RelationalLearner
 from costboost.boosting.pnorm.messages import (
     BindMethod,
     Decide,
@@ -27,6 +26,7 @@ from costboost.boosting.pnorm.messages import (
     LargestSigned,
     Mix,
     ObjectiveSum,
+    PseudoLoss,
     Rescale,
     Reward,
     Reweigh,
@@ -38,6 +38,7 @@ from costboost.boosting.pnorm.messages import (
 )
 from costboost.boosting.pnorm.methods import Method, lipschitz, make_stochastic
 from costboost.boosting.pnorm.rows import price_unit
+from costboost.boosting.train_cost import DecisionCosts
 from costboost.costs import Costs
 from costboost.shards.grid import FloatGrid, grid_scale, rounded
 from costboost.shards.local import Shards
@@ -67,7 +68,7 @@ class PNormRound:
         The p-norm functional of the mixture after this round, the mean over rows (Eq. 2).
     train_cost : float
         What the decisions after this round cost on the training rows.
-    relation : TreeRelation or OutsideRelation
+    hypothesis : PairTree or PairClassifier
         The hypothesis of this round.
     """
 
@@ -76,18 +77,18 @@ class PNormRound:
     error: float
     objective: float
     train_cost: float
-    relation: Any
+    hypothesis: Any
 
     def add_to(self, builder: ForestBuilder, *, stochastic: bool) -> None:
         """Add the tree of the round to a forest, its answers as leaf values."""
-        answers = self.relation.answers
+        answers = self.hypothesis.answers
         values = make_stochastic(answers) if stochastic else answers.astype(np.float64)
-        builder.add(self.relation.tree, values)
+        builder.add(self.hypothesis.tree, values)
 
 
 @dataclass(frozen=True)
 class PNormSetting:
-    """What the user chose, beside the method and the learner."""
+    """The user's parameters, beside the method and the learner."""
 
     n_rounds: int
     p: float = 2.0
@@ -96,7 +97,7 @@ class PNormSetting:
 
 
 class PNormBoosting:
-    """The state of one fit: the mixture at every row, round after round.
+    """The loop of one fit; the mixture at every row lives in the shards.
 
     Parameters
     ----------
@@ -130,17 +131,18 @@ class PNormBoosting:
         (self.largest_cost,) = shards.call([SetExcess()])  # in the user's units
         self._unit = price_unit(self.largest_cost)
         exponent, copies = self._weigh() if weighted else (0, 1)
+        # AdaBoost.M2 sums votes from 0; all others start from the uniform mixture H_0.
         start = 0.0 if method.adaptive else 1.0 / n_classes
         bind = BindMethod(self._unit, exponent, copies, start, method.adaptive)
         (total,) = shards.call([bind])
         self._total_weight = rounded(total)
-        self._payer = Payer(shards, costs, n_classes, cheapest=False)
+        self._payer = DecisionCosts(shards, costs, n_classes, cheapest=False)
         self._payer.pay_for_first()
 
-    # --- before the first round
+    # Before the first round.
 
     def _weigh(self) -> tuple[int, int]:
-        """Hold weights so that a weight of 2 is a row given twice, in every sum.
+        """Scale the weights so that a weight of 2 counts as a row given twice, in every sum.
 
         Divided by a power of two they are small whole numbers, if they can be.
         """
@@ -148,6 +150,7 @@ class PNormBoosting:
         heaviest, finest = float(facts[0]), -int(facts[1])
         top = int(np.frexp(heaviest)[1])
         copies = int(math.ldexp(heaviest, -finest)) if finest >= top - 7 else _COPIES + 1
+        # Weights that are small multiples of a power of two count as copies of rows, exactly.
         exponent = finest if copies <= _COPIES else top
         self._heaviest = math.ldexp(heaviest, -exponent)
         self._weight_unit = heaviest / self._heaviest
@@ -158,18 +161,22 @@ class PNormBoosting:
 
     def _sum(self, kind: type[Sum], bound: float, **what: Any) -> float:
         """Return the weighted sum over all rows of terms of size at most `bound`, exactly."""
-        grid = FloatGrid.of(bound * self._heaviest, self.shards.n_rows * self.n_classes)
+        grid = self._grid(bound)
         (sums,) = self.shards.call([kind(grid, **what)])
         return grid.to_float(sums)
 
-    def _said(self, relation: Relation) -> dict[str, Any]:
-        """Return what messages say of a hypothesis."""
+    def _grid(self, bound: float) -> FloatGrid:
+        """Return the grid for a number of size at most `bound` of every row and class."""
+        return FloatGrid.of(bound * self._heaviest, self.shards.n_rows * self.n_classes)
+
+    def _answers_of(self, hypothesis: PairHypothesis) -> dict[str, Any]:
+        """Return the answers of a hypothesis by leaf, for messages; None where rows hold them."""
         return {
-            "answers": relation.answers,
+            "answers": hypothesis.answers,
             "stochastic": self.method.answers == "stochastic",
         }
 
-    # --- the rounds
+    # The rounds.
 
     def rounds(self, first: int = 0) -> Iterator[PNormRound]:
         """Yield rounds until one cannot be taken; `stop` then says why."""
@@ -179,37 +186,39 @@ class PNormBoosting:
                 self.stop = "perfect"
                 return
             learnt = self.learner.learn(self.shards, number)
-            relation = learnt.in_units(totals[1], self._weight_unit)
-            error = (totals[0] - self._reward(relation)) / totals[1]
-            alpha = self._step(number, relation, error)
+            hypothesis = learnt.in_units(totals[1], self._weight_unit)
+            error = self._error(hypothesis, *totals)
+            alpha = self._step(number, hypothesis, error)
             if alpha <= 0.0:
                 self.stop = "alpha"
                 return
-            yield self._take(number, alpha, error, relation)
+            yield self._take(number, alpha, error, hypothesis)
             if self.method.adaptive and error <= 0.0:
                 self.stop = "perfect"
                 return
         self.stop = "rounds"
 
     def replay(self, rounds: Sequence[PNormRound]) -> None:
-        """Bring the mixture to where it was after the given rounds."""
+        """Restore the mixture to its state after the given rounds (warm start)."""
         for done in rounds:
-            self.learner.recall(self.shards, done.relation)
-            self._take(done.number, done.alpha, done.error, done.relation)
+            self.learner.recall(self.shards, done.hypothesis)
+            self._take(done.number, done.alpha, done.error, done.hypothesis)
 
-    def _take(self, number: int, alpha: float, error: float, relation: Relation) -> PNormRound:
+    def _take(
+        self, number: int, alpha: float, error: float, hypothesis: PairHypothesis
+    ) -> PNormRound:
         self.total_alpha += alpha
         keep = 1.0 if self.method.adaptive else 1.0 - alpha
-        self.shards.call([Mix(**self._said(relation), keep=keep, alpha=alpha)])
+        self.shards.call([Mix(**self._answers_of(hypothesis), keep=keep, alpha=alpha)])
         if self.method.adaptive:
-            self._reweigh(relation, math.exp(-alpha))
+            self._reweigh(hypothesis, math.exp(-alpha))
         objective, cost = self._account()
-        return PNormRound(number, alpha, error, objective, cost, relation)
+        return PNormRound(number, alpha, error, objective, cost, hypothesis)
 
-    # --- signed weights
+    # Signed weights.
 
     def _set_vectors(self, number: int) -> tuple[int, int]:
-        """Put the signed weights on the grid; return the sums of the positive and of all."""
+        """Set the signed weights on the grid; return (sum of the positive ones, sum of all)."""
         method, p = self.method, self.setting.p
         (largest,) = self.shards.call([LargestSigned(method, p)])
         if not largest > 0.0:
@@ -223,16 +232,24 @@ class PNormBoosting:
         positive, net = sums.tolist()
         return positive, 2 * positive - net
 
-    def _reward(self, relation: Relation) -> int:
-        """Return sum v h, on the grid."""
-        if relation.reward is not None:
-            return relation.reward
-        (reward,) = self.shards.call([Reward(relation.answers)])
-        return int(reward)
+    def _error(self, hypothesis: PairHypothesis, positive: int, net: int) -> float:
+        """Return the weighted error on the relational examples, given the sums of their weights.
 
-    # --- steps
+        AdaBoost.M2's step follows from it, and prices may leave one that the grid of the signed
+        weights does not hold.
+        """
+        if self.method.adaptive:
+            grid = self._grid(2.0)
+            (sums,) = self.shards.call([PseudoLoss(grid, hypothesis.answers)])
+            return grid.to_float(sums[0]) / grid.to_float(sums[1])
+        reward = hypothesis.reward
+        if reward is None:
+            (reward,) = self.shards.call([Reward(hypothesis.answers)])
+        return (positive - int(reward)) / net
 
-    def _step(self, number: int, relation: Relation, error: float) -> float:
+    # Steps.
+
+    def _step(self, number: int, hypothesis: PairHypothesis, error: float) -> float:
         if self.method.adaptive:  # ln(1 / beta), beta = error / (1 - error)
             most = 2.0 * MAX_ALPHA
             return min(math.log((1.0 - error) / error), most) if error > 0.0 else most
@@ -241,20 +258,21 @@ class PNormBoosting:
         if self.setting.step == "average":
             return 1.0 / (number + 1)
         if self.setting.step == "bound":
-            return self._bound_step(relation)
-        return self._searched_step(relation)
+            return self._bound_step(hypothesis)
+        return self._searched_step(hypothesis)
 
-    def _bound_step(self, relation: Relation) -> float:
+    def _bound_step(self, hypothesis: PairHypothesis) -> float:
         """Return Eq. 10's alpha, with means over rows in place of sums."""
-        distance = self._sum(DistanceSum, 1.0, **self._said(relation))
+        distance = self._sum(DistanceSum, 1.0, **self._answers_of(hypothesis))
         largest = self.largest_cost / self._unit
         curvature = lipschitz(largest, self.setting.p) * distance
-        slope = self._slope(relation, 0.0)
+        slope = self._slope(hypothesis, 0.0)
         return min(-slope / curvature, 1.0) if curvature > 0.0 else 0.0
 
-    def _searched_step(self, relation: Relation) -> float:
+    def _searched_step(self, hypothesis: PairHypothesis) -> float:
         """Return the minimiser over [0, 1] of the convex objective along h - H."""
-        slope = cache(partial(self._slope, relation))  # every value is a pass over all rows
+        # The objective is convex along h - H: the sign of its slope at 0 and 1 decides the ends.
+        slope = cache(partial(self._slope, hypothesis))  # every value is a pass over all rows
         if slope(0.0) >= 0.0:
             return 0.0
         if slope(1.0) <= 0.0:
@@ -264,22 +282,22 @@ class PNormBoosting:
         # By slopes alone, not by Newton's method: below p = 2 nothing bounds the curvature.
         return float(brentq(slope, 0.0, 1.0, xtol=1e-14))
 
-    def _slope(self, relation: Relation, alpha: float) -> float:
+    def _slope(self, hypothesis: PairHypothesis, alpha: float) -> float:
         """Return the derivative in alpha of the objective at (1 - alpha) H + alpha h, times n."""
         p, method = self.setting.p, self.method
         return self._sum(
             SlopeSum,
             p * self.n_classes,
-            **self._said(relation),
+            **self._answers_of(hypothesis),
             pseudo=method.answers == "relational",
             p=p,
             alpha=alpha,
         )
 
-    # --- after the step is known
+    # After the step is known.
 
-    def _reweigh(self, relation: Relation, beta: float) -> None:
-        (largest,) = self.shards.call([Reweigh(relation.answers, beta)])
+    def _reweigh(self, hypothesis: PairHypothesis, beta: float) -> None:
+        (largest,) = self.shards.call([Reweigh(hypothesis.answers, beta)])
         self.shards.call([Rescale(int(np.frexp(largest)[1]))])
 
     def _account(self) -> tuple[float, float]:
@@ -290,6 +308,6 @@ class PNormBoosting:
 
     def _pay(self) -> float:
         """Return the cost of all decisions, at the weights that rows hold."""
-        payer = self._payer
-        (sums,) = self.shards.call([Decide(payer.sum_scale, payer.priced)])
-        return payer.pay(sums, self.total_alpha)
+        decision_costs = self._payer
+        (sums,) = self.shards.call([Decide(decision_costs.sum_scale, decision_costs.priced)])
+        return decision_costs.pay(sums, self.total_alpha)

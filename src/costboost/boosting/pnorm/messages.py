@@ -1,4 +1,4 @@
-"""What the L_p family asks of those who hold rows."""
+"""Messages of the L_p family to the shards."""
 
 from __future__ import annotations
 
@@ -8,25 +8,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.pnorm.methods import Method, norm_weights, power
-from costboost.boosting.pnorm.rows import Bits, PNormRows, mixed_in, said, wrong_answers
+from costboost.boosting.pnorm.rows import (
+    Bits,
+    PNormRows,
+    hypothesis_answers,
+    mixed_in,
+    wrong_answers,
+)
 from costboost.shards.grid import FloatGrid, exact_count, exact_sum
-from costboost.shards.messages import Command, Largest, Message
+from costboost.shards.local import Command, MaxMessage, Message
 from costboost.shards.rows import Shard
 from costboost.shards.sampling import round_key, uniform
-
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+from costboost.typing import Floats, Int64
 
 # The least mislabel weight: smaller ones would be slow to compute with, and 0 could never grow.
 TINY = 1e-280
 
 
-# --- before the first round
+# Before the first round.
 
 
 @dataclass(frozen=True)
-class SetExcess(Largest):
-    """Put in place what answers cost over the cheapest; tell the largest, in the user's units."""
+class SetExcess(MaxMessage):
+    """Set the excess cost of each answer over the cheapest.
+
+    Returns the largest, in user's units.
+    """
 
     changes = True
 
@@ -37,8 +44,8 @@ class SetExcess(Largest):
 
 
 @dataclass(frozen=True)
-class WeightFacts(Largest):
-    """Tell the largest weight, and minus the least power of two that some weight needs, (2,)."""
+class WeightFacts(MaxMessage):
+    """The largest weight, and minus the least power of two that some weight needs, (2,)."""
 
     def answer(self, shard: Shard) -> Floats:
         """Return both."""
@@ -50,6 +57,8 @@ class WeightFacts(Largest):
                 continue
             mantissas, exponents = np.frexp(alive)
             whole = (mantissas * 2.0**53).astype(np.int64)
+            # All weights that are multiples of a power of two show it here: the lowest bit set in
+            # any.
             last = np.frexp((whole & -whole).astype(float))[1] - 1  # the lowest bit that is set
             np.maximum(found, [np.max(alive), -float(np.min(exponents - 53 + last))], out=found)
         return found
@@ -92,11 +101,12 @@ class BindMethod(Message):
         for rows in state.blocks():
             excess, weights = state.excess_of(rows), state.weights_of(rows)
             wrong = wrong_answers(state.labels_of(rows), state.n_classes)
+            # Copies of rows share their mislabel weights; the sums count them.
             own = excess[wrong].reshape(-1, n_wrong)
             state.mislabel[rows] = own if weights is None or self.copies else own * weights
 
 
-# --- exact sums
+# Exact sums.
 
 
 @dataclass(frozen=True)
@@ -139,7 +149,7 @@ class DistanceSum(Sum):
 
     def terms(self, shard: Shard, rows: slice) -> Floats:
         """Return (h - H)^2."""
-        answers = said(self.answers, shard.state, shard.leaves, rows)
+        answers = hypothesis_answers(self.answers, shard.state, shard.leaves, rows)
         added = mixed_in(answers, stochastic=self.stochastic)
         return np.asarray((added - shard.state.mixture[rows]) ** 2)
 
@@ -163,7 +173,7 @@ class SlopeSum(Sum):
         """Return the derivative at some rows."""
         p, state = self.p, shard.state
         seen = state.seen(rows, p)
-        answers = said(self.answers, state, shard.leaves, rows)
+        answers = hypothesis_answers(self.answers, state, shard.leaves, rows)
         change = mixed_in(answers, stochastic=self.stochastic) - seen.mixture
         ahead = np.maximum(seen.mixture + self.alpha * change, 0.0)
         slopes = p * power(ahead, p - 1.0) * seen.costs * change
@@ -173,12 +183,12 @@ class SlopeSum(Sum):
         return np.asarray(slopes)
 
 
-# --- one round
+# One round.
 
 
 @dataclass(frozen=True)
-class LargestSigned(Largest):
-    """Tell the largest signed weight."""
+class LargestSigned(MaxMessage):
+    """The largest |signed weight|."""
 
     method: Method
     p: float
@@ -192,7 +202,7 @@ class LargestSigned(Largest):
 
 @dataclass(frozen=True)
 class SetVectors(Message):
-    """Put the signed weights on the grid, or draw examples in proportion to them.
+    """Set signed weights on the grid, or examples drawn in proportion to them; returns sums.
 
     Drawn by rejection (Zadrozny et al. 2003), for a (seed, round) `draw` with weights in units of
     the `scale`-th part. The answer adds up the positive ones, and all, (2,).
@@ -239,7 +249,7 @@ class Reward(Message):
         """Return the sum."""
         state = shard.state
         blocks = (
-            state.vectors[rows] * said(self.answers, state, shard.leaves, rows)
+            state.vectors[rows] * hypothesis_answers(self.answers, state, shard.leaves, rows)
             for rows in state.blocks()
         )
         return sum(int(np.sum(block, dtype=np.int64)) for block in blocks)
@@ -258,7 +268,7 @@ class Mix(Command):
         """Mix."""
         for rows in shard.state.blocks():
             mixture = shard.state.mixture[rows]
-            answers = said(self.answers, shard.state, shard.leaves, rows)
+            answers = hypothesis_answers(self.answers, shard.state, shard.leaves, rows)
             mixture *= self.keep
             mixture += self.alpha * mixed_in(answers, stochastic=self.stochastic)
 
@@ -281,14 +291,43 @@ class Decide(Message):
         state: PNormRows = shard.state
         shape = (1, 2) if self.priced else (state.n_classes, state.n_classes)
         sums = np.zeros(shape, dtype=np.int64)
-        pay = state.bill.add_change if self.priced else state.bill.add_count
+        pay = state.pricing.add_change if self.priced else state.pricing.add_count
         for rows in state.blocks():
             pay(rows, np.argmax(state.mixture[rows], axis=1), state.weights, self.scale, sums)
         return sums
 
 
+def _halves(state: PNormRows, answers: Bits, rows: slice) -> Int64:
+    """Return 1 + h(x, y*) - h(x, y) of the wrong answers y of some rows, (m, K - 1)."""
+    answers, labels = answers.astype(np.int64), state.labels_of(rows)
+    own = np.take_along_axis(answers, labels[:, None], axis=1)
+    others = answers[wrong_answers(labels, state.n_classes)].reshape(len(labels), -1)
+    return np.asarray(1 + own - others)
+
+
 @dataclass(frozen=True)
-class Reweigh(Largest):
+class PseudoLoss(Message):
+    """AdaBoost.M2: add up D (1 - h(x, y*) + h(x, y)), and 2 D, (2, 2): units and remainders."""
+
+    grid: FloatGrid
+    answers: Bits | None
+
+    def answer(self, shard: Shard) -> Floats:
+        """Return the sums."""
+        state, sums = shard.state, np.zeros((2, 2))
+        for rows in state.blocks():
+            weights, own = state.mislabel[rows], state.weights_of(rows)
+            if own is not None and state.copies:
+                weights = weights * own
+            halves = _halves(
+                state, hypothesis_answers(self.answers, state, shard.leaves, rows), rows
+            )
+            sums += self.grid.add((2 - halves) * weights), self.grid.add(2.0 * weights)
+        return sums
+
+
+@dataclass(frozen=True)
+class Reweigh(MaxMessage):
     """AdaBoost.M2: D <- D beta^(1/2 (1 + h(x, y*) - h(x, y))); tell the largest D."""
 
     answers: Bits | None
@@ -301,12 +340,12 @@ class Reweigh(Largest):
         state, top = shard.state, 0.0
         factors = np.array([1.0, np.sqrt(self.beta), self.beta])
         for rows in state.blocks():
-            answers = said(self.answers, state, shard.leaves, rows).astype(np.int64)
-            weights, labels = state.mislabel[rows], state.labels_of(rows)
-            own = np.take_along_axis(answers, labels[:, None], axis=1)
-            others = answers[wrong_answers(labels, state.n_classes)].reshape(weights.shape)
+            answers, weights = (
+                hypothesis_answers(self.answers, state, shard.leaves, rows),
+                state.mislabel[rows],
+            )
             alive = weights > 0.0
-            weights *= factors[1 + own - others]
+            weights *= factors[_halves(state, answers, rows)]
             np.maximum(weights, TINY, out=weights, where=alive)
             top = max(top, float(np.max(weights)))
         return top

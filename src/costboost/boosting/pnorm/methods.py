@@ -1,4 +1,4 @@
-"""The multi-class L_p family: what each method asks its component learner to learn.
+"""The multi-class L_p family: the examples that each method makes for its learner.
 
 A round of every method, with H the mixture so far, (n, K), and C the cost of every answer, 0 for
 the cheapest one, y*:
@@ -25,14 +25,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Labels = NDArray[np.integer[Any]]
+from costboost.typing import AnyInts, Floats
+
 Answers = Literal["relational", "stochastic", "functional"]
 
 
 @dataclass(frozen=True)
 class MethodInput:
-    """Some rows, as a method sees them.
+    """Mixture, costs and weights of some rows: input of a method's functions.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class MethodInput:
 
     mixture: Floats
     costs: Floats
-    labels: Labels
+    labels: AnyInts
     p: float = 2.0
     mislabel: Floats | None = None
 
@@ -76,7 +76,7 @@ def norm_weights(at: MethodInput) -> Floats:
     return np.asarray(power(at.mixture, at.p - 1.0) * at.costs)
 
 
-def pseudo_loss_examples(weights: Floats, labels: Labels) -> Floats:
+def pseudo_loss_examples(weights: Floats, labels: AnyInts) -> Floats:
     """Return S_2 of section 3.3.1: -w/2 for wrong answers, half of their sum for y*.
 
     The weighted error on these examples is the pseudo-loss
@@ -176,7 +176,7 @@ class Method:
         return self.constant or (self.uses_p and p == 1.0)
 
     def is_bounded(self, p: float) -> bool:
-        """Whether Theorem 4.2 speaks of it: stochastic hypotheses, a Lipschitz gradient."""
+        """Whether Theorem 4.2 applies: stochastic hypotheses, a Lipschitz gradient."""
         return self.uses_p and self.answers != "relational" and p >= 2.0
 
 

@@ -15,21 +15,18 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
 from costboost.boosting.pnorm.learner import outside_answers
 from costboost.boosting.pnorm.loop import PNormRound
 from costboost.boosting.pnorm.methods import Method, make_stochastic
 from costboost.trees.forest import Forest, ForestBuilder
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.uint8]
+from costboost.typing import Codes, Floats
 
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Rounds put together.
+    """The fitted rounds; predicts the mixture H_T.
 
     Attributes
     ----------
@@ -70,7 +67,7 @@ class Mixture:
 
     @property
     def shares(self) -> tuple[float, Floats]:
-        """What H_0 and each hypothesis weigh in H_T; they sum to 1, but for AdaBoost.M2."""
+        """Weights of H_0 and of each hypothesis in H_T, (T + 1,); sum 1 except for AdaBoost.M2."""
         if self.adaptive:
             return 1.0, self.alphas
         # kept[t] is the product of 1 - alpha_s over s > t.
@@ -95,7 +92,7 @@ class Mixture:
         base, shares = self.shares
         scores = np.repeat(base * self.start[None, :], X.shape[0], axis=0)
         for estimator, share in zip(self.estimators, shares, strict=True):
-            scores += share * self._said(estimator, X)
+            scores += share * self._answers_of(estimator, X)
         return scores
 
     def scores_of_codes(self, codes: Codes, n_threads: int = 1) -> Floats:
@@ -112,9 +109,9 @@ class Mixture:
         the last stage is that sum, so that stages end at what the model itself says.
         """
         scores = self.start
-        answers = self._staged_answers(X, n_threads, codes)
-        for alpha, said in zip(self.alphas[:-1], answers, strict=False):
-            scores = mix(scores, said, alpha, adaptive=self.adaptive)
+        staged = self._staged_answers(X, n_threads, codes)
+        for alpha, answers in zip(self.alphas[:-1], staged, strict=False):
+            scores = mix(scores, answers, alpha, adaptive=self.adaptive)
             yield scores
         if len(self):
             yield self.scores(X, n_threads, codes)
@@ -122,26 +119,26 @@ class Mixture:
     def _staged_answers(self, X: Any, n_threads: int, codes: Codes | None) -> Iterator[Floats]:
         """Yield f_t of every row, round after round."""
         if self.answers is None:
-            yield from (self._said(estimator, X) for estimator in self.estimators)
+            yield from (self._answers_of(estimator, X) for estimator in self.estimators)
             return
         codes = self.answers.encode(X, n_threads) if codes is None else codes
         for t in range(len(self)):
-            said = np.zeros((len(codes), self.n_classes))
-            self.answers.add_trees(codes, said, t, t + 1, n_threads)
-            yield said
+            answers = np.zeros((len(codes), self.n_classes))
+            self.answers.add_trees(codes, answers, t, t + 1, n_threads)
+            yield answers
 
-    def _said(self, estimator: Any, X: Any) -> Floats:
+    def _answers_of(self, estimator: Any, X: Any) -> Floats:
         answers = outside_answers(estimator, X, self.n_classes, self.kind)
         return make_stochastic(answers) if self.stochastic else answers.astype(np.float64)
 
 
-def mix(scores: Floats, said: Floats, alpha: float, *, adaptive: bool) -> Floats:
+def mix(scores: Floats, answers: Floats, alpha: float, *, adaptive: bool) -> Floats:
     """Return (1 - alpha) H + alpha f, or with AdaBoost.M2 the sum of votes."""
-    return np.asarray((scores if adaptive else (1.0 - alpha) * scores) + alpha * said)
+    return np.asarray((scores if adaptive else (1.0 - alpha) * scores) + alpha * answers)
 
 
 def normalised(scores: Floats) -> Floats:
-    """Return H with rows that sum to 1; a row of zeros says nothing, and becomes uniform.
+    """Return H with rows scaled to sum 1; a row of zeros becomes uniform.
 
     Examples
     --------
@@ -160,7 +157,7 @@ def one_tree(binner: Binner, done: PNormRound, *, stochastic: bool) -> Forest:
 
 
 def _grow(rounds: Sequence[PNormRound], binner: Binner, stochastic: bool) -> Forest:
-    builder = ForestBuilder(rounds[0].relation.answers.shape[1])
+    builder = ForestBuilder(rounds[0].hypothesis.answers.shape[1])
     for done in rounds:
         done.add_to(builder, stochastic=stochastic)
     return builder.build(binner)
@@ -169,7 +166,7 @@ def _grow(rounds: Sequence[PNormRound], binner: Binner, stochastic: bool) -> For
 def assemble_mixture(
     rounds: Sequence[PNormRound], method: Method, binner: Binner | None, n_classes: int
 ) -> Mixture:
-    """Put rounds together; there must be one at least."""
+    """Make the fitted model of at least one round."""
     stochastic = method.answers == "stochastic"
     return Mixture(
         alphas=np.array([done.alpha for done in rounds]),
@@ -177,7 +174,7 @@ def assemble_mixture(
         stochastic=stochastic,
         adaptive=method.adaptive,
         answers=None if binner is None else _grow(rounds, binner, stochastic),
-        estimators=() if binner else tuple(done.relation.estimator for done in rounds),
+        estimators=() if binner else tuple(done.hypothesis.estimator for done in rounds),
         kind=outside_kind(method),
     )
 

@@ -1,6 +1,6 @@
-"""What the L_p family holds of its rows, shard by shard, and what it reads of them by blocks.
+"""The per-row state of the L_p family, one `PNormRows` for each shard, read block by block.
 
-    bill        truth and costs, and what decisions are paid with
+    pricing     true classes, costs, and the prices of decisions
     weights     (m,)     if there are any
     labels      (m,)     y*, the cheapest answer; by class (K,) where costs are constant
     excess      (m, K)   C, what each answer costs over the cheapest; or (K, K), by class
@@ -20,21 +20,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting.paying import Bill, make_bill
 from costboost.boosting.pnorm.methods import Method, MethodInput, make_stochastic
+from costboost.boosting.train_cost import DecisionPricing, make_pricing
 from costboost.costs import Costs
-from costboost.shards.loading import RowData
+from costboost.shards.layout import RowData
+from costboost.typing import AnyInts, Floats, Int64
 
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 Bits = NDArray[np.uint8]
-Labels = NDArray[np.integer[Any]]
 
 _BLOCK = 1 << 14  # numbers in a block: it and its copies stay in the cache
 _NOTHING = np.zeros(0)
 
 
-def cost_over_cheapest(costs: Costs, truth: Labels) -> tuple[Labels, Floats]:
+def cost_over_cheapest(costs: Costs, truth: AnyInts) -> tuple[AnyInts, Floats]:
     """Return the cheapest answer of some rows, (m,), and what each costs more, (m, K).
 
     The cheapest is the true one, unless another costs less.
@@ -46,7 +44,7 @@ def cost_over_cheapest(costs: Costs, truth: Labels) -> tuple[Labels, Floats]:
     return labels, prices
 
 
-def wrong_answers(labels: Labels, n_classes: int) -> NDArray[np.bool_]:
+def wrong_answers(labels: AnyInts, n_classes: int) -> NDArray[np.bool_]:
     """Return where an answer is not the cheapest one, (m, K).
 
     Examples
@@ -65,41 +63,44 @@ def price_unit(largest: float) -> float:
 
 @dataclass
 class PNormRows:
-    """One shard's rows; see the head of this module.
+    """The rows of one shard; arrays as at the head of this module.
 
     Attributes
     ----------
-    bill : Bill
+    pricing : DecisionPricing
     weights : float64 array of shape (m,) or None
     n_classes : int
     copies : int
         The largest weight, if all are small whole numbers: rows given several times. Else 0.
     answers : uint8 array of shape (m, K)
         What an outside hypothesis says.
-    room : int64 array
+    buffer : int64 array
         For histograms of few codes; see `costboost.shards.modes.Vectors`.
     """
 
-    bill: Bill
+    pricing: DecisionPricing
     weights: Floats | None
     n_classes: int
-    labels: Labels = field(default_factory=lambda: np.zeros(0, np.uint8))
+    labels: AnyInts = field(default_factory=lambda: np.zeros(0, np.uint8))
     excess: Floats = field(default_factory=lambda: _NOTHING)
     copies: int = 1
     mixture: Floats = field(default_factory=lambda: _NOTHING)
     vectors: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 0), np.int32))
     mislabel: Floats = field(default_factory=lambda: _NOTHING)
     answers: Bits | None = None
-    room: Int64 | None = None
+    buffer: Int64 | None = None
 
     @property
     def n_rows(self) -> int:
         """The number of rows."""
-        return len(self.bill.truth)
+        return len(self.pricing.truth)
 
     def set_excess(self) -> float:
-        """Work out what answers cost over the cheapest; return the largest, in the user's units."""
-        costs, truth = self.bill.costs, self.bill.truth
+        """Compute the excess costs of answers over the cheapest.
+
+        Return the largest, in user's units.
+        """
+        costs, truth = self.pricing.costs, self.pricing.truth
         if costs.is_constant:
             self.labels, self.excess = cost_over_cheapest(costs, np.arange(self.n_classes))
         else:
@@ -110,7 +111,7 @@ class PNormRows:
                 self.labels[rows], self.excess[rows] = own
         return float(np.max(self.excess, initial=0.0))
 
-    # --- some rows
+    # Some rows.
 
     def blocks(self) -> Iterator[slice]:
         """Yield all rows, a few at a time."""
@@ -120,13 +121,13 @@ class PNormRows:
 
     def _keys(self, rows: slice) -> Any:
         """Return where prices of some rows are: at their classes, or at the rows themselves."""
-        return self.bill.truth[rows] if self.bill.costs.is_constant else rows
+        return self.pricing.truth[rows] if self.pricing.costs.is_constant else rows
 
     def excess_of(self, rows: slice) -> Floats:
         """Return C, (m, K)."""
         return np.asarray(self.excess[self._keys(rows)])
 
-    def labels_of(self, rows: slice) -> Labels:
+    def labels_of(self, rows: slice) -> AnyInts:
         """Return the cheapest answers, (m,)."""
         return np.asarray(self.labels[self._keys(rows)])
 
@@ -148,7 +149,7 @@ class PNormRows:
         return MethodInput(self.mixture[rows], self.excess_of(rows), labels, p, mislabel)
 
     def signed(self, rows: slice, method: Method, p: float) -> Floats:
-        """Return the signed weights of some rows; copies of rows are not in them."""
+        """Return the signed weights of some rows, without their sample weights, (m, K)."""
         signed = method.examples(self.seen(rows, p, adaptive=method.adaptive))
         weights = self.weights_of(rows)
         if weights is None or (method.adaptive and not self.copies):
@@ -158,7 +159,7 @@ class PNormRows:
 
 @dataclass(frozen=True)
 class PNormLoader:
-    """Makes `PNormRows`; see `costboost.shards.loading`."""
+    """Makes `PNormRows`; see `costboost.shards.layout`."""
 
     data: RowData
     n_classes: int
@@ -167,24 +168,26 @@ class PNormLoader:
     n_segments = 1
 
     def load(self, rows: NDArray[Any] | slice) -> PNormRows:
-        """Return what a shard holds of some rows."""
+        """Return the state of a shard that holds some rows."""
         y, weights, costs = self.data.y, self.data.weights, self.data.costs
         assert costs is not None
         own = None if weights is None else weights[rows]
-        return PNormRows(make_bill(costs, y, rows), own, self.n_classes)
+        return PNormRows(make_pricing(costs, y, rows), own, self.n_classes)
 
     def blank(self) -> PNormLoader:
-        """Return the same of no rows."""
+        """Return a loader of the same settings without rows."""
         return replace(self, data=self.data.take(np.zeros(0, dtype=np.int64)))
 
     def on(self, data: RowData) -> PNormLoader:
-        """Return the same of other rows; their prices are their own, if they have any."""
+        """Return a loader of the same settings for other rows and their own costs."""
         costs = self.data.costs if data.costs is None else data.costs
         return replace(self, data=replace(data, costs=costs))
 
 
-def said(answers: Bits | None, state: PNormRows, leaves: NDArray[Any], rows: slice) -> Bits:
-    """Return what a hypothesis says of some rows, (m, K): by leaf, or row by row (None)."""
+def hypothesis_answers(
+    answers: Bits | None, state: PNormRows, leaves: NDArray[Any], rows: slice
+) -> Bits:
+    """Return a hypothesis's answers for some rows, (m, K); `answers` are by leaf, or None."""
     if answers is None:
         assert state.answers is not None
         return np.asarray(state.answers[rows])
@@ -192,5 +195,5 @@ def said(answers: Bits | None, state: PNormRows, leaves: NDArray[Any], rows: sli
 
 
 def mixed_in(answers: Bits, *, stochastic: bool) -> Floats:
-    """Return what answers add to the mixture: h, or its stochastic version."""
+    """Return h, or its stochastic version, which is added to the mixture."""
     return make_stochastic(answers) if stochastic else answers.astype(np.float64)

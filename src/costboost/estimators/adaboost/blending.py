@@ -10,26 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, log_softmax, softmax
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.additive import Basis, fit_coefficients, make_basis
 from costboost.boosting.bracket import Bracket, Tolerance
-from costboost.boosting.paying import ExpectedPrice
+from costboost.boosting.train_cost import ExpectedPrice
 from costboost.calibration import ClassCalibration
-from costboost.calibration.calibrators import row_counts
+from costboost.calibration.calibrators import NEVER, row_counts
 from costboost.estimators.adaboost.trainer import Trainer
 from costboost.shards.folds import Folds
 from costboost.shards.rows import Shard
 from costboost.trees.forest import Forest, join_forests
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.integer[Any]]
+from costboost.typing import AnyInts, Floats
 
 RIDGES = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003)  # from much to little
 WIDEST = 2_000  # columns of the regression; it is left out where it had more
@@ -49,13 +45,15 @@ class LogOdds:
         return self.beta * margins + self.biases
 
 
-def fit_log_odds(margins: Floats, y: Integers, weights: Floats | None) -> LogOdds:
+def fit_log_odds(margins: Floats, y: AnyInts, weights: Floats | None) -> LogOdds:
     """Return the calibration of margins (n, J) by a temperature and biases drawn to 0."""
     n_outputs = margins.shape[1]
     blank = ClassCalibration("bias-corrected", max(n_outputs, 2), margins=True)
     (fitted,) = blank.fit(margins[:, 0] if n_outputs == 1 else margins, y, weights).calibrators
-    biases = [fitted.bias] if n_outputs == 1 else fitted.biases
-    return LogOdds(fitted.beta, np.array(biases))
+    if n_outputs > 1:
+        return LogOdds(fitted.beta, np.array(fitted.biases))
+    # Weights may leave a class next to no share, of which the logarithm is no number to blend.
+    return LogOdds(fitted.beta, np.array([min(max(fitted.bias, NEVER), -NEVER)]))
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ class Blend:
         )
 
 
-def best_share(one: Floats, other: Floats, y: Integers, weights: Floats | None) -> float:
+def best_share(one: Floats, other: Floats, y: AnyInts, weights: Floats | None) -> float:
     """Return the share of the other log odds (n, J) at which the mean of both has least log loss.
 
     The loss is convex. A penalty of `EVEN` rows draws the share to one half.
@@ -89,7 +87,7 @@ def best_share(one: Floats, other: Floats, y: Integers, weights: Floats | None) 
     return float(bracket.minimise(derivatives))
 
 
-def _along(at: Floats, way: Floats, y: Integers, w: Floats) -> tuple[float, float]:
+def _along(at: Floats, way: Floats, y: AnyInts, w: Floats) -> tuple[float, float]:
     """Return the first two derivatives of the log loss along a way, (n, J)."""
     if at.shape[1] == 1:
         p, d = expit(at[:, 0]), way[:, 0]
@@ -169,7 +167,7 @@ class AdditiveFolds:
         Of those margins.
     """
 
-    def __init__(self, trainer: Trainer, folds: Folds, used: Integers, basis: Basis) -> None:
+    def __init__(self, trainer: Trainer, folds: Folds, used: AnyInts, basis: Basis) -> None:
         self.trainer, self.basis, self.used = trainer, basis, used
         self.n_outputs = trainer.plan.n_outputs
         places = np.zeros(trainer.n_rows, dtype=np.intp)
@@ -213,18 +211,18 @@ class AdditiveFolds:
         with threadpool_limits(1, "blas"):
             return self.basis.forest(self._fit(np.arange(len(self.used)), self.ridge, None))
 
-    def blend(self, boosted: Floats, y: Integers, weights: Floats | None) -> Blend:
+    def blend(self, boosted: Floats, y: AnyInts, weights: Floats | None) -> Blend:
         """Return the blend with margins (n, J) of the same rows, by another model."""
         log_odds = fit_log_odds(boosted, y, weights)
         share = best_share(log_odds(boosted), self.log_odds(self.margins), y, weights)
         return Blend(share, log_odds, self.log_odds)
 
-    def _fit(self, places: Integers, ridge: float, start: Floats | None) -> Floats:
+    def _fit(self, places: AnyInts, ridge: float, start: Floats | None) -> Floats:
         rows = self.used[places]
         y, weights = self.trainer.y[rows], self._weights(rows)
         return fit_coefficients(self._columns[places], y, weights, self.n_outputs, ridge, start)
 
-    def _weights(self, rows: Integers) -> Floats | None:
+    def _weights(self, rows: AnyInts) -> Floats | None:
         weights = self.trainer.weights
         return None if weights is None else weights[rows]
 
@@ -242,7 +240,7 @@ def fit_additive(trainer: Trainer, folds: Folds) -> AdditiveFolds | None:
     return AdditiveFolds(trainer, folds, used, basis)
 
 
-def _log_loss(log_odds: Floats, y: Integers, weights: Floats | None) -> float:
+def _log_loss(log_odds: Floats, y: AnyInts, weights: Floats | None) -> float:
     if log_odds.shape[1] == 1:
         log_odds = np.concatenate([np.zeros_like(log_odds), log_odds], axis=1)
     losses = -log_softmax(log_odds, axis=1)[np.arange(len(y)), y]

@@ -21,16 +21,14 @@ from costboost.costs import Costs
 from costboost.estimators.adaboost.plan import Plan, settle
 from costboost.estimators.adaboost.recipe import train_in_step
 from costboost.estimators.adaboost.trainer import Trainer
-from costboost.estimators.faces import ClassifierFaces
-from costboost.explain.subject import Member
+from costboost.estimators.base import BoostingClassifierMixin
+from costboost.explain.explained import Member
 from costboost.fitting.atomic import all_at_once
-from costboost.fitting.judging import HeldOut
+from costboost.fitting.held_out import EvalSet
 from costboost.fitting.warm import forget
-from costboost.inputs.callbacks import CallbackSupportMixin, with_callbacks
-from costboost.inputs.elsewhere import answers_tables, fits_tables
-
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+from costboost.inputs.checks import answers_tables, fits_tables
+from costboost.inputs.estimators import CallbackSupportMixin, with_callbacks
+from costboost.typing import Floats, Int64
 
 
 class Score(NamedTuple):
@@ -41,7 +39,7 @@ class Score(NamedTuple):
 
 
 class CostBoostClassifier(
-    ClassifierFaces,
+    BoostingClassifierMixin,
     CallbackSupportMixin,  # type: ignore[misc]  # scikit-learn is untyped
     ClassifierMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -54,22 +52,23 @@ class CostBoostClassifier(
         "auto" is the recommended recipe (`costboost.estimators.adaboost.recipe`), free to improve
         from version to version: Gentle AdaBoost on small trees, shrunk and sampled, is trained on
         the folds of `cv` in step, its log odds mixed with those of a smooth additive model, until
-        the rows left out have their least log loss (the latest look within half a standard error
-        of it); one calibration is fitted to all of them, and the models' probabilities are
-        averaged. Tables of 10,000 rows and more, and more than two classes (one tree with vector
-        leaves a round), are boosted by log loss instead, unless `votes` are given; the additive
-        model is for fewer rows, and not for `monotonic_cst` or shares of votes. Every *named*
-        method stays as published: "adaboost", "adamec", "cgada", "asymada", "adacost",
+        the log loss of the held-out rows stops improving (the latest look within half a standard
+        error of the least); one calibration is fitted to all of them, and the models' probabilities
+        are averaged. Tables of 10,000 rows and more, and more than two classes (one tree with
+        vector leaves a round), are boosted by log loss instead, unless `votes` are given; the
+        additive model is for fewer rows, and not for `monotonic_cst` or shares of votes. "auto-1"
+        is the recipe of release 0.1, pinned: it never changes, and today it is "auto". Every
+        *named* method stays as published: "adaboost", "adamec", "cgada", "asymada", "adacost",
         "adacost-beta1", "adacost-beta2", "csb0", "csb1", "csb2", "adac1", "adac2", "adac3",
-        "csada", "adaboostdb", "rareboost", "adauboost", "gradient-csb". More than
-        two classes: "adaboost" (SAMME), "adamec", "cgada", "adac2" (SAMME.C2), "csb0", "csb1",
-        "csb2", "adacost". "csada" and "adaboostdb" choose stump and step together on built-in
-        stumps with constant costs; any other learner is trained on weights times prices, and only
-        the step is searched. A method that ends in the first tenth of its rounds, though its
-        learner is not perfect, says so in a warning.
+        "csada", "adaboostdb", "rareboost", "adauboost", "gradient-csb". More than two classes:
+        "adaboost" (SAMME), "adamec", "cgada", "adac2" (SAMME.C2), "csb0", "csb1", "csb2",
+        "adacost". "csada" and "adaboostdb" choose stump and step together on built-in stumps with
+        constant costs; any other learner is trained on weights times prices, and only the step is
+        searched. A method that ends in the first tenth of its rounds, though its learner is not
+        perfect, says so in a warning.
     n_estimators : int, default="auto"
         The number of rounds; for the recipe the largest. Here and below "auto" is the recipe's
-        own choice (`costboost.estimators.adaboost.auto.RECIPE`); in a named method it is 100 rounds
+        own choice (`costboost.estimators.adaboost.plan.RECIPE`); in a named method it is 100 rounds
         of trees of depth 3 on all rows and columns, with discrete votes and no shrinkage.
     estimator : classifier, default=None
         A weak learner with `sample_weight`, in place of the built-in tree.
@@ -87,9 +86,13 @@ class CostBoostClassifier(
     subsample : float, default="auto"
         The share of rows that each tree learns from.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
+        A column keeps its `max_bins` heaviest categories; all others are treated as missing
+        values, and a warning names the column.
     monotonic_cst : array-like of shape (n_features,), dict or None, default=None
-        1: the margin for the second of two classes rises with the column, -1: it falls, 0: free.
-        A dict gives columns by name or position. Holds for every kind of votes; not for
+        1: what speaks for the positive of two classes rises with the column, -1: it falls, 0:
+        free. That is the class that the costs of ``fit`` call positive, of which they know 0/1,
+        -1/+1 and booleans by themselves; without any, the second of ``classes_``. A dict gives
+        columns by name or position. Holds for every kind of votes; not for
         "gradient-csb", whose steps may be negative. Calibration never turns it around: a fold
         worse than chance on the rows that it left out gets one probability for all rows.
     interaction_cst : "pairwise", "no_interactions", list of groups of columns or None, default=None
@@ -99,7 +102,7 @@ class CostBoostClassifier(
     learning_rate : float, default="auto"
         Multiplies every alpha.
     votes : {"discrete", "confidence", "real", "gentle"}, default="auto"
-        +-1; |P(+) - P(-)| of the leaf, AdaCost's own setting; Real and Gentle AdaBoost's leaf
+        +-1; ``|P(+) - P(-)|`` of the leaf, AdaCost's own setting; Real and Gentle AdaBoost's leaf
         values with a step of 1 (only for methods without costs in the exponent). All but the first
         need two classes. "auto" in the recipe: "gentle", or log loss in place of votes (see
         `method`), whose trees have no `criterion`. LogitBoost is
@@ -133,10 +136,11 @@ class CostBoostClassifier(
     calibration : str or None, default="auto"
         "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", "bias-corrected", or None.
         "auto" calibrates the recipe by "bias-corrected" (a temperature and a bias, with more than
-        two classes one for each), "adamec", "cgada" and "asymada" by "sigmoid", as their authors
-        advise, and leaves the other methods as published. With calibration **every** method decides
-        by the cheapest expected cost, and new prices need no new model. Methods that train on costs
-        refuse "temperature", which has no bias to undo them.
+        two classes one for each), "adamec", "cgada" and "asymada", which their authors advise to
+        calibrate, by "sigmoid" (the least squares of their poster are "sigmoid-brier"), and leaves
+        the other methods as published. With calibration **every** method decides by the cheapest
+        expected cost, and new prices need no new model. Methods that train on costs refuse
+        "temperature", which has no bias to undo them.
     cv : int, float, splitter or iterable, default=5
         Rows to calibrate on: folds, or a held-out share (0.5 is Nikolaou et al.'s protocol).
     ensemble : bool, default=True
@@ -183,15 +187,15 @@ class CostBoostClassifier(
         The constant costs by which ``predict`` decides when it is given none.
     n_iter_ : int
         The number of rounds taken; with several models, of the longest.
-    estimator_weights_ : ndarray of shape (n_iter_,), or a list of such
+    estimator_weights_ : ndarray of shape (n_rounds,), or a list of such
         alpha of each round, half-log convention (RareBoost: one for each side). A list, as the
         following ones, when calibration made several models.
-    estimator_errors_, normalizers_, train_cost_ : ndarrays of shape (n_iter_,)
+    estimator_errors_, normalizers_, train_cost_ : ndarrays of shape (n_rounds,)
         The weighted error, Z (of votes: log loss has neither), and the cost of the training rows'
         decisions after each round. The recipe decides by calibrated probabilities, which it has at
         its looks only: its ``train_cost_[i]`` is the cost after ``validation_rounds_[i]`` rounds,
         for each of these up to `n_iter_`.
-    cost_bound_ : ndarray of shape (n_iter_,), for AdaCost and CGAda with two classes
+    cost_bound_ : ndarray of shape (n_rounds,), for AdaCost and CGAda with two classes
         sum c * prod Z: the theorem's bound of the training cost (plus what right answers cost).
     validation_cost_ or validation_loss_ : ndarray of shape (n_rounds,), of a named method
         What early stopping goes by on the held-out rows after each round: their mean cost, or
@@ -212,7 +216,7 @@ class CostBoostClassifier(
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = CostBoostClassifier("adamec", n_estimators=20, random_state=0)
-    >>> model = model.fit(X, y, costs=Costs(fp=10, fn=1))  # calling a tumour benign is dear
+    >>> model = model.fit(X, y, costs=Costs(fp=10, fn=1))  # calling a tumour benign is costly
     >>> cheap = model.predict(X, costs=Costs(fp=1000, fn=1))  # new prices, same model
     >>> bool(cheap.sum() <= model.predict(X).sum())
     True
@@ -321,8 +325,11 @@ class CostBoostClassifier(
             Or a `ParquetTable`, which holds y, weights and costs itself.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
-            Rows of weight 0 are as good as absent, a row of weight 3 is three. Weights below 1 may
-            have any unit: calibration counts them as Kish's effective number of rows.
+            Rows of weight 0 are as good as absent, a row of weight 3 is three (next to it), except
+            where rows are counted, not weighed: in `min_samples_leaf` (5 by default in the recipe),
+            in the rows that `subsample` draws, and in the size by which the recipe chooses what
+            "auto" stands for. Weights below 1 may have any unit: calibration counts them as Kish's
+            effective number of rows.
         costs : None, dict, array-like of shape (K, K) or Costs, default=None
             What each mistake costs, constant, by column or per row; overrides the constructor's.
             The default, "adaboost" and "adamec" do not train on costs: these change none of their
@@ -347,7 +354,7 @@ class CostBoostClassifier(
     def _trainer(self) -> Callable[..., Trainer]:
         return partial(Trainer, classes=self.classes_)
 
-    def _read_eval_set(self, eval_set: Any, plan: Plan, costs: Costs) -> list[HeldOut] | None:
+    def _read_eval_set(self, eval_set: Any, plan: Plan, costs: Costs) -> list[EvalSet] | None:
         if plan.in_step and eval_set is not None:
             raise ValueError(
                 "The recipe of method='auto' stops by the rows that its folds leave out, and has "
@@ -373,10 +380,12 @@ class CostBoostClassifier(
     def _fitted_models(self) -> tuple[Ensemble, ...]:
         return self._ensembles
 
-    def _say(self, model: Ensemble, X: Any, n_threads: int, codes: Any) -> Score:
+    def _score_table(self, model: Ensemble, X: Any, n_threads: int, codes: Any) -> Score:
         return Score(model.margins(X, n_threads, codes), model.total_alpha)
 
-    def _say_staged(self, model: Ensemble, X: Any, n_threads: int, codes: Any) -> Iterator[Score]:
+    def _score_table_staged(
+        self, model: Ensemble, X: Any, n_threads: int, codes: Any
+    ) -> Iterator[Score]:
         return map(Score, model.staged_margins(X, n_threads, codes), model.totals.tolist())
 
     def _score_of(self, model: Ensemble, margins: Floats) -> Score:
@@ -395,7 +404,7 @@ class CostBoostClassifier(
         """
         return self._decision_values(self._scored(X))
 
-    def _own_values(self, scores: list[Score]) -> Floats:
+    def _uncalibrated_values(self, scores: list[Score]) -> Floats:
         margins = scores[0].margins
         return margins[:, 0] if len(self.classes_) == 2 else margins
 
@@ -413,7 +422,7 @@ class CostBoostClassifier(
         cgada asymada                                   the same, odds times c+ / c-
         adac2                                           the same, odds times (c+ / c-)^t
         csada adaboostdb gradient-csb                   1 / (1 + exp(-(c+ + c-) F)), odds times
-                                                        c+ / c-; for Gradient-CSB |a| in place of c
+                                                        c+ / c-; Gradient-CSB: ``|a|`` in place of c
         adac1 adacost-beta1 adacost-beta2 adac3         the same link, of the loss exp(-c y F) that
                                                         they only bound or weigh by: no minimiser
         adauboost                                       1 / (1 + exp(-(r + 1) F)), r the exponent
@@ -429,7 +438,7 @@ class CostBoostClassifier(
         """
         return self._proba(self._scored(X))
 
-    def _own_proba(self, scores: list[Score]) -> Floats:
+    def _uncalibrated_proba(self, scores: list[Score]) -> Floats:
         return self._ensembles[0].proba(scores[0].margins)
 
     # --- decisions
@@ -452,7 +461,7 @@ class CostBoostClassifier(
         self._check_new_costs(costs)
         return self._decide(self._scored(X), costs, X)
 
-    def _own_choices(self, scores: list[Score]) -> NDArray[Any]:
+    def _published_choices(self, scores: list[Score]) -> NDArray[Any]:
         return choices_of(scores[0].margins)
 
     def _decides_by_costs(self) -> bool:
@@ -483,10 +492,10 @@ class CostBoostClassifier(
 
     # --- explanations
 
-    def _own_unit(self, *, many: bool) -> str:
+    def _uncalibrated_unit(self, *, many: bool) -> str:
         return "votes" if many else "margin"
 
-    def _bare_member(self, i: int) -> Member:
+    def _uncalibrated_member(self, i: int) -> Member:
         model = self._ensembles[i]
         assert model.forest is not None
         return Member(model.forest, model.tree_weights)

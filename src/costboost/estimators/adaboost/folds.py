@@ -15,27 +15,24 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from costboost.boosting.adaboost.links import scores_of
+from costboost.boosting.adaboost.hypothesis import scores_of
 from costboost.boosting.adaboost.loop import Boosting
 from costboost.boosting.adaboost.model import Ensemble
-from costboost.boosting.gradient.learner import GradientTree
-from costboost.boosting.gradient.loading import GradientLoader
+from costboost.boosting.gradient.learner import GradientTree, VectorTree
 from costboost.boosting.gradient.loop import GradientBoosting, GradientSetting
 from costboost.boosting.gradient.losses import LogLoss
-from costboost.boosting.gradient.vectors import VectorTree
-from costboost.boosting.paying import ExpectedPrice
+from costboost.boosting.gradient.starting import GradientLoader
+from costboost.boosting.train_cost import ExpectedPrice
 from costboost.calibration import ClassCalibration
 from costboost.estimators.adaboost.blending import AdditivePart, BlendedPrice
 from costboost.estimators.adaboost.trainer import Trainer
 from costboost.shards.grid import rounded
-from costboost.shards.loading import RowData
+from costboost.shards.layout import RowData
 from costboost.trees.forest import Forest, ForestBuilder
+from costboost.typing import AnyInts, Floats
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.integer[Any]]
-Train = Callable[[], Integers]
+Train = Callable[[], AnyInts]
 
 L2 = 0.02  # added to the curvature of a leaf
 MAX_STEP = 4.0  # of a leaf on the log-odds scale, as in `GradientBoostClassifier`
@@ -67,7 +64,7 @@ class Fold(ABC):
         The margins before the first round.
     """
 
-    def __init__(self, trainer: Trainer, train: Train, test: Integers, start: Floats) -> None:
+    def __init__(self, trainer: Trainer, train: Train, test: AnyInts, start: Floats) -> None:
         self.trainer, self.train, self.test, self.start = trainer, train, test, start
         self.rounds: list[Any] = []
         self._followed = trainer.table.follow(test, start)
@@ -148,7 +145,7 @@ class Fold(ABC):
 class GentleFold(Fold):
     """AdaBoost's loop."""
 
-    def __init__(self, trainer: Trainer, boosting: Boosting, train: Train, test: Integers) -> None:
+    def __init__(self, trainer: Trainer, boosting: Boosting, train: Train, test: AnyInts) -> None:
         super().__init__(trainer, train, test, np.zeros(boosting.n_outputs))
         self.boosting, self.shares = boosting, trainer.plan.discrete
 
@@ -171,7 +168,7 @@ class LogFold(Fold):
         boosting: GradientBoosting,
         start: Floats,
         train: Train,
-        test: Integers,
+        test: AnyInts,
     ) -> None:
         super().__init__(trainer, train, test, start)
         self.boosting = boosting
@@ -190,7 +187,7 @@ class Opener:
     trainer: Trainer
     stack: ExitStack
 
-    def open(self, train: Train, test: Integers) -> Fold:
+    def open(self, train: Train, test: AnyInts) -> Fold:
         """Return the fold that trains on some rows and leaves others out."""
         if self.trainer.plan.log_loss:
             descent, start = self.stack.enter_context(_open_log(self.trainer, train))
@@ -222,7 +219,7 @@ def _open_log(trainer: Trainer, train: Train) -> Iterator[tuple[GradientBoosting
         yield GradientBoosting(cut, loss, learner, setting, start), start
 
 
-def _open_rows(trainer: Trainer, rows: Integers, n_outputs: int) -> AbstractContextManager[Any]:
+def _open_rows(trainer: Trainer, rows: AnyInts, n_outputs: int) -> AbstractContextManager[Any]:
     weights = None if trainer.weights is None else trainer.weights[rows]
     data = RowData(trainer.y[rows], weights, trainer.costs[rows])
     shards: AbstractContextManager[Any] = trainer.table.open(GradientLoader(data, n_outputs), rows)

@@ -23,7 +23,6 @@ from itertools import islice, zip_longest
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.rounds import (
@@ -33,7 +32,7 @@ from costboost.boosting.rounds import (
     reported,
 )
 from costboost.calibration import CalibratedScores, ClassCalibration, calibration_folds
-from costboost.costs import as_costs
+from costboost.calibration.calibrators import row_counts
 from costboost.estimators.adaboost.blending import (
     AdditiveFolds,
     AdditivePart,
@@ -42,12 +41,9 @@ from costboost.estimators.adaboost.blending import (
 )
 from costboost.estimators.adaboost.folds import Fold, Opener
 from costboost.estimators.adaboost.trainer import History, OutOfFold, Trainer
-from costboost.fitting.judging import Answers, Decisions
+from costboost.fitting.held_out import ClassResult, Decisions
 from costboost.shards.layout import blocks_of
-
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
-Integers = NDArray[np.integer[Any]]
+from costboost.typing import AnyInts, Floats
 
 STEP = 10  # rounds between two looks at the rows left out
 DOUBT = 0.5  # standard errors by which a later look may be worse than the best
@@ -71,16 +67,19 @@ class Look:
         return float(np.average(self.losses, weights=self.weights))
 
     def rivals(self, best: Look) -> bool:
-        """Whether it is worse than the best by no more than `DOUBT` standard errors, row by row."""
+        """Whether it is worse than the best by no more than `DOUBT` standard errors, row by row.
+
+        Weights say how many rows each row is, here too: an error of so many rows.
+        """
         worse = self.losses - best.losses
-        w = np.ones(len(worse)) if self.weights is None else self.weights / self.weights.max()
-        mean = float(np.average(worse, weights=w))
-        error = float(np.sqrt(np.sum(w**2 * (worse - mean) ** 2)) / np.sum(w))
+        n = np.ones(len(worse)) if self.weights is None else row_counts(self.weights)
+        mean = float(np.average(worse, weights=n))
+        error = float(np.sqrt(np.sum(n * (worse - mean) ** 2)) / np.sum(n))
         return mean <= DOUBT * error
 
 
 @dataclass(frozen=True)
-class Step:
+class FoldsRound:
     """The same round of all folds; None where a fold had ended before."""
 
     number: int
@@ -100,8 +99,7 @@ class Race:
         self.costs = trainer.costs[rows]
         self._decisions = Decisions()
         plan = trainer.plan
-        # Whether the user said what mistakes cost: else that is nobody's bill.
-        self.priced = plan.metric == "cost" or trainer.costs != as_costs(None, trainer.classes)
+        self.priced = plan.metric == "cost" or trainer.priced
         self.watch = EarlyStopping(
             self, plan.patience, plan.tolerance, STEP, plan.setting.n_rounds, self._decisions.idle
         )
@@ -114,16 +112,16 @@ class Race:
         self._best: Look | None = None
         self._chosen: Look | None = None
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[FoldsRound]:
         """Take one round of every fold at a time, until all have ended."""
         sources = [fold.source() for fold in self.folds]
         for number, rounds in enumerate(zip_longest(*sources)):
             for fold, done in zip(self.folds, rounds, strict=True):
                 if done is not None:
                     fold.rounds.append(done)
-            yield Step(number, rounds)
+            yield FoldsRound(number, rounds)
 
-    def __call__(self, step: Step) -> float:
+    def __call__(self, step: FoldsRound) -> float:
         """Calibrate the folds as they are; return the loss of the rows left out."""
         plan, n_rounds = self.trainer.plan, step.number + 1
         scores = np.concatenate([fold.scores(n_rounds) for fold in self.folds])
@@ -170,25 +168,25 @@ class Race:
         pairs = zip(self.folds, self._additive_parts(blend), strict=True)
         return tuple(fold.blended(n_rounds, part) for fold, part in pairs)
 
-    def _answers(self, proba: Floats) -> Answers:
+    def _answers(self, proba: Floats) -> ClassResult:
         """Return what all folds say of the rows that they left out, and decide."""
         trainer = self.trainer
         given = (self._decide(proba), self.costs, self.weights)
-        answers = Answers(trainer.classes, self.y, lambda: proba, *given)
+        answers = ClassResult(trainer.classes, self.y, lambda: proba, *given)
         if self.priced:
             self._decisions.note(answers, by_cost=trainer.plan.metric == "cost")
         return answers
 
-    def _decide(self, proba: Floats) -> Integers:
+    def _decide(self, proba: Floats) -> AnyInts:
         """Return the numbers of the cheapest actions; rows go by blocks, to save memory."""
         assert self.costs.actions is not None
         few = len(self.costs.actions) <= 256
-        decided: Integers = np.empty(len(proba), np.uint8 if few else np.intp)
+        decided: AnyInts = np.empty(len(proba), np.uint8 if few else np.intp)
         for rows in blocks_of(len(proba)):
             decided[rows] = self.costs[rows].decide(proba[rows], encoded=True)
         return decided
 
-    def _watch(self, step: Step) -> bool:
+    def _watch(self, step: FoldsRound) -> bool:
         """Look if it is time to; True when the loss has not fallen for long enough, or is gone."""
         enough = self.watch(step)
         self._choose()
@@ -215,14 +213,14 @@ class Race:
             outcome = consume(self.steps(), observers, on_interrupt=plan.on_interrupt)
         steps, self.interrupted = outcome.rounds, outcome.interrupted
         if watch.looks[-1:] != [len(steps)]:  # ended between two looks, or before the first
-            watch.look(Step(len(steps) - 1, ()))
+            watch.look(FoldsRound(len(steps) - 1, ()))
         self._choose()
         assert self._chosen is not None
         least = watch.best if plan.metric == "cost" else self._chosen.cost
         self.trainer.settle_beaten(self._decisions.beat_no_constant(least))
         return self._chosen
 
-    def _say(self, step: Step) -> str:
+    def _say(self, step: FoldsRound) -> str:
         """Say what the last look saw of the rows left out."""
         metric, look = self.trainer.plan.metric, self._last_look
         if look is None:
@@ -231,7 +229,7 @@ class Race:
         bill = f", cost {look.cost:.6g}" if self.priced and metric != "cost" else ""
         return f"out-of-fold {what} {look.loss:.6g}{bill}"
 
-    def _tell(self, step: Step) -> bool:
+    def _tell(self, step: FoldsRound) -> bool:
         observer = self.trainer.observer
         if observer is None:
             return False
@@ -299,7 +297,7 @@ def train_in_step(
     return scores, OutOfFold(race.watch.looks, race.watch.costs, train_costs)
 
 
-def _entropy(y: Integers, weights: Floats | None) -> float:
+def _entropy(y: AnyInts, weights: Floats | None) -> float:
     """Return the log loss of the best constant answer."""
     counts = np.bincount(y, None if weights is None else weights / weights.max())
     shares = counts[counts > 0] / counts.sum()
@@ -308,7 +306,7 @@ def _entropy(y: Integers, weights: Floats | None) -> float:
 
 def _train_alike(
     trainer: Trainer,
-    rows: Integers,
+    rows: AnyInts,
     n_rounds: int,
     calibration: ClassCalibration,
     part: AdditivePart | None,
@@ -322,7 +320,7 @@ def _train_alike(
     with ExitStack() as stack:
         fold = Opener(trainer, stack).open(lambda: rows, rows[:0])
 
-        def tell(done: Any) -> bool:
+        def on_round(done: Any) -> bool:
             fold.rounds.append(done)
             if trainer.observer is not None:
                 trainer.observer(done, None)
@@ -332,7 +330,7 @@ def _train_alike(
             return False
 
         rounds = islice(fold.source(), n_rounds)
-        taken = consume(rounds, [tell], on_interrupt=trainer.plan.on_interrupt).rounds
+        taken = consume(rounds, [on_round], on_interrupt=trainer.plan.on_interrupt).rounds
         model = fold.blended(len(taken), part)
     trainer.note(History(taken, {}))
     return model, costs

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from costboost.boosting.adaboost.effective import Setting
+from costboost.boosting.adaboost.evaluation import aimed_labels, price_scale
+from costboost.boosting.adaboost.hypothesis import link, voted_proba
 from costboost.boosting.adaboost.joint import JointFinder
 from costboost.boosting.adaboost.learner import LEAF_VALUES, Learner, OutsideLearner, TreeLearner
-from costboost.boosting.adaboost.links import link, voted_proba
 from costboost.boosting.adaboost.loop import Boosting, Round
 from costboost.boosting.adaboost.model import (
     Ensemble,
@@ -23,29 +23,28 @@ from costboost.boosting.adaboost.model import (
     constant_ensemble,
     outside_votes,
 )
-from costboost.boosting.adaboost.prices import aimed_labels, price_scale
-from costboost.boosting.adaboost.rows import Given
+from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.boosting.adaboost.rules import Rule
+from costboost.boosting.adaboost.weights import Setting
 from costboost.boosting.links import choices_of
 from costboost.boosting.objectives import RuleInput
 from costboost.calibration import CalibratedScores
 from costboost.costs import Costs
 from costboost.estimators.adaboost.plan import NamedObjective, Plan, RowObjective
-from costboost.fitting.class_trainer import ClassTrainer
-from costboost.fitting.constraints import check_order
-from costboost.fitting.history import series_of, set_history
-from costboost.fitting.judging import (
-    Answers,
+from costboost.fitting.held_out import (
+    ClassResult,
     Follower,
-    Watched,
+    HeldOutRows,
     class_actions,
+    series_of,
+    set_history,
 )
+from costboost.fitting.plan import check_order
+from costboost.fitting.trainer import ClassTrainer
 from costboost.inputs.checks import plain, warn_caller
 from costboost.inputs.outside import check_some_w0
 from costboost.trees.forest import ForestBuilder
-
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+from costboost.typing import Floats, Int64
 
 FEW = 20  # rounds: who asks for no more may well end early
 
@@ -104,7 +103,7 @@ class Trainer(ClassTrainer):
         setting = replace(_at_rows(plan.setting, part), n_rounds=self.n_rounds)
         aim = plan.rule.trains_on_costs
         labels = aimed_labels(costs, y, plan.n_classes, aim=aim)
-        given = Given(y, costs, weights, plan.n_classes, labels, aim, setting.objective)
+        given = TrainingRows(y, costs, weights, plan.n_classes, labels, aim, setting.objective)
         given = _aim_at_objective(given, plan.rule, setting)
         setting = replace(setting, objective=given.objective)
         with self.table.open(given, part) as shards:
@@ -144,10 +143,10 @@ class Trainer(ClassTrainer):
             self._warn_if_early(len(history.rounds))
         return self.assemble(history.rounds, history.slope)
 
-    def _follower(self, loop: Boosting, watched: Watched) -> Follower:
-        return _Follower(self, loop.terms.link_slope, watched)
+    def _follower(self, loop: Boosting, watched: HeldOutRows) -> Follower:
+        return _VotesFollower(self, loop.terms.link_slope, watched)
 
-    def _learner(self, given: Given, rows: Int64 | None) -> Learner:
+    def _learner(self, given: TrainingRows, rows: Int64 | None) -> Learner:
         plan, weights = self.plan, given.weights
         if self.binner is None:
             return OutsideLearner(
@@ -166,9 +165,8 @@ class Trainer(ClassTrainer):
             # As in Boosting: the largest cost is scaled to 1.
             unit = prices.row_price / prices.largest
             both = (float(unit[1]), float(unit[0]))
-            search, least = plan.rule.joint, plan.limits.min_samples_leaf
-            ways = plan.monotone
-            finder = lambda binner: JointFinder(binner, both, search, least, ways)  # noqa: E731
+            least, ways = plan.limits.min_samples_leaf, plan.monotone
+            finder = lambda binner, units: JointFinder(binner, both, units, least, ways)  # noqa: E731
         return TreeLearner(
             self.binner,
             plan.n_classes,
@@ -240,21 +238,23 @@ class Trainer(ClassTrainer):
         estimator.n_iter_ = max(len(model.alphas) for model in models)
 
 
-class _Follower:
+class _VotesFollower:
     """Adds rounds to the margins of held-out rows, and decides by them as the rule does."""
 
-    def __init__(self, trainer: Trainer, link_slope: Callable[[], float], watched: Watched) -> None:
+    def __init__(
+        self, trainer: Trainer, link_slope: Callable[[], float], watched: HeldOutRows
+    ) -> None:
         self.trainer, self.link_slope, self.watched = trainer, link_slope, watched
         n_classes = trainer.plan.n_classes
         self.margins = np.zeros((len(watched.y), 1 if n_classes == 2 else n_classes))
         self.total = 0.0
 
-    def follow(self, done: Round) -> Answers:
+    def follow(self, done: Round) -> ClassResult:
         """Add a round; return what the model says now."""
         self._add(done)
         part, classes = self.watched, self.trainer.classes
         decided = self._decide()
-        return Answers(classes, part.y, self._proba, decided, part.costs, part.weights)
+        return ClassResult(classes, part.y, self._proba, decided, part.costs, part.weights)
 
     def _proba(self) -> Floats:
         return link(self.margins, self.link_slope())
@@ -264,7 +264,7 @@ class _Follower:
         self.total += float(np.sum(done.alpha))
         if binner is None:
             self.margins += outside_votes(
-                done.lesson.estimator, part.X, done.alpha, plan.setting.votes, plan.n_classes
+                done.model.estimator, part.X, done.alpha, plan.setting.votes, plan.n_classes
             )
             return
         assert part.codes is not None
@@ -283,7 +283,7 @@ class _Follower:
         return class_actions(costs, choices_of(self.margins))
 
 
-def _aim_at_objective(given: Given, rule: Rule, setting: Setting) -> Given:
+def _aim_at_objective(given: TrainingRows, rule: Rule, setting: Setting) -> TrainingRows:
     """Gradient-CSB with the user's own a: the pseudo-label is its sign.
 
     A function is asked once for all rows, with their true labels, unless its signs are theirs.

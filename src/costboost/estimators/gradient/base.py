@@ -8,10 +8,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from costboost.boosting.gradient.model import GradientEnsemble
-from costboost.estimators.faces import ScoresMixin
-from costboost.explain.subject import Member
-from costboost.inputs.callbacks import CallbackSupportMixin
-from costboost.inputs.versioned import VersionedState
+from costboost.estimators.base import ScoresMixin
+from costboost.explain.explained import Member
+from costboost.inputs.estimators import CallbackSupportMixin, VersionedState
 
 
 class GradientBoost(
@@ -26,11 +25,11 @@ class GradientBoost(
     warm_start: bool
     _models: tuple[GradientEnsemble, ...]
 
-    def _outsiders(self) -> dict[str, Any]:
+    def _outside_learners(self) -> dict[str, Any]:
         first = None if isinstance(self.init, str) else self.init
-        return {**super()._outsiders(), "init": first}
+        return {**super()._outside_learners(), "init": first}
 
-    def _bare_member(self, i: int) -> Member:
+    def _uncalibrated_member(self, i: int) -> Member:
         """Return a model as explanations see it, before calibration."""
         model = self._models[i]
         assert model.forest is not None

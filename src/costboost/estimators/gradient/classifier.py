@@ -13,20 +13,18 @@ from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES, flat, need
 from costboost.boosting.gradient.model import GradientEnsemble
 from costboost.boosting.links import choices_of
 from costboost.costs import Costs
-from costboost.estimators.faces import ClassifierFaces
+from costboost.estimators.base import BoostingClassifierMixin
 from costboost.estimators.gradient.base import GradientBoost
 from costboost.estimators.gradient.plan import GradientPlan, settle_classification
 from costboost.estimators.gradient.trainer import GradientTrainer
 from costboost.fitting.atomic import all_at_once
-from costboost.inputs.callbacks import with_callbacks
-from costboost.inputs.elsewhere import answers_tables, fits_tables
-
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+from costboost.inputs.checks import answers_tables, fits_tables
+from costboost.inputs.estimators import with_callbacks
+from costboost.typing import Floats, Int64
 
 
 class GradientBoostClassifier(
-    ClassifierFaces,
+    BoostingClassifierMixin,
     ClassifierMixin,  # type: ignore[misc]  # scikit-learn is untyped
     GradientBoost,
 ):
@@ -65,7 +63,7 @@ class GradientBoostClassifier(
     max_depth : int or None, default=None
     max_leaf_nodes : int or None, default=8
         Nodes are split in the order of their gain until there are so many leaves. 100 trees of 31
-        leaves learn tables of a few thousand rows by heart (`docs/gradient.md`).
+        leaves overfit tables of a few thousand rows (``docs/gradient.md``).
     min_samples_leaf : int, default=20
     min_weight_leaf : float, default=0.0
         The least share of a round's sum of hessians in a leaf.
@@ -75,18 +73,21 @@ class GradientBoostClassifier(
         Newton steps of 1 / p, and certain mistakes larger ones; this is the bound on LogitBoost's
         working response that Friedman, Hastie and Tibshirani recommend. "cost-exponential" has
         prices in its exponent, and F in units of 1 / price: there the bound of a leaf is over the
-        mean |a| of its rows, and a line search for two classes holds back the leaves whose rows
+        mean ``|a|`` of its rows, and a line search for two classes holds back the leaves whose rows
         all aim one way, each by its own bound; rows that lose hold the others (with Cai's b, or
-        more classes, no leaf moves farther than the bound of the dearest). None is no bound.
+        more classes, no leaf moves farther than the bound of the costliest). None is no bound.
     max_features : None, int, float, "sqrt" or "log2", default=None
         Columns drawn for each node.
     max_bins : int, default=255
     subsample : float, default=1.0
         The share of rows that each round learns from.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
+        A column keeps its `max_bins` heaviest categories; all others are treated as missing
+        values, and a warning names the column.
     monotonic_cst : array-like of shape (n_features,), dict or None, default=None
-        1: the probability of the second class rises with the column, -1: it falls, 0: free. A
-        dict gives columns by name or position.
+        1: the probability of the positive of two classes rises with the column, -1: it falls, 0:
+        free. That is the class that the costs of ``fit`` call positive; without any, the second of
+        ``classes_``. A dict gives columns by name or position.
     interaction_cst : "pairwise", "no_interactions", list of groups of columns or None, default=None
         Which columns may meet on one path of a tree, by name or position; columns in no group
         are one of their own together. "no_interactions" makes the margin a sum of functions of
@@ -136,10 +137,10 @@ class GradientBoostClassifier(
         f_0, where it is a constant.
     n_iter_ : int
         The number of rounds taken; with several models, of the longest.
-    estimator_weights_ : ndarray of shape (n_iter_,), or a list of such
+    estimator_weights_ : ndarray of shape (n_rounds,), or a list of such
         lambda_t * learning_rate. A list, as the following ones, when calibration made several
         models.
-    train_cost_ : ndarray of shape (n_iter_,)
+    train_cost_ : ndarray of shape (n_rounds,)
         The cost of the training rows' decisions after each round.
     validation_cost_ or validation_loss_ : ndarray of shape (n_rounds,), with early stopping
         What it goes by on the held-out rows after each round: their mean cost, or another metric.
@@ -265,7 +266,10 @@ class GradientBoostClassifier(
             Or a `ParquetTable`, which holds y, weights and costs itself.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
-            Rows of weight 0 are as good as absent.
+            Rows of weight 0 are as good as absent, a row of weight 3 is three (next to it), except
+            where rows are counted, not weighed: in `min_samples_leaf` (20 by default), in the rows
+            that `subsample` draws, and from 32,768 rows on, where splits are searched on a coarse
+            grid.
         costs : None, dict, array-like of shape (K, K) or Costs, default=None
             What each mistake costs, constant, by column or per row; overrides the constructor's.
             "log" and "exponential" loss do not train on costs: these change none of their
@@ -308,7 +312,7 @@ class GradientBoostClassifier(
         """
         return self._decision_values(self._scored(X))
 
-    def _own_values(self, margins: list[Floats]) -> Floats:
+    def _uncalibrated_values(self, margins: list[Floats]) -> Floats:
         return margins[0][:, 0] if len(self.classes_) == 2 else margins[0]
 
     @answers_tables
@@ -320,12 +324,12 @@ class GradientBoostClassifier(
         """
         return self._proba(self._scored(X))
 
-    def _own_proba(self, margins: list[Floats]) -> Floats:
+    def _uncalibrated_proba(self, margins: list[Floats]) -> Floats:
         return np.asarray(self._loss.proba(flat(margins[0])))
 
     # --- explanations
 
-    def _own_unit(self, *, many: bool) -> str:
+    def _uncalibrated_unit(self, *, many: bool) -> str:
         natural = self._natural and self._loss.link_scale == 1.0
         return "log odds" if natural else "margin"
 
@@ -349,7 +353,7 @@ class GradientBoostClassifier(
         self._check_new_costs(costs)
         return self._decide(self._scored(X), costs, X)
 
-    def _own_choices(self, margins: list[Floats]) -> NDArray[Any]:
+    def _published_choices(self, margins: list[Floats]) -> NDArray[Any]:
         return choices_of(margins[0])
 
     def _decides_by_costs(self) -> bool:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costboost.boosting.gradient.loop import GradientSetting
 from costboost.boosting.gradient.losses import (
@@ -16,13 +15,15 @@ from costboost.boosting.gradient.losses import (
 )
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
-from costboost.fitting.constraints import read_monotone
-from costboost.fitting.parameters import check_class_count, check_training, check_unbiased
-from costboost.fitting.plan import TrainingPlan
+from costboost.fitting.plan import (
+    TrainingPlan,
+    check_class_count,
+    check_training,
+    check_unbiased,
+    read_monotone,
+)
 from costboost.inputs.checks import check_choice, check_number, fit_seed
-
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+from costboost.typing import Floats, Int64
 
 STEPS = ("auto", "newton", "exact", "line-search")
 
@@ -79,6 +80,7 @@ def settle_classification(
         odds=None if priced else loss.odds,
         max_step=max_step,
         objective=objective,
+        costs=costs,
     )
 
 
@@ -91,6 +93,7 @@ def _settle(
     odds: float | None,
     max_step: float,
     objective: tuple[Floats, Floats, Floats] | None = None,
+    costs: Costs | None = None,
 ) -> GradientPlan:
     _check_parameters(params)
     seed = fit_seed(params)
@@ -114,7 +117,7 @@ def _settle(
         loss=loss,
         odds=odds,
         min_weight_leaf=float(params.min_weight_leaf),
-        monotone=read_monotone(params, X, n_classes=n_classes),
+        monotone=read_monotone(params, X, n_classes=n_classes, costs=costs),
         init=params.init,
         objective=objective,
     )

@@ -6,32 +6,32 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
 from costboost.boosting.gradient.losses import REGRESSION_LOSSES, needs_all_rows
-from costboost.costs.asymmetric import price_errors
+from costboost.costs.pricing import price_errors
 from costboost.estimators.gradient.base import GradientBoost
 from costboost.estimators.gradient.plan import GradientPlan, settle_regression
 from costboost.estimators.gradient.trainer import GradientTrainer
+from costboost.explain.explained import ExplainedModel
 from costboost.explain.mixin import ExplainMixin
-from costboost.explain.subject import Subject
 from costboost.fitting.atomic import all_at_once
-from costboost.fitting.eval_sets import read_eval_set
-from costboost.fitting.models import train_models
-from costboost.fitting.spread import refuse_elsewhere
+from costboost.fitting.held_out import read_eval_set
+from costboost.fitting.spread import refuse_if_remote
+from costboost.fitting.warm import train_models
 from costboost.inputs.arrays import mean_paid, read_numbers, read_weights
-from costboost.inputs.callbacks import RoundCallbacks, with_callbacks
 from costboost.inputs.checks import (
+    answers_tables,
     check_choice,
     check_table,
+    fits_tables,
     is_spread,
     read_numeric_targets,
     refuse_masked,
 )
-from costboost.inputs.elsewhere import answers_tables, fits_tables
-
-Floats = NDArray[np.float64]
+from costboost.inputs.estimators import RoundCallbacks, with_callbacks
+from costboost.typing import Floats
 
 
 class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # type: ignore[misc]
@@ -77,6 +77,8 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
     subsample : float, default=1.0
         The share of rows that each round learns from.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
+        A column keeps its `max_bins` heaviest categories; all others are treated as missing
+        values, and a warning names the column.
     monotonic_cst : array-like of shape (n_features,), dict or None, default=None
         1: the answer rises with the column, -1: it falls, 0: free. A dict gives columns by name
         or position.
@@ -113,9 +115,9 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
     start_ : ndarray of shape (1,)
         f_0, where it is a constant.
     n_iter_ : int
-    estimator_weights_ : ndarray of shape (n_iter_,)
+    estimator_weights_ : ndarray of shape (n_rounds,)
         lambda_t * learning_rate.
-    train_loss_ : ndarray of shape (n_iter_,)
+    train_loss_ : ndarray of shape (n_rounds,)
         The mean loss of the training rows after each round.
     validation_loss_ : ndarray of shape (n_rounds,), with early stopping
         What it goes by on the held-out rows after each round: their mean loss, or another metric.
@@ -242,8 +244,8 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
         -------
         self
         """
-        self._check_outsiders()
-        refuse_elsewhere(self, X)
+        self._check_outside_learners()
+        refuse_if_remote(self, X)
         X = check_table(self, X, y, reset=True)
         refuse_masked(y)
         if is_spread(X):
@@ -282,8 +284,10 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
             raise ValueError(f"over and under must be numbers, or one for each of {n_rows} rows.")
         return np.stack([np.broadcast_to(part, n_rows) for part in columns], axis=1)
 
-    def _make_subject(self) -> Subject:
-        return Subject((self._bare_member(0),), lambda margins: margins[0][:, 0], "prediction")
+    def _explained_model(self) -> ExplainedModel:
+        return ExplainedModel(
+            (self._uncalibrated_member(0),), lambda margins: margins[0][:, 0], "prediction"
+        )
 
     @answers_tables
     def predict(self, X: Any) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,34 +14,105 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from costboost.binning.binner import Binner
 from costboost.boosting.gradient.learner import (
     GradientLearner,
     GradientRegressor,
     GradientTree,
     check_regressor,
 )
-from costboost.boosting.gradient.loading import GradientLoader
 from costboost.boosting.gradient.loop import GradientBoosting, GradientRound
+from costboost.boosting.gradient.losses import flat
 from costboost.boosting.gradient.model import GradientEnsemble, Init, assemble_gradient
 from costboost.boosting.gradient.rows import LossRows
-from costboost.boosting.gradient.starting import LargestCost, put_margins
+from costboost.boosting.gradient.starting import GradientLoader, LargestCost, put_margins
 from costboost.boosting.gradient.tallies import CostTally, loss_tally
+from costboost.boosting.links import choices_of
 from costboost.calibration import CalibratedScores
 from costboost.costs import Costs
 from costboost.estimators.gradient.plan import GradientPlan
-from costboost.estimators.gradient.watching import GradientFollower
-from costboost.fitting.constraints import check_order
-from costboost.fitting.history import series_of, set_history
-from costboost.fitting.judging import HeldOut, Watched
+from costboost.fitting.held_out import (
+    ClassResult,
+    EvalSet,
+    HeldOutResult,
+    HeldOutRows,
+    NumberResult,
+    class_actions,
+    series_of,
+    set_history,
+)
+from costboost.fitting.plan import check_order
 from costboost.fitting.trainer import TableTrainer
-from costboost.fitting.warm import Progress
+from costboost.fitting.warm import WarmState
 from costboost.inputs.arrays import read_numbers
 from costboost.inputs.checks import read_numeric_targets, warn_caller
 from costboost.shards.local import Shards
+from costboost.trees.forest import ForestBuilder
+from costboost.typing import Floats, Int64
 
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
-Codes = NDArray[np.uint8]
+# Held-out rows: what each round's model costs, or loses, on rows that it was not trained on
+
+
+class GradientFollower:
+    """Adds rounds to the margins of held-out rows, and decides by them as the model does."""
+
+    def __init__(
+        self,
+        plan: GradientPlan,
+        binner: Binner | None,
+        part: HeldOutRows,
+        start: Floats,
+        init: Init | None,
+    ) -> None:
+        self.plan, self.binner, self.part = plan, binner, part
+        shape = (len(part.y), len(start))
+        self.margins = np.broadcast_to(start, shape).copy()
+        if init is not None:
+            self.margins += init.margins(part.X)
+
+    def _add(self, done: GradientRound) -> None:
+        if self.binner is None:
+            model = GradientEnsemble(
+                np.zeros(self.margins.shape[1]),
+                np.array([done.step]),
+                None,
+                (done.models,),
+            )
+            self.margins += model.margins(self.part.X)
+            return
+        builder = ForestBuilder(self.margins.shape[1])
+        done.add_to(builder)
+        forest = builder.build(self.binner)
+        assert self.part.codes is not None
+        n_threads = self.plan.n_threads
+        forest.add_trees(self.part.codes, self.margins, 0, len(forest), n_threads)
+
+    def follow(self, done: GradientRound) -> HeldOutResult:
+        """Add a round; return what the model says now."""
+        self._add(done)
+        return self._predictions() if self.part.costs is None else self._answers(self.part.costs)
+
+    def _answers(self, costs: Costs) -> ClassResult:
+        part, plan = self.part, self.plan
+        decided = part.y[:0]  # nobody asks
+        if plan.odds is not None:
+            decided = costs.decide(self._proba(), encoded=True)
+        elif plan.metric == "cost":
+            decided = class_actions(costs, choices_of(self.margins))
+        assert costs.classes is not None
+        return ClassResult(costs.classes, part.y, self._proba, decided, costs, part.weights)
+
+    def _proba(self) -> Floats:
+        return np.asarray(self.plan.loss.proba(flat(self.margins)))
+
+    def _predictions(self) -> NumberResult:
+        part = self.part
+        return NumberResult(part.y, self.margins[:, 0], self._mean_loss, part.weights)
+
+    def _mean_loss(self) -> float:
+        rows = LossRows(self.part.y, 1, self.part.weights, prices=self.part.prices)
+        return float(self.plan.loss.mean_value(rows, self.margins))
+
 
 _LIGHTEST = 1e-100  # of the heaviest row, in any unit of weight
 
@@ -68,7 +140,7 @@ class GradientTrainer(TableTrainer):
     prices : float64 array of shape (n, 2) or None
         Pinball loss's (over, under) of every row.
     observer : callable or None
-        Told of every round; True stops.
+        Called after every round; True stops.
     """
 
     plan: GradientPlan
@@ -93,7 +165,7 @@ class GradientTrainer(TableTrainer):
 
     @contextmanager
     def open(
-        self, rows: Int64 | None, previous: Progress | None = None
+        self, rows: Int64 | None, previous: WarmState | None = None
     ) -> Iterator[GradientBoosting]:
         """Set up the rounds on some rows, or on all; their threads end with the block."""
         plan, part = self.plan, self._some(rows)
@@ -103,8 +175,8 @@ class GradientTrainer(TableTrainer):
             (largest,) = shards.call([LargestCost(plan.loss)])
             loss = plan.loss.scaled(largest)
             start, init = self._start(loss, shards, table, part, previous)
-            learner = self._learner(table, part)
-            setting = replace(plan.setting, n_rounds=self.n_rounds)
+            learner = self._learner(table, part, self._l2(loader))
+            setting = replace(plan.setting, n_rounds=self.n_rounds, l2=self._l2(loader))
             tally = self._tally(loss, shards, table, costs, part)
             self._first = (start, init)
             loop = GradientBoosting(shards, loss, learner, setting, start, tally)
@@ -116,11 +188,11 @@ class GradientTrainer(TableTrainer):
     def _loader(self, part: Int64 | None) -> GradientLoader:
         """Return what makes the state of some rows, or of all."""
         plan, chosen = self.plan, slice(None) if part is None else part
-        data = self.said if part is None else self.said.take(part)
+        data = self.row_data if part is None else self.row_data.take(part)
         weights = data.weights
         weighted = weights is not None and np.ptp(weights) != 0.0  # all alike: as good as none
         shift = 0
-        if weights is not None and weighted and plan.setting.l2 == 0.0:
+        if weights is not None and weighted:
             shift = _shift(float(np.max(weights)))
         objective = plan.objective
         return GradientLoader(
@@ -133,13 +205,19 @@ class GradientTrainer(TableTrainer):
             objective=None if objective is None else tuple(part[chosen] for part in objective),
         )
 
+    def _l2(self, loader: GradientLoader) -> float:
+        """Return the penalty on leaves, in the unit of the rows' weights."""
+        l2 = self.plan.setting.l2
+        # One of 2**996 lets no leaf move, either.
+        return math.ldexp(l2, min(loader.shift, 996 - math.frexp(l2)[1])) if loader.shift else l2
+
     def _start(
         self,
         loss: Any,
         shards: Shards,
         table: LossRows,
         whole: Int64 | None,
-        previous: Progress | None,
+        previous: WarmState | None,
     ) -> tuple[Floats, Init | None]:
         """Return f_0: a constant, and a fitted model where the user gave one."""
         plan = self.plan
@@ -170,7 +248,7 @@ class GradientTrainer(TableTrainer):
                 )
         return zero, Init(model, odds)
 
-    def _learner(self, table: LossRows, rows: Int64 | None) -> GradientLearner:
+    def _learner(self, table: LossRows, rows: Int64 | None, l2: float) -> GradientLearner:
         plan, setting = self.plan, self.plan.setting
         searching = setting.step == "line-search"
         if self.binner is None:
@@ -183,11 +261,12 @@ class GradientTrainer(TableTrainer):
             self.binner,
             plan.limits,
             least_squares=least_squares,
-            l2=setting.l2,
+            l2=l2,
             min_weight_leaf=plan.min_weight_leaf,
             monotone=plan.monotone,
             seed=setting.seed,
             heaviest=1.0 if table.weights is None else float(np.max(table.weights)),
+            n_outputs=plan.n_outputs,
         )
 
     def _tally(
@@ -205,7 +284,7 @@ class GradientTrainer(TableTrainer):
         unit = float(np.max(own)) / heaviest
         return tally if unit == 1.0 else lambda shards, total: unit * tally(shards, total)
 
-    def _follower(self, loop: GradientBoosting, watched: Watched) -> GradientFollower:
+    def _follower(self, loop: GradientBoosting, watched: HeldOutRows) -> GradientFollower:
         return GradientFollower(self.plan, self.binner, watched, *self._first)
 
     def _history(
@@ -237,11 +316,11 @@ class GradientTrainer(TableTrainer):
         given = self.plan.init
         return self.binner is None or not (given is None or isinstance(given, str))
 
-    def _watch_rows(self, rows: Int64) -> Watched:
+    def _watch_rows(self, rows: Int64) -> HeldOutRows:
         prices = None if self.prices is None else self.prices[rows]
         return super()._watch_rows(rows)._replace(prices=prices)
 
-    def _watch_table(self, part: HeldOut) -> Watched:
+    def _watch_table(self, part: EvalSet) -> HeldOutRows:
         if self.costs is not None:
             return super()._watch_table(part)
         n_rows, given = len(part.y), part.costs
@@ -252,7 +331,7 @@ class GradientTrainer(TableTrainer):
                 "over and under of every row."
             )
         target = read_numeric_targets(part.X, part.y)
-        return Watched(part.X, self._encode(part.X), target, None, part.weights, prices)
+        return HeldOutRows(part.X, self._encode(part.X), target, None, part.weights, prices)
 
     # --- for calibration and the report
 
@@ -295,7 +374,7 @@ def _warn_of_no_rounds(name: str, stop: str) -> None:
 def _shift(heaviest: float) -> int:
     """Return by which power of two weights are to be multiplied, so that sums of them have room.
 
-    Nothing depends on the unit of weights but a penalty on leaves (`l2`).
+    Nothing depends on their unit: the penalty on leaves (`l2`) has it too.
     """
     if _LIGHTEST <= heaviest <= 1.0 / _LIGHTEST:
         return 0

@@ -12,20 +12,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from costboost.boosting.pnorm.model import Mixture, normalised
 from costboost.costs import Costs
-from costboost.estimators.faces import ClassifierFaces
-from costboost.estimators.pnorm.plan import PNormPlan, settle
-from costboost.estimators.pnorm.trainer import PNormTrainer
-from costboost.explain.subject import Member
+from costboost.estimators.base import BoostingClassifierMixin
+from costboost.estimators.pnorm.trainer import PNormPlan, PNormTrainer, settle
+from costboost.explain.explained import Member
 from costboost.fitting.atomic import all_at_once
-from costboost.inputs.callbacks import CallbackSupportMixin, with_callbacks
-from costboost.inputs.elsewhere import answers_tables, fits_tables
-
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+from costboost.inputs.checks import answers_tables, fits_tables
+from costboost.inputs.estimators import CallbackSupportMixin, with_callbacks
+from costboost.typing import Floats, Int64
 
 
 class PNormBoostClassifier(
-    ClassifierFaces,
+    BoostingClassifierMixin,
     CallbackSupportMixin,  # type: ignore[misc]  # scikit-learn is untyped
     ClassifierMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -75,8 +72,8 @@ class PNormBoostClassifier(
     min_samples_leaf : int or "auto", default="auto"
         The least number of rows in a leaf. "auto" is as many as hold three rows of the rarest
         class on average, but at most 80, and at most a tenth of the rows. A small leaf without a
-        row of a rare, dear class rules that class out, and one with such a row answers it. Where
-        classes are dear because they are rare, large leaves cost less on new rows, at every p;
+        row of a rare, costly class rules that class out, and one with such a row answers it. Where
+        classes are costly because they are rare, large leaves cost less on new rows, at every p;
         where they are equally frequent, small ones do (``docs/papers/lozano-abe.md`` has a table).
         The 80 was chosen on sets other than those of the paper.
     max_features : None, int, float, "sqrt" or "log2", default=None
@@ -85,6 +82,8 @@ class PNormBoostClassifier(
     subsample : float, default=1.0
         The share of rows that each tree learns from.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
+        A column keeps its `max_bins` heaviest categories; all others are treated as missing
+        values, and a warning names the column.
     interaction_cst : "pairwise", "no_interactions", list of groups of columns or None, default=None
         Which columns may meet on one path of a tree, by name or position; columns in no group
         are one of their own together. "no_interactions" makes the margin a sum of functions of
@@ -132,19 +131,19 @@ class PNormBoostClassifier(
         The constant costs by which ``predict`` decides when it is given none, if calibrated.
     n_iter_ : int
         The number of rounds taken; with several models, of the longest.
-    estimator_weights_ : ndarray of shape (n_iter_,), or a list of such
+    estimator_weights_ : ndarray of shape (n_rounds,), or a list of such
         alpha of each round; AdaBoost.M2: ln(1 / beta). A list, as the following ones, when
         calibration made several models.
-    estimator_errors_ : ndarray of shape (n_iter_,)
+    estimator_errors_ : ndarray of shape (n_rounds,)
         The weighted error on the relational examples.
-    objective_ : ndarray of shape (n_iter_,)
+    objective_ : ndarray of shape (n_rounds,)
         The p-norm functional after each round, the mean over rows, in units of cost. (The
         methods without p do not descend on it.)
-    objective_bound_ : ndarray of shape (n_iter_,)
+    objective_bound_ : ndarray of shape (n_rounds,)
         9 M / (t + 2) above the least objective found, M = max C p (p - 1) 2^(p - 2): the bound
         of Theorem 4.2, where it applies (stochastic hypotheses, p >= 2, step "bound" or
         "search") and if every tree was the best possible.
-    train_cost_ : ndarray of shape (n_iter_,)
+    train_cost_ : ndarray of shape (n_rounds,)
         The cost of the training rows' decisions after each round.
     validation_cost_ or validation_loss_ : ndarray of shape (n_rounds,), with early stopping
         What it goes by on the held-out rows after each round: their mean cost, or another metric.
@@ -296,10 +295,12 @@ class PNormBoostClassifier(
     def _forest_of(self, model: Mixture) -> Any:
         return model.answers
 
-    def _say(self, model: Mixture, X: Any, n_threads: int, codes: Any) -> Floats:
+    def _score_table(self, model: Mixture, X: Any, n_threads: int, codes: Any) -> Floats:
         return model.scores(X, n_threads, codes)
 
-    def _say_staged(self, model: Mixture, X: Any, n_threads: int, codes: Any) -> Iterator[Floats]:
+    def _score_table_staged(
+        self, model: Mixture, X: Any, n_threads: int, codes: Any
+    ) -> Iterator[Floats]:
         return model.staged_scores(X, n_threads, codes)
 
     def _to_calibrate(self, model: Mixture, score: Floats) -> Floats:
@@ -316,7 +317,7 @@ class PNormBoostClassifier(
         """
         return self._decision_values(self._scored(X))
 
-    def _own_values(self, H: list[Floats]) -> Floats:
+    def _uncalibrated_values(self, H: list[Floats]) -> Floats:
         return np.asarray(H[0][:, 1] - H[0][:, 0] if len(self.classes_) == 2 else H[0])
 
     @answers_tables
@@ -328,15 +329,15 @@ class PNormBoostClassifier(
         """
         return self._proba(self._scored(X))
 
-    def _own_proba(self, H: list[Floats]) -> Floats:
+    def _uncalibrated_proba(self, H: list[Floats]) -> Floats:
         return normalised(H[0])
 
     # --- explanations
 
-    def _own_unit(self, *, many: bool) -> str:
+    def _uncalibrated_unit(self, *, many: bool) -> str:
         return "mixture"
 
-    def _bare_member(self, i: int) -> Member:
+    def _uncalibrated_member(self, i: int) -> Member:
         mixture = self._mixtures[i]
         assert mixture.forest is not None
         return Member(mixture.forest, mixture.shares[1])
@@ -365,7 +366,7 @@ class PNormBoostClassifier(
         self._check_new_costs(costs)
         return self._decide(self._scored(X), costs, X)
 
-    def _own_choices(self, H: list[Floats]) -> NDArray[Any]:
+    def _published_choices(self, H: list[Floats]) -> NDArray[Any]:
         return np.asarray(np.argmax(H[0], axis=1))
 
     def _refuse_costs(self) -> None:

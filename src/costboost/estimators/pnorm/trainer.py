@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from costboost.boosting.pnorm.learner import (
     RelationalClassifier,
@@ -18,8 +18,8 @@ from costboost.boosting.pnorm.learner import (
     RelationalTree,
     outside_answers,
 )
-from costboost.boosting.pnorm.loop import PNormBoosting, PNormRound
-from costboost.boosting.pnorm.methods import make_stochastic, rate_bound
+from costboost.boosting.pnorm.loop import PNormBoosting, PNormRound, PNormSetting
+from costboost.boosting.pnorm.methods import METHODS, Method, make_stochastic, rate_bound
 from costboost.boosting.pnorm.model import (
     Mixture,
     assemble_mixture,
@@ -30,16 +30,118 @@ from costboost.boosting.pnorm.model import (
     outside_kind,
 )
 from costboost.boosting.pnorm.rows import PNormLoader
-from costboost.calibration import CalibratedScores
-from costboost.estimators.pnorm.plan import PNormPlan, leaf_rows
-from costboost.fitting.class_trainer import ClassTrainer
-from costboost.fitting.history import series_of, set_history
-from costboost.fitting.judging import Answers, Follower, Watched
-from costboost.inputs.checks import plain, warn_caller
-from costboost.shards.loading import RowData
+from costboost.calibration import CALIBRATORS, CalibratedScores
+from costboost.costs import Costs
+from costboost.fitting.held_out import ClassResult, Follower, HeldOutRows, series_of, set_history
+from costboost.fitting.plan import TrainingPlan, check_training, check_unbiased
+from costboost.fitting.trainer import ClassTrainer
+from costboost.inputs.checks import (
+    check_choice,
+    check_number,
+    fit_seed,
+    is_spread,
+    plain,
+    warn_caller,
+)
+from costboost.shards.layout import RowData
+from costboost.typing import Floats, Int64
 
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+# From the parameters of `PNormBoostClassifier` to a plan: all choices settled, all checked
+
+STEPS = ("harmonic", "average", "bound", "search")
+LEAST = 80  # rows in a leaf, where there are rows enough for LEAVES of them
+LEAVES = 10
+# Rows of the rarest class that a leaf holds on average. By the rule of three, a leaf without any is
+# then one where that class is rarer than elsewhere, with 95% confidence: larger ones add nothing.
+RAREST = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class PNormPlan(TrainingPlan):
+    """Everything a training needs to know beside the rows; `limits` lack the least size of a leaf.
+
+    Attributes
+    ----------
+    method : Method
+    setting : PNormSetting
+    min_samples_leaf : int or "auto"
+    """
+
+    method: Method
+    setting: PNormSetting
+    min_samples_leaf: int | str
+    subsample: float
+
+
+def settle(params: Any, X: Any, costs: Costs, n_classes: int) -> PNormPlan:
+    """Check the parameters of an estimator against each other and the data."""
+    _check_parameters(params)
+    method = METHODS[params.method]
+    _check_combination(params, method, costs)
+    seed = fit_seed(params)
+    return PNormPlan.read(
+        params,
+        X,
+        n_classes=n_classes,
+        calibration=params.calibration,
+        seed=seed,
+        setting=PNormSetting(params.n_estimators, float(params.p), params.step, seed),
+        method=method,
+        min_samples_leaf=params.min_samples_leaf,
+        subsample=float(params.subsample),
+    )
+
+
+def leaf_rows(min_samples_leaf: int | str, counts: ArrayLike) -> int:
+    """Return the least number of rows in a leaf, for so many training rows of each class.
+
+    Examples
+    --------
+    Alike classes need small leaves, rare ones large leaves, and few rows small ones again.
+
+    >>> [leaf_rows("auto", counts) for counts in ([500, 500, 500], [9000, 990, 10], [50, 3, 0])]
+    [9, 80, 5]
+    >>> leaf_rows(3, [9000, 990, 10])
+    3
+    """
+    if not isinstance(min_samples_leaf, str):
+        return int(min_samples_leaf)
+    found = np.asarray(counts)
+    n_rows, rarest = int(found.sum()), int(found[found > 0].min())
+    return min(max(n_rows // LEAVES, 1), LEAST, -(-RAREST * n_rows // rarest))
+
+
+def _check_parameters(params: Any) -> None:
+    check_training(params, auto_leaf=True)
+    check_choice("method", params.method, tuple(METHODS))
+    check_choice("step", params.step, STEPS)
+    check_choice("calibration", params.calibration, tuple(CALIBRATORS))
+    check_unbiased(params.calibration, f"method={params.method!r}", on_costs=True)
+    check_number("p", params.p, low=1.0)
+
+
+def _check_combination(params: Any, method: Method, costs: Costs) -> None:
+    if not costs.is_square:
+        raise ValueError(
+            "PNormBoostClassifier trains on the cost of each answer, so decisions must be the "
+            "classes; these costs have other actions. Give costs of the classes to fit, calibrate, "
+            "and pass the others to predict."
+        )
+    if params.step in ("bound", "search") and not method.uses_p:
+        raise ValueError(
+            f"step={params.step!r} descends on the p-norm functional, which "
+            f'method={method.name!r} does not; use step="harmonic" or "average".'
+        )
+    if params.step == "bound" and not params.p >= 2.0:
+        raise ValueError(
+            f'step="bound" needs p >= 2, got p={params.p!r}: the gradient is not Lipschitz below. '
+            'Use step="harmonic", or "search" for p > 1.'
+        )
+    if params.step == "search" and not params.p > 1.0:
+        raise ValueError(
+            'step="search" needs p > 1: at p=1 the objective is linear, and its least value is '
+            'at one end, where the mixture is forgotten. Use step="harmonic" or "average".'
+        )
 
 
 @dataclass(frozen=True)
@@ -87,6 +189,10 @@ class PNormTrainer(ClassTrainer):
     def _finish(self, loop: PNormBoosting, history: PNormHistory, rows: Int64 | None) -> Mixture:
         if not history.rounds:
             return self._constant(loop, rows)
+        judged = self.plan.patience is not None and self.plan.metric == "cost"
+        if self.plan.calibration is None and not judged:
+            total = history.rounds[-1].train_cost
+            self.compare_with_constant(total, rows, "the rows it was trained on")
         return self.model_of(loop, history.rounds)
 
     def _relational_learner(self, rows: Int64 | None, y: Int64) -> RelationalLearner:
@@ -117,8 +223,8 @@ class PNormTrainer(ClassTrainer):
         n_rounds = max(len(model) for model in models)
         return {"_mixtures": models, "_scores": scores, "n_iter_": n_rounds}
 
-    def _follower(self, loop: PNormBoosting, watched: Watched) -> Follower:
-        return _Follower(self, watched)
+    def _follower(self, loop: PNormBoosting, watched: HeldOutRows) -> Follower:
+        return _MixtureFollower(self, watched)
 
     def _constant(self, loop: PNormBoosting, rows: Int64 | None) -> Mixture:
         """Say that no round could be taken, and answer the cheapest constant."""
@@ -144,6 +250,15 @@ class PNormTrainer(ClassTrainer):
         walk = partial(model.scores_of_codes, n_threads=self.plan.n_threads)
         return normalised(self.table.apply(walk, rows))
 
+    def judge_left_out(self, rows: Any, proba: Floats) -> None:
+        """Compare the cheapest decisions on the rows that folds left out with a constant."""
+        if is_spread(self.X):
+            return  # as in compare_with_constant
+        y, costs, weights = self._of(rows)
+        decided = costs.decide(proba, encoded=True)
+        total = costs.total(y, decided, weights, encoded=True)
+        self.compare_with_constant(total, rows, "the rows that folds left out")
+
     def report(self, estimator: Any, models: tuple[Mixture, ...]) -> None:
         """Set the fitted attributes that tell of rounds."""
         kept = self.histories_of(models)
@@ -166,21 +281,21 @@ class PNormTrainer(ClassTrainer):
         return np.asarray(np.min(found, initial=np.inf) + rate)
 
 
-class _Follower:
+class _MixtureFollower:
     """Mixes rounds at held-out rows, and answers the class of the largest score."""
 
-    def __init__(self, trainer: PNormTrainer, watched: Watched) -> None:
+    def __init__(self, trainer: PNormTrainer, watched: HeldOutRows) -> None:
         self.plan, self.binner, self.watched = trainer.plan, trainer.binner, watched
         self.classes = trainer.classes
         start = 0.0 if self.plan.method.adaptive else 1.0 / self.plan.n_classes
         self.scores = np.full((len(watched.y), self.plan.n_classes), start)
 
-    def follow(self, done: PNormRound) -> Answers:
+    def follow(self, done: PNormRound) -> ClassResult:
         """Mix a round in; return what the mixture says now."""
         self._mix(done)
         part, decided = self.watched, np.argmax(self.scores, axis=1)
         proba = lambda: normalised(self.scores)  # noqa: E731
-        return Answers(self.classes, part.y, proba, decided, part.costs, part.weights)
+        return ClassResult(self.classes, part.y, proba, decided, part.costs, part.weights)
 
     def _mix(self, done: PNormRound) -> None:
         method = self.plan.method
@@ -192,7 +307,7 @@ class _Follower:
                 self.watched.codes, said, 0, 1
             )
         else:
-            estimator, kind = done.relation.estimator, outside_kind(method)
+            estimator, kind = done.hypothesis.estimator, outside_kind(method)
             answers = outside_answers(estimator, self.watched.X, self.plan.n_classes, kind)
             said += make_stochastic(answers) if stochastic else answers
         self.scores = mix(self.scores, said, done.alpha, adaptive=method.adaptive)

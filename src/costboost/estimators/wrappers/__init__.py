@@ -1,10 +1,10 @@
 """Costs around any classifier that knows nothing of them.
 
 `MinimumCostClassifier` calibrates it and takes the cheapest decision: prices may change any time.
-The others change the training rows and leave the learner alone: costing draws samples in which dear
-rows are frequent, MetaCost gives every row the label that is cheapest to answer. So what they learn
-contains the costs, and new prices need a new ``fit``. `CostColumns` reads costs from the table that
-a pipeline is given, before it is transformed.
+The others change the training rows and leave the learner alone: costing draws samples in which
+costly rows are frequent, MetaCost gives every row the label that is cheapest to answer. So what
+they learn contains the costs, and new prices need a new ``fit``. `CostColumns` reads costs from the
+table that a pipeline is given, before it is transformed.
 """
 
 from costboost.estimators.wrappers.cost_columns import CostColumns

@@ -22,9 +22,7 @@ from costboost.decisions import CostDecisionMixin
 from costboost.inputs.arrays import encode, without_mask
 from costboost.inputs.checks import check_jobs, check_learner, check_not_empty, set_input_tags
 from costboost.inputs.outside import read_probabilities, source_of
-
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+from costboost.typing import Floats, Int64
 
 
 class Constant(DummyClassifier):  # type: ignore[misc]  # scikit-learn is untyped

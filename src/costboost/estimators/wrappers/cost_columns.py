@@ -22,8 +22,8 @@ from costboost.fitting.atomic import all_at_once
 from costboost.fitting.keywords import costs_to_fit, fit_key
 from costboost.inputs.arrays import mean_paid
 from costboost.inputs.checks import check_not_empty, read_targets
-
-Floats = NDArray[np.float64]
+from costboost.inputs.one_fit import of_one_fit
+from costboost.typing import Floats
 
 __all__ = ["CostColumns"]
 
@@ -228,12 +228,14 @@ class CostColumns(RoutingWrapper):
         return -mean_paid(paid_by.of_decisions(labels, decided), sample_weight)
 
     @available_if(estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @of_one_fit
     def predict_proba(self, X: Any) -> Floats:
         """Return the class probabilities of the estimator, (n_samples, K)."""
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict_proba(self._features(X)))
 
     @available_if(estimator_has("decision_function"))  # type: ignore[untyped-decorator]
+    @of_one_fit
     def decision_function(self, X: Any) -> Floats:
         """Return the scores of the estimator."""
         check_is_fitted(self)

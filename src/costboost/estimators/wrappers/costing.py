@@ -1,4 +1,4 @@
-"""Costing: samples in which dear rows are frequent."""
+"""Costing: samples in which costly rows are frequent."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from costboost.estimators.wrappers.base import CostTrained, copy_features, fit_c
 from costboost.fitting.atomic import all_at_once
 from costboost.inputs.arrays import without_mask
 from costboost.inputs.checks import check_number, read_random_state
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from costboost.typing import Floats, Mask
 
 
 def rejection_sample(
@@ -149,7 +147,7 @@ class CostingClassifier(CostTrained):
         X, codes, weights, bound = self._read(X, y, sample_weight, costs)
         aims = bound.cheapest_labels(codes, encoded=True)
         prices = bound.of_errors(codes, target=aims, encoded=True)
-        if not prices.any():  # no answer is dearer than another: all rows are alike
+        if not prices.any():  # no answer costs more than another: all rows are alike
             prices = np.ones_like(prices)
         prices = prices / prices.max()
         if weights is not None:  # both within [0, 1]: their product cannot overflow

@@ -23,9 +23,8 @@ from costboost.estimators.wrappers.base import (
 from costboost.fitting.atomic import all_at_once
 from costboost.inputs.arrays import without_mask
 from costboost.inputs.checks import check_choice, check_number, read_random_state
-
-Floats = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+from costboost.inputs.one_fit import of_one_fit
+from costboost.typing import Floats, Int64
 
 
 class MetaCostClassifier(CostTrained):
@@ -78,7 +77,7 @@ class MetaCostClassifier(CostTrained):
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> from costboost import MetaCostClassifier
     >>> X, y = load_wine(return_X_y=True)
-    >>> C = [[0, 1, 1], [1, 0, 1], [100, 100, 0]]  # missing the last class is dear
+    >>> C = [[0, 1, 1], [1, 0, 1], [100, 100, 0]]  # missing the last class is costly
     >>> tree = DecisionTreeClassifier(max_depth=2, random_state=0)
     >>> model = MetaCostClassifier(tree, 10, random_state=0).fit(X, y, costs=C)
     >>> bool(np.sum(model.predict(X) == 2) > np.sum(y == 2))
@@ -186,6 +185,7 @@ class MetaCostClassifier(CostTrained):
         return np.asarray(self.estimator_.predict(X), dtype=self.classes_.dtype)
 
     @available_if(estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @of_one_fit
     def predict_proba(self, X: Any) -> Floats:
         """Return the probabilities of the new labels, (n_samples, K); they contain the costs."""
         check_is_fitted(self)

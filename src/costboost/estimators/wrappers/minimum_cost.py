@@ -46,8 +46,7 @@ from costboost.inputs.outside import (
     seen_classes,
     source_of,
 )
-
-Floats = NDArray[np.float64]
+from costboost.typing import Floats
 
 
 def _scores(model: Any, X: Any, classes: NDArray[Any], response: str) -> Floats:

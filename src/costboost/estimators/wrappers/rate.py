@@ -14,9 +14,9 @@ from costboost.calibration import calibration_splits
 from costboost.costs import Costs
 from costboost.decisions import allocate
 from costboost.estimators.wrappers.base import Wrapper, copy_features, fit_clone, shares_of
+from costboost.fitting.atomic import all_at_once
 from costboost.inputs.checks import check_not_empty, warn_caller
-
-Floats = NDArray[np.float64]
+from costboost.typing import Floats, Int64
 
 # A share of the largest cost: rows that only just gain from a limited action do without it.
 _AGAINST_TIES = 1e-9
@@ -82,6 +82,7 @@ class RateClassifier(Wrapper):
         self.cv = cv
         self.random_state = random_state
 
+    @all_at_once
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, costs: Any = None
     ) -> Self:
@@ -117,7 +118,7 @@ class RateClassifier(Wrapper):
         return None
 
     def _find_prices(
-        self, X: Any, codes: NDArray[np.int64], weights: Floats | None, costs: Costs, seed: int
+        self, X: Any, codes: Int64, weights: Floats | None, costs: Costs, seed: int
     ) -> dict[Any, float]:
         if not self.rates:
             return {}
@@ -130,9 +131,9 @@ class RateClassifier(Wrapper):
             expected.append(costs[test].expected(proba))
         shares = {action: float(rate) for action, rate in self.rates.items()}
         found = allocate(np.concatenate(expected), shares, actions=costs.actions)
-        dearest = max(float(np.max(np.abs(part))) for part in expected)
+        largest = max(float(np.max(np.abs(part))) for part in expected)
         free = found.expected_cost == found.unlimited_cost
-        return {a: 0.0 if free else price + _AGAINST_TIES * dearest
+        return {a: 0.0 if free else price + _AGAINST_TIES * largest
                 for a, price in found.shadow_prices.items()}  # fmt: skip
 
     def predict_proba(self, X: Any) -> Floats:

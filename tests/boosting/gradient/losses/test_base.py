@@ -165,3 +165,27 @@ def test_constants_of_outputs_are_found_one_after_the_other():
     assert limited.tolist() == [2.5]
     found = newton_constant(sums_at, 3, 100.0)
     assert found.mean() == pytest.approx(0.0, abs=1e-12)
+
+
+def test_constants_take_a_bounded_number_of_evaluations():
+    """Outputs that hardly differ: one after the other, each turn does next to nothing."""
+    asked = []
+
+    def sums_at(f0, output):
+        asked.append(output)
+        return float(f0.sum() + 1e-9 * f0[output] - output), 1.0 + 1e-9
+
+    assert np.isfinite(newton_constant(sums_at, 4, 1e9)).all()
+    assert len(asked) < 2_500
+
+
+@pytest.mark.parametrize("power", [-300, 0, 300])
+def test_a_constant_is_as_exact_in_any_unit(power):
+    a = 2.0**power
+
+    def sums_at(f0, output):
+        z = 3.0 * np.exp(-a * f0[0]), 5.0 * np.exp(2.0 * a * f0[0])
+        return float(a * (2.0 * z[1] - z[0])), float(a * a * (4.0 * z[1] + z[0]))
+
+    (found,) = newton_constant(sums_at, 1, 18.0 / a, 1.0 / a)
+    assert a * found == pytest.approx(np.log(0.3) / 3.0, rel=1e-9)

@@ -7,19 +7,25 @@ registry        their names
 """
 
 from costboost.boosting.gradient.losses.base import BuiltIn, Loss, OwnLoss, flat, own_loss
+from costboost.boosting.gradient.losses.classes import (
+    ExpectedCostLoss,
+    ExponentialLoss,
+    ExponentialTerms,
+    LogLoss,
+)
 from costboost.boosting.gradient.losses.cost_exponential import NAMED, CostExponentialLoss
-from costboost.boosting.gradient.losses.expected_cost import ExpectedCostLoss
-from costboost.boosting.gradient.losses.exponential import ExponentialLoss, ExponentialTerms
-from costboost.boosting.gradient.losses.huber import HuberLoss
-from costboost.boosting.gradient.losses.log import LogLoss
-from costboost.boosting.gradient.losses.pinball import AbsoluteLoss, PinballLoss
+from costboost.boosting.gradient.losses.errors import (
+    AbsoluteLoss,
+    HuberLoss,
+    PinballLoss,
+    SquaredLoss,
+)
 from costboost.boosting.gradient.losses.registry import (
     CLASSIFICATION_LOSSES,
     REGRESSION_LOSSES,
     needs_all_rows,
     read_loss,
 )
-from costboost.boosting.gradient.losses.squared import SquaredLoss
 
 __all__ = [
     "CLASSIFICATION_LOSSES",

@@ -1,4 +1,4 @@
-"""What a loss is: to its readers, to users who bring one, and to the rounds.
+"""Losses: the protocol for users' own ones, and the base class of the built-in ones.
 
     value(y, raw)      what each row loses, (n,)
     gradient(y, raw)   its first derivative in `raw`, of the shape of `raw`
@@ -21,27 +21,26 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costboost.boosting import links
 from costboost.boosting.gradient.messages import Derive, put_derivatives
-from costboost.boosting.gradient.minimisers import FARTHEST, PASSES, minimise
+from costboost.boosting.gradient.minimisers import FARTHEST, LeafBounds, minimise
 from costboost.boosting.gradient.rows import NONE, BoundLoss, Held, LossRows
-from costboost.boosting.gradient.starting import SumsAtConstant, TellGiven
+from costboost.boosting.gradient.starting import FetchRowKinds, SumsAtConstant
 from costboost.inputs.outside import read_finite, read_shares, source_of
 from costboost.shards.grid import rounded
 from costboost.shards.local import Shards
+from costboost.typing import Array, Floats
 
-Floats = NDArray[np.float64]
-Array = NDArray[Any]
 RowTerms = tuple[Floats, Floats, Floats]
 
+_ENOUGH = 2_000
 FAR = 1e300  # answers of a loss beyond are refused: their sums would overflow
 
 
 @runtime_checkable
 class Loss(Protocol):
-    """What gradient boosting asks of a loss: three methods.
+    """The three methods that a user's loss must have.
 
     Two attributes are optional: ``uses_costs = True`` adds the argument `prices`, and a method
     ``proba(raw)`` returns class probabilities, (n, K), where they are not the logistic function
@@ -68,7 +67,7 @@ class Loss(Protocol):
     """
 
     def value(self, y: Any, raw: Any, /) -> Any:
-        """Return what each row loses, (n,)."""
+        """Return the loss of each row, (n,)."""
 
     def gradient(self, y: Any, raw: Any, /) -> Any:
         """Return the derivative of the value, of the shape of `raw`."""
@@ -78,7 +77,7 @@ class Loss(Protocol):
 
 
 class BuiltIn:
-    """What estimators, rounds, files and exports ask of a loss; a built-in one says what differs.
+    """Base class of losses, with defaults for all that estimators, rounds and files call.
 
     It is a frozen dataclass: files keep its fields, by the name that it is registered under.
 
@@ -97,14 +96,24 @@ class BuiltIn:
         Whether hessians are those of the loss, so that Newton steps are its own.
     least_squares : bool
         Whether splits are searched by the weights of rows instead of their hessians.
+    quadratic : bool
+        Whether a Newton step ends at the minimiser.
     endless : bool
         Whether the loss of a leaf is least at infinity.
+    longest : float
+        How far a line search moves any row at most, in units of F.
     takes_prices : bool
         Whether a regression may have prices over and under for every row.
     has_prices : bool
         Whether prices stand in its exponent, so that F is in units of 1 / price.
     needs_all_rows : bool
         Whether its steps need all rows in one place, in this process.
+
+    Examples
+    --------
+    >>> from costboost.extend import CLASSIFICATION_LOSSES
+    >>> all(issubclass(loss, BuiltIn) for loss in CLASSIFICATION_LOSSES.values())
+    True
     """
 
     kind: ClassVar[str]
@@ -112,12 +121,14 @@ class BuiltIn:
     odds: ClassVar[float] = 1.0
     smooth: ClassVar[bool] = True
     least_squares: ClassVar[bool] = False
+    quadratic: ClassVar[bool] = False
     endless: ClassVar[bool] = False
+    longest: ClassVar[float] = 1e6  # far enough for a loss that only falls
     takes_prices: ClassVar[bool] = False
     has_prices: ClassVar[bool] = False
     needs_all_rows: ClassVar[bool] = False
 
-    # --- for estimators and files
+    # For estimators and files.
 
     @classmethod
     def from_params(cls, params: Any, y: Array, weights: Floats | None) -> BuiltIn:
@@ -128,13 +139,16 @@ class BuiltIn:
         return cls()
 
     def read_row_terms(self, params: Any, n_rows: int, n_classes: int) -> RowTerms | None:
-        """Return what a parameter says of every row (`LossRows.objective`), if it does."""
+        """Return per-row terms that a parameter gives (`LossRows.objective`).
+
+        None if it gives none.
+        """
         return None
 
     def check_restored(self) -> None:
         """Refuse fields, read from a file, that no training would have left."""
 
-    # --- for the rounds
+    # For the rounds.
 
     def bind(self, rows: LossRows) -> BoundLoss | None:
         """Return the loss at some rows; None where it is asked for all rows at once.
@@ -144,11 +158,11 @@ class BuiltIn:
         return NumpyTerms(NONE if rows.weights is None else rows.weights, self, rows.priced())
 
     def largest_cost(self, rows: LossRows) -> float:
-        """Return what must be known of all rows before any is bound."""
+        """Return the largest cost over all rows, needed before the loss is bound; 0 if unused."""
         return 0.0
 
     def scaled(self, largest: float) -> Any:
-        """Return the loss that knows it."""
+        """Return the loss scaled by the largest cost."""
         return self
 
     def measure(self, shards: Shards, total: float, where: str = "margins") -> Floats:
@@ -161,11 +175,11 @@ class BuiltIn:
 
     def constant(self, shards: Shards, n_outputs: int) -> Floats:
         """Return f_0, (J,): the constant of least loss, by Newton's method."""
-        return newton_constant(self._sums_at(shards), n_outputs, self._limit(shards, n_outputs))
+        return newton_constant(self._sums_at(shards), n_outputs, *self._limit(shards, n_outputs))
 
-    def _limit(self, shards: Shards, n_outputs: int) -> float:
-        """Return how far a constant may lie."""
-        return FARTHEST if n_outputs > 1 else FAR
+    def _limit(self, shards: Shards, n_outputs: int) -> tuple[float, float]:
+        """Return how far a constant may lie, and the unit of F."""
+        return FARTHEST if n_outputs > 1 else FAR, 1.0
 
     def _sums_at(self, shards: Shards) -> Callable[[Floats, int], tuple[float, float]]:
         def at(f0: Floats, output: int) -> tuple[float, float]:
@@ -178,11 +192,18 @@ class BuiltIn:
         """Return the minimiser of every leaf where there is a way but Newton's, (L,)."""
         return None
 
+    def leaf_bounds(self, shards: Shards, weigh: Callable[[], Floats]) -> LeafBounds | None:
+        """Return where the minimisers of leaves lie, if the loss knows.
+
+        `weigh` gives the sum of the rows' weights in every leaf, (L,).
+        """
+        return None
+
     def best_step(self, shards: Shards) -> float | None:
         """Return the lambda of least loss along the steps where there is a way but Newton's."""
         return None
 
-    # --- for readers, held-out rows and constants
+    # For readers, held-out rows and constants.
 
     @property
     def link_scale(self) -> float | None:
@@ -194,7 +215,7 @@ class BuiltIn:
         return logistic(self.odds * raw)
 
     def _extra(self, rows: LossRows) -> tuple[Any, ...]:
-        """Return what the three methods take beside y and F."""
+        """Return the extra arguments of the three methods, after y and F."""
         return (rows.paid,) if self.uses_costs else ()
 
     def _ask(self, name: str, rows: LossRows, raw: Floats) -> Any:
@@ -314,12 +335,12 @@ def own_loss(loss: Any) -> OwnLoss:
 
 def _given(shards: Shards) -> LossRows:
     """Return all rows in the order of the table."""
-    outline: LossRows = shards.call([TellGiven()])[0]
+    outline: LossRows = shards.call([FetchRowKinds()])[0]
 
     def whole(name: str) -> Any:
         if getattr(outline, name) is None:
             return None
-        return shards.fetch(lambda shard: np.asarray(getattr(shard.state.given, name)))
+        return shards.fetch(lambda shard: np.asarray(getattr(shard.state.data, name)))
 
     y, weights = whole("targets"), whole("weights")
     prices = whole("prices" if outline.costs is None else "paid")
@@ -327,23 +348,40 @@ def _given(shards: Shards) -> LossRows:
 
 
 def newton_constant(
-    sums_at: Callable[[Floats, int], tuple[float, float]], n_outputs: int, limit: float
+    sums_at: Callable[[Floats, int], tuple[float, float]],
+    n_outputs: int,
+    limit: float,
+    unit: float = 1.0,
 ) -> Floats:
-    """Minimise over one output after the other until none moves."""
+    """Minimise over one output after the other until none moves.
+
+    Prices far apart take very many turns: after `_ENOUGH` evaluations the rounds do the rest.
+    """
     f0 = np.zeros(n_outputs)
-    for _ in range(PASSES):
+    asked = 0
+
+    def counted(place: Floats, output: int) -> tuple[float, float]:
+        nonlocal asked
+        asked += 1
+        return sums_at(place, output)
+
+    while asked < _ENOUGH:
         before = f0.copy()
         for k in range(n_outputs):
-            f0[k] = _minimise_output(sums_at, f0, k, limit)
+            f0[k] = _minimise_output(counted, f0, k, limit, unit)
         if n_outputs > 1:
             f0 -= f0.mean()  # only differences count
-        if np.max(np.abs(f0 - before)) <= 1e-12 * max(1.0, float(np.max(np.abs(f0)))):
+        if np.max(np.abs(f0 - before)) <= 1e-12 * max(min(1.0, unit), float(np.max(np.abs(f0)))):
             break
     return f0
 
 
 def _minimise_output(
-    sums_at: Callable[[Floats, int], tuple[float, float]], f0: Floats, output: int, limit: float
+    sums_at: Callable[[Floats, int], tuple[float, float]],
+    f0: Floats,
+    output: int,
+    limit: float,
+    unit: float,
 ) -> float:
     def at(value: Floats) -> tuple[Floats, Floats]:
         place = f0.copy()
@@ -351,7 +389,7 @@ def _minimise_output(
         gradient, hessian = sums_at(place, output)
         return np.array([gradient]), np.array([hessian])
 
-    return float(minimise(at, 1, limit)[0])
+    return float(minimise(at, 1, limit, unit=unit)[0])
 
 
 def flat(margins: Floats) -> Floats:

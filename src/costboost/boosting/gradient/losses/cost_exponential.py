@@ -8,11 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costboost.boosting.gradient.losses.base import BuiltIn, RowTerms, flat, signs
-from costboost.boosting.gradient.losses.classes import EXPONENTIAL, ClassTerms, once
-from costboost.boosting.gradient.losses.exponential import ExponentialTerms
+from costboost.boosting.gradient.losses.classes import (
+    EXPONENTIAL,
+    ClassTerms,
+    ExponentialTerms,
+    once,
+)
 from costboost.boosting.gradient.minimisers import FARTHEST
 from costboost.boosting.gradient.rows import LossRows
 from costboost.boosting.gradient.starting import SizeSums, TermsByClass, class_weights
@@ -21,9 +24,9 @@ from costboost.inputs.checks import check_choice
 from costboost.inputs.outside import read_objective
 from costboost.shards.grid import rounded
 from costboost.shards.local import Shards
+from costboost.typing import Array, Floats
 
-Floats = NDArray[np.float64]
-Array = NDArray[Any]
+_LEAST_SIZE = 1e-250  # of the mean |a|: F in units of less would leave the floats
 
 
 @dataclass(frozen=True)
@@ -178,13 +181,15 @@ class CostExponentialLoss(BuiltIn):
         gradients, hessians = (part.reshape(margins.shape) * weights for part in parts)
         return gradients, hessians
 
-    def _limit(self, shards: Shards, n_outputs: int) -> float:
-        """Return how far a constant may lie, in the unit of F: 1 over the mean |a|."""
+    def _limit(self, shards: Shards, n_outputs: int) -> tuple[float, float]:
+        """Return how far a constant may lie, and the unit of F: 1 over the mean |a|."""
         (sums,) = shards.call([SizeSums(self)])
-        return FARTHEST / (rounded(sums[0]) / rounded(sums[1]) or 1.0)
+        size = rounded(sums[0]) / rounded(sums[1]) or 1.0
+        size = max(size, _LEAST_SIZE)
+        return FARTHEST / size, 1.0 / size
 
     def _sums_at(self, shards: Shards) -> Callable[[Floats, int], tuple[float, float]]:
-        """Take rows of one class as one row, where they are alike."""
+        """Return sums as the base class does, but over classes where rows of a class are alike."""
         (terms,) = shards.call([TermsByClass(self)])
         if terms is None:
             return super()._sums_at(shards)

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costboost.boosting.gradient import _gradient_kernels as kernels
-from costboost.boosting.gradient.rows import EVERY, BoundLoss, LossRows, Read
-
-Floats = NDArray[np.float64]
+from costboost.boosting.gradient.losses.base import FAR, BuiltIn
+from costboost.boosting.gradient.messages import LeafEnds
+from costboost.boosting.gradient.minimisers import (
+    LeafBounds,
+    huber_delta,
+    minimise_between,
+    near_one,
+    pinball_along,
+    pinball_by_leaf,
+    pinball_minimiser,
+)
+from costboost.boosting.gradient.rows import EVERY, BoundLoss, GradientRows, LossRows, Read
+from costboost.boosting.gradient.starting import TargetEnds, WeightedSum
+from costboost.inputs.checks import check_number
+from costboost.shards.grid import rounded
+from costboost.shards.local import Shards
+from costboost.shards.rows import Shard
+from costboost.typing import Array, Floats
 
 # The kernels' numbers, in the order in which they declare them.
 SQUARED, PINBALL, HUBER = range(3)
@@ -56,3 +72,233 @@ class ErrorTerms(BoundLoss):
     def write_values(self, margins: Floats, values: Floats) -> float:
         """Write every row's weighted loss; return the largest."""
         return float(kernels.regression_values(self.number, margins, *self._rows(), values))
+
+
+# Squared errors: the mean.
+
+
+@dataclass(frozen=True)
+class SquaredLoss(BuiltIn):
+    """(y - F)^2 / 2; its best constant is the mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> SquaredLoss().value(np.array([0.0, 3.0]), np.array([0.5, 0.5])).tolist()
+    [0.125, 3.125]
+    """
+
+    kind: ClassVar[str] = "squared"
+    quadratic: ClassVar[bool] = True
+    longest: ClassVar[float] = FAR  # it rises on both sides, in any unit of the targets
+
+    def value(self, y: Array, raw: Floats) -> Floats:
+        """Return half the squared residuals."""
+        return np.asarray(0.5 * (raw - y) ** 2)
+
+    def gradient(self, y: Array, raw: Floats) -> Floats:
+        """Return F - y."""
+        return np.asarray(raw - y)
+
+    def hessian(self, y: Array, raw: Floats) -> Floats:
+        """Return 1."""
+        return np.ones_like(raw)
+
+    def bind(self, rows: LossRows) -> ErrorTerms:
+        """Return the loss at some rows."""
+        return ErrorTerms.of(SQUARED, rows)
+
+    def constant(self, shards: Shards, n_outputs: int) -> Floats:
+        """Return the mean."""
+        (sums,) = shards.call([WeightedSum()])
+        return np.array([rounded(sums[0]) / rounded(sums[1])])
+
+
+# Huber's loss: squared errors near, absolute ones far away.
+
+
+@dataclass(frozen=True)
+class HuberLoss(BuiltIn):
+    """Squared up to `delta`, linear beyond: r^2 / 2, else delta (|r| - delta / 2).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> HuberLoss(delta=1.0).value(np.array([0.0, 3.0]), np.array([0.5, 0.5])).tolist()
+    [0.125, 2.0]
+    """
+
+    delta: float = 1.0
+    kind: ClassVar[str] = "huber"
+    smooth: ClassVar[bool] = False
+    least_squares: ClassVar[bool] = True
+    longest: ClassVar[float] = FAR  # it rises on both sides, in any unit of the targets
+
+    @classmethod
+    def from_params(cls, params: Any, y: Array, weights: Floats | None) -> HuberLoss:
+        """Return the loss of the parameter `delta`; None is chosen by the targets."""
+        if params.delta is None:
+            return cls(huber_delta(y, weights))
+        check_number("delta", params.delta, low=0.0, open_low=True)
+        return cls(float(params.delta))
+
+    def value(self, y: Array, raw: Floats) -> Floats:
+        """Return the loss of every row."""
+        r = np.abs(raw - y)
+        near = np.minimum(r, self.delta)
+        return np.asarray(near * (r - 0.5 * near))
+
+    def gradient(self, y: Array, raw: Floats) -> Floats:
+        """Return F - y, cut at delta."""
+        return np.clip(raw - y, -self.delta, self.delta)
+
+    def hessian(self, y: Array, raw: Floats) -> Floats:
+        """Return 1 within delta, 0 beyond."""
+        return (np.abs(raw - y) <= self.delta).astype(float)
+
+    def bind(self, rows: LossRows) -> ErrorTerms:
+        """Return the loss at some rows."""
+        return ErrorTerms.of(HUBER, rows, np.array([float(self.delta)]))
+
+    def constant(self, shards: Shards, n_outputs: int) -> Floats:
+        """Return the constant of least loss, which lies among the targets."""
+        ends, sums = shards.call([TargetEnds(), WeightedSum()])
+        bounds, sums_at = self._bounds(ends, rounded(sums[1])), self._sums_at(shards)
+
+        def at(f0: Floats) -> tuple[Floats, Floats]:
+            gradient, hessian = (np.array([part]) for part in sums_at(f0, 0))
+            return bounds.level(gradient, hessian), hessian
+
+        return minimise_between(at, bounds.low, bounds.high)
+
+    def leaf_bounds(self, shards: Shards, weigh: Callable[[], Floats]) -> LeafBounds:
+        """Return the ends of the residuals of every leaf, between which its minimiser lies."""
+        weights = weigh()
+        (ends,) = shards.call([LeafEnds(len(weights))])
+        return self._bounds(ends, weights)
+
+    def _bounds(self, ends: Floats, weights: Any) -> LeafBounds:
+        """Return bounds by -least and largest residuals, (2, L), and the sums of weights.
+
+        Where all rows are beyond delta, the gradient is a sum of +-(weight * delta), each rounded.
+        """
+        low, high = np.where(np.isfinite(ends), ends, 0.0) * np.array([[-1.0], [1.0]])
+        return LeafBounds(low, high, 2.0**-52 * self.delta * weights)
+
+
+# Errors that cost more on one side: quantiles, of which the median is one.
+
+
+@dataclass(frozen=True)
+class PinballLoss(BuiltIn):
+    """`over` per unit that F lies above y, `under` per unit that it lies below.
+
+    Its best constant is the quantile of level under / (under + over): with over = under = 1 this
+    is the absolute loss and the median. Prices per row, (n, 2), replace the constants.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> PinballLoss(over=1, under=9).value(np.zeros(2), np.array([2.0, -2.0])).tolist()
+    [2.0, 18.0]
+    """
+
+    over: float = 1.0
+    under: float = 1.0
+    kind: ClassVar[str] = "pinball"
+    smooth: ClassVar[bool] = False
+    takes_prices: ClassVar[bool] = True
+    needs_all_rows: ClassVar[bool] = True  # quantiles of all rows of a leaf
+
+    @classmethod
+    def from_params(cls, params: Any, y: Array, weights: Floats | None) -> PinballLoss:
+        """Return the loss of the parameters `over` and `under`."""
+        check_number("over", params.over, low=0.0)
+        check_number("under", params.under, low=0.0)
+        if params.over == 0 and params.under == 0:
+            raise ValueError("over and under are both 0: there is nothing to minimise.")
+        return cls(float(params.over), float(params.under))
+
+    def _prices(self, prices: Floats | None) -> tuple[Any, Any]:
+        return (self.over, self.under) if prices is None else (prices[:, 0], prices[:, 1])
+
+    def value(self, y: Array, raw: Floats, prices: Floats | None = None) -> Floats:
+        """Return the price of every row's error."""
+        over, under = self._prices(prices)
+        return np.asarray(np.where(raw > y, over * (raw - y), under * (y - raw)))
+
+    def gradient(self, y: Array, raw: Floats, prices: Floats | None = None) -> Floats:
+        """Return over, -under, or 0 where F = y."""
+        over, under = self._prices(prices)
+        return np.where(raw > y, over, np.where(raw < y, -under, 0.0))
+
+    def hessian(self, y: Array, raw: Floats, prices: Floats | None = None) -> Floats:
+        """Return 1: trees are fitted to the gradients by least squares (Friedman 2001)."""
+        return np.ones_like(raw)
+
+    def _extra(self, rows: LossRows) -> tuple[Any, ...]:
+        return () if rows.prices is None else (rows.prices,)
+
+    def bind(self, rows: LossRows) -> ErrorTerms:
+        """Return the loss at some rows."""
+        if rows.prices is None:
+            return ErrorTerms.of(
+                PINBALL, rows, *(np.array([float(p)]) for p in (self.over, self.under))
+            )
+        over, under = (np.ascontiguousarray(rows.prices[:, j]) for j in (0, 1))
+        return ErrorTerms.of(PINBALL, rows, over, under)
+
+    def priced(self, state: GradientRows) -> Floats:
+        """Return y, weights and the prices over and under, (m, 4); 0 for rows not learnt from."""
+        rows = state.data
+        keep = state.keep if len(state.keep) else 1.0
+        parts = np.asarray(rows.y, float), rows.unit_or_weights * keep, *self._prices(rows.prices)
+        return np.column_stack(np.broadcast_arrays(*parts))
+
+    def constant(self, shards: Shards, n_outputs: int) -> Floats:
+        """Return the quantile."""
+        y, over, under = self._fetch(shards)
+        return np.array([pinball_minimiser(y, over, under)])
+
+    def leaf_values(self, shards: Shards, n_leaves: int) -> Floats | None:
+        """Return every leaf's quantile of the residuals."""
+        y, over, under = self._fetch(shards)
+        gaps = y - shards.fetch(_margins)[:, 0]
+        leaves = shards.fetch(lambda shard: shard.leaves)
+        return pinball_by_leaf(gaps, over, under, leaves, n_leaves)
+
+    def best_step(self, shards: Shards) -> float | None:
+        """Return the quantile along the steps."""
+        y, over, under = self._fetch(shards)
+        gaps = y - shards.fetch(_margins)[:, 0]
+        return pinball_along(gaps, shards.fetch(lambda s: s.state.steps)[:, 0], over, under)
+
+    def _fetch(self, shards: Shards) -> tuple[Floats, Floats, Floats]:
+        """Return y and the weighted prices over and under, in a unit that leaves them room."""
+        y, weights, *prices = shards.fetch(lambda shard: self.priced(shard.state)).T
+        over, under = near_one(np.array(prices)) * near_one(weights)
+        return y, over, under
+
+
+@dataclass(frozen=True)
+class AbsoluteLoss(PinballLoss):
+    """|y - F|; its best constant is the median.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> AbsoluteLoss().value(np.array([0.0, 3.0]), np.array([0.5, 0.5])).tolist()
+    [0.5, 2.5]
+    """
+
+    kind: ClassVar[str] = "absolute"
+    takes_prices: ClassVar[bool] = False
+
+    @classmethod
+    def from_params(cls, params: Any, y: Array, weights: Floats | None) -> AbsoluteLoss:
+        """Return the loss, whatever `over` and `under` are."""
+        return cls()
+
+
+def _margins(shard: Shard) -> Floats:
+    return np.asarray(shard.state.margins)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.gradient.losses.base import BuiltIn, OwnLoss, own_loss
+from costboost.boosting.gradient.losses.classes import ExpectedCostLoss, ExponentialLoss, LogLoss
 from costboost.boosting.gradient.losses.cost_exponential import CostExponentialLoss
-from costboost.boosting.gradient.losses.expected_cost import ExpectedCostLoss
-from costboost.boosting.gradient.losses.exponential import ExponentialLoss
-from costboost.boosting.gradient.losses.huber import HuberLoss
-from costboost.boosting.gradient.losses.log import LogLoss
-from costboost.boosting.gradient.losses.pinball import AbsoluteLoss, PinballLoss
-from costboost.boosting.gradient.losses.squared import SquaredLoss
+from costboost.boosting.gradient.losses.errors import (
+    AbsoluteLoss,
+    HuberLoss,
+    PinballLoss,
+    SquaredLoss,
+)
 from costboost.inputs.checks import check_choice
+from costboost.typing import Floats
 
 Registry = dict[str, type[BuiltIn]]
 
@@ -28,7 +29,7 @@ CLASSIFICATION_LOSSES: Registry = {
 
 
 def read_loss(
-    known: Registry, params: Any, y: NDArray[Any], weights: NDArray[np.float64] | None = None
+    known: Registry, params: Any, y: NDArray[Any], weights: Floats | None = None
 ) -> BuiltIn:
     """Return the loss that an estimator's parameters name, or the user's own."""
     if not isinstance(params.loss, str):

@@ -1,0 +1,271 @@
+"""Binning a table that lies in parts, wherever they are: the binner of all its rows at once.
+
+`fit_partitioned_binner` sends messages (`binning_messages`) and never sees rows. A column of few
+distinct values needs one trip; of another one it first sees probes, then their ranks among all
+rows, and then the values around its cuts until every cut is known exactly. Columns are asked about
+in groups, so that parts that read files read each column once, and hold a few at a time.
+
+Nothing depends on how many parts there are or which rows they hold: the result is that of
+`binner.fit_binner`, bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.binning.binner import Binner, check_max_bins, make_binner
+from costboost.binning.binning_messages import (
+    Describe,
+    Description,
+    Forget,
+    Glance,
+    Glimpse,
+    HoldsAnything,
+    Ranks,
+    Windows,
+)
+from costboost.binning.counting import CountKeys, KeyTotals, Known, walk
+from costboost.binning.cutting import ColumnBins, cut_ordered, halfway, keep_categories
+from costboost.binning.feature_tables import FeatureTable
+from costboost.binning.table_reading import categorical_mask, check_not_empty
+from costboost.inputs.arrays import check_some_weight
+from costboost.typing import Floats
+
+__all__ = ["Send", "fit_partitioned_binner"]
+
+Send = Callable[[Sequence[Any]], list[Any]]
+"""One trip to all parts: messages in, their reduced answers out."""
+
+_FEW = 1 << 16
+_HELD_BYTES = 1 << 30
+
+
+def fit_partitioned_binner(
+    send: Send,
+    *,
+    max_bins: int = 255,
+    categorical_features: Any = "from_dtype",
+    few: int = _FEW,
+    held_bytes: int = _HELD_BYTES,
+    on_column: Callable[[int, int], None] | None = None,
+) -> Binner:
+    """Learn how to bin the columns of a table in parts.
+
+    Parameters
+    ----------
+    send : callable
+        Sends messages to every part and returns their reduced answers. A part has a `raw` with the
+        table `X` and the `weights` of its rows (or None).
+    max_bins, categorical_features : as in `binner.fit_binner`
+    few : int, default=65536
+        A column with at most so many distinct values is known after one trip.
+    held_bytes : int, default=2 ** 30
+        The bytes of sorted columns that all parts together hold between trips. Where one column
+        needs more, parts read and sort it for every trip. The result does not depend on it.
+    on_column : callable, optional
+        Told how many columns are done, and of how many.
+
+    Returns
+    -------
+    Binner
+        Equal to that of `fit_binner` on all rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from types import SimpleNamespace
+    >>> parts = [np.array([[1.0], [4.0]]), np.array([[2.0], [np.nan]])]
+    >>> parts = [SimpleNamespace(raw=SimpleNamespace(X=X, weights=None)) for X in parts]
+    >>> def send(messages):
+    ...     return [m.reduce([m.answer(part) for part in parts]) for m in messages]
+    >>> fit_partitioned_binner(send).edges[0].tolist()
+    [1.5, 3.0]
+    """
+    max_bins = check_max_bins(max_bins)
+    by_type = isinstance(categorical_features, str)
+    (described,) = send([Describe(by_type)])
+    heading = _heading(described)
+    if by_type:
+        heading.flags = _categorical_by_type(send, described, heading)
+    mask = categorical_mask(categorical_features, heading)
+    return _PartitionedBinning(
+        send, described, mask, max_bins, max(few, max_bins), held_bytes, on_column
+    ).binner(heading)
+
+
+# What the table is.
+
+
+class _Heading(FeatureTable):
+    """The columns of a table without its rows, for those who read names and types."""
+
+    def __init__(self, n_rows: int, n_columns: int, names: tuple[str, ...] | None) -> None:
+        self.n_rows, self.n_columns, self.names = n_rows, n_columns, names
+        self.flags = np.zeros(n_columns, dtype=np.bool_)
+
+    def numbers(self, j: int, start: int, stop: int) -> NDArray[Any]:
+        """There are no rows."""
+        raise TypeError("A heading has no rows.")
+
+    def is_categorical(self, j: int) -> bool:
+        """Whether column j holds categories."""
+        return bool(self.flags[j])
+
+
+def _heading(described: Description) -> _Heading:
+    if len(described.headings) > 1:
+        first, second, *_ = sorted(described.headings, key=repr)
+        raise ValueError(
+            "The parts of the table do not have the same columns: one has "
+            f"{_columns(*first)}, another {_columns(*second)}. Give all parts the same columns, in "
+            "the same order."
+        )
+    ((n_columns, names),) = described.headings
+    heading = _Heading(described.n_rows, n_columns, names)
+    check_not_empty(heading)
+    if len(described.weighted) > 1:
+        raise ValueError(
+            "Some parts of the table have sample_weight and others have none: give weights to all "
+            "rows, or to none."
+        )
+    if described.grid is not None:
+        check_some_weight(described.grid.largest)
+    return heading
+
+
+def _columns(n_columns: int, names: tuple[str, ...] | None) -> str:
+    return f"{n_columns} without names" if names is None else f"{list(names)}"
+
+
+def _categorical_by_type(
+    send: Send, described: Description, heading: _Heading
+) -> NDArray[np.bool_]:
+    """Return which columns hold categories, by type: parts where all is missing have no say."""
+    flags = described.categorical & ~described.plain
+    unlike = np.flatnonzero(described.categorical & described.plain)
+    if len(unlike) == 0:
+        return flags
+    ((categories, numbers),) = send([HoldsAnything(tuple(unlike.tolist()))])
+    for j, has_categories, has_numbers in zip(unlike.tolist(), categories, numbers, strict=True):
+        if has_categories and has_numbers:
+            raise heading.refuse(
+                j,
+                "categories in some parts of the table and numbers in others",
+                "convert it to one kind, or list it in categorical_features",
+            )
+        flags[j] = has_categories or not has_numbers
+    return flags
+
+
+# One column after the other.
+
+
+class _PartitionedBinning:
+    """The questions about the columns of one table."""
+
+    def __init__(
+        self,
+        send: Send,
+        described: Description,
+        is_categorical: NDArray[np.bool_],
+        max_bins: int,
+        few: int,
+        held_bytes: int,
+        on_column: Callable[[int, int], None] | None,
+    ) -> None:
+        self.send, self.is_categorical, self.max_bins, self.few = (
+            send,
+            is_categorical,
+            max_bins,
+            few,
+        )
+        self.grid = described.grid
+        self.on_column = on_column
+        n_probes = min(max(described.n_rows >> 12, few >> 2), 1 << 18)
+        self.n_probes = max(8, -(-2 * n_probes // described.n_parts))
+        column_bytes = described.n_rows * (described.itemsize + (0 if self.grid is None else 8))
+        self.keep = column_bytes <= held_bytes
+        self.width = max(1, held_bytes // column_bytes)
+
+    def binner(self, heading: FeatureTable) -> Binner:
+        """Query all columns, a group at a time, and return the binner."""
+        bins: dict[int, ColumnBins] = {}
+        for group in self._groups():
+            bins.update(self._cut(group))
+            if self.on_column is not None:
+                self.on_column(len(bins), len(self.is_categorical))
+        ordered = [bins[j] for j in range(len(self.is_categorical))]
+        return make_binner(heading, ordered, self.max_bins, weighted=self.grid is not None)
+
+    def _groups(self) -> Iterable[list[int]]:
+        numeric = np.flatnonzero(~self.is_categorical).tolist()
+        yield from (numeric[i : i + self.width] for i in range(0, len(numeric), self.width))
+        yield from ([j] for j in np.flatnonzero(self.is_categorical).tolist())
+
+    def _cut(self, group: list[int]) -> dict[int, ColumnBins]:
+        if self.is_categorical[group[0]]:
+            return {group[0]: self._keep_categories(group[0])}
+        try:
+            return self._cut_numbers(group)
+        finally:
+            self.send([Forget()])
+
+    # Numbers.
+
+    def _cut_numbers(self, columns: list[int]) -> dict[int, ColumnBins]:
+        glance = Glance(tuple(columns), self.grid, self.keep, self.few, self.n_probes)
+        (found,) = self.send([glance])
+        seen: dict[int, Glimpse] = dict(zip(columns, found, strict=True))
+        edges = {j: self._cut_few(part) for j, part in seen.items() if part.complete}
+        edges |= self._narrow({j: part.values for j, part in seen.items() if not part.complete})
+        return {j: ColumnBins(edges[j], None, seen[j].missing) for j in columns}
+
+    def _cut_few(self, found: Glimpse) -> Floats:
+        sums = np.append(0, np.cumsum(found.weights))
+        return cut_ordered(found.values, sums, self.max_bins)
+
+    def _narrow(self, probes: dict[int, Floats]) -> dict[int, Floats]:
+        """Cut columns of many values: ranks of probes first, then what lies around the cuts."""
+        edges: dict[int, Floats] = {}
+        known = self._ranked(probes) if probes else {}
+        while known:
+            wanted = {}
+            for j, column in list(known.items()):
+                walked = walk(column, self.max_bins)
+                wanted[j] = walked.wanted
+                if not walked.wanted:
+                    edges[j] = halfway(walked.lower, walked.upper)
+                    del known[j]
+            if known:
+                known = self._filled(known, wanted)
+        return edges
+
+    def _ranked(self, probes: dict[int, Floats]) -> dict[int, Known]:
+        (ranks,) = self.send([Ranks(tuple(probes), self.grid, self.keep, tuple(probes.values()))])
+        probed = zip(probes.items(), ranks, strict=True)
+        return {j: Known(values, below, upto) for (j, values), (below, upto) in probed}
+
+    def _filled(self, known: dict[int, Known], wanted: dict[int, list[int]]) -> dict[int, Known]:
+        gaps = [column.gaps(wanted[j]) for j, column in known.items()]
+        above, below = zip(*gaps, strict=True)
+        (found,) = self.send([Windows(tuple(known), self.grid, self.keep, above, below)])
+        filled = zip(known.items(), found, strict=True)
+        return {j: column.filled(*values) for (j, column), values in filled}
+
+    # Categories.
+
+    def _keep_categories(self, j: int) -> ColumnBins:
+        (found,) = self.send([CountKeys(j, self.grid)])
+        slices = [found] if found.totals is not None else self._slices(j, found)
+        return keep_categories((part.totals or {} for part in slices), found.missing, self.max_bins)
+
+    def _slices(self, j: int, found: KeyTotals) -> Iterable[KeyTotals]:
+        """Fetch many categories in slices by hash: in all parts a category is in the same one."""
+        question = CountKeys(j, self.grid)
+        n_slices = max(2, -(-found.n_keys // question.many))
+        for at in range(n_slices):
+            yield self.send([CountKeys(j, self.grid, n_slices, at)])[0]

@@ -1,0 +1,350 @@
+"""Reading what users hand over to be binned: tables, their names, and which columns are categories.
+
+Messages about shapes and names are scikit-learn's own, word for word: its checks look for them.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+from typing import Any, TypeAlias
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from costboost.binning.codes import Key, holds_strings, object_keys, object_numbers, pandas_keys
+from costboost.binning.feature_tables import DenseTable, FeatureTable, ObjectTable, SparseTable
+from costboost.inputs.arrays import without_mask
+from costboost.runtime.machine import worthwhile
+from costboost.typing import Int64
+
+__all__ = [
+    "FrameTable",
+    "PandasTable",
+    "categorical_mask",
+    "check_features",
+    "check_not_empty",
+    "read_table",
+]
+
+
+# DataFrames: of any library through narwhals; those of pandas directly, which is faster.
+
+Floats: TypeAlias = NDArray[Any]  # float32 or float64
+Integers: TypeAlias = Int64
+
+_PLAIN = frozenset(map(np.dtype, ("f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?")))
+
+
+class FrameTable(FeatureTable):
+    """A DataFrame, through narwhals."""
+
+    def __init__(self, frame: nw.DataFrame[Any]) -> None:
+        self.frame = frame
+        self.n_rows, self.n_columns = frame.shape
+        self.names = _names(list(frame.columns))
+        self._read: dict[int, tuple[Any, Any]] = {}
+
+    def column(self, j: int) -> tuple[Any, Any]:
+        """Return column j as a series, and its type; asked for once."""
+        if j not in self._read:
+            series = self.frame[:, j]
+            self._read[j] = series, series.dtype
+        return self._read[j]
+
+    def _rows(self, j: int, start: int, stop: int) -> tuple[Any, Any]:
+        series, dtype = self.column(j)
+        return series if stop - start == self.n_rows else series[start:stop], dtype
+
+    def numbers(self, j: int, start: int, stop: int) -> Floats:
+        """Rows start to stop of column j as floats, NaN where missing; perhaps a view."""
+        part, dtype = self._rows(j, start, stop)
+        if dtype in (nw.Object, nw.Unknown):
+            return object_numbers(part.to_list(), partial(self.refuse, j))
+        if not _is_number(dtype):
+            raise self._no_numbers(j)
+        if dtype in (nw.Float32, nw.Float64):
+            values = part.to_numpy()
+            if values.dtype in (np.float32, np.float64):
+                return np.asarray(values)
+        if dtype.is_integer():  # Arrow refuses to cast those beyond 2 ** 53, which are rounded
+            values = np.array(part.fill_null(0).to_numpy(), dtype=np.float64)
+            values[part.is_null().to_numpy()] = np.nan
+            return values
+        values = part.cast(nw.Float64).to_numpy()
+        if values.dtype == np.object_:  # pandas' own nulls, in older versions
+            return object_numbers(values.tolist(), partial(self.refuse, j))
+        return np.asarray(values, dtype=np.float64)
+
+    def keys(self, j: int, start: int, stop: int) -> tuple[Integers, list[Key]]:
+        """Rows start to stop of column j as a dictionary of categories."""
+        part, dtype = self._rows(j, start, stop)
+        native = part.to_native()
+        # pandas' own categories; columns of Arrow dictionaries are categorical too, without .cat
+        if dtype == nw.Categorical and hasattr(native, "cat") and hasattr(native.cat, "codes"):
+            return pandas_keys(native)
+        if not _is_category(dtype) and dtype not in (nw.Object, nw.Unknown):
+            raise self._no_numbers(j)
+        return object_keys(part.to_list(), partial(self.refuse, j))
+
+    def has_keys(self, j: int) -> bool:
+        """Whether column j is stored as something else than numbers."""
+        return not _is_number(self.column(j)[1])
+
+    def is_categorical(self, j: int) -> bool:
+        """Whether column j has a categorical type, or holds strings."""
+        series, dtype = self.column(j)
+        if dtype in (nw.Object, nw.Unknown):
+            return holds_strings(series.to_list(), partial(self.refuse, j))
+        if not _is_number(dtype) and not _is_category(dtype):
+            raise self._no_numbers(j)
+        return _is_category(dtype)
+
+    def _no_numbers(self, j: int) -> Exception:
+        dtype = self.column(j)[1]
+        remedy = "convert it to numbers"
+        if _is_category(dtype):
+            remedy += " or list it in categorical_features when fitting"
+        return self.refuse(j, f"{dtype} where numbers are expected", remedy)
+
+
+class PandasTable(FeatureTable):
+    """A pandas DataFrame; its columns of numpy's own numbers are read without narwhals."""
+
+    def __init__(self, native: Any) -> None:
+        self.native = native
+        self.n_rows, self.n_columns = native.shape
+        columns = native.columns.tolist()
+        self.names = _names(columns)
+        self._holds_numbers = [_holds_numbers(dtype) for dtype in native.dtypes.to_numpy()]
+        self._views: dict[int, NDArray[Any]] = {}
+        if len(set(columns)) < self.n_columns:
+            nw.from_native(native)  # refuses names that stand twice
+
+    @cached_property
+    def others(self) -> FrameTable:
+        """The same table, for columns of other types."""
+        return FrameTable(nw.from_native(self.native, eager_only=True))
+
+    @cached_property
+    def plain(self) -> NDArray[np.bool_]:
+        """The columns of numbers; none in a large frame, which `block` would copy as a whole."""
+        if worthwhile(self.n_rows * self.n_columns):
+            return super().plain
+        return np.array(self._holds_numbers, dtype=np.bool_)
+
+    @cached_property
+    def _array(self) -> NDArray[Any]:
+        return np.asarray(self.native.to_numpy())
+
+    def block(self, columns: Integers, start: int, stop: int) -> tuple[Floats, Integers]:
+        """Rows start to stop of columns of numbers; of all of them where there are no others."""
+        part = self._array[start:stop]
+        if part.dtype in (np.float32, np.float64):
+            return part, columns
+        # Other columns decide what the array holds: integers, objects, even complex numbers. Those
+        # asked for are exact as floats, but for integers beyond 2 ** 53, rounded as everywhere.
+        return np.real(part[:, columns]).astype(np.float64), np.arange(len(columns))
+
+    def numbers(self, j: int, start: int, stop: int) -> Floats:
+        """Rows start to stop of column j as floats, NaN where missing; perhaps a view."""
+        if not self._holds_numbers[j]:
+            return self.others.numbers(j, start, stop)
+        if j not in self._views:
+            self._views[j] = self.native.iloc[:, j].to_numpy()
+        part = self._views[j][start:stop]
+        return part if part.dtype.kind == "f" else part.astype(np.float64)
+
+    def keys(self, j: int, start: int, stop: int) -> tuple[Integers, list[Key]]:
+        """Rows start to stop of column j as a dictionary of categories."""
+        return self.others.keys(j, start, stop)
+
+    def has_keys(self, j: int) -> bool:
+        """Whether column j is stored as something else than numbers."""
+        return not self._holds_numbers[j] and self.others.has_keys(j)
+
+    def is_categorical(self, j: int) -> bool:
+        """Whether column j has a categorical type, or holds strings."""
+        return not self._holds_numbers[j] and self.others.is_categorical(j)
+
+
+def _names(columns: list[Any]) -> tuple[str, ...] | None:
+    named = columns and all(isinstance(name, str) for name in columns)
+    return tuple(columns) if named else None
+
+
+def _holds_numbers(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype in _PLAIN
+
+
+def _is_number(dtype: Any) -> bool:
+    return bool(dtype.is_numeric() or dtype == nw.Boolean)
+
+
+def _is_category(dtype: Any) -> bool:
+    return dtype in (nw.Categorical, nw.Enum, nw.String)
+
+
+def read_table(X: Any) -> FeatureTable:
+    """Make a `FeatureTable` of anything that looks like one.
+
+    Parameters
+    ----------
+    X : array-like, DataFrame, sparse matrix or FeatureTable of shape (n_samples, n_features)
+        A table is returned as it is.
+
+    Returns
+    -------
+    FeatureTable
+
+    Examples
+    --------
+    >>> table = read_table([["red", 1.5], ["blue", None]])
+    >>> [table.is_categorical(j) for j in range(table.n_columns)]
+    [True, False]
+    >>> table.numbers(1, 0, 2).tolist()
+    [1.5, nan]
+    """
+    if isinstance(X, FeatureTable):
+        return X
+    if isinstance(X, np.ndarray):  # asking narwhals takes longer than a forest for a few rows
+        return _read_array(X)
+    if nw.dependencies.is_pandas_dataframe(X):
+        return PandasTable(X)
+    if sparse.issparse(X):
+        _check_two_dimensions(X)
+        _check_type(X.dtype)
+        return SparseTable(X)
+    frame: Any = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise ValueError("X is a lazy frame: call its collect() first.")
+    if isinstance(frame, nw.DataFrame):
+        return FrameTable(frame)
+    return _read_array(X)
+
+
+def _read_array(X: Any) -> FeatureTable:
+    X = without_mask(X)
+    array = np.asarray(X)
+    if array.dtype.kind in "US" and not hasattr(X, "dtype"):
+        array = np.asarray(X, dtype=object)  # numpy turned a list's numbers into strings
+    _check_two_dimensions(array)
+    if array.dtype.kind in "OUT":
+        return ObjectTable(array)
+    _check_type(array.dtype)
+    return DenseTable(array)
+
+
+def _check_two_dimensions(array: Any) -> None:
+    if array.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {array.ndim}D array instead (shape={array.shape}). Reshape "
+            "your data either using array.reshape(-1, 1) if your data has a single feature or "
+            "array.reshape(1, -1) if it contains a single sample."
+        )
+
+
+def _check_type(dtype: np.dtype[Any]) -> None:
+    if dtype.kind == "c":
+        raise ValueError("Complex data not supported: give real numbers.")
+    if dtype.kind not in "fiub":
+        raise ValueError(
+            f"X has dtype {dtype}: floats, integers, booleans and strings can be binned; "
+            "turn dates into numbers and decode bytes."
+        )
+
+
+def categorical_mask(given: Any, table: FeatureTable) -> NDArray[np.bool_]:
+    """Read `categorical_features` of `fit_binner` as one boolean per column."""
+    d = table.n_columns
+    if isinstance(given, str):
+        if given != "from_dtype":
+            raise ValueError(
+                f'categorical_features={given!r} is not known: give "from_dtype", None, or a list '
+                "of names, indices or booleans."
+            )
+        return np.array([table.is_categorical(j) for j in range(d)], dtype=np.bool_)
+    wanted = np.asarray([] if given is None else given)
+    if wanted.ndim == 1 and wanted.dtype.kind == "b":
+        if len(wanted) not in (0, d):
+            raise ValueError(
+                f"categorical_features has {len(wanted)} booleans, but X has {d} columns."
+            )
+        return wanted if len(wanted) else np.zeros(d, dtype=np.bool_)
+    mask = np.zeros(d, dtype=np.bool_)
+    mask[_column_indices(wanted, table)] = True
+    return mask
+
+
+def _column_indices(wanted: NDArray[Any], table: FeatureTable) -> list[int]:
+    if wanted.size == 0:
+        return []
+    if wanted.ndim != 1 or wanted.dtype.kind not in "iuUOT":
+        raise ValueError(
+            "categorical_features must be one list of booleans, indices or names, got an array "
+            f"of shape {wanted.shape} and dtype {wanted.dtype}."
+        )
+    return [_column_index(item, table) for item in wanted.tolist()]
+
+
+def _column_index(item: Any, table: FeatureTable) -> int:
+    if isinstance(item, str):
+        if table.names is None:
+            raise ValueError(
+                f"categorical_features names {item!r}, but the columns of X have no names: "
+                "give indices, or a DataFrame."
+            )
+        if item not in table.names:
+            raise ValueError(
+                f"categorical_features names {item!r}, which is no column of X: "
+                f"its columns are {list(table.names)}."
+            )
+        return table.names.index(item)
+    if not isinstance(item, int) or not 0 <= item < table.n_columns:
+        raise ValueError(
+            f"categorical_features holds {item!r}: indices must lie between 0 and "
+            f"{table.n_columns - 1}."
+        )
+    return item
+
+
+def check_not_empty(table: FeatureTable) -> None:
+    """Refuse a table without rows or without columns."""
+    shape = (table.n_rows, table.n_columns)
+    for count, what in zip(shape, ("sample", "feature"), strict=True):
+        if count == 0:
+            raise ValueError(
+                f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
+            )
+
+
+def check_features(table: FeatureTable, n_features: int, names: tuple[str, ...] | None) -> None:
+    """Check that a table has the columns of the one in training."""
+    if table.names is not None and names is not None:
+        _check_names(table.names, names)
+    if table.n_columns != n_features:
+        raise ValueError(
+            f"X has {table.n_columns} features, but Binner is expecting "
+            f"{n_features} features as input."
+        )
+
+
+def _check_names(given: tuple[str, ...], expected: tuple[str, ...]) -> None:
+    if given == expected:
+        return
+    message = "The feature names should match those that were passed during fit.\n"
+    unseen = sorted(set(given) - set(expected))
+    missing = sorted(set(expected) - set(given))
+    if unseen:
+        message += "Feature names unseen at fit time:\n" + _name_list(unseen)
+    if missing:
+        message += "Feature names seen at fit time, yet now missing:\n" + _name_list(missing)
+    if not unseen and not missing:
+        message += "Feature names must be in the same order as they were in fit.\n"
+    raise ValueError(message)
+
+
+def _name_list(names: list[str]) -> str:
+    more = "- ...\n" if len(names) > 5 else ""
+    return "".join(f"- {name}\n" for name in names[:5]) + more

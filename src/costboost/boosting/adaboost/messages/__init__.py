@@ -1,1 +1,0 @@
-"""What the AdaBoost family asks of those who hold rows."""

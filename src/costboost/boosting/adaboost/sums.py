@@ -1,0 +1,316 @@
+"""Messages that sum over rows: weights by leaf and class, and Z of steps that are not long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.boosting.adaboost import _row_kernels as kernels
+from costboost.boosting.adaboost.hypothesis import Hypothesis, RowTerms
+from costboost.boosting.adaboost.rows import AdaRows, Part, margins_of
+from costboost.shards.local import Command, MaxMessage, Message, TupleSumMessage
+from costboost.shards.rows import Shard
+from costboost.typing import Floats, Int64
+
+KernelRows = tuple[Floats, Int64, NDArray[np.uint16], Int64, Floats, Floats, Floats]
+
+BLOCK = 1024  # rows that the kernels take at a time
+N_CELLS = 2048  # of an outline of Z
+
+
+@dataclass(frozen=True)
+class SumCells(Message):
+    """Add up the weights by leaf and class, (L, K)."""
+
+    n_leaves: int
+    scale: float
+
+    def answer(self, shard: Shard) -> Int64:
+        """Return the sums."""
+        out = np.zeros((2, self.n_leaves, shard.state.n_classes), dtype=np.int64)
+        kernels.sum_by_leaf(shard.state.weights, shard.starts, shard.leaves, self.scale, out)
+        return np.asarray(out[0] + out[1])
+
+
+@dataclass(frozen=True)
+class View:
+    """Which margins and factors a sum uses: the rule's, or plain ones.
+
+    With `code` a wrong vote counts -1 / (K - 1), as SAMME codes it.
+    """
+
+    hypothesis: Hypothesis
+    exponent: bool = True
+    factor: bool = True
+    code: bool = False
+
+    def terms(self, state: AdaRows, rows: slice, terms: RowTerms) -> RowTerms:
+        """Return margins and factors by row and answer, of some rows and their terms."""
+        labels = state.labels[rows]
+        if self.code or not self.exponent:
+            wrong = 1.0 / (state.n_classes - 1) if self.code else 1.0
+            terms = terms.plain(labels, state.n_classes, wrong)
+        terms = terms.spread(labels)
+        if self.hypothesis.by_row:
+            assert state.sizes is not None
+            terms = terms.times(state.sizes[rows])
+        return terms if self.factor else terms.unpriced()
+
+    def blocks(self, shard: Shard) -> Iterator[KernelRows]:
+        """Yield the leading arguments of all kernels, block by block."""
+        hypothesis, n_classes = self.hypothesis, shard.state.n_classes
+        for rows, own in shard.state.term_blocks(shard.starts):
+            terms = self.terms(shard.state, rows, own)
+            answers = terms.columns(hypothesis), terms.sizes(hypothesis, n_classes)
+            yield *weighed(shard, rows), *answers, terms.u, terms.f
+
+
+def weighed(shard: Shard, rows: slice) -> tuple[Floats, Int64, NDArray[np.uint16]]:
+    """Return (weights, class starts, leaves) of some rows, as kernels take them."""
+    starts = np.clip(shard.starts - rows.start, 0, rows.stop - rows.start)
+    return shard.state.weights[rows], starts, shard.leaves[rows]
+
+
+@dataclass(frozen=True)
+class SumPricedCells(Message):
+    """Add up weight * factor by leaf and class, (L, K, 2): units and remainders."""
+
+    hypothesis: Hypothesis
+    scale: float
+
+    def answer(self, shard: Shard) -> Int64:
+        """Return the sums."""
+        n_leaves = len(self.hypothesis.votes)
+        out = np.zeros((n_leaves, shard.state.n_classes, 2), dtype=np.int64)
+        for rows, terms in shard.state.term_blocks(shard.starts, margins=False):
+            columns = terms.columns(self.hypothesis)
+            kernels.sum_terms_by_leaf(*weighed(shard, rows), columns, terms.f, self.scale, out)
+        return out
+
+
+@dataclass(frozen=True)
+class LargestPriced(MaxMessage):
+    """The largest weight * factor."""
+
+    hypothesis: Hypothesis
+
+    def answer(self, shard: Shard) -> float:
+        """Return it."""
+        largest = 0.0
+        for rows, terms in shard.state.term_blocks(shard.starts, margins=False):
+            f = terms.factors(self.hypothesis, shard.leaves[rows])
+            largest = np.max(shard.state.weights[rows] * f, initial=largest)
+        return float(largest)
+
+
+@dataclass(frozen=True)
+class LargestSize(MaxMessage):
+    """The strength of the strongest vote of an outside learner."""
+
+    def answer(self, shard: Shard) -> float:
+        """Return it."""
+        return float(np.max(shard.state.sizes, initial=0.0))
+
+
+@dataclass(frozen=True)
+class OutlineSums(TupleSumMessage):
+    """Moments of q by cell of u, (N_CELLS, 4), and weight * factor by leaf and class, (L, K)."""
+
+    view: View
+    reach: float
+    scale: float
+
+    def answer(self, shard: Shard) -> tuple[Int64, Int64]:
+        """Return both."""
+        last_decisions = np.empty(BLOCK), np.empty(BLOCK, dtype=np.int32)
+        moments = np.zeros((N_CELLS, 4), dtype=np.int64)
+        n_leaves = len(self.view.hypothesis.votes)
+        sums = np.zeros((n_leaves, shard.state.n_classes), dtype=np.int64)
+        for rows in self.view.blocks(shard):
+            kernels.outline_rows(*rows, self.reach, self.scale, *last_decisions, moments, sums)
+        return moments, sums
+
+
+@dataclass(frozen=True)
+class BalanceSums(Message):
+    """Add up q (1 + u) and q (1 - u), (2, 2)."""
+
+    view: View
+    scale: float
+
+    def answer(self, shard: Shard) -> Int64:
+        """Return the sums."""
+        out = np.zeros((2, 2), dtype=np.int64)
+        for rows in self.view.blocks(shard):
+            kernels.balance_rows(*rows, self.scale, out)
+        return out
+
+
+@dataclass(frozen=True)
+class ZSums(Message):
+    """Add up q exp(-alpha u), times 1, u and u^2, (3, 2)."""
+
+    view: View
+    alpha: float
+    halvings: int
+    scale: float
+
+    def answer(self, shard: Shard) -> Int64:
+        """Return the sums."""
+        block, out = np.empty(BLOCK), np.zeros((3, 2), dtype=np.int64)
+        step = (self.alpha, self.halvings, self.scale)
+        for rows in self.view.blocks(shard):
+            kernels.normalizer_rows(*rows, *step, block, out)
+        return out
+
+
+# Long steps in logs: sums that floats do not hold, and weights that would underflow.
+
+Side = Literal[0, 1, 2]  # all rows, those whose weight falls with a step, those whose rises
+
+
+@dataclass(frozen=True)
+class RowLogs:
+    """How a shard computes ln(weight * factor) and the effective margin of its rows.
+
+    Attributes
+    ----------
+    view : View
+    cells : float64 array of shape (L, K) or None
+        Margins by leaf and class, where rows of a cell are alike.
+    factors : float64 array of shape (L, K) or None
+        Factors, likewise; None: the rows' own, if the view has any.
+    """
+
+    view: View
+    cells: Floats | None = None
+    factors: Floats | None = None
+
+    def part(self, shard: Shard) -> Part:
+        """Return both, (m,) each."""
+        state, leaves, view = shard.state, shard.leaves, self.view
+        logs = state.log_weights()
+        if self.factors is not None:
+            logs += _logs(self.factors)[leaves, state.labels]
+        if self.cells is not None:
+            u = self.cells[leaves, state.labels]
+            u = u * state.sizes if view.hypothesis.by_row else u
+            if self.factors is not None or not view.factor:
+                return logs, u
+        own = self.cells is None
+        u = np.empty(len(leaves)) if own else u
+        for rows, terms in state.term_blocks(shard.starts):
+            terms, at = view.terms(state, rows, terms), leaves[rows]
+            if self.factors is None and terms.factored:
+                logs[rows] += _logs(terms.factors(view.hypothesis, at))
+            if own:
+                labels = state.labels[rows]
+                u[rows] = margins_of(terms, view.hypothesis, at, labels, state.n_classes)
+        return logs, u
+
+
+@dataclass(frozen=True)
+class MakeTails(TupleSumMessage):
+    """Cache logs and margins of all rows, of those with u > 0 and with u < 0.
+
+    Returns their counts.
+    """
+
+    how: RowLogs
+
+    changes = True
+
+    def answer(self, shard: Shard) -> tuple[int, int, int]:
+        """Return the numbers of rows."""
+        logs, u = self.how.part(shard)
+        tails = [(logs, u), _sized(logs, u, u > 0.0), _sized(logs, u, u < 0.0)]
+        shard.state.tails = tails
+        return len(tails[0][0]), len(tails[1][0]), len(tails[2][0])
+
+
+@dataclass(frozen=True)
+class LargestLog(MaxMessage):
+    """The largest of logs - alpha u."""
+
+    side: Side
+    alpha: float
+
+    def answer(self, shard: Shard) -> float:
+        """Return it."""
+        part: Part = shard.state.tails[self.side]
+        return float(kernels.largest_log(*part, self.alpha))
+
+
+@dataclass(frozen=True)
+class SumLogs(Message):
+    """Add up exp(logs - alpha u - top), (1, 2)."""
+
+    side: Side
+    alpha: float
+    top: float
+    scale: float
+
+    def answer(self, shard: Shard) -> Int64:
+        """Return the sum."""
+        out = np.zeros((1, 2), dtype=np.int64)
+        part: Part = shard.state.tails[self.side]
+        kernels.sum_of_logs(*part, self.alpha, self.top, self.scale, out)
+        return out
+
+
+@dataclass(frozen=True)
+class StepLogs(MaxMessage):
+    """Take a step in logs, which replace the weights from now on; returns the largest.
+
+    `round_factor` has logarithms of the rule's factors before a round, by class; None: the rows'
+    own if `own_round_factor`, else none.
+    """
+
+    how: RowLogs
+    alpha: float
+    round_factor: Floats | None
+    own_round_factor: bool
+
+    changes = True
+
+    def answer(self, shard: Shard) -> float:
+        """Return the largest logarithm."""
+        logs, u = self.how.part(shard)
+        logs -= self.alpha * u
+        if self.own_round_factor:
+            logs += _logs(shard.state.round_factor())
+        elif self.round_factor is not None:
+            logs += self.round_factor[shard.state.labels]
+        shard.state.logs = logs
+        return float(np.max(logs, initial=-np.inf))
+
+
+@dataclass(frozen=True)
+class SettleLogs(Command):
+    """Recompute weights from logs, the largest 1."""
+
+    top: float
+
+    def answer(self, shard: Shard) -> None:
+        """Write them."""
+        state = shard.state
+        state.logs -= self.top
+        state.tails = []
+        kernels.raise_logs(state.logs, state.weights)
+
+
+def _logs(values: Floats) -> Floats:
+    """Return logarithms; factors of 0 leave no weight."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(values))
+
+
+def _sized(logs: Floats, u: Floats, chosen: NDArray[np.bool_]) -> Part:
+    """Return ln(q |u|) and u of the chosen rows."""
+    sizes = np.abs(u[chosen])
+    kernels.take_logs(sizes, sizes)
+    return logs[chosen] + sizes, u[chosen]

@@ -1,0 +1,417 @@
+"""The commands with their options; each imports what it runs only when it is called."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from costboost.cli import options as o
+
+__all__ = ["decide", "evaluate", "explain", "inspect", "report", "compare", "train"]
+
+
+def decide(
+    model: o.Model,
+    table: o.Table,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="CSV, Parquet, Arrow, JSON lines; else stdout."
+        ),
+    ] = None,
+    fp: o.Fp = None,
+    fn: o.Fn = None,
+    tp: o.Tp = None,
+    tn: o.Tn = None,
+    costs: o.CostsFile = None,
+    positive: o.Positive = None,
+    benefits: o.Benefits = False,
+    currency: o.Currency = None,
+    capacity: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--capacity", metavar="ACTION=N", help="At most so many rows, or a share: 0.05."
+        ),
+    ] = None,
+    per: Annotated[
+        str | None,
+        typer.Option(
+            "--per", metavar="COLUMN", help="Capacities hold for each value of it: a day."
+        ),
+    ] = None,
+    defer: Annotated[
+        str | None,
+        typer.Option("--defer", metavar="PRICE", help="What it costs to leave a row to others."),
+    ] = None,
+    only_decisions: Annotated[
+        bool, typer.Option("--only-decisions", help="Leave out the columns of the table.")
+    ] = False,
+    prefix: Annotated[str, typer.Option("--prefix", help="Before the names of new columns.")] = "",
+    decimal: o.Decimal = None,
+    thousands: o.Thousands = None,
+    missing: o.Missing = None,
+    dates: o.Dates = None,
+    encoding: o.Encoding = None,
+    sheet: o.Sheet = None,
+    force: o.Force = False,
+    as_json: o.Json = False,
+    debug: o.Debug = False,
+) -> None:
+    """Decide about new rows: decisions, probabilities, expected costs."""
+    from costboost.cli import decide as command
+    from costboost.cli.cells import Form
+    from costboost.cli.output import Screen
+    from costboost.cli.prices import read_prices
+
+    prices = read_prices(
+        fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
+        benefits=benefits,
+    )  # fmt: skip
+    form = Form.asked(
+        decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
+        sheet=sheet,
+    )  # fmt: skip
+    command.decide(
+        model,
+        table,
+        prices,
+        Screen(as_json, aside=output in (None, "-")),
+        form=form,
+        output=output,
+        force=force,
+        capacity=capacity or (),
+        per=per,
+        defer=defer,
+        only_decisions=only_decisions,
+        prefix=prefix,
+    )
+
+
+def evaluate(
+    model: o.Model,
+    table: o.Table,
+    target: o.MaybeTarget = None,
+    current: o.Current = None,
+    groups: o.Groups = None,
+    fp: o.Fp = None,
+    fn: o.Fn = None,
+    tp: o.Tp = None,
+    tn: o.Tn = None,
+    costs: o.CostsFile = None,
+    positive: o.Positive = None,
+    benefits: o.Benefits = False,
+    currency: o.Currency = None,
+    decimal: o.Decimal = None,
+    thousands: o.Thousands = None,
+    missing: o.Missing = None,
+    dates: o.Dates = None,
+    encoding: o.Encoding = None,
+    sheet: o.Sheet = None,
+    label: o.Label = None,
+    tidy_labels: o.TidyLabels = False,
+    as_json: o.Json = False,
+    debug: o.Debug = False,
+) -> None:
+    """Bill a model on rows whose truth is known."""
+    from costboost.cli import models as command
+    from costboost.cli.cells import Form
+    from costboost.cli.output import Screen
+    from costboost.cli.prices import read_prices
+
+    prices = read_prices(
+        fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
+        benefits=benefits,
+    )  # fmt: skip
+    form = Form.asked(
+        decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
+        sheet=sheet, label=label, tidy_labels=tidy_labels,
+    )  # fmt: skip
+    command.evaluate(
+        model, table, prices, Screen(as_json), form=form, target=target, current=current,
+        groups=groups,
+    )  # fmt: skip
+
+
+def explain(
+    model: o.Model,
+    table: o.Table,
+    row: Annotated[
+        int | None, typer.Option("--row", min=0, help="Which row, counted from 0.")
+    ] = None,
+    identifier: Annotated[
+        str | None,
+        typer.Option("--id", metavar="VALUE", help="Or which identifier it has; COLUMN=VALUE."),
+    ] = None,
+    fp: o.Fp = None,
+    fn: o.Fn = None,
+    tp: o.Tp = None,
+    tn: o.Tn = None,
+    costs: o.CostsFile = None,
+    positive: o.Positive = None,
+    benefits: o.Benefits = False,
+    decimal: o.Decimal = None,
+    thousands: o.Thousands = None,
+    missing: o.Missing = None,
+    dates: o.Dates = None,
+    encoding: o.Encoding = None,
+    sheet: o.Sheet = None,
+    as_json: o.Json = False,
+    debug: o.Debug = False,
+) -> None:
+    """Say why one row is decided as it is, and what would turn the decision."""
+    from costboost.cli import models as command
+    from costboost.cli.cells import Form
+    from costboost.cli.output import Screen
+    from costboost.cli.prices import read_prices
+
+    prices = read_prices(
+        fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=None, positive=positive,
+        benefits=benefits,
+    )  # fmt: skip
+    form = Form.asked(
+        decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
+        sheet=sheet,
+    )  # fmt: skip
+    command.explain(
+        model, table, prices, Screen(as_json), form=form, row=row, identifier=identifier
+    )
+
+
+def report(
+    model: o.Model,
+    table: o.Table,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")
+    ] = "report.html",
+    target: o.MaybeTarget = None,
+    current: o.Current = None,
+    rows: Annotated[
+        bool, typer.Option("--rows", help="Explain some rows: their values are then in the page.")
+    ] = False,
+    title: Annotated[str | None, typer.Option("--title", help="Of the page.")] = None,
+    fp: o.Fp = None,
+    fn: o.Fn = None,
+    tp: o.Tp = None,
+    tn: o.Tn = None,
+    costs: o.CostsFile = None,
+    positive: o.Positive = None,
+    benefits: o.Benefits = False,
+    currency: o.Currency = None,
+    decimal: o.Decimal = None,
+    thousands: o.Thousands = None,
+    missing: o.Missing = None,
+    dates: o.Dates = None,
+    encoding: o.Encoding = None,
+    sheet: o.Sheet = None,
+    label: o.Label = None,
+    tidy_labels: o.TidyLabels = False,
+    force: o.Force = False,
+    as_json: o.Json = False,
+    debug: o.Debug = False,
+) -> None:
+    """Write a page in which prices can be dragged, and what happens seen."""
+    from costboost.cli import models as command
+    from costboost.cli.cells import Form
+    from costboost.cli.output import Screen
+    from costboost.cli.prices import read_prices
+
+    prices = read_prices(
+        fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
+        benefits=benefits,
+    )  # fmt: skip
+    form = Form.asked(
+        decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
+        sheet=sheet, label=label, tidy_labels=tidy_labels,
+    )  # fmt: skip
+    command.report(
+        model, table, prices, Screen(as_json), form=form, output=output, force=force, target=target,
+        current=current, rows=rows, title=title,
+    )  # fmt: skip
+
+
+def inspect(model: o.Model, as_json: o.Json = False, debug: o.Debug = False) -> None:
+    """Say what is in a model file."""
+    from costboost.cli import models as command
+    from costboost.cli.output import Screen
+
+    command.inspect(model, Screen(as_json))
+
+
+# ---- Commands that train.
+
+
+def train(
+    table: o.Table,
+    target: o.Target,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write the model.")
+    ] = "model.cb",
+    fp: o.Fp = None,
+    fn: o.Fn = None,
+    tp: o.Tp = None,
+    tn: o.Tn = None,
+    costs: o.CostsFile = None,
+    positive: o.Positive = None,
+    benefits: o.Benefits = False,
+    currency: o.Currency = None,
+    time: o.Time = None,
+    groups: o.Groups = None,
+    current: o.Current = None,
+    drop: o.Drop = None,
+    keep: o.Keep = None,
+    as_number: o.AsNumber = None,
+    as_category: o.AsCategory = None,
+    skip_unlabelled: o.SkipUnlabelled = False,
+    decimal: o.Decimal = None,
+    thousands: o.Thousands = None,
+    missing: o.Missing = None,
+    dates: o.Dates = None,
+    encoding: o.Encoding = None,
+    sheet: o.Sheet = None,
+    label: o.Label = None,
+    tidy_labels: o.TidyLabels = False,
+    method: o.Method = "auto",
+    rounds: o.Rounds = None,
+    calibration: o.Calibration = "auto",
+    holdout: Annotated[
+        float, typer.Option("--holdout", help="Share of the rows to hold out; 0 for none.")
+    ] = 0.2,
+    refit: Annotated[
+        bool, typer.Option("--refit", help="Train again on all rows after the bill.")
+    ] = False,
+    seed: o.Seed = 0,
+    jobs: o.Jobs = -1,
+    force: o.Force = False,
+    as_json: o.Json = False,
+    debug: o.Debug = False,
+) -> None:
+    """Train a model and bill it, in money, on rows that it has not seen."""
+    from costboost.cli import train as command
+    from costboost.cli.cells import Form
+    from costboost.cli.methods import Maker
+    from costboost.cli.output import Screen
+    from costboost.cli.prices import read_prices
+
+    prices = read_prices(
+        fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
+        benefits=benefits,
+    )  # fmt: skip
+    form = Form.asked(
+        decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
+        sheet=sheet, label=label, tidy_labels=tidy_labels,
+    )  # fmt: skip
+    command.train(
+        table,
+        prices,
+        command.Choices(
+            target=target,
+            time=time,
+            groups=groups,
+            current=current,
+            drop=drop or (),
+            keep=keep or (),
+            as_number=as_number or (),
+            as_category=as_category or (),
+            skip_unlabelled=skip_unlabelled,
+            form=form,
+            seed=seed,
+        ),
+        Screen(as_json),
+        output=output,
+        force=force,
+        method=method,
+        maker=Maker(rounds=rounds, calibration=calibration, seed=seed, jobs=jobs),
+        holdout=holdout,
+        refit=refit,
+    )
+
+
+def compare(
+    table: o.Table,
+    target: o.Target,
+    method: Annotated[
+        list[str] | None,
+        typer.Option("--method", help="A method; give several.", autocompletion=o._methods),
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option("--model", metavar="FILE", help="A model file; give several."),
+    ] = None,
+    folds: Annotated[int, typer.Option("--folds", min=2, help="How many folds.")] = 5,
+    picture: Annotated[
+        str | None,
+        typer.Option("--picture", metavar="FILE", help="Draw the critical differences (PNG, SVG)."),
+    ] = None,
+    fp: o.Fp = None,
+    fn: o.Fn = None,
+    tp: o.Tp = None,
+    tn: o.Tn = None,
+    costs: o.CostsFile = None,
+    positive: o.Positive = None,
+    benefits: o.Benefits = False,
+    currency: o.Currency = None,
+    time: o.Time = None,
+    groups: o.Groups = None,
+    current: o.Current = None,
+    drop: o.Drop = None,
+    keep: o.Keep = None,
+    as_number: o.AsNumber = None,
+    as_category: o.AsCategory = None,
+    skip_unlabelled: o.SkipUnlabelled = False,
+    decimal: o.Decimal = None,
+    thousands: o.Thousands = None,
+    missing: o.Missing = None,
+    dates: o.Dates = None,
+    encoding: o.Encoding = None,
+    sheet: o.Sheet = None,
+    label: o.Label = None,
+    tidy_labels: o.TidyLabels = False,
+    rounds: o.Rounds = None,
+    calibration: o.Calibration = "auto",
+    seed: o.Seed = 0,
+    jobs: o.Jobs = -1,
+    force: o.Force = False,
+    as_json: o.Json = False,
+    debug: o.Debug = False,
+) -> None:
+    """Compare methods, or models, on the same folds: paired intervals and ranks."""
+    from costboost.cli import compare as command
+    from costboost.cli.cells import Form
+    from costboost.cli.methods import Maker
+    from costboost.cli.output import Screen
+    from costboost.cli.prices import read_prices
+    from costboost.cli.train import Choices
+
+    prices = read_prices(
+        fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
+        benefits=benefits,
+    )  # fmt: skip
+    form = Form.asked(
+        decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
+        sheet=sheet, label=label, tidy_labels=tidy_labels,
+    )  # fmt: skip
+    command.compare(
+        table,
+        prices,
+        Choices(
+            target=target,
+            time=time,
+            groups=groups,
+            current=current,
+            drop=drop or (),
+            keep=keep or (),
+            as_number=as_number or (),
+            as_category=as_category or (),
+            skip_unlabelled=skip_unlabelled,
+            form=form,
+            seed=seed,
+        ),
+        Screen(as_json),
+        methods=method or [],
+        models=model or [],
+        n_folds=folds,
+        picture=picture,
+        force=force,
+        maker=Maker(rounds=rounds, calibration=calibration, seed=seed, jobs=jobs),
+    )

@@ -1,0 +1,337 @@
+"""Commands that read one model file: ``evaluate``, ``explain``, ``inspect`` and ``report``."""
+
+from __future__ import annotations
+
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from costboost.cli.bill import (
+    MODEL,
+    answer,
+    classes_text,
+    findings,
+    make_bill,
+    note_warnings,
+    show_bill,
+    show_findings,
+)
+from costboost.cli.cells import Form
+from costboost.cli.columns import shown
+from costboost.cli.errors import InputError, UsageError
+from costboost.cli.output import Screen, check_output
+from costboost.cli.prices import Prices
+from costboost.cli.recipe import Kept, Recipe, TableRows, load_rows, prices_to_ask_by, read_model
+from costboost.costs import Expression
+from costboost.report import make_report
+from costboost.text import count, listed, money, span
+
+__all__ = ["evaluate", "note_training_rows", "explain", "inspect", "report"]
+
+
+def evaluate(
+    model_path: str,
+    table: str,
+    prices: Prices,
+    screen: Screen,
+    *,
+    form: Form,
+    target: str | None,
+    current: str | None,
+    groups: str | None,
+) -> None:
+    """Bill a model on a table."""
+    kept = read_model(model_path)
+    rows, read = load_rows(
+        kept, table, prices, screen, form=form, target=target, needs_target=True, current=current,
+        groups=groups,
+    )  # fmt: skip
+    currency = prices.currency or (kept.recipe.prices.currency if kept.recipe.prices else "")
+    source = read.source
+    screen.say(f"{source.name}: {count(len(rows), 'row')}; {classes_text(rows.truth)}")
+    note_training_rows(screen, kept, source.digest)
+    with screen.listening(), screen.working("Deciding"):
+        answers = answer(kept.model, rows)
+    bill = make_bill(rows, {MODEL: answers.decided})
+    found = findings(kept.model, rows, answers, bill)
+    screen.say()
+    show_bill(screen, bill, currency)
+    show_findings(screen, {**found, "rounds": None, "matters": {}}, currency, rows.positive)
+    cells = _cells(rows, answers.decided)
+    _show_cells(screen, cells, currency)
+    note_warnings(screen, rows, found, "of the table")
+    screen.result(
+        {
+            "model": model_path,
+            "table": source.name,
+            "rows": len(rows),
+            "currency": currency,
+            "bill": bill.to_list(),
+            "against": bill.against,
+            "cells": cells,
+            **found,
+        }
+    )
+
+
+def note_training_rows(screen: Screen, kept: Kept, digest: str) -> None:
+    """Warn where a model is judged by the file that it was trained on."""
+    if digest == kept.recipe.digest:
+        screen.note(
+            f"{kept.path} was trained on rows of this very file: what it costs here is less than "
+            "it will cost on new rows."
+        )
+
+
+def _cells(rows: TableRows, decided: Any) -> list[dict[str, Any]]:
+    """Return how often, and at what cost, each class was decided as each action."""
+    paid = rows.costs.of_decisions(rows.truth, decided)
+    found = []
+    for label in np.unique(rows.truth).tolist():
+        for action in rows.actions:
+            here = (rows.truth == label) & (decided == action)
+            cell = {"truth": shown(label), "decision": shown(action)}
+            found.append({**cell, "rows": int(here.sum()), "cost": float(paid[here].sum())})
+    return found
+
+
+def _show_cells(screen: Screen, cells: list[dict[str, Any]], currency: str) -> None:
+    if len(cells) > 16:
+        return
+    screen.say()
+    lines = [
+        [f"{c['truth']}, decided {c['decision']}", f"{c['rows']:,}", money(c["cost"])]
+        for c in cells
+    ]
+    screen.table(["truth", "rows", f"cost{currency and ', ' + currency}"], lines)
+
+
+# ---- explain
+
+
+def explain(
+    model_path: str,
+    table: str,
+    prices: Prices,
+    screen: Screen,
+    *,
+    form: Form,
+    row: int | None,
+    identifier: str | None,
+) -> None:
+    """Explain the decision for one row of a table."""
+    if (row is None) == (identifier is None):
+        raise UsageError("Say which row: --row, counted from 0, or --id with its identifier.")
+    kept = read_model(model_path)
+    if not hasattr(kept.model, "explain"):
+        raise InputError(f"A {type(kept.model).__name__} cannot explain its decisions.")
+    rows, read = load_rows(kept, table, prices, screen, form=form)
+    if row is None:
+        row = _row_of(identifier or "", rows.frame, kept.recipe.identifiers)
+    if row >= len(rows):
+        raise InputError(
+            f"{read.source.name} has {count(len(rows), 'row')}, numbered from 0 to "
+            f"{len(rows) - 1}: there is no row {row}."
+        )
+    one = rows.take(np.array([row]))
+    asked = prices_to_ask_by(kept, prices) if kept.model._decides_by_costs() else None
+    with screen.listening(), screen.working("Explaining"):
+        why = kept.model.explain(one.X, costs=_costs(asked, one, kept.model.classes_.tolist()))
+    named = _identity(kept, rows.frame[row])
+    screen.say(f"Row {row}{''.join(f', {name} {value}' for name, value in named.items() if name)}")
+    screen.out.print(str(why), soft_wrap=True)
+    screen.result({"row": row, "identity": named, **why.to_dict()})
+
+
+def _costs(prices: Prices | None, one: TableRows, classes: list[Any]) -> Any:
+    """Return costs that are read from the features, so that they change as these do.
+
+    What prices read of other columns is the row's. None: the model's own prices, or none at all.
+    """
+    if prices is None:
+        return None
+    mine, theirs = one.X.schema, one.frame.schema
+    if all(mine.get(name) == theirs[name] for name in prices.columns()):
+        return prices.costs(classes)
+
+    def reading(price: Expression) -> Any:
+        def read(X: pl.DataFrame) -> Any:
+            followed = [X[name] for name in price.columns if name in mine]
+            # A category is text to the model, whatever it is to the price.
+            followed = [f.cast(theirs[f.name]) if f.dtype == pl.String else f for f in followed]
+            return price(one.frame[[0] * X.height].with_columns(followed))
+
+        return read
+
+    return prices.costs(classes, reading)
+
+
+def _identity(kept: Kept, one: pl.DataFrame) -> dict[str, Any]:
+    """Return what names the row: its identifiers, which are no features."""
+    return {name: shown(one[name][0]) for name in kept.recipe.identifiers if name in one.columns}
+
+
+def _row_of(identifier: str, frame: pl.DataFrame, identifiers: list[str]) -> int:
+    """Return the row that an identifier names: COLUMN=VALUE, or a value of those left out."""
+    column, equals, value = identifier.partition("=")
+    if equals and column in frame.columns:
+        names = [column]
+    else:
+        names, value = [name for name in identifiers if name in frame.columns], identifier
+    if not names:
+        raise InputError(
+            f"--id {identifier!r}: the model knows no identifier among the columns of this table: "
+            "write COLUMN=VALUE."
+        )
+    found = {name: np.flatnonzero(frame[name].cast(pl.String) == value) for name in names}
+    rows = sorted({int(row) for at in found.values() for row in at})
+    if len(rows) != 1:
+        some = f"{', '.join(map(str, rows[:5]))}{', ...' * (len(rows) > 5)}"
+        many = f"{count(len(rows), 'row')}: {some}; say --row" if rows else "no row"
+        raise InputError(f"--id {value!r}: {' or '.join(names)} is {value!r} in {many}.")
+    return rows[0]
+
+
+# ---- inspect
+
+
+def inspect(path: str, screen: Screen) -> None:
+    """Say what a model is, what it was trained on, and what it decides by."""
+    kept = read_model(path)
+    result = _result(kept)
+    screen.say(f"{path}: {result['estimator']}, {kept.size / 1024:,.0f} KB", "bold")
+    screen.facts(_facts(kept, result))
+    if kept.recipe.bill:
+        currency = kept.recipe.prices.currency if kept.recipe.prices else ""
+        screen.say()
+        screen.say("What decisions cost on the rows held out then")
+        lines = [
+            [str(line["policy"]), money(line["cost"]), span(line["low"], line["high"])]
+            for line in kept.recipe.bill
+        ]
+        unit = f"cost, {currency}" if currency else "cost"
+        screen.table(["", unit, "95 % interval"], lines)
+    screen.result(result)
+
+
+def _result(kept: Kept) -> dict[str, Any]:
+    model, recipe = kept.model, kept.recipe
+    usual = {k: p.default for k, p in signature(type(model)).parameters.items()}
+    changed = {k: v for k, v in model.get_params(deep=False).items() if _differs(v, usual.get(k))}
+    changed.pop("n_jobs", None)  # of this process
+    prices = recipe.prices.texts() if recipe.prices else {}
+    return {
+        "estimator": type(model).__name__,
+        "version": kept.version,
+        "size": kept.size,
+        "parameters": changed,
+        "classes": [shown(label) for label in getattr(model, "classes_", [])],
+        "rounds": getattr(model, "n_iter_", None),
+        "features": {f.name: f.kind for f in recipe.features}
+        or list(getattr(model, "feature_names_in_", [])),
+        "left_out": recipe.left_out,
+        "target": recipe.target,
+        "positive": None if recipe.prices is None else recipe.prices.positive,
+        "prices": prices,
+        "method": recipe.method or None,
+        "trained": recipe.trained or None,
+        "table": recipe.table or None,
+        "digest": recipe.digest or None,
+        "rows": recipe.rows,
+        "how": recipe.how or None,
+        "bill": recipe.bill,
+    }
+
+
+def _differs(value: Any, usual: Any) -> bool:
+    return repr(value) != repr(usual)
+
+
+def _facts(kept: Kept, found: dict[str, Any]) -> list[tuple[str, str]]:
+    recipe = kept.recipe
+    facts = [("written by", f"costboost {found['version']}")]
+    if recipe.target is not None:
+        rows = recipe.rows
+        facts += [
+            ("trained", f"{recipe.trained} on {rows['train']:,} rows of {recipe.table}"),
+            ("held out", f"{rows['held_out']:,} rows, {recipe.how}"),
+            ("target", f"{recipe.target}: {listed(found['classes'])}"),
+        ]
+    else:
+        facts.append(("classes", listed(found["classes"])))
+    if found["rounds"] is not None:
+        facts.append(("rounds", f"{found['rounds']:,}"))
+    if found["parameters"]:
+        facts.append(("set to", listed([f"{k}={v!r}" for k, v in found["parameters"].items()])))
+    facts.append(("features", listed(list(found["features"]), 20)))
+    facts += [
+        ("left out" if not i else "", f"{name}: {why}")
+        for i, (name, why) in enumerate(found["left_out"].items())
+    ]
+    held = kept.model.costs_ if hasattr(kept.model, "costs_") else None
+    own = {} if held is None or found["prices"] else {"prices": str(held)}
+    given = {**{f"price {k}": v for k, v in found["prices"].items()}, **own}
+    return [*facts, *given.items()]
+
+
+# ---- report
+
+
+def report(
+    model_path: str,
+    table: str,
+    prices: Prices,
+    screen: Screen,
+    *,
+    output: str,
+    force: bool,
+    form: Form,
+    target: str | None,
+    current: str | None,
+    rows: bool,
+    title: str | None,
+) -> None:
+    """Write the report of a model on a table whose truth is known."""
+    check_output(output, force, (".html", ".htm"))
+    kept = read_model(model_path)
+    read, found = load_rows(
+        kept, table, prices, screen, form=form, target=target, needs_target=True, current=current
+    )
+    source = found.source
+    when = kept.recipe.time  # capacities are those of a day
+    note_training_rows(screen, kept, source.digest)
+    currency = prices.currency or (kept.recipe.prices.currency if kept.recipe.prices else "")
+    with screen.listening(), screen.working("Writing the report"):
+        made = make_report(
+            kept.model,
+            read.X,
+            read.truth,
+            costs=read.costs,
+            current=read.current,
+            time=None if when not in read.frame.columns else read.frame[when].to_numpy(),
+            rows=rows,
+            currency=currency,
+            notes=_notes(kept.recipe),
+            title=title or f"{Path(model_path).name} on {Path(source.name).name}",
+        )
+        made.save(output, overwrite=force)
+    size = Path(output).stat().st_size
+    screen.say(f"Wrote {output} ({size / 1024:,.0f} KB): open it in a browser.")
+    if rows:
+        screen.note("the page holds the values of some rows: --rows asked for it.")
+    screen.result({"report": output, "size": size, "rows": rows})
+
+
+def _notes(recipe: Recipe) -> dict[str, str]:
+    """Return what the model card should say of how the model was trained."""
+    counts = ", ".join(f"{count:,} {part}" for part, count in recipe.rows.items())
+    notes = {
+        "Trained": " ".join(part for part in (recipe.trained, f"on {recipe.table}") if part),
+        "Digest of that file": recipe.digest,
+        "Its rows": f"{counts}; {recipe.how}" if recipe.how else counts,
+        "Columns left out": "\n".join(f"{name}: {why}" for name, why in recipe.left_out.items()),
+    }
+    return {name: text for name, text in notes.items() if text} if recipe.table else {}
