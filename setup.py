@@ -1,19 +1,21 @@
 """Build the kernels: plain Python files that Cython compiles in its pure-Python mode.
 
-Everything else is in pyproject.toml. Three environment variables steer the build:
+Everything else is in pyproject.toml, but for the description, which is README.md with links that
+lead somewhere from anywhere. Three environment variables steer the build:
 
 - ``COSTBOOST_DEBUG=1`` turns bounds checking on in the compiled kernels;
 - ``COSTBOOST_SANITIZE=1`` compiles them with AddressSanitizer and UBSan (gcc; see the Makefile);
 - ``COSTBOOST_NO_COMPILE=1`` leaves the kernels interpreted.
 
-A build that finds no C compiler succeeds all the same: the kernels then run interpreted.
+A build without Cython, without a C compiler, or whose kernels Cython refuses succeeds all the same,
+with a warning: the kernels then run interpreted.
 """
 
 import os
+import re
 import sys
 from pathlib import Path
 
-from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
@@ -24,6 +26,15 @@ SHARED = "costboost.runtime._cyutility"  # Cython's own code, compiled once for 
 
 # Every report ends the process: a test that goes on after one would pass.
 SANITIZE = ["-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all"]
+
+
+def description() -> str:
+    """Return README.md for a page on which links into the repository would lead nowhere."""
+    page = Path("README.md").read_text(encoding="utf-8")
+    places = {"!": "https://raw.githubusercontent.com/costboost/costboost/main/",
+              "": "https://github.com/costboost/costboost/blob/main/"}  # fmt: skip
+    link = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|#)([^)\s]+)\)")
+    return link.sub(lambda m: f"{m[1]}[{m[2]}]({places[m[1]]}{m[3]})", page)
 
 
 def flag(name: str) -> bool:
@@ -53,33 +64,41 @@ def extensions() -> list[Extension]:
     modules = [
         Extension(
             ".".join(path.relative_to(SOURCE).with_suffix("").parts),
-            [str(path)],
+            [path.as_posix()],
             extra_compile_args=compile_args,
             extra_link_args=link_args,
         )
         for path in KERNELS
     ]
-    shared = str(SOURCE.joinpath(*SHARED.split(".")).with_suffix(".c"))
+    shared = SOURCE.joinpath(*SHARED.split(".")).with_suffix(".c").as_posix()
     modules.append(
         Extension(SHARED, [shared], extra_compile_args=shared_args, extra_link_args=link_args)
     )
+    return modules
+
+
+def translate(modules: list[Extension]) -> None:
+    """Have Cython write the kernels as C, and make those files the sources of the modules."""
+    from Cython.Build import cythonize  # a build that has no Cython leaves kernels interpreted
+
     debug = flag("COSTBOOST_DEBUG")
-    directives = {
-        "language_level": 3,
-        "boundscheck": debug,
-        "wraparound": False,
-        "initializedcheck": debug,
-        "cdivision": True,
-        "freethreading_compatible": True,
-    }
-    folder = f"{build_folder()}/cython"
-    return cythonize(
+    translated = cythonize(
         modules,
-        compiler_directives=directives,
-        build_dir=folder,
+        compiler_directives={
+            "language_level": 3,
+            "boundscheck": debug,
+            "wraparound": False,
+            "initializedcheck": debug,
+            "cdivision": True,
+            "freethreading_compatible": True,
+        },
+        build_dir=f"{build_folder()}/cython",
         nthreads=os.cpu_count() or 1,
         shared_utility_qualified_name=SHARED,
     )
+    sources = {module.name: module.sources for module in translated}
+    for module in modules:
+        module.sources = sources[module.name]
 
 
 class BuildKernels(build_ext):
@@ -91,36 +110,42 @@ class BuildKernels(build_ext):
         self.parallel = self.parallel or os.cpu_count()
 
     def build_extensions(self) -> None:
-        """Compile all; without what they share, none of the kernels could be imported."""
+        """Translate and compile all; only what was built is installed.
+
+        Without the module that they share, none of the kernels could be imported.
+        """
+        kernels = self.extensions
+        try:
+            translate(kernels)
+        except Exception as error:
+            self.interpret("the kernels stay", error)
+            self.extensions = []
         super().build_extensions()
-        paths = {part.name: Path(self.get_ext_fullpath_in(part)) for part in self.extensions}
-        if self.extensions and not paths[SHARED].exists():
+        paths = {part.name: Path(self.get_ext_fullpath(part.name)) for part in kernels}
+        if kernels and not (self.extensions and paths[SHARED].exists()):
             for path in paths.values():
                 path.unlink(missing_ok=True)
+        self.extensions = [part for part in kernels if paths[part.name].exists()]
 
     def build_extension(self, extension: Extension) -> None:
         """Compile one kernel; a failure is told, and is no reason to fail."""
         try:
             super().build_extension(extension)
         except Exception as error:
-            if flag("COSTBOOST_SANITIZE"):  # interpreted kernels would pass every test
-                raise
-            print(f"warning: {extension.name} stays interpreted: {error}", file=sys.stderr)
+            self.interpret(f"{extension.name} stays", error)
 
-    def copy_extensions_to_source(self) -> None:
-        """Copy what was compiled beside its source, for an editable install."""
-        built = [part for part in self.extensions if os.path.exists(self.get_ext_fullpath_in(part))]
-        self.extensions = built
-        super().copy_extensions_to_source()
-
-    def get_ext_fullpath_in(self, extension: Extension) -> str:
-        """Return where the compiled kernel lies in the build folder."""
-        name = self.get_ext_filename(self.get_ext_fullname(extension.name))
-        return os.path.join(self.build_lib, name)
+    def interpret(self, what: str, error: Exception) -> None:
+        """Warn of what could not be built."""
+        if flag("COSTBOOST_SANITIZE"):  # interpreted kernels would pass every test
+            raise error
+        print(f"warning: {what} interpreted, and slow: {error}", file=sys.stderr)
 
 
-setup(
-    ext_modules=extensions(),
-    cmdclass={"build_ext": BuildKernels},
-    options={"build": {"build_base": build_folder()}},
-)
+if __name__ == "__main__":  # processes that Cython starts import this file, too
+    setup(
+        long_description=description(),
+        long_description_content_type="text/markdown",
+        ext_modules=extensions(),
+        cmdclass={"build_ext": BuildKernels},
+        options={"build": {"build_base": build_folder()}},
+    )
