@@ -182,7 +182,7 @@ def test_the_columns_of_all_nodes_are_those_of_each():
 
 
 def test_large_tables_and_trees_are_asked_by_node():
-    how = {"apart": False, "by_class": False}
+    how = {"drawn_only": False, "by_class": False}
     assert plan_size(3, 1 << 16, 1, 1 << 15, 20, 2, **how).leaves == 8
     assert plan_size(3, 1 << 16, 1, (1 << 15) + 1, 20, 2, **how) is None
     assert plan_size(None, 1 << 16, 1, 500, 20, 2, **how).leaves == 500

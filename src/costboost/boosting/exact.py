@@ -20,6 +20,7 @@ def add(out: Int64, row: int, at: int, term: float) -> None:
 
     Examples
     --------
+    >>> import numpy as np
     >>> out = np.zeros((1, 2), dtype=np.int64)
     >>> add(out, 0, 0, -2.5)
     >>> out.tolist() == [[-2, -(2**39)]]
