@@ -147,7 +147,7 @@ def test_what_to_type_next_runs():
     code = "\n".join(re.findall(r"^  ((?:from|data|costs|model).*)$", demo.NEXT, flags=re.M))
     assert code.count("\n") >= 5
     names = {}
-    exec(code.replace("make_card_fraud()", "make_card_fraud(1500)"), names)
+    exec(code, names)  # as it stands: with few rows the folds decide whether a warning is due
     assert len(names["model"].classes_) == 2
 
 
