@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from costboost.datasets._catalog_binary import BINARY
-from costboost.datasets._catalog_nikolaou import NIKOLAOU
+from costboost.datasets._catalog_binary import BINARY, NIKOLAOU
 from costboost.datasets._sources import RawTable, typed_columns, typed_labels
 
 
