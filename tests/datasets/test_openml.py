@@ -9,7 +9,7 @@ from sklearn.datasets import fetch_openml
 
 from costboost.datasets import _sources, load
 from costboost.datasets._catalog import CATALOG
-from costboost.datasets._sources import RawTable, as_numbers, read_file
+from costboost.datasets._sources import CellTable, as_numbers, read_file
 from costboost.datasets._spec import OpenML
 from counting_labels import counts
 
@@ -114,7 +114,7 @@ def test_hepatitis_from_openml(monkeypatch):
     names += ("BILIRUBIN", "ALK_PHOSPHATE", "SGOT", "ALBUMIN", "PROTIME", "HISTOLOGY")
     cells = {name: [str(i % 2 + 1) for i in range(155)] for name in names}
     cells["AGE"] = ["30.5", None] + ["40"] * 153
-    raw = RawTable(cells, ["1"] * 32 + ["2"] * 123, "")
+    raw = CellTable(cells, ["1"] * 32 + ["2"] * 123, "")
     asked = openml_copy("hepatitis", raw, monkeypatch)
     data = load("hepatitis", as_frame="pandas")
     assert [options["data_id"] for options in asked] == [55]

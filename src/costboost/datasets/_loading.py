@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from costboost.datasets._catalog import CATALOG
 from costboost.datasets._dataset import Dataset, FrameKind, check_kind, make_dataset
 from costboost.datasets._sources import (
-    RawTable,
+    CellTable,
     content_digest,
     fetch,
     read_file,
@@ -131,7 +131,7 @@ def _find_pricing(name: str, spec: Spec, cost_model: str | None) -> Any:
 
 
 def _prepare(
-    name: str, spec: Spec, raw: RawTable, verify: bool
+    name: str, spec: Spec, raw: CellTable, verify: bool
 ) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
     """Return typed columns and labels of the rows that belong to the set, checked."""
     columns, y = typed_columns(raw, spec), typed_labels(raw, spec)

@@ -1,6 +1,6 @@
 """From files to typed columns.
 
-A `RawTable` holds strings by column, None where a cell was empty. Whether a column holds numbers is
+A `CellTable` holds strings by column, None where a cell was empty. Whether a column holds numbers is
 seen from its cells, unless the catalogue says that its digits are codes.
 """
 
@@ -25,7 +25,7 @@ from costboost.typing import Floats
 Cells = list[str | None]
 
 
-class RawTable(NamedTuple):
+class CellTable(NamedTuple):
     """Cells by column, labels, where they were read, and the source if the catalogue's is wrong."""
 
     columns: dict[str, Cells]
@@ -34,7 +34,7 @@ class RawTable(NamedTuple):
     source: str = ""
 
 
-def read_file(name: str, folder: Path) -> RawTable:
+def read_file(name: str, folder: Path) -> CellTable:
     """Read ``<folder>/<name>.csv``, gzipped or not."""
     for path in (folder / f"{name}.csv", folder / f"{name}.csv.gz"):
         if path.is_file():
@@ -45,7 +45,7 @@ def read_file(name: str, folder: Path) -> RawTable:
     )
 
 
-def _read_csv(path: Path) -> RawTable:
+def _read_csv(path: Path) -> CellTable:
     opened = gzip.open if path.suffix == ".gz" else open
     try:
         with opened(path, "rt", encoding="utf-8", newline="") as file:
@@ -65,7 +65,7 @@ def _read_csv(path: Path) -> RawTable:
             "damaged."
         )
     *columns, labels = ([cell or None for cell in column] for column in zip(*rows, strict=True))
-    return RawTable(dict(zip(header, columns, strict=False)), labels, str(path))
+    return CellTable(dict(zip(header, columns, strict=False)), labels, str(path))
 
 
 def as_numbers(cells: Cells) -> Floats | None:
@@ -96,7 +96,7 @@ def content_digest(columns: Mapping[str, NDArray[Any]], labels: NDArray[Any]) ->
     return digest.hexdigest()
 
 
-def typed_columns(raw: RawTable, spec: Spec) -> dict[str, NDArray[Any]]:
+def typed_columns(raw: CellTable, spec: Spec) -> dict[str, NDArray[Any]]:
     """Return each column as float64, or as objects (strings and None) if it holds categories."""
     typed: dict[str, NDArray[Any]] = {}
     for name, cells in raw.columns.items():
@@ -105,7 +105,7 @@ def typed_columns(raw: RawTable, spec: Spec) -> dict[str, NDArray[Any]]:
     return typed
 
 
-def typed_labels(raw: RawTable, spec: Spec) -> NDArray[Any]:
+def typed_labels(raw: CellTable, spec: Spec) -> NDArray[Any]:
     """Return labels as integers where the catalogue's are, else as strings."""
     known = [label for label in raw.labels if label is not None]
     if len(known) < len(raw.labels):
@@ -123,7 +123,7 @@ def typed_labels(raw: RawTable, spec: Spec) -> NDArray[Any]:
 # ---- The sets that OpenML keeps in the papers' form, fetched by scikit-learn.
 
 
-def fetch(name: str, spec: Spec, variable: str) -> RawTable:
+def fetch(name: str, spec: Spec, variable: str) -> CellTable:
     """Fetch a set; errors say what to do instead."""
     at, remedy = spec.openml, f"set the environment variable {variable} to a folder that holds it"
     if at is None:
@@ -142,7 +142,7 @@ def fetch(name: str, spec: Spec, variable: str) -> RawTable:
     return from_frame(name, at, bunch.data, bunch.target)
 
 
-def from_frame(name: str, at: OpenML, X: Any, y: Any) -> RawTable:
+def from_frame(name: str, at: OpenML, X: Any, y: Any) -> CellTable:
     """Translate OpenML's frame into our cells, names and labels."""
     names = [str(column) for column in X.columns]
     if at.columns:
@@ -157,7 +157,7 @@ def from_frame(name: str, at: OpenML, X: Any, y: Any) -> RawTable:
         None if label is None else str(at.labels.get(label, label)) for label in _cells(y)
     ]
     where = f"OpenML set {at.data_id}"
-    return RawTable(columns, labels, where, f"{where}, through scikit-learn")
+    return CellTable(columns, labels, where, f"{where}, through scikit-learn")
 
 
 def _cells(column: Any) -> Cells:
