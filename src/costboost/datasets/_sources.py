@@ -1,7 +1,7 @@
 """From files to typed columns.
 
-A `CellTable` holds strings by column, None where a cell was empty. Whether a column holds numbers is
-seen from its cells, unless the catalogue says that its digits are codes.
+A `CellTable` holds strings by column, None where a cell was empty. A column is numeric if all of
+its cells are numbers, unless the catalogue says that its digits are codes.
 """
 
 from __future__ import annotations
