@@ -19,7 +19,7 @@ from costboost import (
 from costboost import metrics as m
 from costboost.decisions import allocate
 from costboost.report import make_report
-from costboost.report.figures import compute_figures
+from costboost.report.rows import compute_figures
 
 
 def problem(k):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from costboost.datasets._bunch import make_dataset
+from costboost.datasets._dataset import make_dataset
 from papers import lozano_abe
 
 mpl.use("Agg")

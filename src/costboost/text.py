@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
-__all__ = ["count", "fixed", "listed", "money", "percent", "number", "span"]
+__all__ = ["count", "fixed", "listed", "money", "percent", "number", "span", "tick_texts"]
 
 
 def fixed(value: float, decimals: int = 0) -> str:
@@ -121,6 +121,24 @@ def listed(names: Sequence[str], at_most: int = 12, last: str = ", ") -> str:
     if more > 0:
         return f"{', '.join(shown)} and {count(more, 'other')}"
     return ", ".join(shown[:-1]) + (last if shown[1:] else "") + "".join(shown[-1:])
+
+
+def tick_texts(values: Sequence[float]) -> list[str]:
+    """Return ticks with the same, smallest number of decimals that keeps them apart.
+
+    Examples
+    --------
+    >>> tick_texts([0, 2500, 5000]), tick_texts([0.0, 0.25, 0.5])
+    (['0', '2,500', '5,000'], ['0.00', '0.25', '0.50'])
+    """
+    sizes = [abs(v) for v in values if v]
+    if sizes and (max(sizes) >= 1e12 or max(sizes) < 1e-4):
+        return [f"{v:g}" for v in values]
+    for decimals in range(9):
+        if all(abs(round(v, decimals) - v) <= 1e-9 * max(sizes, default=1.0) for v in values):
+            break
+    texts = [f"{v:,.{decimals}f}" for v in values]
+    return [t[1:] if t.startswith("-") and not t.strip("-0.,") else t for t in texts]
 
 
 def _short(text: str) -> str:

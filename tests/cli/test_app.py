@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from costboost import __version__, versions
-from costboost.cli import app as apps
+from costboost.cli import commands as apps
 
 COMMANDS = (
     "train", "decide", "evaluate", "compare", "explain", "report", "inspect", "demo",

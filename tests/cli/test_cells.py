@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from costboost.cli import InputError
 from costboost.cli.cells import Form, understand
-from costboost.cli.errors import InputError
 
 VALUES = [1234567.89, 1000.0, -2500.5, 12.125, 0.5, -0.25, 999.0]
 

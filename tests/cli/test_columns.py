@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from costboost.cli import InputError
 from costboost.cli.cells import Problem
 from costboost.cli.columns import Feature, choose, features_of
-from costboost.cli.errors import InputError
 
 N = 300
 RNG = np.random.default_rng(0)

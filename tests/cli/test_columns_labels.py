@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from costboost.cli import InputError
 from costboost.cli.columns import decisions_of, label_of, labels_of, shown
-from costboost.cli.errors import InputError
 
 
 @pytest.mark.parametrize(

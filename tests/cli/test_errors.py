@@ -2,8 +2,7 @@
 
 import pytest
 
-from costboost.cli import app
-from costboost.cli.errors import INTERRUPTED, InputError, UsageError
+from costboost.cli import INTERRUPTED, InputError, UsageError, commands
 from costboost.cli.main import main
 
 
@@ -27,7 +26,7 @@ def test_each_error_has_its_code_and_says_so_once(error, code, said, monkeypatch
     def call(given):
         raise error
 
-    monkeypatch.setattr(app, "call", call)
+    monkeypatch.setattr(commands, "call", call)
     assert main(["train", "t.csv"]) == code
     assert capsys.readouterr().err == said
 

@@ -307,7 +307,7 @@ def test_errors_as_json(run, tmp_path):
 
 
 def test_tracebacks_only_when_asked_for(tmp_path):
-    from costboost.cli.errors import InputError
+    from costboost.cli import InputError
 
     with pytest.raises(InputError, match="does not exist"):
         entry.main(["inspect", str(tmp_path / "none.cb"), "--debug"])

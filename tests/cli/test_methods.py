@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from costboost import CostBoostClassifier, GradientBoostClassifier, PNormBoostClassifier
-from costboost.cli.errors import UsageError
+from costboost.cli import UsageError
 from costboost.cli.methods import Maker, method_names, telling
 
 RNG = np.random.default_rng(0)

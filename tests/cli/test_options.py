@@ -3,7 +3,7 @@
 import pytest
 import typer
 
-from costboost.cli.app import app
+from costboost.cli.commands import app
 from costboost.cli.methods import method_names
 from costboost.cli.options import _methods
 

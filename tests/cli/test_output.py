@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from costboost.cli import ReaderGoneError
 from costboost.cli import output as screens
-from costboost.cli.errors import ReaderGoneError
 from costboost.cli.main import main
 from costboost.cli.output import Screen, plain
 

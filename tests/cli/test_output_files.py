@@ -8,7 +8,7 @@ import matplotlib.figure
 import polars as pl
 import pytest
 
-from costboost.cli.errors import InputError, ReaderGoneError
+from costboost.cli import InputError, ReaderGoneError
 from costboost.cli.output import check_output, table_suffixes, write_figure, write_table
 
 FRAME = pl.DataFrame({"a": [1.5, None, -2e300], "b": ["x, y", 'a "quote"', None]})

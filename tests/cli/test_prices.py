@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from costboost.cli.errors import InputError, UsageError
+from costboost.cli import InputError, UsageError
 from costboost.cli.prices import Prices, read_prices, read_toml
 from costboost.costs import Costs
 

@@ -8,8 +8,8 @@ import sys
 import polars as pl
 import pytest
 
+from costboost.cli import InputError, UsageError
 from costboost.cli.cells import Form
-from costboost.cli.errors import InputError, UsageError
 from costboost.cli.reading import read_cells, read_source, read_table
 
 FRAME = pl.DataFrame(

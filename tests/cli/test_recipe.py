@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from costboost import CostBoostClassifier, load, save
+from costboost.cli import InputError
 from costboost.cli.columns import Feature
-from costboost.cli.errors import InputError
 from costboost.cli.models import inspect
 from costboost.cli.output import Screen
 from costboost.cli.prices import Prices

@@ -5,9 +5,9 @@ import polars as pl
 import pytest
 
 from costboost import CostBoostClassifier, Costs
+from costboost.cli import InputError, UsageError
 from costboost.cli.cells import Form
 from costboost.cli.columns import Feature
-from costboost.cli.errors import InputError, UsageError
 from costboost.cli.output import Screen
 from costboost.cli.prices import Prices
 from costboost.cli.recipe import Kept, Recipe, load_rows, read_model, read_rows, take_roles

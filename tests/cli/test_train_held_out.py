@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from costboost.cli.errors import InputError
+from costboost.cli import InputError
 from costboost.cli.train import fold_rows, hold_out, time_codes
 
 N = 1000

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from costboost.clusters.digests import DigestedSource, digest_of
+from costboost.clusters.journal import DigestedSource, digest_of
 from costboost.clusters.protocol import SourceChangedError
 from toy_parts import Add, Moody, Note, Numbers, Square
 
@@ -147,7 +147,7 @@ def test_missing_cells_are_content():
 
 def test_every_process_finds_the_same_digest():
     code = (
-        "from costboost.clusters.digests import digest_of\n"
+        "from costboost.clusters.journal import digest_of\n"
         "print(digest_of([{'b', 'a', 'c'}, {'x': 1.5}, frozenset('hello'), len]))"
     )
     expected = digest_of([{"c", "a", "b"}, {"x": 1.5}, frozenset("hello"), len])

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from costboost.clusters.digests import digest_of
 from costboost.clusters.driver import Driver
+from costboost.clusters.journal import digest_of
 from costboost.clusters.protocol import Build, Failure, Reply, Request, SourceChangedError
 from costboost.clusters.worker import Worker
 from costboost.shards.local import Command

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from costboost.clusters.digests import digest_of
+from costboost.clusters.journal import digest_of
 from costboost.clusters.protocol import Build, Failure, Reply, Request, identity
 from costboost.dask import workers as module
 from costboost.dask.workers import Bundle, Gone, Holder, ask, call, deliver, key_of

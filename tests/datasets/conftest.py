@@ -4,7 +4,7 @@ import pytest
 
 from costboost.datasets import _sources
 from costboost.datasets._catalog import CATALOG
-from costboost.datasets._digests import DIGESTS
+from costboost.datasets._loading import DIGESTS
 
 
 @pytest.fixture

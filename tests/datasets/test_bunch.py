@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from costboost.datasets import Dataset, make_card_fraud
-from costboost.datasets._bunch import make_dataset
+from costboost.datasets._dataset import make_dataset
 
 
 def test_codes_are_positions_of_sorted_categories():

@@ -3,7 +3,7 @@
 import pytest
 
 from costboost.datasets._catalog_binary import BINARY
-from costboost.datasets._prices import unpriced
+from costboost.datasets._spec import unpriced
 
 # What a positive decision means, as the papers and the sources have it.
 RARER = {

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from costboost.datasets._catalog_binary import BINARY
-from costboost.datasets._catalog_nikolaou import NIKOLAOU
-from costboost.datasets._sources import RawTable, typed_columns, typed_labels
+from costboost.datasets._catalog_binary import BINARY, NIKOLAOU
+from costboost.datasets._sources import CellTable, typed_columns, typed_labels
 
 
 def test_there_are_18_files_all_with_1_as_positive():
@@ -19,7 +18,7 @@ def test_there_are_18_files_all_with_1_as_positive():
 
 @pytest.mark.parametrize("name", NIKOLAOU)
 def test_every_label_but_1_becomes_0(name):
-    raw = RawTable({}, ["1", "2", "-1", "0", "7", "1"], "a file")
+    raw = CellTable({}, ["1", "2", "-1", "0", "7", "1"], "a file")
     found = typed_labels(raw, NIKOLAOU[name])
     assert found.tolist() == [1, 0, 0, 0, 0, 1]
     assert found.dtype == np.int64
@@ -56,7 +55,7 @@ def test_some_of_their_positives_are_the_other_class_and_the_entry_says_so(their
 
 
 def test_columns_are_numbers_and_only_the_patients_number_is_dropped():
-    raw = RawTable({"x1": ["1", None], "x2": ["0.5", "2"]}, ["1", "2"], "a file")
+    raw = CellTable({"x1": ["1", None], "x2": ["0.5", "2"]}, ["1", "2"], "a file")
     columns = typed_columns(raw, NIKOLAOU["nik_wdbc"])
     assert all(column.dtype == np.float64 for column in columns.values())
     dropped = {name: spec.not_features for name, spec in NIKOLAOU.items() if spec.not_features}

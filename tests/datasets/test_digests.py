@@ -3,7 +3,7 @@
 import re
 
 from costboost.datasets._catalog import CATALOG
-from costboost.datasets._digests import DIGESTS
+from costboost.datasets._loading import DIGESTS
 
 
 def test_every_set_has_a_digest():

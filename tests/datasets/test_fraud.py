@@ -8,7 +8,7 @@ from sklearn.model_selection import train_test_split
 
 from costboost import CostBoostClassifier
 from costboost.datasets import make_card_fraud
-from costboost.datasets._fraud import (
+from costboost.datasets._bundled import (
     FINDING,
     MERCHANTS,
     SPENDING,

@@ -5,9 +5,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from costboost.datasets import _loading, _openml, load
-from costboost.datasets._prices import Priced
-from costboost.datasets._spec import Spec
+from costboost.datasets import _loading, _sources, load
+from costboost.datasets._spec import Priced, Spec
 
 
 def test_folder_variable_and_frames(small_folder, monkeypatch):
@@ -38,7 +37,7 @@ def test_errors_say_what_to_do(small_folder, monkeypatch):
     def no_network(**_):
         raise OSError("unreachable")
 
-    monkeypatch.setattr(_openml, "fetch_openml", no_network)
+    monkeypatch.setattr(_sources, "fetch_openml", no_network)
     with pytest.raises(OSError, match=r"could not be fetched.*unreachable.*COSTBOOST_DATA"):
         load("haberman")
 

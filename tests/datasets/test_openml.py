@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from sklearn.datasets import fetch_openml
 
-from costboost.datasets import _openml, load
+from costboost.datasets import _sources, load
 from costboost.datasets._catalog import CATALOG
-from costboost.datasets._sources import RawTable, as_numbers, read_file
+from costboost.datasets._sources import CellTable, as_numbers, read_file
 from costboost.datasets._spec import OpenML
 from counting_labels import counts
 
@@ -21,7 +21,7 @@ def test_openml_is_translated_and_checked(small_folder, monkeypatch):
         data = ours.X.rename(columns=str.upper)
         target = pd.Series(ours.y).astype(str).astype("category")
 
-    monkeypatch.setattr(_openml, "fetch_openml", lambda **_: Fetched)
+    monkeypatch.setattr(_sources, "fetch_openml", lambda **_: Fetched)
     data = load("haberman")
     np.testing.assert_array_equal(data.y, ours.y)
     np.testing.assert_array_equal(data.to_numpy()[0], ours.to_numpy()[0])
@@ -82,7 +82,7 @@ def openml_copy(name, raw, monkeypatch):
         return Fetched
 
     monkeypatch.delenv("COSTBOOST_DATA", raising=False)
-    monkeypatch.setattr(_openml, "fetch_openml", answer)
+    monkeypatch.setattr(_sources, "fetch_openml", answer)
     return asked
 
 
@@ -114,7 +114,7 @@ def test_hepatitis_from_openml(monkeypatch):
     names += ("BILIRUBIN", "ALK_PHOSPHATE", "SGOT", "ALBUMIN", "PROTIME", "HISTOLOGY")
     cells = {name: [str(i % 2 + 1) for i in range(155)] for name in names}
     cells["AGE"] = ["30.5", None] + ["40"] * 153
-    raw = RawTable(cells, ["1"] * 32 + ["2"] * 123, "")
+    raw = CellTable(cells, ["1"] * 32 + ["2"] * 123, "")
     asked = openml_copy("hepatitis", raw, monkeypatch)
     data = load("hepatitis", as_frame="pandas")
     assert [options["data_id"] for options in asked] == [55]
@@ -129,8 +129,8 @@ def test_hepatitis_from_openml(monkeypatch):
 def test_openml_names_and_labels():
     frame = pd.DataFrame({"V1": [1.5, None], "V2": pd.Categorical(["a", None])})
     at = OpenML(7, labels={"good": 1}, columns=("size", "kind"))
-    raw = _openml.from_frame("x", at, frame, pd.Series(["good", "2"]))
+    raw = _sources.from_frame("x", at, frame, pd.Series(["good", "2"]))
     assert raw.columns == {"size": ["1.5", None], "kind": ["a", None]}
     assert raw.labels == ["1", "2"]
     with pytest.raises(ValueError, match="another version"):
-        _openml.from_frame("x", at, frame[["V1"]], pd.Series(["good", "2"]))
+        _sources.from_frame("x", at, frame[["V1"]], pd.Series(["good", "2"]))

@@ -5,7 +5,7 @@ import pytest
 
 from costboost import Costs
 from costboost.datasets import load
-from costboost.datasets._prices import (
+from costboost.datasets._spec import (
     annuity,
     bank_calls,
     card_amounts,

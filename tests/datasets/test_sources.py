@@ -7,7 +7,7 @@ import pytest
 
 from costboost.datasets import load
 from costboost.datasets._sources import (
-    RawTable,
+    CellTable,
     as_numbers,
     content_digest,
     typed_columns,
@@ -92,7 +92,7 @@ def spec(**given):
 def test_cells_are_numbers_unless_one_is_not_or_they_are_codes():
     np.testing.assert_array_equal(as_numbers(["1", None, "2.5e3"]), [1, np.nan, 2500])
     assert as_numbers(["1", "x"]) is None
-    raw = RawTable({"a": ["1", "2"], "b": ["1", "2"], "c": ["1", "?"], "d": ["u", None]}, [], "")
+    raw = CellTable({"a": ["1", "2"], "b": ["1", "2"], "c": ["1", "?"], "d": ["u", None]}, [], "")
     typed = typed_columns(raw, spec(coded=("b",), missing_category="none"))
     assert typed["a"].tolist() == [1.0, 2.0]
     assert typed["b"].tolist() == ["1", "2"]
@@ -102,12 +102,12 @@ def test_cells_are_numbers_unless_one_is_not_or_they_are_codes():
 
 
 def test_labels_are_integers_only_where_the_catalogue_has_integers():
-    raw = RawTable({}, ["1", "0", "3"], "a file")
+    raw = CellTable({}, ["1", "0", "3"], "a file")
     assert typed_labels(raw, spec()).tolist() == [1, 0, 3]
     assert typed_labels(raw, spec(one_against_rest=True)).tolist() == [1, 0, 0]
     assert typed_labels(raw, spec(classes={"0": 1, "1": 1})).tolist() == ["1", "0", "3"]
     with pytest.raises(ValueError, match=r"A label of a file is no whole number.*1\.5"):
-        typed_labels(RawTable({}, ["1.5"], "a file"), spec())
+        typed_labels(CellTable({}, ["1.5"], "a file"), spec())
 
 
 def test_digests_tell_values_names_and_places_apart():

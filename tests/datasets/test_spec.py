@@ -4,8 +4,7 @@ import dataclasses
 
 import pytest
 
-from costboost.datasets._prices import five_to_one, unpriced
-from costboost.datasets._spec import OpenML, Spec
+from costboost.datasets._spec import OpenML, Spec, five_to_one, unpriced
 
 PLAIN = Spec(classes={0: 1, 1: 2}, n_features=2, description="", source="")
 

@@ -7,17 +7,17 @@ import pytest
 
 from costboost import CostBoostClassifier
 from costboost.datasets import load, make_card_fraud
-from costboost.datasets._tables import categories_of, codes_of, to_array, to_codes, to_table
+from costboost.datasets._dataset import categories_of, codes_of, to_array, to_codes, to_table
 
 
 @pytest.mark.parametrize("gone", ["pandas", "polars"])
 def test_without_a_frame_library(small_folder, monkeypatch, gone):
-    from costboost.datasets import _tables
+    from costboost.datasets import _dataset
 
     monkeypatch.setitem(sys.modules, gone, None)
     with pytest.raises(ImportError, match=rf"pip install 'costboost\[{gone}\]'"):
         load("haberman", folder=small_folder, as_frame=gone)
-    monkeypatch.setattr(_tables, "find_spec", lambda kind: None)
+    monkeypatch.setattr(_dataset, "find_spec", lambda kind: None)
     assert isinstance(load("haberman", folder=small_folder).X, np.ndarray)
 
 

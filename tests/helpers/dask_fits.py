@@ -6,7 +6,7 @@ import dask
 import dask.dataframe as dd
 
 from costboost import Costs
-from costboost.clusters.digests import digest_of
+from costboost.clusters.journal import digest_of
 from costboost.dask import DaskCostBoostClassifier
 
 PARAMS = {"method": "adac2", "n_estimators": 4, "max_leaf_nodes": 6, "random_state": 0}

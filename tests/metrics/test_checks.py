@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from costboost.metrics.checks import (
+from costboost.metrics.prices import (
     check_binary,
     check_labels,
     check_scores,

@@ -134,7 +134,7 @@ def test_command_line_page_demo_and_picture_agree_to_the_cent(story):
     from costboost.cli.bill import MODEL, TODAY, make_bill
     from costboost.cli.recipe import TableRows
     from costboost.plots import PolicyDisplay
-    from costboost.report.figures import compute_figures
+    from costboost.report.rows import compute_figures
 
     pytest_mpl.use("agg")
     costs = Costs(fp=story.fee, tp=story.fee, fn=story.amount)

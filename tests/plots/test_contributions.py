@@ -7,7 +7,7 @@ import pytest
 
 from costboost import GradientBoostClassifier
 from costboost.plots import ContributionsDisplay
-from costboost.plots._contributions import rank_values, spread_points
+from costboost.plots._explanations import rank_values, spread_points
 from pictures import mixed_table
 
 

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 from costboost.plots._formatter import FullNumbers
-from costboost.plots.ticks import plain_ticks
+from costboost.plots.style import plain_ticks
 
 
 def formatter_on(scale):

@@ -18,8 +18,8 @@ from costboost.plots.style import (
     right_of,
     show_legend,
     tagged,
-    tick_texts,
 )
+from costboost.text import tick_texts
 from pictures import legend_texts
 
 

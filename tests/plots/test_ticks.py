@@ -9,7 +9,7 @@ import pytest
 
 from costboost.costs import Costs
 from costboost.plots import SavingsCurveDisplay, ThresholdCostDisplay
-from costboost.plots.ticks import few_ticks, plain_ticks
+from costboost.plots.style import few_ticks, plain_ticks
 
 
 def test_money_is_written_out_on_the_axis(scores):

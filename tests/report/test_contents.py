@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import costboost.report.contents
-from costboost.report.contents import Contents, template_parts
-from costboost.report.figures import compute_figures
+import costboost.report.page
+from costboost.report.page import Contents, template_parts
+from costboost.report.rows import compute_figures
 from costboost.report.subject import Subject
 from costboost.report.words import Words
 from report_cases import two_class_rows, unpack
@@ -40,7 +40,7 @@ def rows():
 
 
 def test_every_place_of_the_template_is_filled_and_none_besides(rows):
-    template = Path(costboost.report.contents.__file__).with_name("page.html").read_text()
+    template = Path(costboost.report.page.__file__).with_name("page.html").read_text()
     places = set(re.findall(r"\{\{ *(\w+) *\}\}", template))
     parts = template_parts(contents(rows))
     # What the files of the page itself fill.

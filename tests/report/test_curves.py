@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from costboost.metrics import brier_curve, brier_score, cost_curve, curve_area
-from costboost.report.groups import class_curves
+from costboost.report.subject import class_curves
 from report_cases import many, two_class_rows
 
 

@@ -12,7 +12,7 @@ from costboost.cli.bill import make_bill
 from costboost.cli.recipe import TableRows
 from costboost.metrics import mean_cost, savings_score
 from costboost.report import make_report
-from costboost.report.figures import compute_figures
+from costboost.report.rows import compute_figures
 from report_cases import CASES, draw_values, two_class_rows
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from costboost import Costs, make_report
-from costboost.report.groups import affected, read_column, read_groups
+from costboost.report.subject import affected, read_column, read_groups
 from report_cases import FRAUD, data_of, fraud_model, fraud_rows, two_class_rows
 
 

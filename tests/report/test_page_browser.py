@@ -9,8 +9,8 @@ import pytest
 from browser import Watched, chromium, wait_until
 from costboost import CostBoostClassifier, Costs, make_report
 from costboost.metrics import normalized_cost, savings_curve, savings_score, total_cost
-from costboost.report.figures import compute_figures
-from costboost.report.groups import affected
+from costboost.report.rows import compute_figures
+from costboost.report.subject import affected
 from report_cases import CASES, FRAUD, GRADES, draw_values, fraud_model, fraud_rows
 
 READY = "window.costboostReport && window.costboostReport.ready"

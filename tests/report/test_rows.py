@@ -7,8 +7,7 @@ import pytest
 
 from costboost import Costs, make_report
 from costboost.metrics import total_cost
-from costboost.report.figures import compute_figures
-from costboost.report.rows import read_prices
+from costboost.report.rows import compute_figures, read_prices
 from report_cases import CASES, FRAUD, fraud_model, fraud_rows, many
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from costboost import make_report
-from costboost.report.figures import compute_figures
+from costboost.report.rows import compute_figures
 from costboost.report.warning import figure_warnings
 from report_cases import FRAUD, fraud_model, fraud_rows, two_class_rows
 

@@ -7,7 +7,7 @@ import pytest
 
 from costboost import Costs
 from costboost.metrics.policies import SumInterval
-from costboost.report.figures import Figures, Policy, compute_figures
+from costboost.report.rows import Figures, Policy, compute_figures
 from costboost.report.words import (
     Words,
     bill_words,

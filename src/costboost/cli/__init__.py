@@ -1,9 +1,7 @@
 """The command line: a table and prices in, decisions and their bill in money out.
 
 main        arguments -> an exit code: 0, 1 wrong input, 2 wrong usage, 130 interrupted
-errors      the exceptions behind those codes
-app         the commands by name, and the smallest ones; imports nothing that takes time
-commands    the other commands with their options
+commands    the application: all commands with their options; imports nothing that takes time
 options     options that commands share
 output      text, tables, bars and JSON on the screen; results in files
 reading     files of all kinds -> a table
@@ -18,3 +16,21 @@ compare     `costboost compare`
 decide      `costboost decide`
 models      `costboost evaluate`, `explain`, `inspect` and `report`
 """
+
+from __future__ import annotations
+
+__all__ = ["INTERRUPTED", "InputError", "ReaderGoneError", "UsageError"]
+
+INTERRUPTED = 130  # exit code after Ctrl-C
+
+
+class InputError(ValueError):
+    """A file, a table or a price that cannot be used: exit code 1."""
+
+
+class UsageError(Exception):
+    """Options that do not go together, or lack one: exit code 2."""
+
+
+class ReaderGoneError(Exception):
+    """Whoever read standard output has gone, as ``head`` does: exit code 141."""

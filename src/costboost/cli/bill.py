@@ -14,8 +14,8 @@ from costboost.cli.columns import Choice, Kind, shown
 from costboost.cli.output import Screen
 from costboost.cli.recipe import TableRows
 from costboost.inputs.arrays import encode
-from costboost.metrics.checks import power_of_two
 from costboost.metrics.policies import EVERYTHING, FEW_ROWS, NOTHING, constant_names, price_policies
+from costboost.metrics.prices import power_of_two
 from costboost.text import count, listed, money, percent, span
 from costboost.typing import Floats
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from costboost.cli.errors import InputError, UsageError
+from costboost.cli import InputError, UsageError
 from costboost.text import count
 
 __all__ = ["MISSING", "Problem", "Form", "Understood", "understand"]

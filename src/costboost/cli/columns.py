@@ -23,8 +23,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from costboost.cli import InputError
 from costboost.cli.cells import Problem
-from costboost.cli.errors import InputError
 from costboost.text import count
 
 __all__ = [

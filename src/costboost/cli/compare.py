@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.cli import InputError, UsageError
 from costboost.cli.bill import Bill, answer, classes_text, make_bill, show_bill
 from costboost.cli.columns import shown
-from costboost.cli.errors import InputError, UsageError
 from costboost.cli.methods import Maker
 from costboost.cli.models import note_training_rows
 from costboost.cli.output import Screen, check_output, write_figure

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from costboost.cli import InputError, UsageError
 from costboost.cli.bill import Answers, answer
 from costboost.cli.cells import Form
 from costboost.cli.columns import label_of, shown, unknown_column
-from costboost.cli.errors import InputError, UsageError
 from costboost.cli.output import Screen, check_output, is_text, table_suffixes, write_table
 from costboost.cli.prices import Prices
 from costboost.cli.reading import read_cells

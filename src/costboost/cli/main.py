@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
-from costboost.cli.errors import INTERRUPTED, ReaderGoneError, UsageError
+from costboost.cli import INTERRUPTED, ReaderGoneError, UsageError
 
 __all__ = ["main"]
 
@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _call(given: list[str]) -> int:
-    from costboost.cli.app import call  # its packages may be missing, and take their time
+    from costboost.cli.commands import call  # its packages may be missing, and take their time
 
     return call(given)
 

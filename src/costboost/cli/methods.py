@@ -15,7 +15,7 @@ from costboost.boosting.adaboost.rules import RULES
 from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES
 from costboost.boosting.pnorm.methods import METHODS
 from costboost.calibration import CALIBRATORS
-from costboost.cli.errors import UsageError
+from costboost.cli import UsageError
 from costboost.cli.output import Advance
 from costboost.estimators.adaboost.classifier import CostBoostClassifier
 from costboost.estimators.adaboost.plan import RECIPE_NAMES

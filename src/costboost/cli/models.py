@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from costboost.cli import InputError, UsageError
 from costboost.cli.bill import (
     MODEL,
     answer,
@@ -21,7 +22,6 @@ from costboost.cli.bill import (
 )
 from costboost.cli.cells import Form
 from costboost.cli.columns import shown
-from costboost.cli.errors import InputError, UsageError
 from costboost.cli.output import Screen, check_output
 from costboost.cli.prices import Prices
 from costboost.cli.recipe import Kept, Recipe, TableRows, load_rows, prices_to_ask_by, read_model

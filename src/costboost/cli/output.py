@@ -28,7 +28,7 @@ from rich.progress import TimeElapsedColumn as Elapsed
 from rich.table import Table
 from rich.text import Text
 
-from costboost.cli.errors import InputError, ReaderGoneError
+from costboost.cli import InputError, ReaderGoneError
 from costboost.persistence import save
 from costboost.persistence.writing import check_target, write_atomically
 

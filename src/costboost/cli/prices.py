@@ -26,8 +26,8 @@ from typing import Any
 
 import polars as pl
 
+from costboost.cli import InputError, UsageError
 from costboost.cli.columns import label_of, shown
-from costboost.cli.errors import InputError, UsageError
 from costboost.costs import Costs, Expression, ExpressionError
 from costboost.inputs.checks import usual_positive
 

@@ -27,8 +27,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from costboost.cli import InputError, UsageError
 from costboost.cli.cells import MISSING, Form, Understood, understand
-from costboost.cli.errors import InputError, UsageError
 from costboost.text import count
 
 __all__ = ["Source", "Table", "read_cells", "read_source", "read_table"]

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from costboost.cli import InputError, UsageError
 from costboost.cli.cells import Form
 from costboost.cli.columns import (
     KINDS,
@@ -27,7 +28,6 @@ from costboost.cli.columns import (
     unknown_column,
     where_labels,
 )
-from costboost.cli.errors import InputError, UsageError
 from costboost.cli.output import Screen
 from costboost.cli.prices import Prices
 from costboost.cli.reading import Source, Table, read_source, read_table

@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
+from costboost.cli import InputError, UsageError
 from costboost.cli.bill import (
     MODEL,
     Answers,
@@ -28,7 +29,6 @@ from costboost.cli.bill import (
 )
 from costboost.cli.cells import Form
 from costboost.cli.columns import Choice, check_strays, choose, labels_of, shown, tidied, unlabelled
-from costboost.cli.errors import InputError, UsageError
 from costboost.cli.methods import Maker, telling
 from costboost.cli.output import Screen, check_output, save_new
 from costboost.cli.prices import Prices

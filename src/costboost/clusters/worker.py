@@ -21,7 +21,7 @@ from functools import partial
 from threading import Lock
 from typing import Any
 
-from costboost.clusters.digests import DigestedSource
+from costboost.clusters.journal import DigestedSource
 from costboost.clusters.protocol import (
     Failure,
     Order,

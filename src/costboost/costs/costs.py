@@ -15,7 +15,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from costboost.costs import array_ops, binding, pricing, reading, text
+from costboost.costs import binding, pricing, reading, text
 from costboost.costs.state import State, dense, packed, same, unpacked
 from costboost.inputs.arrays import read_weights
 from costboost.inputs.checks import plain_labels, warn_caller
@@ -219,7 +219,7 @@ class Costs:
         >>> Costs.concat([Costs(fp=5, fn=[1, 2]), Costs(fp=5, fn=[9])])
         Costs(fp=5, fn=<3 values from 1 to 9>)
         """
-        return cls._of(array_ops.concat([part._state for part in parts]))
+        return cls._of(pricing.concat([part._state for part in parts]))
 
     @classmethod
     def check(
@@ -369,8 +369,8 @@ class Costs:
         """
         if self._state.n_rows is None:
             return self
-        rows = array_ops.positions(self._state, index)
-        return self._of(array_ops.cut(self._state, rows))
+        rows = pricing.positions(self._state, index)
+        return self._of(pricing.cut(self._state, rows))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
@@ -387,7 +387,7 @@ class Costs:
         return same(self._state, other._state) if isinstance(other, Costs) else NotImplemented
 
     def __hash__(self) -> int:
-        return array_ops.hash_of(self._state)
+        return pricing.hash_of(self._state)
 
     def __copy__(self) -> Self:
         return self
@@ -408,17 +408,17 @@ class Costs:
     # Arithmetic
 
     def __mul__(self, factor: Any) -> Self:
-        if not array_ops.is_number(factor):
+        if not pricing.is_number(factor):
             return NotImplemented
-        return self._of(array_ops.scaled(self._state, factor))
+        return self._of(pricing.scaled(self._state, factor))
 
     __rmul__ = __mul__
 
     def __add__(self, number: Any) -> Self:
         """Add a number to every price; to that of getting a row wrong for ``of_rows``."""
-        if not array_ops.is_number(number):
+        if not pricing.is_number(number):
             return NotImplemented
-        return self._of(array_ops.shifted(self._state, number))
+        return self._of(pricing.shifted(self._state, number))
 
     __radd__ = __add__
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from costboost.clusters.digests import digest_of
 from costboost.clusters.driver import Driver, new_fit
+from costboost.clusters.journal import digest_of
 from costboost.costs import Costs, as_costs
 from costboost.dask.collections import answer_lazily, homes_of, make_source, read_pieces
 from costboost.dask.transport import DaskTransport

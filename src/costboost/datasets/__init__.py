@@ -5,10 +5,9 @@ source prescribes them, `costs`. The 57 sets of the papers are read from a folde
 (`COSTBOOST_DATA`) or fetched from OpenML; `make_card_fraud` and `load_breast_cancer` run anywhere.
 """
 
-from costboost.datasets._bunch import Dataset
-from costboost.datasets._embedded import load_breast_cancer
-from costboost.datasets._fraud import make_card_fraud
-from costboost.datasets._frequency import frequency_costs
+from costboost.datasets._bundled import load_breast_cancer, make_card_fraud
+from costboost.datasets._dataset import Dataset
 from costboost.datasets._loading import load, names
+from costboost.datasets._spec import frequency_costs
 
 __all__ = ["Dataset", "frequency_costs", "load", "load_breast_cancer", "make_card_fraud", "names"]

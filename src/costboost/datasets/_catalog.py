@@ -1,17 +1,17 @@
 """The papers' sets: one entry each, every fact about it in one place.
 
-Class counts are those of the rows that `load` returns. Three modules hold the entries: the sets of
-two classes without prices, `_catalog_binary`; the files that Nikolaou et al. published,
-`_catalog_nikolaou`; and, here, those of many classes and those with prices.
+Class counts are those of the rows that `load` returns. `_catalog_binary` holds the sets of two
+classes without prices; here are those of many classes and those with prices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from costboost.datasets._catalog_binary import BINARY
-from costboost.datasets._catalog_nikolaou import NIKOLAOU
-from costboost.datasets._prices import (
+from costboost.datasets._catalog_binary import BINARY, NIKOLAOU
+from costboost.datasets._spec import (
+    OpenML,
+    Spec,
     bank_calls,
     card_amounts,
     five_to_one,
@@ -19,7 +19,6 @@ from costboost.datasets._prices import (
     south_german_lines,
     taiwan_lines,
 )
-from costboost.datasets._spec import OpenML, Spec
 
 _SOLAR = (
     "Solar flares: active regions of the sun over 24 hours; rows 1 to 323 are flare.data1, the "

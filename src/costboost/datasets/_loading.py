@@ -11,20 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.datasets._bunch import Dataset, make_dataset
 from costboost.datasets._catalog import CATALOG
-from costboost.datasets._digests import DIGESTS
-from costboost.datasets._openml import fetch
-from costboost.datasets._prices import Priced
+from costboost.datasets._dataset import Dataset, FrameKind, check_kind, make_dataset
 from costboost.datasets._sources import (
-    RawTable,
+    CellTable,
     content_digest,
+    fetch,
     read_file,
     typed_columns,
     typed_labels,
 )
-from costboost.datasets._spec import Spec
-from costboost.datasets._tables import FrameKind, check_kind
+from costboost.datasets._spec import Priced, Spec
 
 FOLDER = "COSTBOOST_DATA"
 
@@ -134,7 +131,7 @@ def _find_pricing(name: str, spec: Spec, cost_model: str | None) -> Any:
 
 
 def _prepare(
-    name: str, spec: Spec, raw: RawTable, verify: bool
+    name: str, spec: Spec, raw: CellTable, verify: bool
 ) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
     """Return typed columns and labels of the rows that belong to the set, checked."""
     columns, y = typed_columns(raw, spec), typed_labels(raw, spec)
@@ -162,3 +159,65 @@ def _prepare(
 def _text(counts: Mapping[Any, int]) -> str:
     shown = [f"{label!r}: {count}" for label, count in counts.items()]
     return "{" + ", ".join(shown[:8]) + (", ..." if len(shown) > 8 else "") + "}"
+
+
+# Digests of the sets' names, values and labels, whatever file they are in.
+DIGESTS: Mapping[str, str] = {
+    "ann_thyroid": "ebadf48d17cf60d7c07816f321d1585ee853f095d241b303bb47781ebfabca74",
+    "anneal": "6f49c86c4fa6a240a3ead0eb1d46725e585135613344d09b625550a2064bd03f",
+    "bank_marketing": "1a913dd9050d6e4d2221d1e8ce1241d3d15090a1eb870001d47177e5dddf0686",
+    "boolean_standin": "746f2996e0c902a62726b70b644a98183faeb590fc0641d688efa8e19192cd5d",
+    "breast_cancer_ljubljana": "fac0ad470cdba45f715b4fb57013e27c7e1e9822b6bcc4751f839d37a71a19b0",
+    "breast_cancer_wisconsin": "00c71f51f1aff0ff30407a00905361e47c6ce72b903c89cf1c75d27c390a87d4",
+    "credit_default_taiwan": "e6e5f1fc6174f125bc440b55836684e6a238c851909f1452c8ef9464905dfa89",
+    "creditcard_fraud_sample": "2efb65d8f99938be2fd9e72c73c06da6713d35c8a17c62e11b50461b2145bf1d",
+    "crx": "c3a78f436c15728da3009716e423deb20f4e58e898541422d21688a74925a1e9",
+    "dis": "ab0421fe5ed6be7e315574b09f6a1661f8d86b55db648bb0b81a7d4aee01928b",
+    "german_credit": "c6ad81c1c39945de3875f50ee0672985f0411eb51b09c4d3f7d0e1824d35b4d0",
+    "german_credit_numeric": "672e41d3499528cac6eafc2c873d58643638e2e55b8f48fcb833216ff5f37112",
+    "haberman": "2ccb6c53580b10d7e848ea6487ebb8de814f2e423fb2b6a2050129515baaa5cd",
+    "heart_statlog": "25a38bf9dbd8cc4067874cfcb87d0f63ef80ee10917ad64080db71165fd02224",
+    "hepatitis": "c9cf0f91cde6bdaa1489f82244ecd8168a949aeb6da17c0efee4c2e8a4c2ec3c",
+    "house_votes84": "86bbfb31629cf436f60eed39de7095be1f55bd258e6cbe42a8335029c3b9668a",
+    "hypothyroid": "4abd424e93e80ed6b573d3c711710cc1b8c9bf4bfae69d685e8f362b0f9cf5c2",
+    "ionosphere": "640d17de086e08e7ab9d216fb8f905ee93ea86e7616d9f75f6c6789b50867554",
+    "kr_vs_kp": "558bdd1cf4c4f318cde908e68874db549f8ad60857db38927cf920ac737b6b1d",
+    "letter": "6b436c1ca25c63619cd9838928b4195ffd5d39e11e91524186a74a17147cb3c4",
+    "liver_bupa": "076b5f7209b746913cca05b4c038db8f8c4618be0f96dea6d83459cb84a02484",
+    "mushroom": "6799e5320704c23804b045f1ac96959f6dbd33a32b64d3c26095651e1a56bf6e",
+    "nik_congress": "9fcf7ffb6cfad70c19265cbf7f803abfff8201f1dc59f21a2b2dc5d8939f461b",
+    "nik_german_credit": "d2e18cf9ad40ee517db5ba6eecab7130b6ac8399bac3764d46d7cee0d645fda4",
+    "nik_heart": "fe1514a9431356578bcc357e7131b7ab6bec92513bca4f740790af24bd3f7820",
+    "nik_ionosphere": "35b5ec43a02aa2706744c2a6cfcfad4ace228e87eb73b98442f7c575039f3f9f",
+    "nik_krvskp": "bc2abfbeb8ee62a0f1a6bfe54692548ec3e5684de71a3c36c80b6b018af1d67e",
+    "nik_landsatm": "2436bb64ee68a700029a7dfd2ad303dfb3c71f8e1094ce572171fb70956bfc9a",
+    "nik_liver": "5c3c11cd3263b6d91b2f299df9107528ef8abb32521f6fb4cac286b77a57fe2a",
+    "nik_mushroom": "b19c3add2249ac55285efd975d89b1007e5cb2b98ea0291325c2315b4d0698a6",
+    "nik_musk2": "9eff43b9342bd1c5f6462199678c7bbee4ae6c9f0776164ee26aceded4e5c640",
+    "nik_parkinsons": "6877631ec1f00ec1999da5e77ba29b5156a95eee5eae2690e09156bc961a400e",
+    "nik_pima": "32cee85db2962ce0db2f6dc482697779ed8fd37a78427356949b4b6f1f4b45fe",
+    "nik_semeion": "0937d18c06b7ba8c42dcb43c1e780603177e29891f892ff862313d06000e152d",
+    "nik_sonar": "7c605996f67a34438bf8108b85efa13baebc8097749e1b6be112afb9dacf227f",
+    "nik_spambase": "ff9a215f10bc40e4129e9536b14172d85355f7859f7dfb520544185fb43ac1ea",
+    "nik_splicem": "6748af275da91b187cbfc79ef50833d6f7bd9356e2c3db29b0a63d6d712fb383",
+    "nik_survival": "d6c327f9257f34025486a9863e6afe7ff2e54d0b085aa572a064b8add22b53b7",
+    "nik_waveformm": "1fe32dbe004b717e340e34cb3d65d7f28ad1f53b05a7e41d34dde103b8c158d7",
+    "nik_wdbc": "31e72355292b76662dcdb05422efeae78a9de5757361e62382c61b63fef7dfa3",
+    "parkinsons": "e7ddabec8f31b65d9d0cb3b1e00452ab068c2e24d58644d6ac42f5e0e76b43ba",
+    "pendigits": "c3b83120afa5952258b6704ae4ff07eba235e01eba647b7406b8eaf4322072d5",
+    "pima": "f86c0cd1db45293dc97256a42f1e2bd09511ff833dd2640db6486d859ad5f1c1",
+    "satimage": "35fa17cab5ba8b7f40492167073ba515d0d1a31c55db9d3d9eaa74ff0a5d3330",
+    "segment": "ffe2ca645e676e7aa3fa7148587ba3d9c06ab08ee926d150f017acc00068647f",
+    "semeion": "39831beef7c011d884ff13d2b6d10409ea4512f0d04d3e23695d3cdd6d429279",
+    "sick": "5f2336835b2efe99e2e85ea6efe58d76aad6973061fb68876ecd3a78eb190455",
+    "sick_euthyroid": "89d013937c7e212e1c63f71f532713c54ca523639d22f0e5eb55c484978d6d07",
+    "solar_flare_c": "8022453d39f41819f07a8e1b1be10e77ec50f8b49660d54e33dd00428637e572",
+    "solar_flare_zurich": "f087a6610215c16e992f74010a06585658bb3d0cebc4281382a8e87c157670d6",
+    "sonar": "8273a2776edf088d43b1a1275b34c04caecdf5ef3f1c02f7b8cf8b56d561b1ef",
+    "south_german_credit": "d0a9e36dadbe1f6af4ab5baffd14df2ec33271391a08022b5bbefd80c03998aa",
+    "spambase": "ba6ed3b20a367aff4b3231a86e8c89b319ed12441caf5dfab2d85a87e4ea5526",
+    "splice": "255405cb5629736fc6c72c05d44d17b0626de8a7ce672108815e0880d806ed55",
+    "waveform_noise": "ef72d1beff47c5befcb22b9cb2534123c7374b28a03298f6828717b829dcfda4",
+    "wdbc": "6250a718ef30dadf4f71994a29c4403f283b751eec957bb3d05d59870d196328",
+    "wpbc": "b6013462cedd40374b95f4c708bd82095f3731372ca02673eefbc9f1f4c44303",
+}

@@ -1,7 +1,7 @@
 """From files to typed columns.
 
-A `RawTable` holds strings by column, None where a cell was empty. Whether a column holds numbers is
-seen from its cells, unless the catalogue says that its digits are codes.
+A `CellTable` holds strings by column, None where a cell was empty. A column is numeric if all of
+its cells are numbers, unless the catalogue says that its digits are codes.
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.datasets import fetch_openml
 
-from costboost.datasets._spec import Spec
+from costboost.datasets._spec import OpenML, Spec
+from costboost.runtime.extras import need
 from costboost.typing import Floats
 
 Cells = list[str | None]
 
 
-class RawTable(NamedTuple):
+class CellTable(NamedTuple):
     """Cells by column, labels, where they were read, and the source if the catalogue's is wrong."""
 
     columns: dict[str, Cells]
@@ -32,7 +34,7 @@ class RawTable(NamedTuple):
     source: str = ""
 
 
-def read_file(name: str, folder: Path) -> RawTable:
+def read_file(name: str, folder: Path) -> CellTable:
     """Read ``<folder>/<name>.csv``, gzipped or not."""
     for path in (folder / f"{name}.csv", folder / f"{name}.csv.gz"):
         if path.is_file():
@@ -43,7 +45,7 @@ def read_file(name: str, folder: Path) -> RawTable:
     )
 
 
-def _read_csv(path: Path) -> RawTable:
+def _read_csv(path: Path) -> CellTable:
     opened = gzip.open if path.suffix == ".gz" else open
     try:
         with opened(path, "rt", encoding="utf-8", newline="") as file:
@@ -63,7 +65,7 @@ def _read_csv(path: Path) -> RawTable:
             "damaged."
         )
     *columns, labels = ([cell or None for cell in column] for column in zip(*rows, strict=True))
-    return RawTable(dict(zip(header, columns, strict=False)), labels, str(path))
+    return CellTable(dict(zip(header, columns, strict=False)), labels, str(path))
 
 
 def as_numbers(cells: Cells) -> Floats | None:
@@ -94,7 +96,7 @@ def content_digest(columns: Mapping[str, NDArray[Any]], labels: NDArray[Any]) ->
     return digest.hexdigest()
 
 
-def typed_columns(raw: RawTable, spec: Spec) -> dict[str, NDArray[Any]]:
+def typed_columns(raw: CellTable, spec: Spec) -> dict[str, NDArray[Any]]:
     """Return each column as float64, or as objects (strings and None) if it holds categories."""
     typed: dict[str, NDArray[Any]] = {}
     for name, cells in raw.columns.items():
@@ -103,7 +105,7 @@ def typed_columns(raw: RawTable, spec: Spec) -> dict[str, NDArray[Any]]:
     return typed
 
 
-def typed_labels(raw: RawTable, spec: Spec) -> NDArray[Any]:
+def typed_labels(raw: CellTable, spec: Spec) -> NDArray[Any]:
     """Return labels as integers where the catalogue's are, else as strings."""
     known = [label for label in raw.labels if label is not None]
     if len(known) < len(raw.labels):
@@ -116,3 +118,54 @@ def typed_labels(raw: RawTable, spec: Spec) -> NDArray[Any]:
     except ValueError as error:
         raise ValueError(f"A label of {raw.where} is no whole number: {error}.") from error
     return (y == 1).astype(np.int64) if spec.one_against_rest else y
+
+
+# ---- The sets that OpenML keeps in the papers' form, fetched by scikit-learn.
+
+
+def fetch(name: str, spec: Spec, variable: str) -> CellTable:
+    """Fetch a set; errors say what to do instead."""
+    at, remedy = spec.openml, f"set the environment variable {variable} to a folder that holds it"
+    if at is None:
+        raise ValueError(
+            f"{name!r} is not on OpenML in the papers' form: {remedy} as {name}.csv or "
+            f"{name}.csv.gz."
+        )
+    need("pandas", "Fetching from OpenML")
+    try:
+        bunch = fetch_openml(data_id=at.data_id, as_frame=True, parser="liac-arff")
+    except OSError as error:
+        raise OSError(
+            f"{name!r} could not be fetched from OpenML (set {at.data_id}): {error}. Try again "
+            f"when the network is there, or {remedy}."
+        ) from error
+    return from_frame(name, at, bunch.data, bunch.target)
+
+
+def from_frame(name: str, at: OpenML, X: Any, y: Any) -> CellTable:
+    """Translate OpenML's frame into our cells, names and labels."""
+    names = [str(column) for column in X.columns]
+    if at.columns:
+        if len(names) != len(at.columns):
+            raise ValueError(
+                f"OpenML's set {at.data_id} has {len(names)} columns, but {name!r} has "
+                f"{len(at.columns)}: it is another version."
+            )
+        names = list(at.columns)
+    columns = {n: _cells(X.iloc[:, j]) for j, n in enumerate(names)}
+    labels: Cells = [
+        None if label is None else str(at.labels.get(label, label)) for label in _cells(y)
+    ]
+    where = f"OpenML set {at.data_id}"
+    return CellTable(columns, labels, where, f"{where}, through scikit-learn")
+
+
+def _cells(column: Any) -> Cells:
+    missing = column.isna().tolist()
+    values = column.tolist()
+    return [None if gone else _text(value) for value, gone in zip(values, missing, strict=True)]
+
+
+def _text(value: Any) -> str:
+    """Write a value as files do: OpenML's codes and labels may be the floats 1.0, 2.0, ..."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

@@ -24,8 +24,7 @@ from costboost.inputs.checks import (
     refuse_unopened,
     warn_caller,
 )
-from costboost.inputs.estimators import VersionedState
-from costboost.inputs.one_fit import OneFit
+from costboost.inputs.estimators import OneFit, VersionedState
 from costboost.runtime.extras import need
 from costboost.typing import Floats, Int64
 

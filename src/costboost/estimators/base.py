@@ -27,8 +27,7 @@ from costboost.fitting.held_out import EvalSet, read_eval_set
 from costboost.fitting.spread import refuse_if_remote
 from costboost.fitting.warm import train_models
 from costboost.inputs.checks import check_learner, check_table, count_threads, set_input_tags
-from costboost.inputs.estimators import RoundCallbacks
-from costboost.inputs.one_fit import OneFit
+from costboost.inputs.estimators import OneFit, RoundCallbacks
 from costboost.trees.forest import encode_once
 from costboost.typing import Floats, Int64
 

@@ -14,7 +14,7 @@ from costboost.explain.explained import Encoded, ExplainedModel, Member
 from costboost.explain.listing import Kind, importances, list_nodes, shap_model, tree_text
 from costboost.explain.rows import one_row, values_of_row
 from costboost.inputs.checks import check_table, count_threads
-from costboost.inputs.one_fit import OneFit
+from costboost.inputs.estimators import OneFit
 from costboost.typing import Floats
 
 

@@ -1,4 +1,4 @@
-"""Which files make a table, what columns they have, and how their rows are cut into parts.
+"""The files of a table, the kinds of their columns, and the parts into which rows are cut.
 
 A Parquet file is a sequence of row groups, each of which can be read alone. A `Stretch` is some
 neighbouring row groups of one file; a part of the table is one stretch or several.
@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from costboost.files.arrow import pa, pq
+from costboost.runtime.extras import Later
 
 __all__ = [
     "Kind",
@@ -26,7 +26,18 @@ __all__ = [
     "find_files",
     "open_file",
     "read_files",
+    "pa",
+    "pq",
 ]
+
+
+# pyarrow is imported when the first table is made; `costboost.ParquetTable` exists without it.
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+else:
+    pa = Later("pyarrow", "ParquetTable")
+    pq = Later("pyarrow.parquet", "ParquetTable")
 
 
 # Kinds of columns: numbers, strings, numbers that are categories, or nulls only.

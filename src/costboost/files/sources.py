@@ -17,9 +17,8 @@ from numpy.typing import DTypeLike, NDArray
 from costboost.binning.codes import Key, object_keys
 from costboost.binning.feature_tables import FeatureTable
 from costboost.costs import Costs
-from costboost.files.arrow import pa
 from costboost.files.cache import CodesFolder
-from costboost.files.finding import Kind, Stretch, open_file
+from costboost.files.finding import Kind, Stretch, open_file, pa
 from costboost.runtime.extras import need
 from costboost.typing import Array, Floats, Int64
 

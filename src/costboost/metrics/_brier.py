@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 
 from costboost.metrics._curves import error_steps, need_both_classes
-from costboost.metrics.checks import (
+from costboost.metrics.prices import (
     check_binary,
     check_labels,
     check_scores,

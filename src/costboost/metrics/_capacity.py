@@ -17,8 +17,7 @@ from costboost.costs import Costs
 from costboost.costs.state import columns_by_label
 from costboost.inputs.arrays import read_numbers
 from costboost.metrics._curves import below, group_by_score
-from costboost.metrics.checks import check_labels, check_weights
-from costboost.metrics.prices import bind_costs, take
+from costboost.metrics.prices import bind_costs, check_labels, check_weights, take
 from costboost.typing import Floats, Int64
 
 

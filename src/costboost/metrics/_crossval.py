@@ -17,8 +17,7 @@ from costboost.costs import Costs, as_costs
 from costboost.decisions.responses import Decide, check_decide, decisions, probabilities
 from costboost.fitting.keywords import costs_to_fit, fit_key
 from costboost.metrics._scorers import measure
-from costboost.metrics.checks import check_labels, check_weights
-from costboost.metrics.prices import bind_costs, realise, take_rows
+from costboost.metrics.prices import bind_costs, check_labels, check_weights, realise, take_rows
 
 # Name in the result -> kind of measure.
 _MEASURES = {

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from costboost.metrics.checks import check_binary
+from costboost.metrics.prices import check_binary
 from costboost.typing import Floats, Mask
 
 

@@ -23,7 +23,7 @@ from scipy.special import betainc
 from costboost.inputs.checks import check_number
 from costboost.metrics._curves import error_steps, lower_hull, need_both_classes
 from costboost.metrics._realised import total_cost
-from costboost.metrics.checks import check_binary
+from costboost.metrics.prices import check_binary
 from costboost.typing import Floats
 
 # From a value of b to P(B <= b) and to E[B; B <= b].

@@ -10,13 +10,16 @@ from sklearn.utils import column_or_1d
 
 from costboost.costs.pricing import price_errors
 from costboost.inputs.arrays import encode, read_numbers
-from costboost.metrics.checks import check_labels, check_weights, positive_label, weighted_mean
 from costboost.metrics.prices import (
     cheapest_constant_of,
+    check_labels,
+    check_weights,
     normalized_of,
+    positive_label,
     realise,
     savings_of,
     total_of,
+    weighted_mean,
 )
 from costboost.typing import Floats
 

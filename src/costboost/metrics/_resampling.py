@@ -11,9 +11,8 @@ from scipy import stats
 from sklearn.utils import check_consistent_length, check_random_state
 
 from costboost.costs import Costs, as_costs
-from costboost.metrics.checks import check_weights, power_of_two
 from costboost.metrics.policies import sum_interval
-from costboost.metrics.prices import realise, take_rows
+from costboost.metrics.prices import check_weights, power_of_two, realise, take_rows
 from costboost.typing import Floats
 
 # Random numbers are drawn in blocks of about this many, whatever the number of rows.

@@ -18,13 +18,15 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from costboost.costs import Costs, as_costs
 from costboost.decisions.responses import Decide, all_classes, check_decide, decisions
-from costboost.metrics.checks import check_labels, check_weights, weighted_mean
 from costboost.metrics.prices import (
     cheapest_constant_of,
+    check_labels,
+    check_weights,
     normalized_of,
     realise,
     savings_of,
     total_of,
+    weighted_mean,
 )
 from costboost.typing import Floats
 

@@ -12,8 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost.metrics._curves import above, below, group_by_score
-from costboost.metrics.checks import check_labels, check_scores, check_weights, power_of_two
-from costboost.metrics.prices import bind_costs
+from costboost.metrics.prices import (
+    bind_costs,
+    check_labels,
+    check_scores,
+    check_weights,
+    power_of_two,
+)
 from costboost.typing import Floats
 
 

@@ -8,9 +8,8 @@ styles and markers of their own. Numbers come from `costboost.metrics`. Drawing 
 
 from costboost.plots._brier_curve import BrierCurveDisplay
 from costboost.plots._capacity import CapacityDisplay, CoverageDisplay
-from costboost.plots._contributions import ContributionsDisplay
 from costboost.plots._cost_curve import CostCurveDisplay
-from costboost.plots._decision import DecisionDisplay
+from costboost.plots._explanations import ContributionsDisplay, DecisionDisplay
 from costboost.plots._policies import PolicyDisplay
 from costboost.plots._ranks import CriticalDifferenceDisplay
 from costboost.plots._reliability import ReliabilityDisplay

@@ -12,8 +12,13 @@ from sklearn.pipeline import Pipeline
 from costboost.costs import Costs, as_costs
 from costboost.decisions.responses import all_classes, probabilities
 from costboost.inputs.checks import USUAL
-from costboost.metrics.checks import check_labels, check_weights, positive_label, power_of_two
-from costboost.metrics.prices import bind_costs
+from costboost.metrics.prices import (
+    bind_costs,
+    check_labels,
+    check_weights,
+    positive_label,
+    power_of_two,
+)
 from costboost.plots.style import explain, highest, need_matplotlib, once, point
 from costboost.typing import Floats
 

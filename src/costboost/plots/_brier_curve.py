@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from costboost.costs import Costs
 from costboost.metrics import brier_curve, curve_area
-from costboost.metrics.checks import check_weights
+from costboost.metrics.prices import check_weights
 from costboost.plots._base import (
     BinaryDisplay,
     limit_loss,

@@ -12,8 +12,7 @@ from costboost.costs import Costs, as_costs
 from costboost.decisions.responses import all_classes, probabilities
 from costboost.decisions.responses import innermost as innermost_with_table
 from costboost.metrics import capacity_curve, coverage_curve
-from costboost.metrics.checks import check_labels
-from costboost.metrics.prices import bind_costs
+from costboost.metrics.prices import bind_costs, check_labels
 from costboost.plots._base import innermost, model_name
 from costboost.plots.style import (
     axes_for,
@@ -23,11 +22,11 @@ from costboost.plots.style import (
     explain,
     need_matplotlib,
     once,
+    plain_ticks,
     point,
     show_legend,
     unit,
 )
-from costboost.plots.ticks import plain_ticks
 from costboost.text import money, percent
 from costboost.typing import Floats, Int64
 

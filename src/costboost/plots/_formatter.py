@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from matplotlib.ticker import Formatter
 
-from costboost.plots.style import tick_texts
-from costboost.text import number
+from costboost.text import number, tick_texts
 
 
 # matplotlib is untyped where it is not installed.

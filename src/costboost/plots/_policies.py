@@ -11,8 +11,16 @@ from numpy.typing import ArrayLike
 
 from costboost.metrics.policies import sum_interval
 from costboost.metrics.prices import realise
-from costboost.plots.style import COLORS, axes_for, need_matplotlib, plain, show_legend, unit
-from costboost.plots.ticks import few_ticks, plain_ticks
+from costboost.plots.style import (
+    COLORS,
+    axes_for,
+    few_ticks,
+    need_matplotlib,
+    plain,
+    plain_ticks,
+    show_legend,
+    unit,
+)
 from costboost.text import money, percent
 from costboost.typing import Floats
 

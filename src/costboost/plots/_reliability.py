@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost.metrics import brier_score
-from costboost.metrics.checks import check_binary, check_labels, positive_label
+from costboost.metrics.prices import check_binary, check_labels, positive_label
 from costboost.plots._base import BinaryDisplay, bound_costs
 from costboost.plots.bins import bin_edges, fill_bins, sum_bins, wilson_interval
 from costboost.plots.style import (
@@ -20,10 +20,10 @@ from costboost.plots.style import (
     entry,
     need_matplotlib,
     once,
+    plain_ticks,
     show_legend,
     tagged,
 )
-from costboost.plots.ticks import plain_ticks
 from costboost.text import number
 from costboost.typing import Floats
 

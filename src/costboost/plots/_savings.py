@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from costboost.costs import Costs
 from costboost.metrics import savings_curve, total_cost
-from costboost.metrics.checks import check_scores, check_weights
+from costboost.metrics.prices import check_scores, check_weights
 from costboost.plots._base import BinaryDisplay, both_columns, bound_costs, mark_own, own_decisions
 from costboost.plots.style import (
     CURVE,
@@ -20,12 +20,12 @@ from costboost.plots.style import (
     entry,
     need_matplotlib,
     once,
+    plain_ticks,
     point,
     show_legend,
     tagged,
     unit,
 )
-from costboost.plots.ticks import plain_ticks
 from costboost.text import money, percent
 from costboost.typing import Floats
 

@@ -20,11 +20,11 @@ from costboost.plots.style import (
     explain,
     need_matplotlib,
     once,
+    plain_ticks,
     show_legend,
     tagged,
     unit,
 )
-from costboost.plots.ticks import plain_ticks
 from costboost.text import money, number
 from costboost.typing import Floats
 

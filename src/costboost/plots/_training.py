@@ -16,12 +16,12 @@ from costboost.plots.style import (
     dress,
     entry,
     need_matplotlib,
+    plain_ticks,
     right_of,
     show_legend,
     tagged,
     unit,
 )
-from costboost.plots.ticks import plain_ticks
 from costboost.text import money, number
 from costboost.typing import Floats
 

@@ -1,6 +1,6 @@
-"""What all pictures share: axes, colours, line styles, numbers as text, legends.
+"""What all pictures share: axes, colours, line styles, numbers as text, ticks, legends.
 
-Curves are told apart by colour (Okabe and Ito's, safe for the colour blind) *and* by line style
+Curves differ by colour (Okabe and Ito's, safe for the colour blind) *and* by line style
 and marker, so that they survive a black-and-white printer. Every curve is tagged; the next one
 drawn on the same axes takes the next style. What belongs to the axes rather than to a model (the
 cost of deciding without looking, say) is tagged too, and drawn once.
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from costboost.runtime.extras import need
+from costboost.text import tick_texts
 
 # Okabe and Ito 2008, without yellow, which vanishes on white; dark ones first.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#000000", "#CC79A7", "#E69F00", "#56B4E9")
@@ -235,20 +236,26 @@ def head(ax: Any, paragraphs: Sequence[str], fontsize: float) -> None:
     ax.set_title(plain("\n".join(lines)), loc="left", fontsize=fontsize)
 
 
-def tick_texts(values: Sequence[float]) -> list[str]:
-    """Return ticks with the same, smallest number of decimals that keeps them apart.
+def plain_ticks(axis: Any) -> None:
+    """Print every tick in full: thousands separators, no offset, no power of ten set apart."""
+    from matplotlib.ticker import NullFormatter
 
-    Examples
-    --------
-    >>> from costboost.plots.style import tick_texts
-    >>> tick_texts([0, 2500, 5000]), tick_texts([0.0, 0.25, 0.5])
-    (['0', '2,500', '5,000'], ['0.00', '0.25', '0.50'])
-    """
-    sizes = [abs(v) for v in values if v]
-    if sizes and (max(sizes) >= 1e12 or max(sizes) < 1e-4):
-        return [f"{v:g}" for v in values]
-    for decimals in range(9):
-        if all(abs(round(v, decimals) - v) <= 1e-9 * max(sizes, default=1.0) for v in values):
+    from costboost.plots._formatter import FullNumbers
+
+    axis.set_major_formatter(FullNumbers())
+    axis.set_minor_formatter(NullFormatter())
+
+
+def few_ticks(ax: Any) -> None:
+    """Have no more ticks along x than fit beside each other."""
+    from matplotlib.ticker import MaxNLocator
+
+    low, high = sorted(ax.get_xlim())
+    for most in range(8, 1, -1):
+        locator = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10])
+        ticks = [float(t) for t in locator.tick_values(low, high) if low <= t <= high]
+        # In points: a letter takes about 5.6, and two texts should stand two letters apart. Axes
+        # that share a figure will get a little narrower.
+        if 5.6 * sum(len(text) + 2 for text in tick_texts(ticks)) <= 0.9 * points_across(ax):
             break
-    texts = [f"{v:,.{decimals}f}" for v in values]
-    return [t[1:] if t.startswith("-") and not t.strip("-0.,") else t for t in texts]
+    ax.xaxis.set_major_locator(locator)

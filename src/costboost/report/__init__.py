@@ -4,8 +4,7 @@ Python computes, and its figures stand in the page; JavaScript (`pricing.js`) on
 again when a price moves. Estimators offer it as `model.report(X, y, costs=...)`.
 """
 
-from costboost.report.contents import Report
-from costboost.report.making import make_report
+from costboost.report.page import Report, make_report
 from costboost.report.rows import PageRows
 
 __all__ = ["make_report", "Report", "PageRows"]

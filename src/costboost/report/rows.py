@@ -1,4 +1,4 @@
-"""What a report keeps of every row: what it takes to decide and to pay again at other prices.
+"""The rows that a report keeps, and the figures that follow from them at any prices.
 
     proba     (n, K)   probabilities, rounded only if the page would be too large (`rounding`)
     truth     (n,)     number of the true class
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,13 +25,15 @@ from costboost.costs import Costs
 from costboost.costs.state import Cell
 from costboost.decisions import allocate
 from costboost.inputs.arrays import freeze
+from costboost.metrics import cost_confusion_matrix
+from costboost.metrics.policies import SumInterval, price_policies
 from costboost.typing import Floats, Int64
 
-__all__ = ["PageRows", "Prices", "read_prices"]
+__all__ = ["Figures", "PagePrices", "PageRows", "Policy", "compute_figures", "read_prices"]
 
 
 @dataclass(frozen=True, eq=False)
-class Prices:
+class PagePrices:
     """The cost matrix as sliders move it.
 
     Attributes
@@ -56,7 +58,7 @@ class Prices:
         return np.asarray(values[k, a] if j < 0 else values[k, a] * self.columns[j])
 
 
-def read_prices(costs: Costs) -> Prices:
+def read_prices(costs: Costs) -> PagePrices:
     """Take bound costs apart; cells that hold the same prices share a column."""
     state = costs._state
     shape = (state.k, state.a)
@@ -74,7 +76,7 @@ def read_prices(costs: Costs) -> Prices:
             names.append((state.cells[k * state.a + a if state.form == "matrix" else 0]).name or "")
             same = [len(columns) - 1]
         values[k, a], column_of[k, a] = 1.0, same[0]
-    return Prices(values, column_of, tuple(columns), tuple(names))
+    return PagePrices(values, column_of, tuple(columns), tuple(names))
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +91,12 @@ class PageRows:
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = CostBoostClassifier(n_estimators=20, random_state=0).fit(X[::2], y[::2])
     >>> rows = model.report(X[1::2], y[1::2], costs={"fp": 1, "fn": 5}).page_rows
-    >>> dearer = [[0, 2], [5, 0]]
-    >>> paid = total_cost(rows.labels, rows.decide(dearer), costs=rows.costs(dearer))
+    >>> higher = [[0, 2], [5, 0]]
+    >>> paid = total_cost(rows.labels, rows.decide(higher), costs=rows.costs(higher))
     """
 
     bound: Costs
-    prices: Prices
+    prices: PagePrices
     proba: Floats
     truth: Int64
     weight: Floats | None = None
@@ -224,3 +226,83 @@ class PageRows:
 
 
 _BY_ROW = ("proba", "truth", "weight", "current", "decided", "period")
+
+
+# ---- Figures at given prices, from `costboost.metrics`. `page.js` computes the same ones again
+# when a price moves; `tests/report` compares the two.
+
+_TODAY, _MODEL = "Today's decisions", "This model"
+
+
+class Policy(NamedTuple):
+    """What other decisions would cost, and what the model saves against them."""
+
+    name: str
+    bill: SumInterval
+    saved: SumInterval
+    share: float
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Everything that moves with the prices.
+
+    Attributes
+    ----------
+    bill : SumInterval
+        Of the model's decisions.
+    policies : tuple of Policy
+        Doing nothing, everything, today's decisions; or one action for all.
+    counts, money : float64 arrays of shape (K, A)
+        The confusion matrix, in rows (or their weights) and in money.
+    """
+
+    bill: SumInterval
+    policies: tuple[Policy, ...]
+    counts: Floats
+    money: Floats
+
+
+def compute_figures(
+    rows: PageRows,
+    values: ArrayLike | None = None,
+    *,
+    limit: int | None = None,
+    action: int | None = None,
+    names: dict[Any, str] | None = None,
+) -> Figures:
+    """Return the figures of the rows at some values of the cells; see `PageRows.decide`."""
+    costs = rows.costs(values)
+    taken = rows.decide_codes(values, limit, action)
+    weight = np.ones(len(rows)) if rows.weight is None else rows.weight
+    prices = costs.of_labels(rows.truth, encoded=True)
+    # Two actions may be called alike on the page, so policies go by number here.
+    constant = [str(a) for a in range(len(rows.actions))]
+    today = {} if rows.current is None else {_TODAY: rows.current}
+    found = price_policies(prices, {**today, _MODEL: taken}, constant, weight=weight)
+    shown = policy_names(rows, names or dict(enumerate(map(str, rows.actions.tolist()))))
+    policies = tuple(
+        Policy(text, found.cost(name), found.saved(_MODEL, name), found.share(_MODEL, name))
+        for text, name in zip(shown, (*constant, *today), strict=True)
+    )
+    counts = np.zeros(rows.prices.values.shape)
+    np.add.at(counts, (rows.truth, taken), weight)
+    decided = rows.actions[taken]
+    return Figures(
+        bill=found.cost(_MODEL),
+        policies=policies,
+        counts=counts,
+        money=cost_confusion_matrix(rows.labels, decided, costs=costs, sample_weight=rows.weight),
+    )
+
+
+def policy_names(rows: PageRows, names: dict[Any, str]) -> list[str]:
+    """Return what the policies to compare with are called: one for each action, and today's."""
+    shown = [names[a] for a in range(len(rows.actions))]
+    if rows.positive is None:
+        labels = [f"Always {name}" for name in shown]
+    else:
+        labels = ["", ""]
+        labels[1 - rows.positive] = f"Doing nothing: always {shown[1 - rows.positive]}"
+        labels[rows.positive] = f"Everything: always {shown[rows.positive]}"
+    return labels + ([_TODAY] if rows.current is not None else [])

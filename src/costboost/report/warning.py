@@ -19,8 +19,7 @@ from costboost.binning.feature_tables import FeatureTable
 from costboost.binning.table_reading import read_table
 from costboost.explain.decision import plain
 from costboost.metrics.policies import FEW_ROWS
-from costboost.report.figures import Figures
-from costboost.report.rows import PageRows
+from costboost.report.rows import Figures, PageRows
 from costboost.text import fixed, listed, percent
 from costboost.trees.forest import Forest, NodeTable
 from costboost.typing import Int64

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from costboost.metrics.policies import SumInterval
-from costboost.report.figures import Figures, compute_figures
 from costboost.report.rounding import rounded_like
-from costboost.report.rows import PageRows
+from costboost.report.rows import Figures, PageRows, compute_figures
 from costboost.report.subject import Subject
 from costboost.text import fixed, money, percent
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from pyspark.ml import Estimator
 
-from costboost.clusters.digests import digest_of
 from costboost.clusters.driver import Driver, new_fit
+from costboost.clusters.journal import digest_of
 from costboost.clusters.worker import Make
 from costboost.estimators.adaboost import CostBoostClassifier
 from costboost.fitting.spread import PartsTable

@@ -22,7 +22,7 @@ from costboost.fitting.atomic import all_at_once
 from costboost.fitting.keywords import costs_to_fit, fit_key
 from costboost.inputs.arrays import mean_paid
 from costboost.inputs.checks import check_not_empty, read_targets
-from costboost.inputs.one_fit import of_one_fit
+from costboost.inputs.estimators import of_one_fit
 from costboost.typing import Floats
 
 __all__ = ["CostColumns"]

@@ -23,7 +23,7 @@ from costboost.estimators.wrappers.base import (
 from costboost.fitting.atomic import all_at_once
 from costboost.inputs.arrays import without_mask
 from costboost.inputs.checks import check_choice, check_number, read_random_state
-from costboost.inputs.one_fit import of_one_fit
+from costboost.inputs.estimators import of_one_fit
 from costboost.typing import Floats, Int64
 
 
