@@ -75,6 +75,22 @@ def test_a_weight_is_so_many_copies():
     assert_allclose(of_weights, of_copies, atol=1e-3)
 
 
+@pytest.mark.parametrize("heaviest", [3, 5, 6, 7])
+def test_steps_end_where_those_of_copies_end(heaviest):
+    """Some end exactly where a value does: there, an ulp moves the value into the next step."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        weights = rng.integers(1, heaviest + 1, 60)
+        weights[0] = heaviest
+        X = pd.DataFrame({"x": rng.permutation(60).astype(float)})
+        binner = fit_binner(X)
+        copies = X.iloc[np.repeat(np.arange(60), weights)]
+        of_weights = make_basis(binner, binner.encode(X), weights.astype(float))
+        of_copies = make_basis(binner, binner.encode(copies), None)
+        columns = [basis.columns(binner.encode(X)) for basis in (of_weights, of_copies)]
+        assert_allclose(*columns, atol=1e-12)
+
+
 @pytest.mark.parametrize("n_outputs", [1, 3])
 @pytest.mark.parametrize("gaps", [False, True])
 def test_the_forest_says_what_the_columns_say(n_outputs, gaps):
