@@ -378,3 +378,15 @@ def test_only_decisions_name_rows_by_their_identifiers(run, folder, tmp_path, na
     assert whole.code == 0, whole.err
     again = pl.read_parquet(tmp_path / "whole.parquet")
     assert made["decision"].to_list() == again["decision"].to_list()
+
+
+def test_only_decisions_number_the_rows_where_no_identifier_is_known(run, table, tmp_path):
+    bare = table.drop("transaction_id", "customer_id")
+    bare.write_csv(tmp_path / "t.csv")
+    assert run("train", tmp_path / "t.csv", *TRAIN, "-o", tmp_path / "m.cb").code == 0
+    source = tmp_path / "t.csv"
+    ran = run("decide", tmp_path / "m.cb", source, "--only-decisions", "-o", tmp_path / "d.csv")
+    assert ran.code == 0, ran.err
+    made = pl.read_csv(tmp_path / "d.csv")
+    assert made["row"].to_list() == list(range(table.height))
+    assert not set(bare.columns) & set(made.columns)

@@ -132,3 +132,16 @@ def test_an_identifier_of_several_rows_is_refused(run, folder, tmp_path):
     ran = run("explain", folder / "model.cb", tmp_path / "twice.parquet", "--id", "tx000017")
     assert ran.code == 1
     assert "tx000017" in ran.err
+
+
+def test_a_row_is_found_by_a_number_as_its_file_writes_it(run, table, tmp_path):
+    amounts = table["amount"].round(2).to_list()
+    amounts[42] = 4711.25
+    table.with_columns(amount=pl.Series(amounts)).write_csv(
+        tmp_path / "t.csv", separator=";", decimal_comma=True
+    )
+    assert run("train", tmp_path / "t.csv", *TRAIN, "-o", tmp_path / "m.cb").code == 0
+    for written in ("4711,25", "4711.25"):
+        ran = run("explain", tmp_path / "m.cb", tmp_path / "t.csv", "--id", f"amount={written}")
+        assert ran.code == 0, ran.err
+        assert "Row 42" in ran.out

@@ -69,9 +69,8 @@ def decide(
             new = _written(new, decimal)
             del source
         if only_decisions:
-            frame = frame.select(named)
-            if "row" not in named:
-                frame = frame.insert_column(0, pl.Series("row", np.arange(n)))
+            numbers = pl.DataFrame({} if "row" in named else {"row": np.arange(n)})
+            frame = numbers.hstack(frame.select(named))
         _refuse_taken(frame, new.columns)
         made = frame.hstack(new)
         del frame

@@ -24,6 +24,7 @@ from costboost.cli.cells import Form
 from costboost.cli.columns import shown
 from costboost.cli.output import Screen, check_output
 from costboost.cli.prices import Prices
+from costboost.cli.reading import read_cells
 from costboost.cli.recipe import Kept, Recipe, TableRows, load_rows, prices_to_ask_by, read_model
 from costboost.costs import Expression
 from costboost.report import make_report
@@ -130,7 +131,8 @@ def explain(
         raise InputError(f"A {type(kept.model).__name__} cannot explain its decisions.")
     rows, read = load_rows(kept, table, prices, screen, form=form)
     if row is None:
-        row = _row_of(identifier or "", rows.frame, kept.recipe.identifiers)
+        written = [read_cells(read.source)] if read.source.is_csv else []
+        row = _row_of(identifier or "", [rows.frame, *written], kept.recipe.identifiers)
     if row >= len(rows):
         raise InputError(
             f"{read.source.name} has {count(len(rows), 'row')}, numbered from 0 to "
@@ -174,20 +176,26 @@ def _identity(kept: Kept, one: pl.DataFrame) -> dict[str, Any]:
     return {name: shown(one[name][0]) for name in kept.recipe.identifiers if name in one.columns}
 
 
-def _row_of(identifier: str, frame: pl.DataFrame, identifiers: list[str]) -> int:
-    """Return the row that an identifier names: COLUMN=VALUE, or a value of those left out."""
+def _row_of(identifier: str, frames: list[pl.DataFrame], identifiers: list[str]) -> int:
+    """Return the row that an identifier names: COLUMN=VALUE, or a value of those left out.
+
+    The frames hold the same rows: the values, and the cells as the file writes them.
+    """
+    known = frames[0].columns
     column, equals, value = identifier.partition("=")
-    if equals and column in frame.columns:
+    if equals and column in known:
         names = [column]
     else:
-        names, value = [name for name in identifiers if name in frame.columns], identifier
+        names, value = [name for name in identifiers if name in known], identifier
     if not names:
         raise InputError(
             f"--id {identifier!r}: the model knows no identifier among the columns of this table: "
             "write COLUMN=VALUE."
         )
-    found = {name: np.flatnonzero(frame[name].cast(pl.String) == value) for name in names}
-    rows = sorted({int(row) for at in found.values() for row in at})
+    found = [
+        np.flatnonzero(frame[name].cast(pl.String) == value) for frame in frames for name in names
+    ]
+    rows = sorted({int(row) for at in found for row in at})
     if len(rows) != 1:
         some = f"{', '.join(map(str, rows[:5]))}{', ...' * (len(rows) > 5)}"
         many = f"{count(len(rows), 'row')}: {some}; say --row" if rows else "no row"
