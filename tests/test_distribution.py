@@ -25,7 +25,7 @@ TESTING = ["pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6.100"]
 # Tests of these need no extra.
 TESTS = ["tests/runtime", "tests/test_package.py", "tests/test_extras.py", "tests/test_versions.py",
          "tests/trees/test_grower.py", "tests/trees/test_splits.py"]  # fmt: skip
-SUFFIXES = {".md", ".png", ".py", ".pxd", ".csv", ".css", ".html", ".js", ".typed", ".txt", ".toml"}
+SUFFIXES = {".md", ".rst", ".png", ".py", ".pxd", ".css", ".html", ".js", ".typed", ".txt", ".toml"}
 # A fit that is quick without a compiler, whose numbers do not depend on one.
 FIT = """
 import warnings
@@ -151,8 +151,8 @@ def test_the_source_holds_nothing_that_is_made_and_no_data(sdist):
     odd = {n for n in held if Path(n).suffix not in SUFFIXES and "egg-info" not in n}
     assert odd == {"LICENSE", "Makefile", "MANIFEST.in", "PKG-INFO", "setup.cfg", "CITATION.cff"}
     assert not [name for name in held if "__pycache__" in name]
-    tables = {name for name in held if name.endswith(".csv")}
-    assert all(name.startswith("src/costboost/papers/tables/") for name in tables)
+    pages = {name for name in held if name.endswith(".rst")}
+    assert {Path(name).name for name in pages} == {"GALLERY_HEADER.rst"}
     assert sum(held.values()) < 8e6
     assert sdist.stat().st_size < 3e6
 

@@ -49,9 +49,11 @@ LOOKED_AT = (
     "genindex",
 )
 QUIET = ("log:", "debug:", "info:")
-# Text that reaches beyond its box, and cannot be scrolled to.
-CUT = """() => [...document.querySelectorAll("article :is(h1, h2, h3, p, dt)")]
-    .filter(e => e.scrollWidth > e.clientWidth + 1 && !e.closest("table, pre"))
+# Text that reaches beyond its box, or beyond the window: only tables and code may be scrolled.
+CUT = """() => [...document.querySelectorAll("article :is(h1, h2, h3, p, li, dt, dd)")]
+    .filter(e => !e.closest("table, pre") && (
+        e.getBoundingClientRect().right > innerWidth + 1
+        || (e.matches("h1, h2, h3, p, dt") && e.scrollWidth > e.clientWidth + 1)))
     .map(e => e.textContent.slice(0, 40))"""
 
 

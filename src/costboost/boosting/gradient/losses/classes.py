@@ -289,10 +289,10 @@ class ExpectedCostLoss(BuiltIn):
 
     p is the logistic function of F, or the softmax. The loss is bounded and not convex. Its true
     curvature (1 - 2 s) g, for two classes with s = p_1 and gradient g, is negative on one side and
-    0 at s = 1/2. Hoppner et al. take its absolute value and need an epsilon; we take the bound |g|
-    of that, under which every Newton step with a learning rate of at most 1/2 lowers the loss. For
-    K classes it is p_k (|C_k - E| + sum_j p_j |C_j - E|), E the expected cost: by diagonal
-    dominance twice that bounds the matrix of second derivatives, and 1/4 is small enough.
+    0 at s = 1/2. Hoppner et al. take its absolute value and need an epsilon; we take the bound
+    ``|g|`` of that, under which every Newton step with a learning rate of at most 1/2 lowers the
+    loss. For K classes it is ``p_k (|C_k - E| + sum_j p_j |C_j - E|)``, E the expected cost: by
+    diagonal dominance twice that bounds the matrix of second derivatives, and 1/4 is small enough.
 
     Examples
     --------

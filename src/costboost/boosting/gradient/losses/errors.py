@@ -119,7 +119,7 @@ class SquaredLoss(BuiltIn):
 
 @dataclass(frozen=True)
 class HuberLoss(BuiltIn):
-    """Squared up to `delta`, linear beyond: r^2 / 2, else delta (|r| - delta / 2).
+    """Squared up to `delta`, linear beyond: ``r^2 / 2``, else ``delta (|r| - delta / 2)``.
 
     Examples
     --------
@@ -282,7 +282,7 @@ class PinballLoss(BuiltIn):
 
 @dataclass(frozen=True)
 class AbsoluteLoss(PinballLoss):
-    """|y - F|; its best constant is the median.
+    """``|y - F|``; its best constant is the median.
 
     Examples
     --------
