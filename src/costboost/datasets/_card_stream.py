@@ -288,7 +288,7 @@ def _commit_frauds(
     first, adapting, second, third = (np.random.RandomState(seed) for seed in seeds)
     terminals = _compromise(first, rate * _TERMINALS_A_DAY, n_terminals, _TERMINAL_DAYS)
     if change == "adapt":  # as many payments, from four times as many terminals for a week each
-        adapt = (np.arange(n_days) >= changed) * 4.0
+        adapt = np.where(np.arange(n_days) >= changed, 4.0, 0.0)
         shorter = _compromise(adapting, adapt * _TERMINALS_A_DAY, n_terminals, _TERMINAL_DAYS // 4)
         terminals[:, changed:] = shorter[:, changed:]
     customers = _compromise(second, rate * _CUSTOMERS_A_DAY, n_customers, _CUSTOMER_DAYS)

@@ -210,10 +210,11 @@ class TimeSplit(BaseCrossValidator):  # type: ignore[misc]
             test = judging & (when.at >= start) & (when.at < start + horizon)
             ends = (begin, until, trained_at, start, start + horizon)
             _refuse_empty(known, past, test, ends, k, when.dates)
-            shown = [_native(moment, when.dates) for moment in ends]
             train, held = np.flatnonzero(known), np.flatnonzero(test)
             n_open = int(np.count_nonzero(past & ~known))
-            folds.append((TimePeriod(*shown, len(train), len(held), n_open), train, held))
+            a, b, c, d, e = (_native(moment, when.dates) for moment in ends)
+            period = TimePeriod(a, b, c, d, e, len(train), len(held), n_open)
+            folds.append((period, train, held))
         return folds
 
 

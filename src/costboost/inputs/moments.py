@@ -62,13 +62,13 @@ def read_moments(values: Any, name: str) -> Moments:
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series) and series.dtype in (nw.Datetime, nw.Date):
         at = series.cast(nw.Datetime("us")) if series.dtype == nw.Date else series
-        empty = series.is_null().to_numpy()
+        nulls = series.is_null().to_numpy()
         return Moments(
             at.dt.timestamp("us").fill_null(0).to_numpy().astype(np.int64),
-            np.asarray(empty, dtype=np.bool_),
+            np.asarray(nulls, dtype=np.bool_),
             True,
         )
-    given = np.asarray(values)
+    given: NDArray[Any] = np.asarray(values)
     if given.ndim != 1:
         raise ValueError(
             f"{name} has shape {given.shape}: give one moment for each row, shape (n_samples,)."
