@@ -315,12 +315,17 @@ def _estimate(
     most = float(np.sum((rows.weight * rows.most)[unknown]))
     n_unknown = int(np.count_nonzero(unknown))
     n_estimated = int(np.count_nonzero(open_rows & comparable))
+    bounds = (
+        known + float(np.sum((rows.weight * rows.least)[open_rows])),
+        known + float(np.sum((rows.weight * rows.most)[open_rows])),
+    )
     bias_bounds = None
     if hidden_bias > 1.0:
         ends = [
             interval(_extreme(rows, inverse, share, hidden_bias, upper)) for upper in (False, True)
         ]
-        bias_bounds = (ends[0].low + least, ends[1].high + most)
+        # No bias makes these rows cost more, or less, than any labels could.
+        bias_bounds = (max(ends[0].low + least, bounds[0]), min(ends[1].high + most, bounds[1]))
     squares = float(np.sum(inverse**2))
     return PolicyCost(
         total=math.nan if n_unknown else best.total,
@@ -331,10 +336,7 @@ def _estimate(
         known=BillPart(len(same) - int(np.count_nonzero(open_rows)), known, known, known),
         estimated=BillPart(n_estimated, best.total - known, best.low - known, best.high - known),
         unknowable=BillPart(n_unknown, math.nan if n_unknown else 0.0, least, most),
-        bounds=(
-            known + float(np.sum((rows.weight * rows.least)[open_rows])),
-            known + float(np.sum((rows.weight * rows.most)[open_rows])),
-        ),
+        bounds=bounds,
         hidden_bias=hidden_bias,
         hidden_bias_bounds=bias_bounds,
         effective_rows=float(np.sum(inverse)) ** 2 / squares if squares else 0.0,
