@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         RateClassifier,
     )
     from costboost.files import ParquetTable
+    from costboost.fitting.time_split import TimeSplit, known_labels
     from costboost.persistence import load, save
     from costboost.persistence.trusted import TRUSTED_TYPES
     from costboost.report import make_report
@@ -39,6 +40,8 @@ __all__ = [
     "CostColumns",
     "RateClassifier",
     "ParquetTable",
+    "TimeSplit",
+    "known_labels",
     "TRUSTED_TYPES",
     "save",
     "load",
@@ -59,6 +62,8 @@ _HOMES = {
     "CostColumns": "estimators.wrappers",
     "RateClassifier": "estimators.wrappers",
     "ParquetTable": "files",
+    "TimeSplit": "fitting.time_split",
+    "known_labels": "fitting.time_split",
     "TRUSTED_TYPES": "persistence.trusted",
     "save": "persistence",
     "load": "persistence",

@@ -13,6 +13,7 @@ from costboost.metrics._capacity import (
 )
 from costboost.metrics._crossval import cross_validate_cost
 from costboost.metrics._curves import cost_curve, cost_lines, curve_area
+from costboost.metrics._policy_cost import BillPart, PolicyCost, policy_cost
 from costboost.metrics._profit import MaximumProfit, emp_churn, emp_credit, mp_churn, profit
 from costboost.metrics._ranks import (
     CriticalDifference,
@@ -64,6 +65,10 @@ __all__ = [
     "emp_churn",
     "mp_churn",
     "MaximumProfit",
+    # what others would have cost, where only some rows have labels
+    "policy_cost",
+    "PolicyCost",
+    "BillPart",
     # limits and doubts
     "capacity_curve",
     "coverage_curve",
