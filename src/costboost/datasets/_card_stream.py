@@ -25,8 +25,7 @@ from scipy.spatial import cKDTree
 from sklearn.utils import check_random_state
 
 from costboost.costs import Costs
-from costboost.datasets._bunch import Dataset
-from costboost.datasets._tables import FrameKind, to_table
+from costboost.datasets._dataset import Dataset, FrameKind, to_table
 from costboost.inputs.checks import check_choice, check_number
 from costboost.typing import Floats, Int64, Mask
 

@@ -77,8 +77,8 @@ def read_moments(values: Any, name: str) -> Moments:
         given = _of_objects(given, name)
     if given.dtype.kind == "M":
         empty = np.isnat(given)
-        at = np.where(empty, np.datetime64(0, "us"), given.astype("datetime64[us]"))
-        return Moments(at.astype(np.int64), empty, True)
+        known = np.where(empty, np.datetime64(0, "us"), given.astype("datetime64[us]"))
+        return Moments(known.astype(np.int64), empty, True)
     if given.dtype.kind not in "iuf":
         first = given[0].item() if len(given) else None
         raise ValueError(
