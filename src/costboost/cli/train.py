@@ -29,7 +29,7 @@ from costboost.cli.bill import (
 )
 from costboost.cli.cells import Form
 from costboost.cli.columns import Choice, check_strays, choose, labels_of, shown, tidied, unlabelled
-from costboost.cli.methods import Maker, telling
+from costboost.cli.methods import Maker, show_rounds
 from costboost.cli.output import Screen, check_output, save_new
 from costboost.cli.prices import Prices
 from costboost.cli.reading import Table, read_source, read_table
@@ -179,7 +179,7 @@ def _forward(y: NDArray[Any], n_folds: int, time: pl.Series) -> Iterator[tuple[I
 
 @dataclass(frozen=True, kw_only=True)
 class Choices:
-    """What was asked for, beside the table and the prices."""
+    """Options of training, beside the table and the prices."""
 
     target: str
     time: str | None = None
@@ -268,7 +268,9 @@ def _choose(frame: pl.DataFrame, choices: Choices, table: Table) -> Choice:
 def _labelled(frame: pl.DataFrame, target: str, screen: Screen) -> pl.Series:
     gone = unlabelled(frame[target])
     if gone.any():
-        screen.note(f"{count(int(gone.sum()), 'row')} without {target} left out, as asked.")
+        screen.note(
+            f"{count(int(gone.sum()), 'row')} without {target} left out (--skip-unlabelled)."
+        )
     return ~gone
 
 
@@ -304,8 +306,8 @@ def train(
     recipe = _recipe(task, choices, split, method, bill)
     if refit:
         recipe = replace(recipe, rows={"train": len(rows), "held_out": 0})
-    model.set_params(n_jobs=None)  # whoever loads it has other cores, and other plans for them
-    # Written before it is told of: what happens to a screen must not lose a model.
+    model.set_params(n_jobs=None)  # the machine that loads it has other cores
+    # Written before it is shown: an error of the screen must not lose a model.
     written = save_new(model, output, recipe.to_notes(), force=force)
     if bill is not None:
         _show_bill(screen, bill, found, held, currency)
@@ -324,7 +326,7 @@ def fit(model: Any, rows: TableRows, task: Task, screen: Screen, what: str) -> A
     with (
         screen.listening(),
         screen.working(what) as advance,
-        telling(model, advance),
+        show_rounds(model, advance),
     ):
         model.fit(rows.X, rows.truth, costs=costs, groups=rows.groups)
     return model

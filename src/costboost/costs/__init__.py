@@ -1,4 +1,4 @@
-"""What each mistake costs: `Costs`, an immutable `State` with pure functions of it.
+"""Costs of decisions: `Costs`, an immutable `State` with pure functions of it.
 
 costs        the class that users hold; it calls the functions of the other modules
 state        the canonical form of costs and its cells; labels that come with a table of prices

@@ -46,7 +46,7 @@ Kind = Literal["numbers", "words", "numbered categories", "nothing"]
 
 
 def kind_of(dtype: pa.DataType) -> Kind | None:
-    """Return what a type holds; None where it cannot be binned.
+    """Return the kind of an Arrow type; None where it cannot be binned.
 
     Examples
     --------

@@ -252,7 +252,7 @@ def savings_of(paid: Floats, reference: Floats, weight: Floats) -> float:
 
 
 def cheapest_constant_of(prices: Floats, weight: Floats) -> Floats:
-    """Return what each row would pay under the action that is cheapest for all."""
+    """Return the cost of each row under the action with the least total cost."""
     kept, shares = weighty(weight, prices, weight)
     sums = np.sum(kept / power_of_two(kept) * shares[:, None], axis=0)
     return np.asarray(prices[:, int(np.argmin(sums))])

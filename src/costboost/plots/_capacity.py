@@ -32,7 +32,7 @@ from costboost.typing import Floats, Int64
 
 
 def expected_costs(estimator: Any, X: Any, y: ArrayLike, costs: Any) -> tuple[Floats, Costs]:
-    """Return what a fitted model expects each action to cost, (n, A), and the bound costs."""
+    """Return expected costs of each action by a fitted model, (n, A), and the bound costs."""
     labels = check_labels(y, "y")
     if costs is None:
         costs = getattr(innermost(estimator), "costs_", None)
@@ -196,7 +196,7 @@ class CapacityDisplay:
         return made.plot(ax=ax, **kwargs)
 
     def shadow_price(self, capacity: int) -> float:
-        """Return what one more place than these is expected to save."""
+        """Return the expected saving of one more place."""
         if not capacity >= 0:
             raise ValueError(f"capacity={capacity}: it must not be negative")
         if capacity + 1 >= len(self.expected):
