@@ -280,7 +280,7 @@ def save_new(model: Any, path: str, notes: dict[str, Any], *, force: bool) -> st
 
 
 def table_suffixes() -> tuple[str, ...]:
-    """Return how names of tables may end."""
+    """Return the suffixes of the files that tables can be written to."""
     return (*_TEXT, *_TYPED)
 
 

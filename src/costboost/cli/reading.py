@@ -163,7 +163,7 @@ def _bytes_of(path: Path) -> bytes:
 def _as_utf_8(
     name: str, data: bytes, encoding: str | None, known: str | None
 ) -> tuple[bytes, list[str]]:
-    """Return a text as UTF-8, and a word if it was none."""
+    """Return a text as UTF-8, and a remark if it was in another encoding."""
     if encoding is None and data.startswith(_UTF_16):
         encoding = "utf-16"
     if encoding is None:
@@ -231,7 +231,7 @@ def _layout(name: str, data: bytes) -> tuple[str, tuple[int, int] | None]:
 
 
 def _records(data: bytes, separator: str) -> Iterator[tuple[list[str], int, int]]:
-    """Yield the cells of every line of a CSV file, and up to which byte and line they go."""
+    """Yield the cells of every record of a CSV file, and the byte and line at which it ends."""
     read = 0
 
     def lines() -> Iterator[str]:

@@ -212,7 +212,7 @@ class Choices:
         }
 
     def roles(self) -> dict[str, str]:
-        """Return which part these columns play."""
+        """Return the role of each column that is no feature, as the reason to leave it out."""
         parts = ("the target", "the time", "the groups", "today's decisions")
         named = zip(self.options().values(), parts, strict=True)
         return {name: part for name, part in named if name is not None}

@@ -259,7 +259,7 @@ class Driver:
     # Calls.
 
     def _end(self, orders: Sequence[OrderForParts]) -> list[Any]:
-        """Forget what is over; groups let go of it when they are next asked."""
+        """Forget what has ended; groups release it on their next request."""
         self.journal.add(orders)
         for group in self._groups.values():
             group.later += orders
@@ -273,7 +273,7 @@ class Driver:
         self._unplaced = set(range(self.n_parts))
 
     def _recall(self, orders: tuple[OrderForParts, ...]) -> list[Any]:
-        """Answer from the checkpoint as far as it goes, else by asking."""
+        """Return answers from the checkpoint as far as it goes, else those of the workers."""
         kept = None if self._checkpoint is None else self._checkpoint.recall(orders)
         if kept is not None and not kept.digests:
             self.journal.add(orders)
@@ -463,7 +463,7 @@ class Driver:
         return load
 
     def _give_up(self, parts: list[int]) -> None:
-        """No worker is left for some parts."""
+        """Raise because no worker is left for some parts."""
         gone = {**self._transport.lost(), **self._placement.refused}
         why = "; ".join(f"worker {name}: {reason}" for name, reason in gone.items())
         waited = f"waited {_PATIENCE * self._deadline:g} s"

@@ -184,7 +184,7 @@ def _all_weighted(costs: Costs, y: ArrayLike, sample_weight: ArrayLike | None) -
 
 
 def _check_total(costs: Costs, sample_weight: ArrayLike | None) -> None:
-    """Refuse weights and costs whose sum over the rows no number can hold."""
+    """Raise if the sum of weighted costs over the rows would overflow."""
     if sample_weight is None:
         return
     weights = np.asarray(sample_weight)
@@ -277,7 +277,7 @@ class CostDecisionMixin(ReportMixin, VersionedState, OneFit):
         raise NotImplementedError
 
     def _check_new_costs(self, costs: Any) -> None:
-        """Refuse costs that cannot be decided by, before any row is looked at."""
+        """Raise for costs that cannot change decisions, before any row is read."""
         if costs is not None and not self._decides_by_costs():
             self._refuse_costs()
 

@@ -59,7 +59,7 @@ def _read_columns(stretches: tuple[Stretch, ...], names: list[str] | None) -> pa
 
 
 def _one(stretches: tuple[Stretch, ...], name: str) -> list[pa.ChunkedArray]:
-    """Read one column: an array of each stretch, whose types may differ."""
+    """Return one column as an array for each stretch, whose types may differ."""
     return [_read_columns((stretch,), [name]).column(0) for stretch in stretches]
 
 

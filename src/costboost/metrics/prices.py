@@ -201,7 +201,7 @@ def realise(
     labels: ArrayLike | None = None,
     classes: ArrayLike | None = None,
 ) -> Realised:
-    """Price decisions: everything the measures below need."""
+    """Return the prices and paid costs of decisions, as the measures need them."""
     y = check_labels(y_true)
     if len(y) == 0:
         raise ValueError("y_true is empty: a measure needs at least one row")

@@ -35,7 +35,7 @@ class Response(NamedTuple):
 
 
 def innermost(estimator: Any) -> Any:
-    """Return the model inside searches and pipelines: the one that has a name of interest."""
+    """Return the model inside searches and pipelines."""
     while True:
         if hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_

@@ -149,7 +149,7 @@ class HoldRows:
     reader: Any
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Hold the rows until the driver says goodbye."""
+        """Hold the rows until the driver closes the connection."""
         address, hello = self.address, _hello()
         channel = connect(address.host, address.port, address.token)
         try:

@@ -162,7 +162,7 @@ class BarrierTransport:
             self._selector.register(caller.channel.link, selectors.EVENT_READ, caller)
 
     def _drop(self, why: str, *culprits: _Caller) -> None:
-        """Hang up on all tasks: they fail, and Spark starts them again."""
+        """Close the connections to all tasks: they fail, and Spark starts them again."""
         self._spoiled = None
         for name, caller in self._callers.items():
             self._lost[name] = why
