@@ -1,4 +1,4 @@
-"""Which columns of a table are features, and of which kind; the others, with the reason why not.
+"""The features of a table and their kinds; the other columns, with the reason why not.
 
     kind        columns of                    what the model gets
     number      numbers, booleans             as they are

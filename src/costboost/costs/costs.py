@@ -117,7 +117,7 @@ class Costs:
         benefits: bool = False,
         positive: Any = None,
     ) -> Self:
-        """Take a whole cost matrix, ``C[true, action]``, constant or one per row.
+        """Return the costs of a whole matrix, ``C[true, action]``, constant or one per row.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class Costs:
 
     @classmethod
     def of_actions(cls, prices: Any, *, benefits: bool = False) -> Self:
-        """Take what each action costs given each class: decisions that are not the classes.
+        """Return costs of actions that are not the classes, each priced given the true class.
 
         Parameters
         ----------
@@ -182,7 +182,7 @@ class Costs:
 
     @classmethod
     def of_rows(cls, c: Any, *, classes: ArrayLike | None = None) -> Self:
-        """Take the price of each training row, rather than a matrix.
+        """Return costs of training rows: one price for each row, rather than a matrix.
 
         Parameters
         ----------

@@ -47,7 +47,7 @@ def expected_costs(estimator: Any, X: Any, y: ArrayLike, costs: Any) -> tuple[Fl
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CapacityDisplay:
-    """What decisions cost against how many rows can take an action, such as a review.
+    """Total cost against the number of rows that can take an action, such as a review.
 
     The rows that are expected to gain most take it first. The solid line is what was paid, the
     thin one what the model expected; its slope is the shadow price, what one more place would
@@ -243,7 +243,7 @@ class CapacityDisplay:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CoverageDisplay:
-    """What decisions cost when those that a model is least sure of are left to others.
+    """Mean cost against coverage, when the rows that a model is least sure of are deferred.
 
     Horizontally the share of rows that the model decides, the surest first. The solid line is the
     mean cost of these; with a price of deferring, the dashed one is the mean cost of all rows, and

@@ -22,7 +22,7 @@ _STEP_HEIGHT, _COLUMN_HEIGHT = 0.32, 0.36  # inches
 
 @dataclass
 class DecisionDisplay:
-    """What each column added to one decision, as bars from the base to the row's own value.
+    """Contributions of the columns to one decision, as bars from the base to the row's value.
 
     Parameters
     ----------

@@ -135,7 +135,7 @@ class SavingsCurveDisplay(BinaryDisplay):
 
     @property
     def best_saved(self) -> float:
-        """What is saved there; never below 0, which doing nothing saves."""
+        """The largest saving; never below 0, which doing nothing saves."""
         return float(np.max(self.saved))
 
     @classmethod

@@ -343,7 +343,7 @@ class TrainingCostDisplay:
                 ax.set_ylim(bottom=0)
 
     def _count(self) -> None:
-        """Put rounds on the horizontal axis: whole numbers from 1."""
+        """Set up the horizontal axis for rounds: whole numbers from 1."""
         from matplotlib.ticker import MaxNLocator
 
         lines = [*self.ax_.lines, *self.validation_ax_.lines]
