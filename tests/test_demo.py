@@ -95,9 +95,9 @@ def test_verdicts_say_what_the_interval_allows(story):
 
     n = len(story.y)
     assert f"saves EUR {2 * n:,} more" in say(-3, -2, -1)
-    assert "too close" not in say(-3, -2, -1)
+    assert "not significant" not in say(-3, -2, -1)
     assert f"saves EUR {2 * n:,} less" in say(1, 2, 3)
-    assert "too close to call" in say(-1, 1, 3)
+    assert "not significant" in say(-1, 1, 3)
     assert f"interval {-3 * n:,} to {n:,}" in say(-1, 1, 3)
 
 

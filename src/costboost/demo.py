@@ -231,10 +231,10 @@ def _plain_booster(data: Dataset, random_state: int) -> Any:
 def _decide_plainly(
     data: Dataset, train: _Part, test: _Part, random_state: int
 ) -> tuple[Any, Any, float]:
-    """Decide by one threshold for all: 0.5, and the cheapest on rows left out in training."""
+    """Decide by one threshold for all: 0.5, and the cheapest on held-out training rows."""
     booster = _plain_booster(data, random_state)
-    left_out = cross_val_predict(booster, train.codes, train.y, cv=5, method="predict_proba")
-    threshold, _ = cheapest_threshold(train.y, left_out[:, 1], costs=train.costs)
+    held_out = cross_val_predict(booster, train.codes, train.y, cv=5, method="predict_proba")
+    threshold, _ = cheapest_threshold(train.y, held_out[:, 1], costs=train.costs)
     proba = booster.fit(train.codes, train.y).predict_proba(test.codes)[:, 1]
     return proba > 0.5, proba > threshold, threshold
 
@@ -270,9 +270,14 @@ def _price(decided: dict[str, Int64], test: _Part) -> tuple[Outcome, ...]:
     return tuple(outcomes)
 
 
+def _cents(amount: float) -> str:
+    return money(amount, CURRENCY, cents=True)
+
+
 def describe(story: Story) -> str:
     """Return the story as plain text."""
     frauds = int(story.y.sum())
+    stolen = story.amount[story.y == 1]
     everything = story.fee * len(story.y)
     cheapest = "doing nothing" if story[NOTHING].cost <= everything else "investigating everything"
     return "\n".join(
@@ -281,10 +286,10 @@ def describe(story: Story) -> str:
             "",
             f"  {len(story.y):,} payments to decide on, {frauds} of them fraudulent (made-up data; "
             f"{story.n_train:,} others to learn from).",
-            f"  A missed fraud costs its amount, {CURRENCY} {story.amount[story.y == 1].min():,.2f}"
-            f" to {story.amount[story.y == 1].max():,.2f}; an investigation costs "
-            f"{CURRENCY} {story.fee:.2f}.",
-            f"  Investigating every payment would cost {CURRENCY} {everything:,.0f}.",
+            f"  A missed fraud costs its amount, {_cents(stolen.min())}"
+            f" to {_cents(stolen.max())}; an investigation costs "
+            f"{_cents(story.fee)}.",
+            f"  Investigating every payment would cost {money(everything, CURRENCY)}.",
             "",
             *_table(story.outcomes),
             "",
@@ -336,10 +341,10 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _verdict(story: Story, other: str, test: PairedCostTest) -> str:
-    """Say how the default recipe compares with another policy, and whether one can tell."""
+    """Return a sentence: the savings of the default recipe against another policy."""
     gain, low, high = (-len(story.y) * end for end in (test.difference, test.high, test.low))
     word = "more" if gain >= 0 else "less"
-    unsure = ": too close to call" if low <= 0 <= high else ""
+    unsure = ": not significant" if low <= 0 <= high else ""
     return (
         f'  The default saves {money(abs(gain), CURRENCY)} {word} than "{other}"{unsure} '
         f"(95 % interval {span(low, high)})."
@@ -362,12 +367,12 @@ def draw(story: Story, path: Path) -> Path:
         color="#9ECAE9",
         edgecolor="white",
         hatch="///",
-        label=f"Investigations, {CURRENCY} {story.fee:.0f} each",
+        label=f"Investigations, {money(story.fee, CURRENCY)} each",
     )
     _annotate(ax, shown)
     figure.suptitle(
-        f"Deciding by each payment's price takes the cost of fraud from {CURRENCY} "
-        f"{story[NOTHING].cost:,.0f} to {story[OURS].cost:,.0f}",
+        f"Deciding by each payment's price takes the cost of fraud from "
+        f"{money(story[NOTHING].cost, CURRENCY)} to {money(story[OURS].cost)}",
         fontsize=13,
         fontweight="bold",
     )
@@ -385,7 +390,7 @@ def _annotate(ax: Any, shown: Sequence[Outcome]) -> None:
         label="95 % interval",
     )  # fmt: skip
     for j, o in enumerate(shown):
-        text = f"{o.cost:,.0f}" + ("" if o.name == NOTHING else f"   saves {percent(o.saved)}")
+        text = money(o.cost) + ("" if o.name == NOTHING else f"   saves {percent(o.saved)}")
         weight = "bold" if o.name in (PEER, NAMED, OURS) else "normal"
         ax.annotate(
             text, (o.high, j), xytext=(8, 0), textcoords="offset points", va="center",

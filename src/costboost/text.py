@@ -1,6 +1,6 @@
 """Numbers and names as people read them: on the command line, on pages, in pictures and messages.
 
-Thousands are set apart by commas, a percent sign by a blank. `charts.js` writes amounts and shares
+Commas separate thousands, a blank precedes the percent sign. `charts.js` writes amounts and shares
 on a page by the same rules.
 """
 
@@ -48,7 +48,7 @@ def number(value: float, digits: int = 4) -> str:
 def money(amount: float, currency: str | None = "", *, cents: bool = False) -> str:
     """Return an amount of money: cents below 100 where there are any, or always.
 
-    A code such as EUR is set apart by a blank, a sign such as $ is not.
+    A blank follows a code such as EUR, but not a sign such as $.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def listed(names: Sequence[str], at_most: int = 12, last: str = ", ") -> str:
 
 
 def tick_texts(values: Sequence[float]) -> list[str]:
-    """Return ticks with the same, smallest number of decimals that keeps them apart.
+    """Return ticks with the same, smallest number of decimals that distinguishes them.
 
     Examples
     --------

@@ -155,7 +155,7 @@ def test_findings_are_what_the_probabilities_say():
     z = (2 - 1.6) / np.sqrt(0.9 * 0.1 + 0.2 * 0.8 + 0.25)
     assert found["positives"]["z"] == pytest.approx(z)
     assert found["brier"] == pytest.approx(np.mean([0.1**2, 0.2**2, 0.5**2, 1]))
-    assert list(found["matters"].items()) == [("b", 0.75), ("a", 0.25)]
+    assert list(found["importances"].items()) == [("b", 0.75), ("a", 0.25)]
     assert answers.decided.tolist() == [1, 0, 1, 0]
     if_one, if_zero = np.array([1, 20, 1, 40]), np.array([8, 0, 8, 0])
     expected = np.sum(P * if_one + (1 - P) * if_zero)
@@ -198,7 +198,7 @@ def test_findings_in_words(capsys, monkeypatch):
         "rounds": 1234,
         "positives": {"expected": 10.26, "happened": 12, "z": 0.5},
         "cost": {"expected": 1500.0, "deviation": 20.0, "paid": 1600.0},
-        "matters": matters,
+        "importances": matters,
     }
     lines = printed(capsys, monkeypatch, show_findings, found, EUR, True)
     assert [[cell.strip() for cell in line if cell] for line in lines] == [

@@ -74,7 +74,7 @@ def test_what_is_asked_for_overrules():
     assert kinds["day"] == "date"
     assert kinds["count"] == kinds["customer_id"] == "category"
     assert found.left_out["shop"] == "the target"
-    assert found.left_out["amount"] == "left out as asked"
+    assert found.left_out["amount"] == "left out by --drop"
 
 
 def test_few_rows_have_no_identifiers():

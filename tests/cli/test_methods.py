@@ -7,7 +7,7 @@ import pytest
 
 from costboost import CostBoostClassifier, GradientBoostClassifier, PNormBoostClassifier
 from costboost.cli import UsageError
-from costboost.cli.methods import Maker, method_names, telling
+from costboost.cli.methods import Maker, method_names, show_rounds
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 2))
@@ -97,7 +97,7 @@ class Listening:
 
 def test_rounds_are_told_and_nothing_else():
     model, heard = Listening(), []
-    with telling(model, lambda done=1, of=None: heard.append((done, of))):
+    with show_rounds(model, lambda done=1, of=None: heard.append((done, of))):
         (teller,) = model.callbacks
         teller.setup(model, types.SimpleNamespace(max_subtasks=3))
         for task in ("fit", "round", "round", "fold"):
@@ -115,8 +115,8 @@ def fail(given):
 
 def test_nobody_is_told_any_more_after_a_fit_that_failed():
     model = Listening()
-    with pytest.raises(ZeroDivisionError), telling(model, print):
+    with pytest.raises(ZeroDivisionError), show_rounds(model, print):
         fail(model.callbacks)
     assert model.callbacks == ()
-    with telling(object(), print):  # an older scikit-learn
+    with show_rounds(object(), print):  # an older scikit-learn
         pass

@@ -213,7 +213,7 @@ def test_rows_whose_target_is_no_number(run, table, tmp_path):
     ran = run("train", tmp_path / "t.parquet", *given)
     assert (ran.code, "missing in 5 rows, the first of them row 0" in ran.err) == (1, True)
     ran = run("train", tmp_path / "t.parquet", *given, "--skip-unlabelled", "--json")
-    assert json.loads(ran.out)["notes"][0] == "5 rows without fraud left out, as asked."
+    assert json.loads(ran.out)["notes"][0] == "5 rows without fraud left out (--skip-unlabelled)."
 
 
 @pytest.mark.parametrize("labels", [("1", "0"), ("true", "false"), ("1.0", "0.0"), ("-1", "1")])

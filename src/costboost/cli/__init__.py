@@ -33,4 +33,4 @@ class UsageError(Exception):
 
 
 class ReaderGoneError(Exception):
-    """Whoever read standard output has gone, as ``head`` does: exit code 141."""
+    """The reader of standard output has closed it, as ``head`` does: exit code 141."""

@@ -55,7 +55,7 @@ class Answers(NamedTuple):
 
 
 def answer(model: Any, rows: TableRows) -> Answers:
-    """Ask a model to decide, by the prices of the rows if it can; the trees are walked once."""
+    """Return a model's decisions, by the prices of the rows if it can; trees are walked once."""
     if not model._decides_by_costs():
         proba = np.asarray(model.predict_proba(rows.X))
         return Answers(np.asarray(model.predict(rows.X)), proba, None)
@@ -88,7 +88,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Bill:
-    """What the policies cost.
+    """The bill of several policies.
 
     Attributes
     ----------
@@ -261,7 +261,7 @@ def findings(model: Any, rows: TableRows, answers: Answers, bill: Bill) -> dict[
             zip(rows.X.columns, model.feature_importances_.tolist(), strict=True),
             key=lambda pair: -pair[1],
         )
-        found["matters"] = dict(ranked)
+        found["importances"] = dict(ranked)
     return found
 
 
@@ -295,10 +295,10 @@ def show_findings(screen: Screen, found: dict[str, Any], currency: str, positive
         checks.append(f"cost: {about} expected, {money(cost['paid'], currency)} paid")
     if checks:
         facts.append(("calibration", "; ".join(checks)))
-    matters = [(name, part) for name, part in found.get("matters", {}).items() if part > 0]
-    if matters:
-        parts = [f"{name} {percent(part)}" for name, part in matters[:_SHOWN]]
-        rest = len(matters) - _SHOWN
+    importances = [(name, part) for name, part in found.get("importances", {}).items() if part > 0]
+    if importances:
+        parts = [f"{name} {percent(part)}" for name, part in importances[:_SHOWN]]
+        rest = len(importances) - _SHOWN
         text = ", ".join(parts) + (f", {count(rest, 'other')}" if rest > 0 else "")
         facts.append(("what matters", text))
     screen.facts(facts)

@@ -47,7 +47,7 @@ _ORDERS = {"dmy": "day/month/year", "mdy": "month/day/year"}
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """How a file writes what it holds; None where it is not known.
+    """The notation of a file: decimal sign, dates, and so on; None where not known.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Form:
 
     @classmethod
     def asked(cls, **options: Any) -> Form:
-        """Return what options say, by their names; lists become what they are here."""
+        """Return the form that options ask for, by their names; lists become tuples and dicts."""
         given = {name: value for name, value in options.items() if value is not None}
         _check(given, "decimal", (".", ","), "a sign: . or ,")
         signs = (".", ",", "'", " ", "none")
@@ -133,7 +133,7 @@ class Understood(NamedTuple):
 
 @dataclass
 class _Column:
-    """What the cells of a column can be."""
+    """How the cells of a column can be read."""
 
     name: str
     cells: pl.Series  # without blanks around them, null where they are empty
@@ -146,7 +146,7 @@ class _Column:
     codes: bool = False  # whole numbers, some with zeros before them
 
     def is_number(self, decimal: str) -> bool:
-        """Whether every cell is a number, written so."""
+        """Return whether every cell is a number, written so."""
         good = self.reads[decimal]
         return bool((good | self.known.is_null()).all())
 
@@ -270,7 +270,7 @@ _READABLE = {sign: _readable(sign) for sign in _OTHER}
 
 
 def _look(column: pl.Series) -> _Column:
-    """Say which cells of a column are numbers, under either decimal sign."""
+    """Find the cells of a column that are numbers, under either decimal sign."""
     cells = column.str.strip_chars()
     cells = cells.set((cells == "").fill_null(False), None)
     marked = cells.str.to_lowercase().is_in(MISSING).fill_null(False)
@@ -309,7 +309,7 @@ def _plain(name: str, cells: pl.Series, known: pl.Series, markers: list[str]) ->
 
 
 def _codes(digits: pl.Series) -> bool:
-    """Whether whole numbers are written with zeros before them, as only identifiers are."""
+    """Return whether whole numbers are written with zeros before them, as only identifiers are."""
     if not digits.str.contains("^[-+]?0[0-9]").any():
         return False
     return bool(digits.drop_nulls().str.contains("^[-+]?[0-9]+$").all())
@@ -327,28 +327,28 @@ def _settle_numbers(
     """Settle decimal sign, thousands and currencies of a file."""
     able = [c for c in columns if c.known.null_count() < len(c.known)]
     able = [c for c in able if any(map(c.is_number, _OTHER))]
-    tells: dict[str, _Column] = {}
+    decimals: dict[str, _Column] = {}
     for column in able:
         sign = column.settles()
         if sign is not None:
-            tells.setdefault(sign, column)
+            decimals.setdefault(sign, column)
     decimal = asked.decimal or _OTHER.get(asked.thousands or "")
     if decimal is None and (known.decimal or known.thousands in _OTHER):
         decimal = known.decimal or _OTHER[known.thousands or "."]
-        if tells and decimal not in tells:
-            ((sign, column),) = tells.items()
+        if decimals and decimal not in decimals:
+            ((sign, column),) = decimals.items()
             raise InputError(
-                f"{source} writes decimals with {sign!r} ({_told(column, sign)}), and the file "
+                f"{source} writes decimals with {sign!r} ({_example(column, sign)}), and the file "
                 f"that the model was trained on with {decimal!r}: say --decimal {sign} if both "
                 "are right."
             )
-    if decimal is None and len(tells) == 2:
-        both = " and ".join(f"{sign!r} ({_told(c, sign)})" for sign, c in tells.items())
+    if decimal is None and len(decimals) == 2:
+        both = " and ".join(f"{sign!r} ({_example(c, sign)})" for sign, c in decimals.items())
         raise InputError(
             f"{source} writes decimals with {both}: say which of them it is, --decimal . or "
             "--decimal ,"
         )
-    decimal = decimal or next(iter(tells), None)
+    decimal = decimal or next(iter(decimals), None)
     unsure = {c.name: at for c in able if (at := c.unsure()) is not None}
     if decimal is None and unsure and separator == ",":
         decimal = "."  # programs that write decimal commas separate cells by something else
@@ -362,7 +362,7 @@ def _settle_numbers(
             problems[name] = Problem(
                 f"Column {name!r} holds {one!r} in row {unsure[name]}, which may be "
                 f"{one.replace(_sign(one), '')} or {one.replace(_sign(one), '.')}, and no other "
-                "number of the file tells: say --decimal . or --decimal ,"
+                "number of the file shows which: say --decimal . or --decimal ,"
             )
         elif decimal is not None and not column.is_number(decimal):
             bad = column.first(~column.reads[decimal] & column.known.is_not_null())
@@ -380,7 +380,7 @@ def _sign(cell: str) -> str:
     return "." if "." in cell else ","
 
 
-def _told(column: _Column, sign: str) -> str:
+def _example(column: _Column, sign: str) -> str:
     """Return the cell that settles a decimal sign."""
     only = column.reads[sign] & ~column.reads[_OTHER[sign]]
     return f"{column.name!r}, {column.first(only)}"
@@ -482,7 +482,7 @@ def _no_number(column: _Column, form: Form) -> Problem:
 def _weigh_text(
     column: _Column, form: Form, guess: bool, problems: dict[str, Problem], notes: dict[str, str]
 ) -> None:
-    """Have problems about a category whose cells are nearly all numbers."""
+    """Note a problem where nearly all cells of a category are numbers."""
     n = len(column.known) - column.known.null_count()
     good = column.reads[form.decimal or "."]
     numbers = int(good.sum())
@@ -561,7 +561,7 @@ def _dates(
 
 
 def _order(parts: pl.DataFrame) -> str | None:
-    """Return what dates tell of their order: "" that they contradict each other."""
+    """Return the order of day and month that dates show; "" where they contradict each other."""
     first, second = (parts[name].cast(pl.Int64) > 12 for name in "ab")
     if first.any():
         return "" if second.any() else "dmy"
@@ -571,7 +571,7 @@ def _order(parts: pl.DataFrame) -> str | None:
 def _unclear(column: _Column, parts: pl.DataFrame, own: str | None, order: str | None) -> Problem:
     cell = column.first(column.known.is_not_null())
     if own is None:
-        what = f"{cell}, and none tells whether the day or the month comes first"
+        what = f"{cell}, and none shows whether the day or the month comes first"
         return Problem(f"Column {column.name!r} holds dates, {what}: say --dates dmy or mdy.", True)
     if own == "":
         one, other = (column.first(parts[name].cast(pl.Int64) > 12) for name in "ab")
@@ -593,7 +593,7 @@ def _take(
     made: dict[str, pl.Series],
     problems: dict[str, Problem],
 ) -> None:
-    """Put dates together, of which `places` are the month and the day."""
+    """Build dates, of which `places` are the month and the day."""
     month, day = (parts[p].str.zfill(2) for p in places)
     text = parts["y"] + "-" + month + "-" + day
     timed = parts["H"].is_not_null().any()
@@ -635,7 +635,7 @@ def _at_greenwich(dates: pl.Series, zone: pl.Series) -> pl.Series:
 def _remarks(
     form: Form, columns: list[_Column], seen: dict[str, list[str]], codes: list[str]
 ) -> list[str]:
-    """Say what is not as computers write it."""
+    """Return remarks on notation that is not the default: decimal sign, dates, missing cells."""
     remarks = []
     written = [c for c in columns if c.signs is not None and c.is_number(form.decimal or ".")]
     if form.decimal == "," or written:

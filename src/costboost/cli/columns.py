@@ -1,4 +1,4 @@
-"""Which columns of a table are features, and of which kind; the others, with the reason why not.
+"""The features of a table and their kinds; the other columns, with the reason why not.
 
     kind        columns of                    what the model gets
     number      numbers, booleans             as they are
@@ -76,7 +76,7 @@ class Choice:
 
 
 def unknown_column(name: str, names: Sequence[str], what: str) -> InputError:
-    """Make the error about a column that is not there."""
+    """Return the error about a column that the table does not have."""
     import difflib
 
     near = difflib.get_close_matches(name, names, n=1)
@@ -114,18 +114,18 @@ def choose(
         for name in names:
             if name not in frame.columns:
                 raise unknown_column(name, frame.columns, option)
-    reasons = {**roles, **dict.fromkeys(drop, "left out as asked")}
+    reasons = {**roles, **dict.fromkeys(drop, "left out by --drop")}
     features, left_out = [], {}
     for name in frame.columns:
         if name in reasons:
             left_out[name] = reasons[name]
             continue
-        doubt = (problems or {}).get(name)
-        if doubt is not None and doubt.is_date and name not in (*as_number, *keep):
+        problem = (problems or {}).get(name)
+        if problem is not None and problem.is_date and name not in (*as_number, *keep):
             left_out[name] = "dates in an order that is not known; see --dates"
             continue
-        if doubt is not None:
-            raise InputError(doubt.text)
+        if problem is not None:
+            raise InputError(problem.text)
         kind = _kind(frame[name], as_number, as_category)
         why = _objection(frame[name], kind) if kind is None or name not in keep else None
         if why is not None and name not in (*as_number, *as_category):
@@ -141,7 +141,7 @@ def choose(
 def _kind(
     column: pl.Series, as_number: Collection[str], as_category: Collection[str]
 ) -> Kind | None:
-    """Return what kind of feature a column would be; None for none."""
+    """Return the kind of feature that a column would be; None for none."""
     dtype, name = column.dtype, column.name
     if dtype in (pl.String, pl.Categorical, pl.Enum):
         return "category"
@@ -155,7 +155,7 @@ def _kind(
 
 
 def _objection(column: pl.Series, kind: Kind | None) -> str | None:
-    """Say why a column is no feature; None if it is one."""
+    """Return the reason why a column is no feature; None if it is one."""
     dtype, known = column.dtype, column.drop_nulls()
     if not len(known):
         return "empty in every row"
@@ -176,7 +176,7 @@ def _objection(column: pl.Series, kind: Kind | None) -> str | None:
 
 
 def _numbers_rows(column: pl.Series, distinct: int) -> bool:
-    """Whether whole numbers only number the rows: all different, and in order or named so."""
+    """Return whether integers only number the rows: all different, and in order or named so."""
     if len(column) < _FEW or distinct < len(column):
         return False
     named = _ID_NAME.search(column.name) or _CAMEL_ID.search(column.name) or not column.name
@@ -257,7 +257,7 @@ def label_of(text: Any, labels: Sequence[Any], what: str) -> Any:
 
 
 def unlabelled(column: pl.Series) -> pl.Series:
-    """Say of each row whether it has no label: null, or NaN, which other programs write."""
+    """Return a mask of the rows without a label: null, or NaN, which other programs write."""
     return column.is_null() | column.is_nan() if column.dtype.is_float() else column.is_null()
 
 
@@ -320,7 +320,7 @@ def _check_spelling(name: str, labels: NDArray[Any], distinct: NDArray[Any]) -> 
 
 
 def where_labels(labels: NDArray[Any], some: Sequence[Any], shown_at_most: int = 6) -> str:
-    """Say how many rows have each of some labels, and of rare ones which."""
+    """Return text: how many rows have each of some labels, and which rows for rare ones."""
     parts = []
     for label in some[:shown_at_most]:
         at = np.flatnonzero(labels == label)

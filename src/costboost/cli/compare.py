@@ -74,7 +74,7 @@ def compare(
 
 @dataclass(frozen=True)
 class Found:
-    """What a comparison found."""
+    """The results of a comparison."""
 
     bill: Bill
     pairs: dict[str, dict[str, Any]]
@@ -93,7 +93,7 @@ def _decide(
     screen: Screen,
     maker: Maker,
 ) -> dict[str, NDArray[Any]]:
-    """Return what each of them decides about all rows; rows that no fold tests keep a filler."""
+    """Return the decisions of each method about all rows; rows that no fold tests keep a filler."""
     rows = task.rows
     decided = {
         name: np.full(len(rows), rows.actions[0], dtype=np.asarray(rows.actions).dtype)
@@ -115,10 +115,10 @@ def _decide(
 
 
 def _answer_of(kept: Kept, task: Task) -> NDArray[Any]:
-    """Return what a model decides about the rows, at the prices of the comparison."""
-    strange = set(np.unique(task.rows.truth).tolist()) ^ set(kept.model.classes_.tolist())
-    if strange:
-        raise InputError(f"{kept.path} knows other classes: {shown(sorted(strange, key=str)[0])}.")
+    """Return the decisions of a model about the rows, at the prices of the comparison."""
+    unknown = set(np.unique(task.rows.truth).tolist()) ^ set(kept.model.classes_.tolist())
+    if unknown:
+        raise InputError(f"{kept.path} knows other classes: {shown(sorted(unknown, key=str)[0])}.")
     features = kept.recipe.features or task.choice.features
     # Read once more: what is a number here may be a category to the model, or the reverse.
     table = read_again(kept, task.table.source, task.table.form)
@@ -178,12 +178,14 @@ def _show(screen: Screen, found: Found, currency: str, *, n_folds: int) -> None:
     show_bill(screen, found.bill, currency)
     for name, pair in sorted(found.pairs.items(), key=lambda item: item[1]["more"]):
         sure = f"95 % interval {span(pair['low'], pair['high'])}, p = {pair['p_value']:.3g}"
-        says = "is not significantly different from"
+        verdict = "is not significantly different from"
         if pair["low"] > 0:
-            says = f"costs {money(pair['more'], currency)} more than"
-        screen.say(f"{name} {says} {found.best} ({sure}).")
+            verdict = f"costs {money(pair['more'], currency)} more than"
+        screen.say(f"{name} {verdict} {found.best} ({sure}).")
     if 2 * 0.5**n_folds > 0.05:
-        screen.note(f"ranks of {n_folds} folds tell nothing apart: give --folds 10 for those.")
+        screen.note(
+            f"ranks over {n_folds} folds cannot differ significantly: give --folds 10 for those."
+        )
 
 
 def _draw(found: Found, names: Sequence[str], path: str, force: bool) -> None:
@@ -202,6 +204,6 @@ def _result(found: Found, names: Sequence[str], n_folds: int, currency: str) -> 
         "best": found.best,
         "against_best": found.pairs,
         "average_ranks": dict(zip(names, found.ranks.average_ranks.tolist(), strict=True)),
-        "not_told_apart": [[names[i] for i in group] for group in found.ranks.groups],
+        "not_significantly_different": [[names[i] for i in group] for group in found.ranks.groups],
         "friedman_p_value": found.ranks.friedman.p_value,
     }

@@ -153,14 +153,14 @@ def _price(defer: str, frame: pl.DataFrame) -> Any:
 
 
 def _note_unseen(screen: Screen, kept: Kept, rows: TableRows) -> None:
-    """Make a note of categories that training did not know: they count as missing."""
+    """Note categories that are not in the training table: they count as missing."""
     for name, categories in known_categories(kept.model).items():
         column = rows.X[name]
-        strange = column.filter(column.is_not_null() & ~column.is_in([*map(str, categories)]))
-        if len(strange):
-            values = listed([repr(v) for v in strange.unique(maintain_order=True).to_list()], 3)
+        unknown = column.filter(column.is_not_null() & ~column.is_in([*map(str, categories)]))
+        if len(unknown):
+            values = listed([repr(v) for v in unknown.unique(maintain_order=True).to_list()], 3)
             screen.note(
-                f"{count(len(strange), 'row')} have a {name} that the model has not learnt "
+                f"{count(len(unknown), 'row')} have a {name} that the model has not learnt "
                 f"({values}): treated as missing."
             )
 

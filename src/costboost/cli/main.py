@@ -2,7 +2,7 @@
 
     0  done        1  wrong input        2  wrong usage        130  interrupted
 
-and 141 where whoever read the output has gone.
+and 141 where the reader of the output has gone.
 
 ``--debug`` shows the traceback instead; ``--json`` gives the message as JSON, too.
 """
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 1
-    return _run(given, _tell if lacking else _call)
+    return _run(given, _demo if lacking else _call)
 
 
 def _call(given: list[str]) -> int:
@@ -51,7 +51,7 @@ def _call(given: list[str]) -> int:
     return call(given)
 
 
-def _tell(given: list[str]) -> int:
+def _demo(given: list[str]) -> int:
     """Run the demo without the application: it needs no package of the command line's."""
     from costboost.demo import main as demo
 
@@ -75,7 +75,7 @@ def _run(given: list[str], call: Callable[[list[str]], int]) -> int:
         if _was_interrupted(error):
             return _fail(given, _INTERRUPTED, INTERRUPTED)
         if isinstance(error, (ValueError, OSError, ImportError, MemoryError)):
-            return _fail(given, _told(error), 1, error)
+            return _fail(given, _message(error), 1, error)
         problem = (
             f"{type(error).__name__}: {error}\nThis should not have happened. Run it again with "
             "--debug, and report what it shows together with 'costboost versions'."
@@ -84,7 +84,7 @@ def _run(given: list[str], call: Callable[[list[str]], int]) -> int:
 
 
 def _was_interrupted(error: BaseException | None) -> bool:
-    """Whether an error comes of Ctrl-C, of which packages that are being imported make others."""
+    """Return whether Ctrl-C caused an error; packages that are being imported wrap it."""
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
             return True
@@ -96,7 +96,7 @@ def _command(given: list[str]) -> str:
     return next((f"{word} " for word in given if not word.startswith("-")), "")
 
 
-def _told(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     """Return the message of an error; what the system says of a file comes with its name."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror

@@ -1,6 +1,6 @@
 """Methods by name, as estimators that can decide by new prices.
 
-Named methods are calibrated here unless told otherwise: a command line prices every row, and
+Named methods are calibrated here unless set otherwise: a command line prices every row, and
 prices change, which uncalibrated methods cannot follow.
 """
 
@@ -22,7 +22,7 @@ from costboost.estimators.adaboost.plan import RECIPE_NAMES
 from costboost.estimators.gradient import GradientBoostClassifier
 from costboost.estimators.pnorm import PNormBoostClassifier
 
-__all__ = ["Maker", "method_names", "telling"]
+__all__ = ["Maker", "method_names", "show_rounds"]
 
 
 def method_names() -> list[str]:
@@ -37,7 +37,7 @@ def method_names() -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Maker:
-    """Makes the estimators of methods, all with the same settings."""
+    """Settings from which the estimators of all methods are made."""
 
     rounds: int | None = None
     calibration: str = "auto"
@@ -79,7 +79,7 @@ def _calibration(method: str, given: str) -> str | None:
 # --- progress
 
 
-class _Teller:
+class _RoundCallback:
     """A callback of scikit-learn's that advances a bar after every round."""
 
     def __init__(self, advance: Advance) -> None:
@@ -103,12 +103,12 @@ class _Teller:
 
 
 @contextlib.contextmanager
-def telling(model: Any, advance: Advance) -> Iterator[None]:
-    """Tell of every round of a fit, where scikit-learn has callbacks (1.9); else of none."""
+def show_rounds(model: Any, advance: Advance) -> Iterator[None]:
+    """Advance a bar after every round of a fit, where scikit-learn has callbacks (1.9)."""
     if not hasattr(model, "set_callbacks"):
         yield
         return
-    model.set_callbacks(_Teller(advance))
+    model.set_callbacks(_RoundCallback(advance))
     try:
         yield
     finally:

@@ -60,7 +60,7 @@ def evaluate(
     found = findings(kept.model, rows, answers, bill)
     screen.say()
     show_bill(screen, bill, currency)
-    show_findings(screen, {**found, "rounds": None, "matters": {}}, currency, rows.positive)
+    show_findings(screen, {**found, "rounds": None, "importances": {}}, currency, rows.positive)
     cells = _cells(rows, answers.decided)
     _show_cells(screen, cells, currency)
     note_warnings(screen, rows, found, "of the table")
@@ -172,7 +172,7 @@ def _costs(prices: Prices | None, one: TableRows, classes: list[Any]) -> Any:
 
 
 def _identity(kept: Kept, one: pl.DataFrame) -> dict[str, Any]:
-    """Return what names the row: its identifiers, which are no features."""
+    """Return the identifiers of the row, which are no features."""
     return {name: shown(one[name][0]) for name in kept.recipe.identifiers if name in one.columns}
 
 
@@ -207,7 +207,7 @@ def _row_of(identifier: str, frames: list[pl.DataFrame], identifiers: list[str])
 
 
 def inspect(path: str, screen: Screen) -> None:
-    """Say what a model is, what it was trained on, and what it decides by."""
+    """Show the kind of a model, its training table, and the prices it decides by."""
     kept = read_model(path)
     result = _result(kept)
     screen.say(f"{path}: {result['estimator']}, {kept.size / 1024:,.0f} KB", "bold")
@@ -334,7 +334,7 @@ def report(
 
 
 def _notes(recipe: Recipe) -> dict[str, str]:
-    """Return what the model card should say of how the model was trained."""
+    """Return notes for the model card on how the model was trained."""
     counts = ", ".join(f"{count:,} {part}" for part, count in recipe.rows.items())
     notes = {
         "Trained": " ".join(part for part in (recipe.trained, f"on {recipe.table}") if part),

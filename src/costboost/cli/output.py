@@ -49,11 +49,11 @@ Advance = Callable[..., None]
 
 
 class _Patient:
-    """Standard output or error, for what is worth less than the work that it tells of.
+    """Standard output or error, for messages: their failure must not lose the work.
 
     A reader that has gone, a full disk behind it or letters that it does not know must not end a
     command before its files are written: signs unknown to it are written by their numbers, and
-    the rest is dropped. `Screen.result` tells of it in the end.
+    the rest is dropped. `Screen.result` reports it in the end.
     """
 
     def __init__(self, err: bool) -> None:
@@ -89,7 +89,7 @@ class _Patient:
 
 
 class Screen:
-    """Where a command shows what it does and found.
+    """The screen: where a command shows progress and results.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class Screen:
             self.say(f"note: {text}", "yellow")
 
     def facts(self, facts: Sequence[tuple[str, str]], indent: int = 2) -> None:
-        """Print what is known as two columns: a word, and what there is to say of it."""
+        """Print what is known as two columns: a heading and its text."""
         grid = Table.grid(padding=(0, 2))
         grid.add_column(style="bold", no_wrap=True)
         grid.add_column()
@@ -154,9 +154,9 @@ class Screen:
         Raises
         ------
         ReaderGoneError
-            If whoever read has gone, now or before.
+            If the reader has gone, now or before.
         OSError
-            If what was told could not be written for another reason.
+            If messages could not be written for another reason.
         """
         if self.as_json:
             whole = {**found, "notes": self.notes} if self.notes else found
@@ -194,11 +194,11 @@ class Screen:
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
-        """Make notes of what the library warns of."""
-        with warnings.catch_warnings(record=True) as heard:
+        """Show warnings of the library as notes."""
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield
-        for warning in heard:
+        for warning in caught:
             if not issubclass(warning.category, DeprecationWarning):
                 self.note(str(warning.message))
 
@@ -280,12 +280,12 @@ def save_new(model: Any, path: str, notes: dict[str, Any], *, force: bool) -> st
 
 
 def table_suffixes() -> tuple[str, ...]:
-    """Return how names of tables may end."""
+    """Return the suffixes of the files that tables can be written to."""
     return (*_TEXT, *_TYPED)
 
 
 def is_text(path: str | None) -> bool:
-    """Whether a table is written as text, in which values have no types."""
+    """Return whether a table is written as text, in which values have no types."""
     return path in (None, "-") or Path(str(path)).name.lower().endswith(tuple(_TEXT))
 
 

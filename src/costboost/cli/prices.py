@@ -41,7 +41,7 @@ Actions = dict[str, str | dict[str, str]]
 
 @dataclass(frozen=True)
 class Prices:
-    """What decisions cost, each price as its text; either the signs or the actions are given."""
+    """The prices of decisions as texts; either the signs or the actions are given."""
 
     fp: str | None = None
     fn: str | None = None

@@ -1,9 +1,9 @@
 """Files of all kinds become a table of polars: CSV, Parquet, Arrow, JSON lines, workbooks.
 
-What a file is, its first bytes tell, and its name only where they do not: so standard input needs
-no option, and a Parquet file named .csv is read all the same; gzipped ones are unpacked. Of a text
-the line of names is found, and what separates cells; `cells` makes values of these. `read_cells`
-gives them as they are written, for whoever writes them again.
+The kind of a file is found from its first bytes, and from its name only where they do not suffice:
+so standard input needs no option, and a Parquet file named .csv is read all the same; gzipped ones
+are unpacked. Of a text the line of names is found, and the separator of cells; `cells` makes values
+of these. `read_cells` gives them as they are written, for writing them again.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ARROW_STREAM = b"\xff\xff\xff\xff"
 _TYPED = (b"PAR1", b"ARROW1", _ARROW_STREAM)
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SEPARATORS = (",", ";", "\t", "|")
-_LOOKED_AT = 1000  # lines that tell what separates cells
+_LOOKED_AT = 1000  # lines from which the separator is found
 _ABOVE = 30  # lines that there may be above the names
 _NUMBER = re.compile(r"\s*[-+]?[0-9][0-9.,]*\s*")
 
@@ -83,12 +83,12 @@ class Table(NamedTuple):
 
     @property
     def form(self) -> Form:
-        """How it writes them."""
+        """The notation of the file."""
         return self.understood.form
 
     @property
     def remarks(self) -> str:
-        """What was understood, in one line; empty where everything is as computers write it."""
+        """The notation found, in one line; empty where all of it is the default."""
         return "; ".join([*self.source.remarks, *self.understood.remarks])
 
     def need(self, names: Collection[str]) -> None:
@@ -163,7 +163,7 @@ def _bytes_of(path: Path) -> bytes:
 def _as_utf_8(
     name: str, data: bytes, encoding: str | None, known: str | None
 ) -> tuple[bytes, list[str]]:
-    """Return a text as UTF-8, and a word if it was none."""
+    """Return a text as UTF-8, and a remark if it was in another encoding."""
     if encoding is None and data.startswith(_UTF_16):
         encoding = "utf-16"
     if encoding is None:
@@ -196,7 +196,7 @@ def _as_utf_8(
 
 
 def _layout(name: str, data: bytes) -> tuple[str, tuple[int, int] | None]:
-    """Return what separates cells, and how many lines and bytes stand above the names, if any.
+    """Return the separator of cells, and the lines and bytes above the names, if any.
 
     Of the signs under which a line of names is found, that is taken which cuts most lines alike.
     """
@@ -231,7 +231,7 @@ def _layout(name: str, data: bytes) -> tuple[str, tuple[int, int] | None]:
 
 
 def _records(data: bytes, separator: str) -> Iterator[tuple[list[str], int, int]]:
-    """Yield the cells of every line of a CSV file, and up to which byte and line they go."""
+    """Yield the cells of every record of a CSV file, and the byte and line at which it ends."""
     read = 0
 
     def lines() -> Iterator[str]:
@@ -249,7 +249,7 @@ def _records(data: bytes, separator: str) -> Iterator[tuple[list[str], int, int]
 
 
 def _is_above(cells: list[str], width: int) -> bool:
-    """Whether a line has so few cells that it is a title, or nothing, above a table."""
+    """Return whether a line has so few cells that it is a title, or nothing, above a table."""
     filled = sum(map(bool, cells))
     if len(cells) == width == 2:
         return not filled
@@ -339,10 +339,10 @@ def read_table(
 def _relabelled(column: pl.Series, labels: dict[str, str], asked: bool) -> pl.Series:
     """Return a target with other labels, some of which it must hold if they are `asked` for."""
     text = column.cast(pl.String)
-    strange = [label for label in labels if label not in set(text.drop_nulls().unique())]
-    if asked and strange:
+    unknown = [label for label in labels if label not in set(text.drop_nulls().unique())]
+    if asked and unknown:
         raise InputError(
-            f"--label: the target {column.name!r} holds no {strange[0]!r}; write labels as they "
+            f"--label: the target {column.name!r} holds no {unknown[0]!r}; write labels as they "
             "stand, blanks and capitals included."
         )
     new = [label or None for label in labels.values()]

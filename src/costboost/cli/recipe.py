@@ -1,7 +1,7 @@
-"""What a model file remembers, so that the next table is read as the first one was, and its rows.
+"""The recipe in a model file: how to read the next table as the first one was; and its rows.
 
 It is kept among the notes of the file under one name, as plain JSON, and every part of it is
-checked when it is read: a file from elsewhere cannot make columns or prices of anything else.
+checked when it is read: a file from others cannot make columns or prices of anything else.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Recipe:
 
     @classmethod
     def of_notes(cls, notes: dict[str, Any]) -> Recipe | None:
-        """Return what notes keep; None if they keep nothing of this kind."""
+        """Return the recipe in the notes of a file; None if there is none."""
         kept = notes.get(NAME)
         if kept is None:
             return None
@@ -148,7 +148,7 @@ def demand(holds: bool, why: str) -> None:
 
 
 def _is_text(kept: Any) -> bool:
-    """Whether all texts can be written: halves of a character cannot."""
+    """Return whether all texts can be written: halves of a character cannot."""
     try:
         json.dumps(kept, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -287,7 +287,7 @@ class TableRows:
 
     @property
     def actions(self) -> list[Any]:
-        """What can be decided."""
+        """The actions, in the order of the costs."""
         assert self.costs.actions is not None  # bound
         return list(self.costs.actions.tolist())
 
@@ -333,7 +333,7 @@ def read_rows(
     current: str | None = None,
     groups: str | None = None,
 ) -> TableRows:
-    """Read what a table says of every row.
+    """Read features, truth, current decisions and groups of every row.
 
     Without `prices`, those that `model` holds are taken.
     """
@@ -465,11 +465,11 @@ def _features_as_they_are(frame: pl.DataFrame, model: Any) -> list[Feature]:
 
 
 def _check_known_classes(y: NDArray[Any], classes: NDArray[Any], target: str) -> None:
-    strange = sorted(set(np.unique(y).tolist()) - set(classes.tolist()), key=str)
-    if strange:
+    unknown = sorted(set(np.unique(y).tolist()) - set(classes.tolist()), key=str)
+    if unknown:
         known = ", ".join(map(str, classes.tolist()))
         raise InputError(
-            f"The target {target!r} holds {where_labels(y, strange)}, which the model does not "
+            f"The target {target!r} holds {where_labels(y, unknown)}, which the model does not "
             f"know: its classes are {known}. Say what these are with --label TEXT=LABEL, or "
             "--tidy-labels if only blanks and capitals differ."
         )

@@ -29,7 +29,7 @@ from costboost.cli.bill import (
 )
 from costboost.cli.cells import Form
 from costboost.cli.columns import Choice, check_strays, choose, labels_of, shown, tidied, unlabelled
-from costboost.cli.methods import Maker, telling
+from costboost.cli.methods import Maker, show_rounds
 from costboost.cli.output import Screen, check_output, save_new
 from costboost.cli.prices import Prices
 from costboost.cli.reading import Table, read_source, read_table
@@ -37,13 +37,22 @@ from costboost.cli.recipe import Recipe, TableRows, read_rows, take_roles
 from costboost.text import count, percent
 from costboost.typing import Indices
 
-__all__ = ["Split", "fold_rows", "hold_out", "time_codes", "Choices", "Task", "open_task", "train"]
+__all__ = [
+    "Holdout",
+    "fold_rows",
+    "hold_out",
+    "time_codes",
+    "Choices",
+    "Task",
+    "open_task",
+    "train",
+]
 
 
 # ---- Held-out rows and folds: by time where there is one, whole groups where there are any.
 
 
-class Split(NamedTuple):
+class Holdout(NamedTuple):
     """Rows to learn from, rows held out, and how they were chosen."""
 
     train: Indices
@@ -72,23 +81,23 @@ def hold_out(
     *,
     time: pl.Series | None = None,
     groups: NDArray[np.intp] | None = None,
-) -> Split:
+) -> Holdout:
     """Hold out a part of the rows; none if `part` is 0."""
     n = len(y)
     if part == 0:
-        return Split(np.arange(n), np.arange(0), "none")
+        return Holdout(np.arange(n), np.arange(0), "none")
     if time is not None:
         split = _latest(time, part)
     elif groups is not None:
         split = _whole_groups(y, part, seed, groups)
     else:
         held = np.sort(_drawn(y, part, seed))
-        split = Split(np.setdiff1d(np.arange(n), held), held, "drawn at random, by class")
+        split = Holdout(np.setdiff1d(np.arange(n), held), held, "drawn at random, by class")
     _check_classes(y, split)
     return split
 
 
-def _latest(time: pl.Series, part: float) -> Split:
+def _latest(time: pl.Series, part: float) -> Holdout:
     codes = time_codes(time)
     n = len(codes)
     cut = int(np.sort(codes)[min(n - 1, n - round(part * n))])
@@ -99,10 +108,10 @@ def _latest(time: pl.Series, part: float) -> Split:
         )
     first = time.gather(int(np.flatnonzero(codes == cut)[0]))[0]
     how = f"the latest, {time.name} >= {first}"
-    return Split(np.flatnonzero(codes < cut), np.flatnonzero(codes >= cut), how)
+    return Holdout(np.flatnonzero(codes < cut), np.flatnonzero(codes >= cut), how)
 
 
-def _whole_groups(y: NDArray[Any], part: float, seed: int, groups: NDArray[np.intp]) -> Split:
+def _whole_groups(y: NDArray[Any], part: float, seed: int, groups: NDArray[np.intp]) -> Holdout:
     n_splits = max(2, round(1 / part))
     n_groups = len(np.unique(groups))
     if n_groups < n_splits:
@@ -112,7 +121,7 @@ def _whole_groups(y: NDArray[Any], part: float, seed: int, groups: NDArray[np.in
         )
     folds = StratifiedGroupKFold(n_splits, shuffle=True, random_state=seed)
     train, held = next(iter(folds.split(y, y, groups)))
-    return Split(train, held, f"{count(len(np.unique(groups[held])), 'whole group')}")
+    return Holdout(train, held, f"{count(len(np.unique(groups[held])), 'whole group')}")
 
 
 def _drawn(y: NDArray[Any], part: float, seed: int) -> Indices:
@@ -124,7 +133,7 @@ def _drawn(y: NDArray[Any], part: float, seed: int) -> Indices:
     return np.concatenate(drawn)
 
 
-def _check_classes(y: NDArray[Any], split: Split) -> None:
+def _check_classes(y: NDArray[Any], split: Holdout) -> None:
     classes = set(np.unique(y).tolist())
     for rows, where in ((split.train, "to learn from"), (split.held, "held out")):
         lacking = classes - set(np.unique(y[rows]).tolist())
@@ -167,7 +176,7 @@ def _forward(y: NDArray[Any], n_folds: int, time: pl.Series) -> Iterator[tuple[I
     blocks = np.array_split(np.sort(codes), n_folds + 1)
     cuts = np.unique([block[0] for block in blocks[1:]])
     for start, stop in zip(cuts, [*cuts[1:], codes.max() + 1], strict=True):
-        split = Split(
+        split = Holdout(
             np.flatnonzero(codes < start),
             np.flatnonzero((codes >= start) & (codes < stop)),
             f"a fold by {time.name}",
@@ -179,7 +188,7 @@ def _forward(y: NDArray[Any], n_folds: int, time: pl.Series) -> Iterator[tuple[I
 
 @dataclass(frozen=True, kw_only=True)
 class Choices:
-    """What was asked for, beside the table and the prices."""
+    """Options of training, beside the table and the prices."""
 
     target: str
     time: str | None = None
@@ -203,7 +212,7 @@ class Choices:
         }
 
     def roles(self) -> dict[str, str]:
-        """Return which part these columns play."""
+        """Return the role of each column that is no feature, as the reason to leave it out."""
         parts = ("the target", "the time", "the groups", "today's decisions")
         named = zip(self.options().values(), parts, strict=True)
         return {name: part for name, part in named if name is not None}
@@ -268,7 +277,9 @@ def _choose(frame: pl.DataFrame, choices: Choices, table: Table) -> Choice:
 def _labelled(frame: pl.DataFrame, target: str, screen: Screen) -> pl.Series:
     gone = unlabelled(frame[target])
     if gone.any():
-        screen.note(f"{count(int(gone.sum()), 'row')} without {target} left out, as asked.")
+        screen.note(
+            f"{count(int(gone.sum()), 'row')} without {target} left out (--skip-unlabelled)."
+        )
     return ~gone
 
 
@@ -304,8 +315,8 @@ def train(
     recipe = _recipe(task, choices, split, method, bill)
     if refit:
         recipe = replace(recipe, rows={"train": len(rows), "held_out": 0})
-    model.set_params(n_jobs=None)  # whoever loads it has other cores, and other plans for them
-    # Written before it is told of: what happens to a screen must not lose a model.
+    model.set_params(n_jobs=None)  # the machine that loads it has other cores
+    # Written before it is shown: an error of the screen must not lose a model.
     written = save_new(model, output, recipe.to_notes(), force=force)
     if bill is not None:
         _show_bill(screen, bill, found, held, currency)
@@ -324,7 +335,7 @@ def fit(model: Any, rows: TableRows, task: Task, screen: Screen, what: str) -> A
     with (
         screen.listening(),
         screen.working(what) as advance,
-        telling(model, advance),
+        show_rounds(model, advance),
     ):
         model.fit(rows.X, rows.truth, costs=costs, groups=rows.groups)
     return model
@@ -342,7 +353,7 @@ def _fit_costs(task: Task, rows: TableRows) -> Any:
     return task.prices.costs(np.unique(task.rows.truth).tolist()) if known else rows.costs
 
 
-def _show_table(screen: Screen, task: Task, split: Split) -> None:
+def _show_table(screen: Screen, task: Task, split: Holdout) -> None:
     rows = task.rows
     screen.say(f"{task.table.source.name}: {count(len(rows), 'row')}, {rows.frame.width} columns")
     described = task.prices.costs(np.unique(rows.truth).tolist()).describe(rows.frame)
@@ -365,7 +376,7 @@ def _show_table(screen: Screen, task: Task, split: Split) -> None:
     screen.say()
 
 
-def _groups_on_both_sides(rows: TableRows, split: Split) -> str:
+def _groups_on_both_sides(rows: TableRows, split: Holdout) -> str:
     if rows.groups is None or not len(split.held):
         return ""
     held = np.unique(rows.groups[split.held])
@@ -390,7 +401,7 @@ def _show_bill(
     note_warnings(screen, held, found, "held out")
 
 
-def _recipe(task: Task, choices: Choices, split: Split, method: str, bill: Bill | None) -> Recipe:
+def _recipe(task: Task, choices: Choices, split: Holdout, method: str, bill: Bill | None) -> Recipe:
     return Recipe(
         target=choices.target,
         features=task.choice.features,
@@ -419,7 +430,7 @@ def _show_end(screen: Screen, output: str, *, refit: bool) -> None:
 
 
 def _result(
-    task: Task, split: Split, bill: Bill | None, found: dict[str, Any], output: str, model: Any
+    task: Task, split: Holdout, bill: Bill | None, found: dict[str, Any], output: str, model: Any
 ) -> dict[str, Any]:
     labels, counts = np.unique(task.rows.truth, return_counts=True)
     return {

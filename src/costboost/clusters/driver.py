@@ -1,11 +1,11 @@
-"""What numbers, sends, puts together, and builds again what was lost.
+"""The driver: it numbers calls, sends messages, reduces answers, and rebuilds lost parts.
 
 The driver holds no rows. Of every part it knows the source, what the source read (a digest) and
 how often it was built again; of all of them the journal. Parts live in groups (see `requests`):
 
-    trip    every group is asked; a group whose worker is lost, silent or failing is forgotten,
-            its parts become unplaced, are built elsewhere with the journal of all calls *before*
-            this one, and asked again. What others have answered already is kept.
+    trip    every group gets a request; a group whose worker is lost, silent or failing is
+            forgotten, its parts become unplaced, are built on other workers with the journal of all
+            calls *before* this one, and get the request again. Answers of others are kept.
 
 So in the middle of a call some parts may have changed and others not, and yet each part sees every
 call exactly once. A part that was lost after it had answered is built again in the next trip, with
@@ -259,7 +259,7 @@ class Driver:
     # Calls.
 
     def _end(self, orders: Sequence[OrderForParts]) -> list[Any]:
-        """Forget what is over; groups let go of it when they are next asked."""
+        """Forget what has ended; groups release it on their next request."""
         self.journal.add(orders)
         for group in self._groups.values():
             group.later += orders
@@ -273,7 +273,7 @@ class Driver:
         self._unplaced = set(range(self.n_parts))
 
     def _recall(self, orders: tuple[OrderForParts, ...]) -> list[Any]:
-        """Answer from the checkpoint as far as it goes, else by asking."""
+        """Return answers from the checkpoint as far as it goes, else those of the workers."""
         kept = None if self._checkpoint is None else self._checkpoint.recall(orders)
         if kept is not None and not kept.digests:
             self.journal.add(orders)
@@ -287,7 +287,7 @@ class Driver:
         return answers
 
     def _travel(self, orders: tuple[OrderForParts, ...]) -> _Trip:
-        """Make one trip: ask every part once, whatever happens on the way."""
+        """Make one trip: request every part once, and record failures on the way."""
         self.trips += 1
         trip = _Trip(self.trips, orders, unplaced=self._unplaced)
         self._unplaced = set()
@@ -300,8 +300,8 @@ class Driver:
                 self._take(trip, reply)
             self._bury(trip)
             self._hurry(trip)
-        heard = sorted(part for group in trip.answered for part in group.parts)
-        assert heard == list(range(self.n_parts)), "each part answers a call once"
+        answered = sorted(part for group in trip.answered for part in group.parts)
+        assert answered == list(range(self.n_parts)), "each part answers a call once"
         self.journal.add(orders)
         for group in trip.answered:
             group.knows = self.journal.calls
@@ -423,7 +423,7 @@ class Driver:
     def _blame(self, suspects: Sequence[int], why: str) -> None:
         """Count what may have ended a worker; raise where it did so too often.
 
-        Parts that were always lost together cannot be told apart: all of them are named.
+        Parts that were always lost together cannot be distinguished: all of them are named.
         """
         self._built.update(suspects)
         found = [part for part in suspects if self._built[part] > self._rebuilds]
@@ -463,7 +463,7 @@ class Driver:
         return load
 
     def _give_up(self, parts: list[int]) -> None:
-        """No worker is left for some parts."""
+        """Raise because no worker is left for some parts."""
         gone = {**self._transport.lost(), **self._placement.refused}
         why = "; ".join(f"worker {name}: {reason}" for name, reason in gone.items())
         waited = f"waited {_PATIENCE * self._deadline:g} s"
@@ -479,7 +479,7 @@ def new_fit() -> str:
 
 
 def _ends(order: OrderForParts) -> bool:
-    """Whether an order only ends something, as all is ended once workers are let go."""
+    """Return whether an order only ends something; releasing workers ends everything."""
     return order.ends if isinstance(order, Message) else all(message.ends for message in order)
 
 

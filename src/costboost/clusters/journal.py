@@ -286,7 +286,7 @@ class Checkpoint:
     def keep(
         self, orders: Sequence[Any], answers: Sequence[Any], digests: Mapping[int, str]
     ) -> None:
-        """Add a call that was answered."""
+        """Record a call with its answers."""
         self._append(CallRecord(digest_of(orders), tuple(answers), dict(digests)))
 
     def close(self) -> None:

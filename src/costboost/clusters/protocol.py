@@ -110,7 +110,7 @@ def order_for(order: Order | Sequence[Message], part: int) -> Message:
 
 
 def by_part(order: Order) -> bool:
-    """Whether the answers of parts stay apart until all are there, in the order of parts."""
+    """Return whether answers stay separate by part until all are there, in the order of parts."""
     return message_of(order).by_part
 
 

@@ -61,7 +61,7 @@ class _StaleError(Exception):
 
 
 class _PartFailedError(Exception):
-    """Which part it was; the cause is behind it."""
+    """Raised with the number of the part that failed; the cause is chained."""
 
     def __init__(self, part: int) -> None:
         super().__init__(part)
@@ -98,7 +98,7 @@ class Worker:
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
     def answer(self, request: Request) -> Reply | Failure:
-        """Answer a request, or say what failed."""
+        """Return the answer to a request, or a description of the failure."""
         try:
             return self._answer(request)
         except _StaleError as error:  # nobody waits for it, and the group is as good as before
@@ -138,7 +138,7 @@ class Worker:
             return group.reply
 
     def _build(self, group: _PartGroup, request: Request) -> None:
-        """Make the parts of a group; the sources read when the parts ask them to."""
+        """Return the parts of a group; their sources are read on demand."""
         assert request.build is not None
         for number, sent in request.build.sources.items():
             known = request.build.digests.get(number)

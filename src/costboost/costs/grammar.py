@@ -5,8 +5,8 @@
     if(segment == 'vip', 3, 1)      Call("if", (Operation("==", (Name, Text)), Number, Number))
 
 From the loosest to the tightest: or, and, not, comparison (one at a time), + and -, * and /, the
-sign. Every node knows which characters it was made of, so that whoever finds a fault, here or on a
-table, can point at them. Nothing is ever handed to Python's own parser.
+sign. Every node knows which characters it was made of, so that an error, here or on a
+table, can point at them. Nothing is ever passed to Python's own parser.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MAX_TOKENS = 250
 
 
 class Span(NamedTuple):
-    """Which characters of the text: from `start` to before `stop`."""
+    """A range of characters of the text: from `start` to before `stop`."""
 
     start: int
     stop: int
@@ -90,7 +90,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Operation:
-    """What a sign or a word does to one or two parts."""
+    """An operator or function applied to one or two parts."""
 
     span: Span
     sign: str
@@ -171,7 +171,7 @@ def _tokens(text: str) -> Iterator[Token]:
 
 
 def _value(kind: str, piece: str) -> str:
-    """Return what stands between quotes, a quote that stands twice being one."""
+    """Return the text between quotes; a doubled quote is one."""
     if kind == "text" or piece.startswith("`"):
         return piece[1:-1].replace(2 * piece[0], piece[0])
     return piece[1:-1] if kind == "quoted" else piece

@@ -247,7 +247,7 @@ def second_thresholds(state: State) -> Floats:
 
 
 def _extra_costs(state: State) -> tuple[Floats, Floats]:
-    """Return what a wrong positive and a wrong negative cost more than the right answer."""
+    """Return the extra costs of a wrong positive and a wrong negative over the right answer."""
     _refuse_answers(state, "Thresholds")
     if not state.is_binary:
         raise ValueError(
@@ -330,7 +330,7 @@ def _find(index: Any, labels: Any) -> NDArray[np.intp]:
         if index.equals(labels):
             return np.arange(len(index))
         raise IndexError(
-            "The index of these costs names some rows twice, so labels do not tell rows apart: cut "
+            "The index of these costs names some rows twice, so labels do not identify rows: cut "
             "by position, costs[rows], or give the table an index without duplicates."
         )
     at = np.asarray(index.get_indexer_for(labels), dtype=np.intp)
@@ -341,7 +341,7 @@ def _find(index: Any, labels: Any) -> NDArray[np.intp]:
 
 
 def is_number(value: Any) -> bool:
-    """Whether costs can be multiplied by it, or it be added."""
+    """Return whether costs can be multiplied by a value, or it be added."""
     return isinstance(value, Real | np.number) and not isinstance(value, bool | np.bool_)
 
 
@@ -369,7 +369,7 @@ def _one(cell: Cell, sign: str, number: float, benefits: bool) -> Cell:
 
 
 def concat(states: Sequence[State]) -> State:
-    """Put the rows of several costs one after the other; see `costboost.costs.Costs.concat`."""
+    """Concatenate the rows of several costs; see `costboost.costs.Costs.concat`."""
     if not states:
         raise ValueError("There is nothing to concatenate: give a list of Costs.")
     first = states[0]
@@ -399,7 +399,7 @@ def _check_alike(one: State, other: State) -> None:
 
 
 def _stack(cells: Sequence[Cell], lengths: Sequence[int | None]) -> Cell:
-    """Put one cell of all parts together; what all share stays one number or one column."""
+    """Concatenate one cell of all parts; a value that all share stays one number or column."""
     first = cells[0].value
     if any(isinstance(cell.value, TablePrice) for cell in cells):
         if not all(isinstance(cell.value, TablePrice) and cell.value == first for cell in cells):

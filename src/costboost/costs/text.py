@@ -1,4 +1,4 @@
-"""How costs are shown: as the call that makes them, long arrays by their size and range."""
+"""Costs as text: the call that makes them, long arrays by their size and range."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ def price_of(state: State, name: str) -> Any:
 
 def _source(source: TablePrice) -> str:
     name = getattr(source.read, "__name__", type(source.read).__name__)
-    says = isinstance(source.read, str | Expression)
-    text = repr(source.read) if says else f"<{name} of the table>"
+    is_named = isinstance(source.read, str | Expression)
+    text = repr(source.read) if is_named else f"<{name} of the table>"
     for sign, number in source.steps:
         text = f"{text} {sign} {number:g}"
     return text
@@ -111,7 +111,7 @@ def _matrix(state: State) -> str:
 
 
 def _mixed(state: State) -> bool:
-    """Whether some cells are read from a table or shared by all rows, and others are not."""
+    """Return whether some cells are read from a table or shared by all rows, and others are not."""
     return any(cell.n_rows is None for cell in state.cells)
 
 
@@ -154,7 +154,7 @@ def _reversed(state: State, k: int) -> bool:
 
 
 def looks_reversed(state: State) -> bool:
-    """Whether constant costs charge more for the right answer than for any other, in every class.
+    """Return whether in every class the right answer costs more than any other (constant costs).
 
     With two classes no threshold exists then: what was given are benefits, not costs.
     """
@@ -197,7 +197,7 @@ def in_words(state: State) -> str:
 
 
 def _sentence(what: str, cell: Cell) -> str:
-    """Say what a decision costs."""
+    """Return a sentence on the price of a decision."""
     return f"{what} costs {price(cell)}"
 
 
@@ -269,7 +269,7 @@ def _decision_name(state: State, k: int, a: int) -> str:
 
 
 def _one(name: str) -> str:
-    """Put the article before a name, by how it begins."""
+    """Return a name with its article, "a" or "an"."""
     vowel = re.match(r"(?i)(?!uni|us[aeiu]|eu|one\b)[aeiou]|hon(?:est|ou?r)|hour|heir", name)
     return f"{'an' if vowel else 'a'} {name}"
 

@@ -53,7 +53,7 @@ class CollectionParts:
 
 
 class Delivered:
-    """The rows of a part that are on this worker: read once, then held by whoever read them."""
+    """The rows of a part that are on this worker: read once, then held by their reader."""
 
     def __init__(self, X: Any, y: Any, weights: Any = None) -> None:
         self._rows: tuple[Any, Any, Any] | None = (X, y, weights)
@@ -69,7 +69,7 @@ class Delivered:
 
 
 def make_source(X: Any, y: Any, weights: Any = None) -> Delivered:
-    """Make a source of a part's rows; labels and weights must be as many."""
+    """Return a source of a part's rows; labels and weights must be as many."""
     for name, given in (("y", y), ("sample_weight", weights)):
         if given is not None and len(given) != len(X):
             raise ValueError(
@@ -80,7 +80,7 @@ def make_source(X: Any, y: Any, weights: Any = None) -> Delivered:
 
 
 def is_collection(X: Any) -> bool:
-    """Whether something is a Dask DataFrame or array."""
+    """Return whether a value is a Dask DataFrame or array."""
     return isinstance(X, (dd.DataFrame, da.Array))
 
 
@@ -193,7 +193,7 @@ def answer_lazily(
     model : estimator
         Fitted, and without Dask.
     method : str
-        What is asked.
+        The method to call.
     X : Dask DataFrame or array
     columns : array or None
         Names of the answer's columns; None: one number a row.
@@ -208,15 +208,15 @@ def answer_lazily(
         )
     sent = dask.delayed(model, pure=True, name=f"costboost-{dask.base.tokenize(model)}")
     shape = () if columns is None else (len(columns),)
-    asked: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "method": method,
         "empty": np.zeros((0, *shape), dtype=dtype),
         "given": given,
     }
     if isinstance(X, dd.DataFrame):
         names = None if columns is None else columns.tolist()
-        meta = _framed(asked["empty"], X._meta.index, names)
-        return X.map_partitions(_of_frame, sent, names=names, meta=meta, **asked)
+        meta = _framed(arguments["empty"], X._meta.index, names)
+        return X.map_partitions(_of_frame, sent, names=names, meta=meta, **arguments)
     X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
     return X.map_blocks(
         _of_block,
@@ -225,7 +225,7 @@ def answer_lazily(
         meta=np.zeros((0,) * (1 + len(shape)), dtype=dtype),
         chunks=(X.chunks[0], *((n,) for n in shape)),
         drop_axis=None if shape else 1,
-        **asked,
+        **arguments,
     )
 
 
@@ -239,8 +239,8 @@ def _answers(part: Any, model: Any, method: str, empty: Any, given: Any) -> Any:
 _of_block = _answers
 
 
-def _of_frame(part: Any, model: Any, names: Any, **asked: Any) -> Any:
-    return _framed(_answers(part, model, **asked), part.index, names)
+def _of_frame(part: Any, model: Any, names: Any, **arguments: Any) -> Any:
+    return _framed(_answers(part, model, **arguments), part.index, names)
 
 
 def _framed(values: NDArray[Any], index: Any, names: Any) -> Any:

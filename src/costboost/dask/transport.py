@@ -2,7 +2,7 @@
 
 Actors are asked from the client's event loop; what comes back goes into a queue that the driver's
 thread waits at. Nothing is opened but what Dask has open: where the client can reach the workers
-they are asked directly, which takes half the time, elsewhere by way of the scheduler.
+they are asked directly, which takes half the time, and by way of the scheduler otherwise.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class DaskTransport:
         self._outcomes: queue.SimpleQueue[Reply | Failure | Gone] = queue.SimpleQueue()
 
     def start(self) -> None:
-        """Make an actor on every worker."""
+        """Start an actor on every worker."""
         self._roster.start()
 
     def workers(self) -> Mapping[str, Candidate]:
@@ -117,7 +117,7 @@ class DaskTransport:
     # Rows.
 
     def _bring(self, requests: Sequence[tuple[str, Request]]) -> None:
-        """Have rows computed and brought to workers, then ask these."""
+        """Compute rows, bring them to workers, then send the requests."""
         parts = [part for _, request in requests for part in _parts(request)]
         computed = iter(self._computed(parts, requests))
         for name, request in requests:
@@ -127,11 +127,11 @@ class DaskTransport:
                 futures[part] = self._deliver(name, request.group, part, rows)
             assert request.build is not None
             empty = Build(dict.fromkeys(futures), request.build.digests)
-            asked = replace(request, build=empty)
-            self.client.loop.add_callback(self._ask_when_there, name, asked, futures)
+            empty_request = replace(request, build=empty)
+            self.client.loop.add_callback(self._ask_when_there, name, empty_request, futures)
 
     def _computed(self, parts: list[int], requests: Sequence[tuple[str, Request]]) -> list[Future]:
-        """Have the pieces of parts computed; those built again, by workers that are trusted.
+        """Compute the pieces of parts; those built again only by workers that have not failed.
 
         Dask may not know yet that a worker is silent, and would wait for it.
         """
@@ -172,9 +172,9 @@ def _parts(request: Request) -> list[int]:
 
 
 def _planted(bundles: list[Addressed], children: int) -> list[Addressed]:
-    """Make a tree of bundles: some are asked, and each of these passes some of the others on.
+    """Return a tree of bundles: some are sent directly, and each of these passes others on.
 
-    Few enough are asked directly: it costs the least time.
+    A small number is sent directly, which takes the least time.
     """
     if len(bundles) <= children:
         return bundles

@@ -1,14 +1,14 @@
-"""What lives on a Dask worker: an actor that holds parts, and the task that brings rows to it.
+"""The Dask worker's side: an actor that holds parts, and the task that brings rows to it.
 
 The actor's methods are coroutines, so that they run on the worker's event loop and not in the one
 thread that Dask has for all actors: several fits at once do not wait for each other. The work
 itself is done by a thread of the actor's own. Rows are delivered by an ordinary task on the same
 worker, so that Dask moves, recomputes and frees them as it does for everybody.
 
-Actors are asked by Dask's own message for that (`call`), on connections that it has open anyway:
-its proxies would make an actor that was lost again, elsewhere and without its parts. Trips to many
-workers go by a tree: a *bundle* is requests for one worker, and bundles that it passes on. Replies
-come back put together; what could not be is passed up as it is.
+Actors are called by Dask's own message for that (`call`), on connections that it has open anyway:
+its proxies would make an actor that was lost again, on another worker and without its parts. Trips
+to many workers go by a tree: a *bundle* is requests for one worker, and bundles that it passes on.
+Replies come back reduced; those that cannot be reduced are passed up as they are.
 """
 
 from __future__ import annotations
@@ -195,11 +195,11 @@ class Roster:
         self._owed: dict[str, list[Future]] = {}
         self._coming: set[str] = set()
         self._times: Counter[str] = Counter()
-        self._heard: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+        self._replies: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
         self._looked = 0.0
 
     def start(self) -> None:
-        """Make an actor on every worker; ask directly, unless nobody can be reached so."""
+        """Start an actor on every worker; connect directly, unless none can be reached so."""
         self._look()
         self._wait()
         if not self.known and self.lost:
@@ -214,7 +214,7 @@ class Roster:
             self._look()
         while self._coming:
             try:
-                self._take(*self._heard.get_nowait())
+                self._take(*self._replies.get_nowait())
             except queue.Empty:
                 break
 
@@ -237,15 +237,15 @@ class Roster:
                 self._welcome(address)
 
     def _wait(self) -> None:
-        """Wait until all have been heard from, have gone, or have had their time."""
+        """Wait until all have replied, have gone, or have timed out."""
         while self._coming:
             try:
-                self._take(*self._heard.get(timeout=_LOOK))
+                self._take(*self._replies.get(timeout=_LOOK))
             except queue.Empty:
                 self._look()
 
     def _welcome(self, address: str) -> None:
-        """Have an actor made, and ask what it runs, without waiting."""
+        """Start an actor and request its versions, without waiting."""
         self._times[address] += 1
         again = self._times[address]
         name = address if again == 1 else f"{address} ({again})"
@@ -269,9 +269,9 @@ class Roster:
         try:
             if actor.status != "finished":  # a fit may end while a worker is still coming
                 raise RuntimeError(f"its making is {actor.status}")
-            self._heard.put((name, await asyncio.wait_for(self._call(name, "greet"), _REACH)))
+            self._replies.put((name, await asyncio.wait_for(self._call(name, "greet"), _REACH)))
         except BaseException as error:
-            self._heard.put((name, error))
+            self._replies.put((name, error))
 
     def _take(self, name: str, found: Any) -> None:
         """Record the answer of a new actor."""
@@ -298,7 +298,7 @@ class Roster:
         """Record that a worker is gone, and cancel its tasks: Dask must not recreate its actor."""
         self.lost.setdefault(name, why)
         self.known.pop(name, None)
-        self._coming.discard(name)  # whatever is still heard from it
+        self._coming.discard(name)  # late replies are dropped
         futures = self._owed.pop(name, [])
         if name in self._actors:
             futures = [*futures, self._actors.pop(name)]

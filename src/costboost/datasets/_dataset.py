@@ -24,7 +24,7 @@ KINDS = ("auto", "pandas", "polars", "numpy")
 
 
 def is_category(column: NDArray[Any]) -> bool:
-    """Whether a column holds strings rather than numbers."""
+    """Return whether a column holds strings rather than numbers."""
     return column.dtype == object
 
 
@@ -174,7 +174,7 @@ class Dataset:
 def make_dataset(
     name: str, columns: Columns, y: NDArray[Any], as_frame: str, **rest: Any
 ) -> Dataset:
-    """Put a `Dataset` together from named columns."""
+    """Return a `Dataset` of named columns."""
     return Dataset(
         name=name,
         X=to_table(columns, as_frame),

@@ -124,7 +124,7 @@ def typed_labels(raw: CellTable, spec: Spec) -> NDArray[Any]:
 
 
 def fetch(name: str, spec: Spec, variable: str) -> CellTable:
-    """Fetch a set; errors say what to do instead."""
+    """Fetch a set from OpenML; errors name the remedy."""
     at, remedy = spec.openml, f"set the environment variable {variable} to a folder that holds it"
     if at is None:
         raise ValueError(

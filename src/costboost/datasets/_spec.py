@@ -47,7 +47,7 @@ def annuity(line: Floats | float, rate: float, months: int) -> Any:
 
 
 def present_value(instalment: Any, rate: float, months: int) -> Any:
-    """Return what monthly instalments are worth today."""
+    """Return the present value of monthly instalments."""
     return instalment / rate * (1 - (1 + rate) ** -months)
 
 
@@ -109,7 +109,7 @@ def card_amounts(columns: Columns, y: NDArray[Any], positive: Any) -> Priced:
 
 
 def unpriced(columns: Columns, y: NDArray[Any], positive: Any) -> Priced:
-    """Return no costs: the source says nothing, and every mistake costs 1."""
+    """Return no costs: the source gives none, and every mistake costs 1."""
     return Priced(None)
 
 
@@ -170,7 +170,7 @@ Pricing: TypeAlias = Callable[..., Priced]
 
 
 class OpenML(NamedTuple):
-    """Where OpenML keeps a set, and how its copy differs from ours.
+    """The copy of a set on OpenML, and how it differs from ours.
 
     `labels` maps its labels to ours, where they differ; `columns` are our names for its columns,
     in order, where its own are mere numbers or spelt otherwise than the entry needs them.
@@ -183,7 +183,7 @@ class OpenML(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Spec:
-    """What is known of a set before it is read.
+    """The description of a set in the catalogue.
 
     Attributes
     ----------
@@ -225,5 +225,5 @@ class Spec:
     openml: OpenML | None = None
 
     def is_coded(self, column: str) -> bool:
-        """Whether the digits of a column are codes of categories."""
+        """Return whether the digits of a column are codes of categories."""
         return column in self.coded or ("*" in self.coded and f"-{column}" not in self.coded)

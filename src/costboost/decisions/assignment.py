@@ -154,7 +154,7 @@ class _Moves:
         return True
 
     def savings(self) -> Int64:
-        """Return what one more place saves: one more idle row, moved in from the best place."""
+        """Return the saving of one more place: one more idle row, moved in from the best place."""
         distance, _ = self._paths(range(len(self.excess)))
         return np.array([-d for d in distance], dtype=np.int64)
 
@@ -165,8 +165,8 @@ class _Moves:
         """
         m = len(self.excess)
         moves = [(a, b, self._cost(a, b)) for a in range(m) for b in range(m) if a != b]
-        far = 1 << 80  # more than any sum of regrets
-        distance = [0 if a in sources else far for a in range(m)]
+        infinity = 1 << 80  # more than any sum of regrets
+        distance = [0 if a in sources else infinity for a in range(m)]
         previous = [-1] * m
         for _ in range(m):
             changed = False
@@ -178,7 +178,7 @@ class _Moves:
         return distance, previous
 
     def _cost(self, a: int, b: int) -> int | None:
-        """Return what the cheapest move from a to b costs; None where nothing can move."""
+        """Return the cost of the cheapest move from a to b; None where nothing can move."""
         row = self._top(a, b)
         if self.idle[a]:
             return 0 if row is None else min(0, row[0])
@@ -212,7 +212,7 @@ class _Moves:
         self.excess[path[-1]] += most
 
     def _equals(self, a: int, b: int, most: int) -> list[int] | None:
-        """Take the rows whose move is the cheapest off their heap; None: idle rows move."""
+        """Pop the rows whose move is the cheapest off their heap; None: idle rows move."""
         top = self._top(a, b)
         if self.idle[a] and (top is None or top[0] >= 0):
             return None

@@ -34,7 +34,7 @@ _SHOWN = 3  # groups in a repr
 class Allocation:
     """The cheapest decisions of all rows together, where some actions are limited.
 
-    ``np.asarray`` of it gives the decisions. What is told by action is a dict of the limited
+    ``np.asarray`` of it gives the decisions. Attributes by action are dicts of the limited
     actions; with groups, a dict of dicts, ``shadow_prices["review"]["Monday"]``.
 
     Attributes
@@ -84,12 +84,12 @@ class Allocation:
 
     @property
     def expected_cost(self) -> float:
-        """What all decisions together are expected to cost."""
+        """Total expected cost of the decisions."""
         return float(np.sum(self.expected_costs))
 
     @property
     def shadow_prices(self) -> dict[Any, Any]:
-        """What one more place of each limited action would save."""
+        """Saving of one more place of each limited action."""
         return self._by_action(self.prices)
 
     @property
@@ -129,7 +129,7 @@ class Allocation:
         return "\n".join(lines)
 
     def _texts(self, j: int) -> list[str]:
-        """Return what is to be said of one limited action, by group where there are several."""
+        """Return lines about one limited action, by group where there are several."""
         labels = [""] if self.groups is None else [f" in {g}" for g in self.groups.tolist()]
         texts = []
         for g in np.argsort(-self.prices[:, j], kind="stable")[:_SHOWN].tolist():
@@ -336,7 +336,7 @@ def _on_grid(table: Floats) -> tuple[Int64, float]:
 def _select(
     regrets: Int64, action: int, limits: Int64, cut: _Groups, free: Int64
 ) -> tuple[Int64, Int64]:
-    """Let those rows of each group have the limited action that gain most from it."""
+    """Give the limited action to the rows of each group that gain most from it."""
     want = np.flatnonzero(free == action)
     others = regrets[want].copy()
     others[:, action] = np.iinfo(np.int64).max

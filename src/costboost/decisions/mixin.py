@@ -1,4 +1,4 @@
-"""What costs mean to a classifier: which ones hold, and which decision is then the cheapest."""
+"""Decisions of a classifier by its costs: which costs apply, and the cheapest decision then."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def fit_costs(
         bound = bind_remote(wanted, classes, X)
     else:
         bound = as_costs(wanted, classes, n_samples, X)
-    # Rows of a single class have no wrong answer; that is for whoever trains to refuse.
+    # Rows of a single class have no wrong answer; training refuses that.
     if not bound.contain_truth and bound.largest == 0.0 and len(np.asarray(classes)) > 1:
         raise ValueError(
             f"Every cost of these rows is zero, so there is nothing to minimise: {bound!r}. Check "
@@ -134,7 +134,7 @@ def fit_costs(
 
 
 def bind_remote(costs: Costs, classes: ArrayLike, X: Any) -> Costs:
-    """Bind costs to the rows of a table that is elsewhere: constant ones, or by column."""
+    """Bind costs to the rows of a remote table: constant ones, or by column."""
     if costs.n_rows is not None:
         raise ValueError(
             f"{costs!r} has {costs.n_rows} rows in memory, while those of the table are in files "
@@ -184,7 +184,7 @@ def _all_weighted(costs: Costs, y: ArrayLike, sample_weight: ArrayLike | None) -
 
 
 def _check_total(costs: Costs, sample_weight: ArrayLike | None) -> None:
-    """Refuse weights and costs whose sum over the rows no number can hold."""
+    """Raise if the sum of weighted costs over the rows would overflow."""
     if sample_weight is None:
         return
     weights = np.asarray(sample_weight)
@@ -269,15 +269,15 @@ class CostDecisionMixin(ReportMixin, VersionedState, OneFit):
         return labels, weights, self._set_costs(costs, self.classes_[labels], weights, X)
 
     def _decides_by_costs(self) -> bool:
-        """Whether new prices change decisions; not where what was learnt contains the costs."""
+        """Return whether new prices change decisions; they do not where training used the costs."""
         return True
 
     def _refuse_costs(self) -> None:
-        """Say why new costs cannot be decided by, and what to do; only asked where they cannot."""
+        """Raise where new costs cannot change decisions; the message names the remedy."""
         raise NotImplementedError
 
     def _check_new_costs(self, costs: Any) -> None:
-        """Refuse costs that cannot be decided by, before any row is looked at."""
+        """Raise for costs that cannot change decisions, before any row is read."""
         if costs is not None and not self._decides_by_costs():
             self._refuse_costs()
 
@@ -303,7 +303,7 @@ class CostDecisionMixin(ReportMixin, VersionedState, OneFit):
 
     @answers_tables
     def expected_cost(self, X: Any, costs: Any = None) -> Any:
-        """Return what each decision is expected to cost, ``sum_k p(k | x) C[k, action]``.
+        """Return the expected cost of each decision, ``sum_k p(k | x) C[k, action]``.
 
         Parameters
         ----------
@@ -461,7 +461,7 @@ class CostDecisionMixin(ReportMixin, VersionedState, OneFit):
         return -mean_paid(paid, sample_weight)
 
     def _score_answers(self, X: Any, y: ArrayLike, sample_weight: Any, costs: Any) -> float:
-        """Return minus the mean cost of what `predict` says: costs do not change it here."""
+        """Return minus the mean cost of the decisions of `predict`: costs do not change it here."""
         decided = self.predict(X)
         labels = column_or_1d(y)
         given = self.costs_ if costs is None else costs

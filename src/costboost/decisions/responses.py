@@ -1,4 +1,4 @@
-"""What a fitted classifier decides, given costs: the step that scikit-learn's scorers lose."""
+"""Decisions of a fitted classifier, given costs: the step that scikit-learn's scorers lose."""
 
 from __future__ import annotations
 

@@ -4,10 +4,10 @@
     rows-<likewise>.npy                 the rows that the codes are of, in their order
 
 Files are written under another name and renamed when they are whole, so a file of that name is
-whole, or was damaged since: its own digest tells. Space is asked for before anything is mapped,
-because a disk that fills up under a mapped file ends the process without a word.
+whole, or was damaged since: its own digest shows that. Space is reserved before anything is
+mapped, because a disk that fills up under a mapped file ends the process without a word.
 
-Digests tell of damage, not of malice: whoever may write to the folder can change codes and name
+Digests reveal damage, not malice: anybody who may write to the folder can change codes and name
 them anew, and so decide what is learnt. The folder is made for its owner alone.
 """
 
@@ -62,7 +62,7 @@ class CodesFolder:
         name : str
             What the file's name begins with.
         about : object
-            What the array depends on; its `repr` says all.
+            What the array depends on; its `repr` is complete.
         shape : tuple of int
         kind : dtype
         write : callable
@@ -121,7 +121,7 @@ def make_folder(cache: str | os.PathLike[str] | None) -> CodesFolder:
     if cache is None:
         return CodesFolder(tempfile.mkdtemp(prefix="costboost-"), temporary=True)
     try:
-        os.makedirs(cache, mode=0o700, exist_ok=True)  # whoever can write to it decides the model
+        os.makedirs(cache, mode=0o700, exist_ok=True)  # write access decides the model
     except OSError as error:
         raise ValueError(f"cache={os.fspath(cache)!r} is no folder: {error.strerror}.") from error
     return CodesFolder(os.fspath(cache), temporary=False)

@@ -46,7 +46,7 @@ Kind = Literal["numbers", "words", "numbered categories", "nothing"]
 
 
 def kind_of(dtype: pa.DataType) -> Kind | None:
-    """Return what a type holds; None where it cannot be binned.
+    """Return the kind of an Arrow type; None where it cannot be binned.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def _find(path: str) -> list[str]:
 
 
 def open_file(path: str) -> pq.ParquetFile:
-    """Open a file; what is no Parquet file is refused by its name."""
+    """Open a Parquet file; raise with its name if it is none."""
     try:
         return pq.ParquetFile(path, memory_map=True)
     except (pa.ArrowInvalid, OSError) as error:

@@ -34,7 +34,7 @@ _WIDTH = 20
 
 
 class StepProgress:
-    """Shows the progress of steps on a terminal; silent elsewhere.
+    """Shows the progress of steps on a terminal; silent where there is none.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class InProcess:
     ----------
     sources : sequence of RowSource
     n_threads : int
-        Parts are asked by so many threads; answers do not depend on it.
+        Number of threads that parts run in; answers do not depend on it.
     """
 
     def __init__(self, sources: Sequence[RowSource], n_threads: int = 1) -> None:
@@ -90,7 +90,7 @@ class InProcess:
 
     @property
     def n_parts(self) -> int:
-        """How many parts there are."""
+        """Number of parts."""
         return len(self.parts)
 
     def send(self, orders: Orders, on_part: Callable[[int], None] | None = None) -> list[Any]:
@@ -132,7 +132,7 @@ def _answer(part: TablePart, messages: tuple[Message, ...]) -> list[Any]:
 
 
 class FileTable(PartsTable):
-    """A table in files, as trainers see it; says how far it has come."""
+    """A table in files, as trainers see it; it shows its progress."""
 
     def __init__(
         self, cluster: InProcess, names: Sequence[str], progress: StepProgress, *, targets: bool

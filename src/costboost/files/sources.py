@@ -1,8 +1,8 @@
-"""Where the parts of a table in files come from, and their rows, read as they are asked for.
+"""The parts of a table in files, and their rows, read on demand.
 
 A `RowGroups` is the small, picklable description of a part; its `read` opens nothing yet. Columns
-are read from the file one by one, at every question, and let go after it: binning asks for each
-once, and encoding for all of them together.
+are read from the file one by one, on every request, and are not kept: binning requests each once,
+and encoding all of them together.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["ParquetColumns", "FileColumns", "FileRows", "RowGroups", "as_pandas"
 
 @dataclass(frozen=True)
 class ParquetColumns:
-    """Which columns are read for what.
+    """The columns that are features, labels, weights and costs.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class ParquetColumns:
     label : str
     weight : str or None
     prices : tuple of str, or None
-        Those that costs are read from; None: all, for a function that does not say.
+        Those that costs are read from; None: all, as a function may read any.
     """
 
     features: tuple[str, ...]
@@ -59,7 +59,7 @@ def _read_columns(stretches: tuple[Stretch, ...], names: list[str] | None) -> pa
 
 
 def _one(stretches: tuple[Stretch, ...], name: str) -> list[pa.ChunkedArray]:
-    """Read one column: an array of each stretch, whose types may differ."""
+    """Return one column as an array for each stretch, whose types may differ."""
     return [_read_columns((stretch,), [name]).column(0) for stretch in stretches]
 
 
@@ -89,8 +89,8 @@ def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
 class FileColumns(FeatureTable):
     """The features of some row groups.
 
-    What is asked for whole is read and let go; columns of which only some rows are asked for will
-    be asked for again, for the next rows, and stay as long as the table does.
+    Columns that are read whole are not kept; columns of which only some rows are read will
+    be needed again, for the next rows, and stay as long as the table does.
     """
 
     def __init__(self, stretches: tuple[Stretch, ...], columns: ParquetColumns) -> None:
@@ -135,11 +135,11 @@ class FileColumns(FeatureTable):
         return codes[start:stop], keys
 
     def has_keys(self, j: int) -> bool:
-        """Whether column j is stored as something else than numbers."""
+        """Return whether column j is stored as something else than numbers."""
         return self.kinds[j] in ("words", "numbered categories")
 
     def is_categorical(self, j: int) -> bool:
-        """Whether column j holds words or has a categorical type."""
+        """Return whether column j holds words or has a categorical type."""
         return self.has_keys(j)
 
 
@@ -193,7 +193,7 @@ class FileRows:
 
 
 def prices_of(costs: Costs | None) -> tuple[str, ...] | None:
-    """Return the columns that costs are read from; None where a function does not say."""
+    """Return the columns that costs are read from; None where a function reads them."""
     if costs is None:
         return ()
     return tuple(costs.column_names) if costs.names_every_column else None

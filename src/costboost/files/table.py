@@ -63,7 +63,7 @@ class ParquetTable:
         model does not depend on it.
     progress : bool, default=None
         Whether to show how far reading and writing are; by default on a terminal, unless the
-        model is told to be silent, ``verbose=0``.
+        model is set to be silent, ``verbose=0``.
 
     Attributes
     ----------
@@ -233,7 +233,7 @@ class ParquetTable:
             folder.close()
 
     def _shown(self, estimator: Any) -> bool | None:
-        """Return whether to show progress: as the model is told to, unless the table is."""
+        """Return whether to show progress: as the table sets it, else as the model does."""
         silent = self.progress is None and getattr(estimator, "verbose", 0) == 0
         return False if silent else self.progress
 

@@ -25,7 +25,7 @@ _KINDS = {"b": "booleans", "c": "complex numbers", "U": "strings", "S": "bytes",
 
 
 def freeze(array: NDArray[Any]) -> NDArray[Any]:
-    """Make an array read-only, in place, and return it."""
+    """Return the array, made read-only in place."""
     array.setflags(write=False)
     return array
 
@@ -76,7 +76,7 @@ def as_array(value: ArrayLike, name: str) -> NDArray[Any]:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether an object stands for no value: None, NaN, or what pandas has for them."""
+    """Return whether an object stands for no value: None, NaN, or what pandas has for them."""
     number = isinstance(value, float | np.floating)
     return type(value).__name__ in NOTHING or bool(number and value != value)
 
@@ -229,7 +229,7 @@ def read_proba(proba: ArrayLike, n_classes: int) -> Floats:
             f"proba has shape {given.shape}; these costs need (n_samples, {n_classes}), one "
             f"column per class, as predict_proba returns it.{hint}"
         )
-    # The tolerance takes float16 rounding for what it is, and still tells scores apart.
+    # The tolerance takes float16 rounding for what it is, and still recognises scores.
     bad = ~(np.all(given >= 0, axis=1) & (np.abs(given.sum(axis=1) - 1.0) <= 1e-3))
     if bad.any():
         row = _first(bad)[0]

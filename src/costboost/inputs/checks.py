@@ -1,4 +1,4 @@
-"""What the estimators are given: tables, labels, weights, threads, checked once."""
+"""Inputs of the estimators, checked once: tables, labels, weights, threads."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _IN_TABLE = {"y": "label", "sample_weight": "weight"}
 
 
 def fits_tables(fit: F) -> F:
-    """Let a ``fit`` take a table that must be opened, which holds labels, weights and costs."""
+    """Decorate ``fit`` to take a table that must be opened, with labels, weights and costs."""
 
     @wraps(fit)
     def fit_opened(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
@@ -63,7 +63,7 @@ def fits_tables(fit: F) -> F:
 
 
 def answers_tables(method: F) -> F:
-    """Let a method of fitted models take a table that must be opened."""
+    """Decorate a method of fitted models to take a table that must be opened."""
 
     @wraps(method)
     def answer(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
@@ -135,11 +135,11 @@ def one_fit() -> Iterator[None]:
 
 def warn_once_a_fit(subject: str, message: str) -> None:
     """Warn of a subject at most once in a fit, however many models the fit trains."""
-    heard = _warned_of.get()
-    if heard is not None and subject in heard:
+    subjects = _warned_of.get()
+    if subjects is not None and subject in subjects:
         return
-    if heard is not None:
-        heard.add(subject)
+    if subjects is not None:
+        subjects.add(subject)
     warn_caller(message)
 
 
@@ -164,7 +164,7 @@ def warn_caller(message: str, *, once: bool = False) -> None:
 
 
 def _action(message: str, frame: Any) -> str:
-    """Return what the filters in force do with a warning raised in a frame."""
+    """Return the action of the filters in force for a warning raised in a frame."""
     module = str(frame.f_globals.get("__name__", ""))
     for action, text, category, where, line in warnings.filters:
         if (
@@ -182,7 +182,7 @@ def _module(frame: Any) -> str:
 
 
 def is_frame(X: Any) -> bool:
-    """Whether X is a DataFrame, whose columns are read one by one."""
+    """Return whether X is a DataFrame, whose columns are read one by one."""
     return hasattr(X, "columns") and hasattr(X, "shape")
 
 
@@ -233,12 +233,12 @@ def check_table(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any:
 
 
 def is_spread(X: Any) -> bool:
-    """Whether the rows of a table are elsewhere; see `costboost.fitting.spread`."""
+    """Return whether the rows of a table are remote; see `costboost.fitting.spread`."""
     return bool(getattr(X, "is_spread", False))
 
 
 def _is_familiar(estimator: Any, X: Any) -> bool:
-    """Whether X plainly has the columns of training: scikit-learn would find nothing to say.
+    """Return whether X plainly has the columns of training, so that scikit-learn need not check.
 
     Its own checks take longer than a forest does for a row.
     """
@@ -264,9 +264,9 @@ def read_numeric_targets(X: Any, y: Any) -> Floats:
         huge = [isinstance(v, int) and abs(v) > LARGEST_TARGET for v in given.tolist()]
         target = np.where(huge, np.inf, 0.0)
     check_consistent_length(X, target)
-    far = ~(np.abs(target) <= LARGEST_TARGET)
-    if far.any():
-        row = int(np.argmax(far))
+    too_large = ~(np.abs(target) <= LARGEST_TARGET)
+    if too_large.any():
+        row = int(np.argmax(too_large))
         raise ValueError(
             f"row {row}: y is {given[row]!s:.40}; targets beyond {LARGEST_TARGET:g} are refused, "
             "because their squares overflow: use larger units."
@@ -385,7 +385,7 @@ def read_random_state(random_state: Any) -> np.random.RandomState:
 
 
 def check_learner(name: str, learner: Any) -> None:
-    """Raise unless a parameter holds None or an estimator that can be cloned, trained and asked."""
+    """Raise unless a parameter holds None or an estimator that can be cloned and can predict."""
     if learner is None:
         return
     if isinstance(learner, type):
@@ -401,7 +401,7 @@ def check_learner(name: str, learner: Any) -> None:
 
 
 def set_input_tags(tags: Any, learners: Iterable[Any]) -> None:
-    """Say which tables are taken: those that all learners take, who get them as they are.
+    """Set the tags of tables: those that all learners accept, which get them unchanged.
 
     None stands for our own, which take every kind; one without tags takes plain tables alone.
     """

@@ -43,7 +43,7 @@ def with_callbacks(method: M) -> M:
 
 
 class RoundCallbacks:
-    """An observer of rounds that tells an estimator's callbacks of each.
+    """An observer of rounds that calls an estimator's callbacks after each.
 
     `n_rounds` is the number of rounds of all models, at most; None where it is not known.
     """
@@ -51,7 +51,7 @@ class RoundCallbacks:
     def __init__(self, estimator: Any, n_rounds: int | None, X: Any, y: Any) -> None:
         self.data = {"estimator": estimator, "X": X, "y": y}
         self.context = None
-        self._heard = bool(getattr(estimator, "_skl_callbacks", ()))  # does anybody listen?
+        self._has_callbacks = bool(getattr(estimator, "_skl_callbacks", ()))
         if hasattr(estimator, "_init_callback_context"):
             self.context = estimator._init_callback_context(max_subtasks=n_rounds)
             self.context.call_on_fit_task_begin(**self.data)
@@ -64,7 +64,7 @@ class RoundCallbacks:
         `fitted` returns the attributes of an estimator that had stopped here, for callbacks that
         ask it for answers.
         """
-        if self.context is None or not self._heard:
+        if self.context is None or not self._has_callbacks:
             return False
         task = self.context.subcontext(task_name="round")
         task.call_on_fit_task_begin(**self.data)
@@ -82,7 +82,7 @@ _NAME = "_costboost_version"
 
 
 class VersionedState:
-    """Puts the library's version into the state of an estimator, and looks at it there.
+    """Stores the library's version in the state of an estimator, and checks it on loading.
 
     Examples
     --------
@@ -120,7 +120,7 @@ _OF_THE_OBJECT = ("fit", "get_", "set_")  # these are about the object, whicheve
 
 
 def of_one_fit(method: F) -> F:
-    """Let a method see the attributes of the fit that it began with, whatever follows."""
+    """Decorate a method to keep the attributes of the fit that it began with."""
 
     @wraps(method)
     def answer(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -132,7 +132,7 @@ def of_one_fit(method: F) -> F:
 
 
 class OneFit:
-    """Makes every public method of its subclasses, but those of the object, one `of_one_fit`.
+    """Decorates public methods of its subclasses, but those of the object, with `of_one_fit`.
 
     Examples
     --------

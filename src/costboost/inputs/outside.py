@@ -1,4 +1,4 @@
-"""What comes from outside: the answers of learners, rules, losses and initial models.
+"""Checks of results from outside code: learners, rules, losses and initial models.
 
 Code that is not ours may answer anything: NaN where a column is huge, a regression where classes
 were asked for, three columns where there are two classes. Kernels use such answers as indices and
@@ -214,7 +214,7 @@ def read_shares(answer: Any, shape: tuple[int, ...], source: str) -> Floats:
 
 
 def read_probabilities(model: Any, X: Any, classes: NDArray[Any]) -> Floats:
-    """Ask a fitted classifier for probabilities, (n, K); 0 for classes that it has not seen.
+    """Return a fitted classifier's probabilities, (n, K); 0 for classes that it has not seen.
 
     Examples
     --------

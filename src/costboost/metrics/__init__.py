@@ -69,7 +69,7 @@ __all__ = [
     "policy_cost",
     "PolicyCost",
     "BillPart",
-    # limits and doubts
+    # capacity and deferral
     "capacity_curve",
     "coverage_curve",
     "CapacityCurve",

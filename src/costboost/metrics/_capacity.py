@@ -1,4 +1,4 @@
-"""What limits and doubts cost: cost against the capacity of an action, and against coverage.
+"""Cost against the capacity of an action, and against coverage: what limits and deferral cost.
 
 Both start from `expected`, shape (n, A): what a model expects each action to cost on each row, as
 ``expected_cost`` returns it. Where the decisions are the classes its columns are the sorted
@@ -101,7 +101,7 @@ def capacity_curve(
     costs: Any = None,
     labels: ArrayLike | None = None,
 ) -> CapacityCurve:
-    """Return what decisions cost for every capacity of one action.
+    """Return the cost of the decisions for every capacity of one action.
 
     The rows that are expected to gain most from the action get it, as in `allocate`.
 
@@ -161,9 +161,9 @@ def coverage_curve(
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> CoverageCurve:
-    """Return what decisions cost when the rows that a model is least sure of are deferred.
+    """Return the cost of the decisions when the rows with the highest expected cost are deferred.
 
-    A row's decision is as doubtful as it is expected to be dear: rows are decided in the order of
+    A row's decision is as uncertain as its expected cost is high: rows are decided in the order of
     the expected cost of their cheapest action, above the price of deferring them.
 
     Parameters
@@ -198,8 +198,8 @@ def coverage_curve(
     weight = check_weights(sample_weight, len(table))
     at_price = _price_of(price, len(table))
     best = np.argmin(table, axis=1)
-    doubt = take(table, best) - (0.0 if at_price is None else at_price)
-    at, group = group_by_score(doubt)
+    uncertainty = take(table, best) - (0.0 if at_price is None else at_price)
+    at, group = group_by_score(uncertainty)
     covered = below(weight, group, len(at))
     paid = below(weight * take(prices, best), group, len(at))
     whole = covered[-1]

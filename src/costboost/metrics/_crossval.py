@@ -29,7 +29,7 @@ _MEASURES = {
 
 
 class _Task(NamedTuple):
-    """What every fold shares."""
+    """The model, rows, costs and scorer that all folds share."""
 
     estimator: Any
     X: Any
@@ -100,7 +100,7 @@ def _run_fold(task: _Task, train: NDArray[np.intp], test: NDArray[np.intp]) -> d
 
 
 def _in_row_order(parts: list[Any], tests: list[NDArray[np.intp]], n_samples: int) -> NDArray[Any]:
-    """Put what folds returned for their test rows into the order of the rows."""
+    """Return the values of all folds' test rows in the order of the rows."""
     rows = np.concatenate(tests)
     if len(rows) != n_samples or not np.array_equal(np.sort(rows), np.arange(n_samples)):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""What changes as a threshold moves: sums over the rows above it and below it.
+"""Sums over the rows above and below a threshold, for all thresholds.
 
 A threshold between two distinct scores decides nothing new, so m distinct scores give m + 1
 pieces. Piece 0 lies below every score (all rows called positive), piece k from the k-th score

@@ -60,7 +60,7 @@ def profit(
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Return what the decisions earn altogether: minus :func:`total_cost`.
+    """Return the total profit of the decisions: minus :func:`total_cost`.
 
     Parameters
     ----------
@@ -279,7 +279,7 @@ def _expected_maximum(
     total = steps.positives + steps.negatives
     false = steps.false_positive[corners] / total
     true = (steps.positives - steps.false_negative[corners]) / total
-    # From acting on nobody to acting on all: the further, the dearer each positive found.
+    # From acting on nobody to acting on all: the further, the more each positive found costs.
     found = np.diff(true)
     with np.errstate(divide="ignore", invalid="ignore"):
         worth = np.where(found > 0, cost * np.diff(false) / found, np.inf)

@@ -253,13 +253,13 @@ def _nemenyi(ranks: Floats, n_datasets: int, alpha: float) -> tuple[Floats, floa
     return np.clip(p_values, 0.0, 1.0), critical
 
 
-def _runs(order: tuple[int, ...], apart: np.ndarray) -> tuple[tuple[int, ...], ...]:
+def _runs(order: tuple[int, ...], differs: np.ndarray) -> tuple[tuple[int, ...], ...]:
     """Return the maximal runs of at least two methods without a separable pair."""
     runs: list[tuple[int, ...]] = []
     reached = 0
     for start in range(len(order)):
         stop = start + 1
-        while stop < len(order) and not apart[order[stop], list(order[start:stop])].any():
+        while stop < len(order) and not differs[order[stop], list(order[start:stop])].any():
             stop += 1
         if stop > reached and stop - start > 1:
             runs.append(order[start:stop])
@@ -281,9 +281,9 @@ def critical_difference(
     scores : array-like of shape (n_datasets, n_methods)
         One measure of each method on each data set.
     alpha : float, default=0.05
-        Probability of telling apart what is alike.
+        Probability of calling two equal methods different.
     test : {"wilcoxon-holm", "nemenyi"}, default="wilcoxon-holm"
-        How pairs are told apart: by signed ranks of their own scores, or by their average ranks
+        How pairs are compared: by signed ranks of their own scores, or by their average ranks
         among all methods (weaker, and dependent on which other methods take part).
     lower_is_better : bool, default=True
         True for costs, False for savings or accuracy.
@@ -309,12 +309,12 @@ def critical_difference(
     difference: float | None = None
     if test == "wilcoxon-holm":
         p_values = wilcoxon_holm(table)
-        apart = p_values <= alpha
+        differs = p_values <= alpha
     elif test == "nemenyi":
         p_values, difference = _nemenyi(ranks, len(table), alpha)
-        apart = np.abs(ranks[:, None] - ranks[None, :]) >= difference
+        differs = np.abs(ranks[:, None] - ranks[None, :]) >= difference
     else:
         raise ValueError(f"test={test!r}: use 'wilcoxon-holm' or 'nemenyi'")
     return CriticalDifference(
-        ranks, order, _runs(order, apart), p_values, friedman_test(table), difference
+        ranks, order, _runs(order, differs), p_values, friedman_test(table), difference
     )

@@ -1,4 +1,4 @@
-"""What decisions did cost: sums over rows of `C[true, decided]`, and their confusion matrix."""
+"""The realised cost of decisions: sums over rows of `C[true, decided]`, and a confusion matrix."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def total_cost(
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Return what the decisions cost altogether.
+    """Return the total cost of the decisions.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def f_measure(
 ) -> float:
     """Return the F-measure in percent, as Cai, Song and Zhang report it (their Table 3).
 
-    The weighted harmonic mean of precision and recall of the positive (dearer, rarer) class.
+    The weighted harmonic mean of precision and recall of the positive (costlier, rarer) class.
 
     Parameters
     ----------
@@ -338,7 +338,7 @@ def asymmetric_cost(
     normalize: bool = True,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Return what predicted numbers cost: `over` per unit too much, `under` per unit too little.
+    """Return the cost of predicted numbers: `over` per unit too much, `under` per unit too little.
 
     With constant prices this is `over + under` times the pinball loss at the quantile
     `under / (over + under)`: what ``GradientBoostRegressor(loss="pinball")`` minimises.

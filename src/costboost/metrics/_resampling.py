@@ -1,4 +1,4 @@
-"""How sure a measure is: bootstrap intervals, and a paired test between two models."""
+"""Bootstrap intervals of a measure, and a paired test between two models."""
 
 from __future__ import annotations
 
@@ -203,8 +203,8 @@ def bootstrap_interval(
         raise ValueError("the arrays are empty: a measure needs at least one row")
     if params.get("costs") is not None:
         known = as_costs(params["costs"])
-        said = params.get("labels") is not None  # which name the classes themselves
-        params["costs"] = known if said else _named(known, arrays[0])
+        has_labels = params.get("labels") is not None  # which name the classes themselves
+        params["costs"] = known if has_labels else _named(known, arrays[0])
     estimate = np.asarray(metric(*arrays, **params), dtype=np.float64)
     rng = check_random_state(random_state)
     samples = np.array(

@@ -62,7 +62,7 @@ class _NoCostsError(ValueError):
 
 
 class _NoScore:
-    """What a scorer returns to those who would swallow its error: the text of that error."""
+    """Returned instead of a score where the caller would swallow the error: holds its message."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -90,7 +90,7 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
     'CostScorer'
     """
 
-    # Costs travel with the rows unless told otherwise; the other names are not metadata.
+    # Costs travel with the rows unless set otherwise; the other names are not metadata.
     __metadata_request__score: ClassVar[dict[str, Any]] = {
         "costs": True,
         "estimator": UNUSED,

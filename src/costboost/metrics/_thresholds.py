@@ -278,7 +278,7 @@ def savings_curve(
     share : ndarray of shape (n_points,)
         Share of rows acted on, from 0 to 1; rows of equal score enter together.
     saved : ndarray of shape (n_points,)
-        Total cost saved, in the unit of the costs; negative where acting was dearer.
+        Total cost saved, in the unit of the costs; negative where acting cost more.
 
     Examples
     --------

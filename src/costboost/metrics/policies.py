@@ -1,4 +1,4 @@
-"""What several policies cost on the same rows, with intervals, and what one saves against another.
+"""Costs of several policies on the same rows, and savings of one against another, with intervals.
 
 A policy is one decision for every row: a model's, today's, or the same one everywhere. The command
 line, reports, `costboost demo` and `PolicyDisplay` all take their sums and intervals from here, so
@@ -108,7 +108,7 @@ def _unit(size: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class PolicyCosts:
-    """What policies cost on the same rows.
+    """Costs of policies on the same rows.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class PolicyCosts:
         return min(self.constant, key=lambda name: float(np.sum(self.paid[name])))
 
     def cost(self, name: str) -> SumInterval:
-        """Return what a policy cost altogether."""
+        """Return the total cost of a policy."""
         return sum_interval(self.paid[name], self.groups, self.confidence)
 
     def saved(self, name: str, against: str | None = None) -> SumInterval:
@@ -159,7 +159,7 @@ def price_policies(
     groups: NDArray[np.intp] | None = None,
     confidence: float = 0.95,
 ) -> PolicyCosts:
-    """Return what policies cost, with those that take one action on all rows, and `PERFECT`.
+    """Return the costs of policies, of those that take one action on all rows, and of `PERFECT`.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def price_policies(
 
 
 def constant_names(actions: Sequence[Any], positive: int | None) -> list[str]:
-    """Return what constant policies are called: of two classes, doing nothing and everything.
+    """Return the names of constant policies: of two classes, doing nothing and everything.
 
     `positive` is the number of the positive action where there are two classes; `actions` are
     as they are to be shown.

@@ -201,7 +201,7 @@ def realise(
     labels: ArrayLike | None = None,
     classes: ArrayLike | None = None,
 ) -> Realised:
-    """Price decisions: everything the measures below need."""
+    """Return the prices and paid costs of decisions, as the measures need them."""
     y = check_labels(y_true)
     if len(y) == 0:
         raise ValueError("y_true is empty: a measure needs at least one row")
@@ -252,7 +252,7 @@ def savings_of(paid: Floats, reference: Floats, weight: Floats) -> float:
 
 
 def cheapest_constant_of(prices: Floats, weight: Floats) -> Floats:
-    """Return what each row would pay under the action that is cheapest for all."""
+    """Return the cost of each row under the action with the least total cost."""
     kept, shares = weighty(weight, prices, weight)
     sums = np.sum(kept / power_of_two(kept) * shares[:, None], axis=0)
     return np.asarray(prices[:, int(np.argmin(sums))])

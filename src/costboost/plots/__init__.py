@@ -28,7 +28,7 @@ __all__ = [
     "DecisionDisplay",
     "ContributionsDisplay",
     "PolicyDisplay",
-    # limits and doubts
+    # capacity and deferral
     "CapacityDisplay",
     "CoverageDisplay",
     # of probabilities, of training, of many data sets

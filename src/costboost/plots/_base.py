@@ -35,7 +35,7 @@ class Response(NamedTuple):
 
 
 def innermost(estimator: Any) -> Any:
-    """Return the model inside searches and pipelines: the one that has a name of interest."""
+    """Return the model inside searches and pipelines."""
     while True:
         if hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_
@@ -46,21 +46,21 @@ def innermost(estimator: Any) -> Any:
 
 
 def model_name(estimator: Any) -> str:
-    """Return what a legend calls a model that was given no name."""
+    """Return the class name of a model, which a legend shows where no name was given."""
     return type(innermost(estimator)).__name__
 
 
-def fitted_costs(estimator: Any, *, tell: bool = True) -> Costs | None:
-    """Return the costs that a model decides by when it is given none, if it has any to tell.
+def fitted_costs(estimator: Any, *, warn: bool = True) -> Costs | None:
+    """Return the costs that a model decides by when it is given none, if it has any.
 
-    With `tell` it warns where they stand in for costs per row. Actions that are not the classes
+    With `warn` it warns where they stand in for costs per row. Actions that are not the classes
     have no threshold, so such costs are not taken over.
     """
     model = innermost(estimator)
     costs = getattr(model, "costs_", None)
     if not isinstance(costs, Costs) or not costs.is_square:
         return None
-    if tell and getattr(model, "costs_per_row_", False):
+    if warn and getattr(model, "costs_per_row_", False):
         warnings.warn(
             f"{type(model).__name__} was fitted with costs per row and is drawn without costs: "
             "their mean is used, which is in costs_. Pass costs= to draw each row's own.",
@@ -214,7 +214,7 @@ class BinaryDisplay:
         need_matplotlib(f"{cls.__name__}.from_estimator")
         classes = two_classes(estimator, y)
         if costs is None:
-            costs = fitted_costs(estimator, tell=cls._priced)
+            costs = fitted_costs(estimator, warn=cls._priced)
         if costs is not None:
             costs = as_costs(costs, table=X)
         bound = bound_costs(costs, y, pos_label, classes=classes)
@@ -234,7 +234,7 @@ class BinaryDisplay:
 
     @classmethod
     def _known_of(cls, estimator: Any, probability: bool, kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Add what only the model can tell; what the user gave prevails."""
+        """Add keywords that only the model knows; those of the user prevail."""
         return kwargs
 
     @classmethod
@@ -262,7 +262,7 @@ def both_columns(costs: Costs, p: Floats) -> Floats:
 
 
 def own_decisions(costs: Costs | None, y_score: ArrayLike) -> NDArray[Any] | None:
-    """Return what a model that knows these costs decides; None if scores or costs do not say."""
+    """Return a model's decisions at these costs; None if they do not follow from its scores."""
     score = np.asarray(y_score, dtype=np.float64)
     if costs is None or len(costs.shape) == 2 or not np.all((score >= 0) & (score <= 1)):
         return None
@@ -276,7 +276,7 @@ def mark_own(ax: Any, x: float, y: float, color: Any) -> Any:
 
 
 def stakes(costs: Costs, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[float, float]:
-    """Return what is at stake on the negative and on the positive rows: wrong minus right."""
+    """Return the sums of wrong minus right prices over the negative and over the positive rows."""
     labels = check_labels(y)
     weight = check_weights(sample_weight, len(labels))
     prices = costs.of_labels(labels)
@@ -305,7 +305,7 @@ def share_of_positives(y: ArrayLike, positive: Any, sample_weight: ArrayLike | N
 
 
 def limit_loss(ax: Any, trivial_peak: float) -> None:
-    """Fit the axis to the curves: a good model far below the trivial ones must not look flat."""
+    """Fit the axis to the curves: a good model much below the trivial ones must not look flat."""
     top = highest(ax)
     flat = 0 < 1.6 * top < 0.6 * trivial_peak
     ax.set(xlim=(0, 1), ylim=(0, 1.6 * top if flat else 1.05 * max(top, trivial_peak)))

@@ -32,7 +32,7 @@ from costboost.typing import Floats, Int64
 
 
 def expected_costs(estimator: Any, X: Any, y: ArrayLike, costs: Any) -> tuple[Floats, Costs]:
-    """Return what a fitted model expects each action to cost, (n, A), and the bound costs."""
+    """Return expected costs of each action by a fitted model, (n, A), and the bound costs."""
     labels = check_labels(y, "y")
     if costs is None:
         costs = getattr(innermost(estimator), "costs_", None)
@@ -47,7 +47,7 @@ def expected_costs(estimator: Any, X: Any, y: ArrayLike, costs: Any) -> tuple[Fl
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CapacityDisplay:
-    """What decisions cost against how many rows can take an action, such as a review.
+    """Total cost against the number of rows that can take an action, such as a review.
 
     The rows that are expected to gain most take it first. The solid line is what was paid, the
     thin one what the model expected; its slope is the shadow price, what one more place would
@@ -196,7 +196,7 @@ class CapacityDisplay:
         return made.plot(ax=ax, **kwargs)
 
     def shadow_price(self, capacity: int) -> float:
-        """Return what one more place than these is expected to save."""
+        """Return the expected saving of one more place."""
         if not capacity >= 0:
             raise ValueError(f"capacity={capacity}: it must not be negative")
         if capacity + 1 >= len(self.expected):
@@ -243,7 +243,7 @@ class CapacityDisplay:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CoverageDisplay:
-    """What decisions cost when those that a model is least sure of are left to others.
+    """Mean cost against coverage, when the rows that a model is least sure of are deferred.
 
     Horizontally the share of rows that the model decides, the surest first. The solid line is the
     mean cost of these; with a price of deferring, the dashed one is the mean cost of all rows, and

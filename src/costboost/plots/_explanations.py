@@ -22,7 +22,7 @@ _STEP_HEIGHT, _COLUMN_HEIGHT = 0.32, 0.36  # inches
 
 @dataclass
 class DecisionDisplay:
-    """What each column added to one decision, as bars from the base to the row's own value.
+    """Contributions of the columns to one decision, as bars from the base to the row's value.
 
     Parameters
     ----------
@@ -258,8 +258,10 @@ class ContributionsDisplay:
         self.ax_.set_yticks(range(shown - 1, -1, -1), [plain(text) for text in means])
         self.ax_.set_ylim(-0.6, shown - 0.4)
         dress(self.ax_, f"Added to the {self.contributions.about}", "")
-        told = "By the mean size of what they add; dark: high values, grey: missing or categories"
-        head(self.ax_, [told], fontsize=9)
+        subtitle = (
+            "By the mean size of what they add; dark: high values, grey: missing or categories"
+        )
+        head(self.ax_, [subtitle], fontsize=9)
         return self
 
     def _draw(self, i: int, j: int, shown: int) -> Any:

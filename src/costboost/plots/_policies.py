@@ -1,4 +1,4 @@
-"""What policies cost on the same rows: one bar each, by the actions they take, with intervals."""
+"""Costs of policies on the same rows: one bar each, by the actions they take, with intervals."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++", "oo")
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PolicyDisplay:
-    """What each of several policies costs on the same rows: a bar, its parts, and an interval.
+    """Cost of each of several policies on the same rows: a bar, its parts, and an interval.
 
     A policy is any set of decisions: of a model, of a rule, of today's practice, or one answer for
     all. Parts of a bar are what rows cost on which the policy took one action: frauds that were let
@@ -91,7 +91,7 @@ class PolicyDisplay:
 
     @property
     def costs(self) -> Floats:
-        """What each policy costs altogether, shape (n_policies,)."""
+        """Total cost of each policy, shape (n_policies,)."""
         return np.asarray(self.parts.sum(axis=1))
 
     @classmethod

@@ -1,4 +1,4 @@
-"""What was predicted against what happened, above a histogram of the predictions."""
+"""Observed frequencies against predicted probabilities, above a histogram of the predictions."""
 
 from __future__ import annotations
 

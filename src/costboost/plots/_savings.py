@@ -31,7 +31,7 @@ from costboost.typing import Floats
 
 
 def expected_saving(costs: Costs, proba: ArrayLike) -> Floats:
-    """Return what acting on each row is expected to save over not acting, shape (n,)."""
+    """Return the expected saving of acting on each row over not acting, shape (n,)."""
     assert costs.classes is not None  # bound
     p = check_scores(proba, len(np.asarray(proba)), probability=True)
     act = costs.classes.tolist().index(costs.positive)
@@ -135,7 +135,7 @@ class SavingsCurveDisplay(BinaryDisplay):
 
     @property
     def best_saved(self) -> float:
-        """What is saved there; never below 0, which doing nothing saves."""
+        """The largest saving; never below 0, which doing nothing saves."""
         return float(np.max(self.saved))
 
     @classmethod
@@ -258,8 +258,8 @@ class SavingsCurveDisplay(BinaryDisplay):
         if saved == 0 and self.best_saved <= 0:
             return "saves nothing"
         everything = float(self.saved[-1])  # where it saves, it is the cheaper constant answer
-        told = f", on all {self._money(everything)}" if everything > 0 else ""
-        return f"saves {self._money(saved)} acting on {percent(at)}{told}, at best {best}"
+        on_all = f", on all {self._money(everything)}" if everything > 0 else ""
+        return f"saves {self._money(saved)} acting on {percent(at)}{on_all}, at best {best}"
 
     def _money(self, saved: float) -> str:
         return percent(saved) if self.normalize else money(saved, self.currency)

@@ -29,7 +29,7 @@ from costboost.text import money, number
 from costboost.typing import Floats
 
 _MARK = "costboost-mark"
-_AT_END = 1e-12  # no axis tells such a probability from 0, nor one minus it from 1
+_AT_END = 1e-12  # such a probability is 0 on any axis, and one minus it is 1
 Scale = Literal["auto", "linear", "log", "logit"]
 
 
@@ -288,7 +288,7 @@ class ThresholdCostDisplay(BinaryDisplay):
             What the legend calls the model; by default the name it has.
         xscale : {"auto", "linear", "log", "logit"}, default="auto"
             Scale of the thresholds; "auto" is "logit" when a mark lies so close to probability 0
-            or 1 that it could not be told from it.
+            or 1 that it would not differ from it.
         yscale : {"auto", "linear", "log"}, default="auto"
             Scale of the costs; "auto" is "log" when the dearest threshold costs more than a
             hundred times the cheapest.
@@ -441,7 +441,7 @@ class ThresholdCostDisplay(BinaryDisplay):
         if self.ax_.get_yscale() == "linear" and cost.min() >= 0:
             marks = [mark.get_ydata()[0] for mark in tagged(self.ax_, _MARK)]
             top = max(*marks, float(cost.max()), self.cost_by_row or 0.0)
-            # Calling (nearly) every row positive may cost many times what matters here.
+            # Calling (nearly) every row positive may cost many times the costs of interest.
             idle = max(*marks, float(lines[-1].get_ydata()[-1]), self.cost_by_row or 0.0)
             top = 2 * idle if 0 < 3 * idle < top else top
             self.ax_.set_ylim(0, 1.05 * top or 1.0)

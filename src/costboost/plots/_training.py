@@ -61,7 +61,7 @@ def _stopped_by(model: Any) -> str:
 class TrainingCostDisplay:
     """Cost by boosting round, with the bound that the method's theorem gives where there is one.
 
-    Several models on the same axes are told apart by colour and marker; line styles say what a
+    Several models on the same axes differ by colour and marker; line styles say what a
     curve is: solid for training, dashed for the bound, dotted for validation, whose cheapest round
     is marked. A model that calibration made of several, one per fold, is drawn as their mean, in a
     band from the least to the largest.
@@ -339,11 +339,11 @@ class TrainingCostDisplay:
         plain_ticks(ax.yaxis)
         if yscale == "linear" and costs.min() >= 0:
             low, high = ax.get_ylim()
-            if low < 0.5 * high:  # far above zero, starting there would flatten the curves
+            if low < 0.5 * high:  # well above zero, starting there would flatten the curves
                 ax.set_ylim(bottom=0)
 
     def _count(self) -> None:
-        """Put rounds on the horizontal axis: whole numbers from 1."""
+        """Set up the horizontal axis for rounds: whole numbers from 1."""
         from matplotlib.ticker import MaxNLocator
 
         lines = [*self.ax_.lines, *self.validation_ax_.lines]

@@ -67,7 +67,7 @@ def curve_style(
 ) -> dict[str, Any]:
     """Return the style of the next curve on these axes; what the user gave prevails.
 
-    `mark` is the marker of one point that is drawn apart: only the legend shows it on the curve.
+    `mark` is the marker of a point that is drawn by itself: only the legend shows it on the curve.
     """
     from matplotlib.cbook import normalize_kwargs
     from matplotlib.lines import Line2D
@@ -237,7 +237,7 @@ def head(ax: Any, paragraphs: Sequence[str], fontsize: float) -> None:
 
 
 def plain_ticks(axis: Any) -> None:
-    """Print every tick in full: thousands separators, no offset, no power of ten set apart."""
+    """Print every tick in full: thousands separators, no offset, no common power of ten."""
     from matplotlib.ticker import NullFormatter
 
     from costboost.plots._formatter import FullNumbers
@@ -247,14 +247,14 @@ def plain_ticks(axis: Any) -> None:
 
 
 def few_ticks(ax: Any) -> None:
-    """Have no more ticks along x than fit beside each other."""
+    """Limit the ticks along x to those that fit beside each other."""
     from matplotlib.ticker import MaxNLocator
 
     low, high = sorted(ax.get_xlim())
     for most in range(8, 1, -1):
         locator = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10])
         ticks = [float(t) for t in locator.tick_values(low, high) if low <= t <= high]
-        # In points: a letter takes about 5.6, and two texts should stand two letters apart. Axes
+        # In points: a letter takes about 5.6, and two texts need a gap of two letters. Axes
         # that share a figure will get a little narrower.
         if 5.6 * sum(len(text) + 2 for text in tick_texts(ticks)) <= 0.9 * points_across(ax):
             break

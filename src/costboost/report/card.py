@@ -1,6 +1,6 @@
 """The model card: what was trained, on what, how it was judged, and with which software.
 
-It tells what the model itself knows. What it cannot know (where the table came from, how rows were
+It lists what the model itself knows. What it cannot know (where the table came from, how rows were
 held out, who may use it) is for the user to add as notes.
 """
 

@@ -37,7 +37,7 @@ _SHOWN = 15
 
 
 def can_explain(model: Any) -> bool:
-    """Whether a model opens its answers itself."""
+    """Return whether a model has `explain` and can use it."""
     return isinstance(model, ExplainMixin) and getattr(model, "estimator", None) is None
 
 
@@ -94,7 +94,7 @@ def _worth(
     model: Any, X: Any, y: NDArray[Any], costs: Costs, weight: Any, j: int,
     rng: np.random.RandomState,
 ) -> float:  # fmt: skip
-    """Return what one column's values, given to other rows, add to the mean bill."""
+    """Return the increase of the mean bill when one column's values are shuffled."""
     weights = np.ones(len(y)) if weight is None else weight
     before = costs.of_decisions(y, _answers(model, X, costs))
     after = costs.of_decisions(y, _answers(model, _shuffle(X, j, rng), costs))
@@ -160,7 +160,7 @@ def explained_html(subject: Subject, words: Words) -> str:
     return (
         '<section id="rows-section" aria-labelledby="rows-title">'
         '<h2 id="rows-title">Rows explained</h2><p class="note"><b>This page holds rows of the '
-        f"table</b>: {len(parts)} of them, with all their values, because whoever made it asked "
+        f"table</b>: {len(parts)} of them, with all their values, because its maker asked "
         f"for that. Rows are numbered from 0.</p>{''.join(parts)}</section>"
     )
 

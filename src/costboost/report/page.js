@@ -161,7 +161,7 @@ function showReliability({ reliability }, name) {
   });
   const lines = bins.map(([predicted, observed, least, most, count]) =>
     `<tr><td>${percent(predicted)}</td><td>${percent(observed)}</td><td>${percent(least)} to ${percent(most)}</td><td>${number(count)}</td></tr>`);
-  $("reliability-table").innerHTML = `<table class="figures"><thead><tr><th scope="col">said</th><th scope="col">were</th><th scope="col">95 % interval</th><th scope="col">rows</th></tr></thead><tbody>${lines.join("")}</tbody></table>`;
+  $("reliability-table").innerHTML = `<table class="figures"><thead><tr><th scope="col">predicted</th><th scope="col">observed</th><th scope="col">95 % interval</th><th scope="col">rows</th></tr></thead><tbody>${lines.join("")}</tbody></table>`;
 }
 
 function showMatters() {

@@ -149,7 +149,7 @@ _MOST_SLIDERS = 6  # prices with a slider each; more stand as a matrix, over the
 
 @dataclass(frozen=True)
 class Contents:
-    """What a page is made of.
+    """Everything that a page shows.
 
     Attributes
     ----------
@@ -180,7 +180,7 @@ class Contents:
 
 
 def template_parts(made: Contents) -> dict[str, str]:
-    """Return what stands in each place of `page.html`."""
+    """Return the HTML for each placeholder of `page.html`."""
     packed, heads = pack_rows(made.rows)
     data = _data(made, heads)
     link = '<a href="#rows-section">Rows explained</a>'
@@ -227,7 +227,7 @@ def _pictures(made: Contents, data: dict[str, Any]) -> dict[str, str]:
 
 
 def _data(made: Contents, heads: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what the script of the page needs besides the rows."""
+    """Return the data that the script of the page needs besides the rows."""
     rows = made.rows
     return {
         **_prices(rows),

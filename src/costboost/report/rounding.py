@@ -52,7 +52,7 @@ def pack_rows(rows: PageRows) -> tuple[str, list[dict[str, Any]]]:
 
 
 def _arrays(rows: PageRows) -> list[tuple[str, NDArray[Any]]]:
-    """Return what the page needs, by name; what follows from the rest is left out."""
+    """Return the arrays of the page by name, without those that follow from others."""
     n_classes = rows.proba.shape[1]
     last = 1 if rows.positive is None else rows.positive
     kept = [last] if n_classes == 2 else list(range(n_classes))

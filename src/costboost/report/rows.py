@@ -44,7 +44,7 @@ class PagePrices:
         The number of the cell's column; -1 where one number holds for all rows.
     columns : tuple of float64 arrays of shape (n,)
     names : tuple of str
-        What the columns are called; "" where nobody said.
+        What the columns are called; "" where they have no name.
     """
 
     values: Floats
@@ -59,7 +59,7 @@ class PagePrices:
 
 
 def read_prices(costs: Costs) -> PagePrices:
-    """Take bound costs apart; cells that hold the same prices share a column."""
+    """Split bound costs into numbers and columns; cells of the same prices share a column."""
     state = costs._state
     shape = (state.k, state.a)
     values, column_of = np.zeros(shape), np.full(shape, -1)
@@ -219,7 +219,7 @@ class PageRows:
         return replace(self, prices=prices, groups=groups, **parts)
 
     def sorted(self) -> PageRows:
-        """Return the rows in an order of their own, which packs well and tells nothing."""
+        """Return the rows in an order of their own, which packs well and discloses nothing."""
         last = -1 if self.positive is None else self.positive
         keys = [*self.prices.columns[::-1], self.truth, self.proba[:, last]]
         return self.take(np.lexsort(keys))
@@ -235,7 +235,7 @@ _TODAY, _MODEL = "Today's decisions", "This model"
 
 
 class Policy(NamedTuple):
-    """What other decisions would cost, and what the model saves against them."""
+    """The cost of other decisions, and the savings of the model against them."""
 
     name: str
     bill: SumInterval
@@ -297,7 +297,7 @@ def compute_figures(
 
 
 def policy_names(rows: PageRows, names: dict[Any, str]) -> list[str]:
-    """Return what the policies to compare with are called: one for each action, and today's."""
+    """Return the names of the policies to compare with: one for each action, and today's."""
     shown = [names[a] for a in range(len(rows.actions))]
     if rows.positive is None:
         labels = [f"Always {name}" for name in shown]

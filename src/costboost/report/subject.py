@@ -125,7 +125,7 @@ def _read_current(X: Any, current: Any, bound: Costs) -> Int64 | None:
 
 
 def _read_time(X: Any, time: Any) -> tuple[str | None, Int64 | None, tuple[str, ...]]:
-    """Return what a period is called, and the number of each row's: moments become days."""
+    """Return the names of the periods, and each row's number of them; moments become days."""
     if time is None:
         return None, None, ()
     values = read_column(X, time, "time")
@@ -143,7 +143,7 @@ def _read_time(X: Any, time: Any) -> tuple[str | None, Int64 | None, tuple[str, 
 Coded = tuple[list[str], Int64]
 
 _SHOWN = 12  # categories of a column, the most frequent
-_LEAST = 10  # rows of a category that is told of by its name
+_LEAST = 10  # fewest rows of a category that is shown by its name
 _PARTS = 5  # of a column of numbers
 
 
@@ -228,7 +228,7 @@ def _cut(values: Floats) -> Coded:
 
 
 def _fold(labels: list[str], codes: Int64, by_size: bool = True) -> Coded:
-    """Put rare categories together: one row of a kind would be told of by its name."""
+    """Merge rare categories, so that no single row can be identified by its category."""
     sizes = np.bincount(codes[codes >= 0], minlength=len(labels))
     order = np.argsort(-sizes, kind="stable") if by_size else np.arange(len(labels))
     named = [int(k) for k in order[:_SHOWN] if sizes[k] >= _LEAST]

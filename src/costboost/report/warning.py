@@ -1,4 +1,4 @@
-"""What a reader of a report should be warned of: few rows, probabilities that do not hold, drift.
+"""Warnings of a report: few rows, probabilities that are off, drift.
 
 Drift is what new rows have that training rows had not. A forest keeps, for every split, how many
 training rows went left and right (its covers). The first split of a tree is passed by all rows, so
@@ -112,7 +112,7 @@ def training_rows(forests: list[Forest]) -> float | None:
 class _Shift(NamedTuple):
     before: float
     now: float
-    says: str
+    text: str
 
     @property
     def size(self) -> float:
@@ -120,7 +120,7 @@ class _Shift(NamedTuple):
 
 
 def drift_warnings(forests: list[Forest], X: Any) -> list[str]:
-    """Say where new rows differ from the training table."""
+    """Return warnings of where new rows differ from the training table."""
     if not forests:
         return []
     table = read_table(X)
@@ -135,7 +135,7 @@ def drift_warnings(forests: list[Forest], X: Any) -> list[str]:
                 shifts[j] = shift
     ordered = sorted(shifts.values(), key=lambda shift: -shift.size)
     found += [
-        f"Drift: {s.says} holds for {percent(s.now)} of these rows, and held for "
+        f"Drift: {s.text} holds for {percent(s.now)} of these rows, and held for "
         f"{percent(s.before)} of the training rows."
         for s in ordered[:8]
     ]
@@ -194,7 +194,7 @@ def _name(table: FeatureTable, j: int) -> str:
 
 
 def _new_values(binner: Binner, table: FeatureTable) -> list[str]:
-    """Say which columns hold categories, or gaps, that the training table did not have."""
+    """Return warnings of columns with categories, or gaps, that the training table did not have."""
     found = []
     for j in range(min(binner.n_features, table.n_columns)):
         known = binner.categories[j]

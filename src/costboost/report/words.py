@@ -49,7 +49,7 @@ def esc(value: Any) -> str:
 
 
 class Words:
-    """How one report writes: its currency, what classes and actions are called, and their order.
+    """The currency of a report, and the names and order of its classes and actions.
 
     Names are by number; `order` has the numbers of the classes, and of the actions, as they are
     shown.
@@ -84,7 +84,7 @@ def bill_words(figures: Figures, rows: PageRows, words: Words) -> str:
 
 
 def headline(figures: Figures, rows: PageRows, words: Words) -> str:
-    """Return what the model saves against the cheapest of the actions, taken for every row."""
+    """Return a sentence: what the model saves against the cheapest constant action."""
     constant = figures.policies[: len(rows.actions)]
     kept = min(constant, key=lambda policy: policy.bill.total)
     saved, ends = kept.saved, (kept.saved.low, kept.saved.high)
@@ -177,12 +177,12 @@ def rows_html(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
 
 
 def whole_weights(weight: Any) -> bool:
-    """Whether counts of rows are whole numbers."""
+    """Return whether counts of rows are whole numbers."""
     return weight is None or bool((np.asarray(weight) == np.rint(weight)).all())
 
 
 def subtitle(subject: Subject, kept: PageRows) -> str:
-    """Say which model was judged on which rows, and when."""
+    """Return a line: which model was judged on which rows, and when."""
     total = len(subject.rows)
     part = f"{fixed(total)} rows"
     if len(kept) < total:
@@ -203,14 +203,14 @@ def warnings_html(found: list[str]) -> str:
 
 
 def prices_words(rows: PageRows) -> str:
-    """Say what moving a price does."""
+    """Return a sentence on what moving a price does."""
     if rows.decided is not None:
         return "Move a price: the bill of the same decisions follows."
     return "Move a price: the model decides again, and the bill follows."
 
 
 def share_words(rows: PageRows) -> str:
-    """Say what the curve of savings is."""
+    """Return the caption of the curve of savings."""
     if rows.decided is not None:
         return (
             "This model was trained on costs, which its answers contain: when prices move its "
@@ -224,7 +224,7 @@ def share_words(rows: PageRows) -> str:
 
 
 def curves_words(rows: PageRows) -> str:
-    """Say what the curves of probabilities are good for."""
+    """Return the introduction to the curves of probabilities."""
     if rows.decided is not None:
         return "This model decides without probabilities, so there are no curves of them."
     return (
@@ -238,14 +238,14 @@ def reliability_html(curves: list[dict[str, Any]]) -> str:
     if not curves:
         return ""
     lines = [
-        [percent(said), percent(were), f"{percent(low)} to {percent(high)}", fixed(count)]
-        for said, were, low, high, count in curves[0]["reliability"]["bins"]
+        [percent(predicted), percent(observed), f"{percent(low)} to {percent(high)}", fixed(count)]
+        for predicted, observed, low, high, count in curves[0]["reliability"]["bins"]
     ]
-    return rows_html(["said", "were", "95 % interval", "rows"], lines)
+    return rows_html(["predicted", "observed", "95 % interval", "rows"], lines)
 
 
 def brier_words(curves: list[dict[str, Any]]) -> str:
-    """Say what the Brier curve is."""
+    """Return the caption of the Brier curve."""
     if not curves:
         return ""
     return (
@@ -255,14 +255,16 @@ def brier_words(curves: list[dict[str, Any]]) -> str:
 
 
 def cost_words(rows: PageRows) -> str:
-    """Say what the cost curve is."""
-    said = (
+    """Return the caption of the cost curve."""
+    caption = (
         "Lower is better: the least cost that any one threshold reaches, whatever the prices, "
         "against deciding without looking (dashed)."
     )
     if rows.positive is None or not rows.prices.columns:
-        return said
-    return said + " Rows with prices of their own have thresholds of their own: that can be better."
+        return caption
+    return (
+        caption + " Rows with prices of their own have thresholds of their own: that can be better."
+    )
 
 
 def who_html(who: list[dict[str, Any]]) -> str:
@@ -282,7 +284,7 @@ def who_html(who: list[dict[str, Any]]) -> str:
 
 
 def matters_html(matters: dict[str, Any] | None) -> str:
-    """Return the place for what matters, and how that was found."""
+    """Return the place for the importances of columns, and how they were computed."""
     if matters is None:
         return '<p class="lead">Not computed: the table has too many columns to shuffle each.</p>'
     if matters["how"] == "shuffled":
@@ -303,7 +305,7 @@ def matters_html(matters: dict[str, Any] | None) -> str:
 
 
 def held(subject: Subject, rows: PageRows, explained: bool, words: Words) -> dict[str, str]:
-    """Say what leaves the table with this page."""
+    """Return facts about the data that the page contains, for the model card."""
     besides = ". No other value of any row is in it."
     if explained:
         besides = ", and the explained rows with all their values."
@@ -334,7 +336,7 @@ def _held_of_rows(rows: PageRows) -> list[str]:
         "today's decision": rows.current,
         "the number of its period": rows.period,
     }
-    parts += [said for said, part in optional.items() if part is not None]
+    parts += [name for name, part in optional.items() if part is not None]
     return parts + ([f"its category of {', '.join(rows.groups)}"] if rows.groups else [])
 
 

@@ -28,7 +28,7 @@ __all__ = ["Channel", "Listener", "NotAllowedError", "connect"]
 
 _NONCE = 32
 _LENGTH = struct.Struct("<Q")
-_PATIENCE = 20.0  # seconds in which the other side has to say who it is
+_PATIENCE = 20.0  # seconds in which the other side has to identify itself
 _MOMENT = 0.02  # seconds before another caller is looked for, where one could not be taken
 
 
@@ -93,7 +93,7 @@ class Channel:
         self.link.settimeout(timeout)
 
     def close(self) -> None:
-        """Hang up; whoever waits at either end is woken."""
+        """Close the connection; threads that wait at either end are woken."""
         with contextlib.suppress(OSError):
             self.link.shutdown(socket.SHUT_RDWR)
         self.link.close()
@@ -139,7 +139,7 @@ def connect(host: str, port: int, token: bytes) -> Channel:
 class Listener:
     """The driver's port: tasks that know the token come out of `wait`, others are hung up on.
 
-    Every caller is asked in a thread of its own, so that one that says nothing delays nobody.
+    Every caller is verified in a thread of its own, so that a silent one delays nobody.
 
     Examples
     --------
@@ -165,7 +165,9 @@ class Listener:
         self.port: int = self._server.getsockname()[1]
         self._arrived: queue.SimpleQueue[Channel] = queue.SimpleQueue()
         self._closed = False
-        self._asked: dict[socket.socket, None] = {}  # who has still to say the token, oldest first
+        self._asked: dict[
+            socket.socket, None
+        ] = {}  # connections that have not sent the token yet, oldest first
         threading.Thread(target=self._accept, name="costboost-listener", daemon=True).start()
 
     def _accept(self) -> None:

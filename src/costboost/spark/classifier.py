@@ -38,7 +38,7 @@ __all__ = ["Reach", "open_cluster", "SparkCostBoostClassifier"]
 
 @dataclass(frozen=True)
 class Reach:
-    """How tasks reach the driver, and how long anything may take.
+    """Address of the driver for tasks, and time limits.
 
     Attributes
     ----------

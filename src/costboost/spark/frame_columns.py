@@ -1,4 +1,4 @@
-"""Which columns of a DataFrame a fit reads, settled on the driver before any row is looked at.
+"""The columns of a DataFrame that a fit reads, settled on the driver before any row is read.
 
     features   several columns of numbers, booleans or strings, or one of vectors or arrays
     label, weight, the columns that costs are read from, and a row id
@@ -166,7 +166,7 @@ def check_there(frame: Any, parameter: str, name: str) -> None:
 
 
 def price_columns(costs: Costs) -> tuple[str, ...]:
-    """Return the columns that costs are read from; functions do not say which."""
+    """Return the columns that costs are read from; those of functions are unknown."""
     if costs.n_rows is not None:
         raise ValueError(
             f"{costs!r} holds prices of {costs.n_rows} rows, and the rows of a DataFrame have no "
@@ -238,7 +238,7 @@ def _look_at_width(frame: Any, name: str) -> int:
 
 @dataclass(frozen=True)
 class RowReader:
-    """How batches are read: picklable, made on the driver.
+    """Reads batches; picklable, made on the driver.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ _QUIET = 1.0  # seconds without a new one after which no more are expected
 
 
 def is_connect(session: Any) -> bool:
-    """Whether a session is a client of Spark Connect, without a JVM of its own."""
+    """Return whether a session is a client of Spark Connect, without a JVM of its own."""
     return type(session).__module__.startswith("pyspark.sql.connect")
 
 
@@ -98,7 +98,7 @@ def _count_slots(session: Any) -> int:
 
 
 def _default_parallelism(session: Any) -> int:
-    """Count the partitions that Spark makes where nobody says how many: one for each core."""
+    """Count the partitions that Spark makes by default: one for each core."""
     from pyspark.sql import functions
 
     numbers = session.range(1 << 16).select(functions.spark_partition_id().alias("partition"))
@@ -149,7 +149,7 @@ class HoldRows:
     reader: Any
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Hold the rows until the driver says goodbye."""
+        """Hold the rows until the driver closes the connection."""
         address, hello = self.address, _hello()
         channel = connect(address.host, address.port, address.token)
         try:
@@ -229,7 +229,7 @@ class BarrierJob:
         ) from self._error
 
     def progress(self) -> Any:
-        """Return something that changes while Spark works; None where nobody can tell."""
+        """Return something that changes while Spark works; None where that is unknown."""
         if is_connect(self._session):
             return None
         tracker = self._session.sparkContext.statusTracker()
@@ -237,7 +237,7 @@ class BarrierJob:
         return [(stage.stageId, stage.numCompletedTasks) for stage in stages if stage is not None]
 
     def wait(self, timeout: float) -> bool:
-        """Wait for the job's end; say whether it has come."""
+        """Wait for the job's end; return whether it has come."""
         self._thread.join(timeout)
         return not self._thread.is_alive()
 

@@ -278,7 +278,7 @@ class CostEvaluator(
 
 
 def _classes(dataset: Any, label: str) -> list[Any]:
-    """Return the labels that there are, sorted."""
+    """Return the sorted labels."""
     found = [row[0] for row in dataset.select(quoted(label)).distinct().collect()]
     if not found or None in found:
         what = "is null in some rows" if found else "has no rows"

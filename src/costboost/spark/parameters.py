@@ -139,7 +139,7 @@ class CostParams(Params):
         return self._set(**{CAMEL.get(name, name): value for name, value in given.items()})
 
     def _set_those_given(self, given: dict[str, Any]) -> None:
-        """Set what differs from the defaults, which stay defaults: Spark tells the two apart."""
+        """Set what differs from the defaults, which stay defaults: Spark distinguishes the two."""
         for name, value in given.items():
             param = CAMEL.get(name, name)
             if not self.hasParam(param) or not _same(value, self.getOrDefault(param)):

@@ -152,7 +152,7 @@ class BarrierTransport:
         self._last_arrival = time.monotonic()
 
     def _welcome(self) -> None:
-        """Make the tasks that have called the workers of this attempt."""
+        """Register the tasks that have called as the workers of this attempt."""
         if self._callers:
             self._drop("Spark has started the tasks again")
         self._callers = {caller.name: caller for caller in self._arriving.values()}
@@ -162,7 +162,7 @@ class BarrierTransport:
             self._selector.register(caller.channel.link, selectors.EVENT_READ, caller)
 
     def _drop(self, why: str, *culprits: _Caller) -> None:
-        """Hang up on all tasks: they fail, and Spark starts them again."""
+        """Close the connections to all tasks: they fail, and Spark starts them again."""
         self._spoiled = None
         for name, caller in self._callers.items():
             self._lost[name] = why
@@ -230,12 +230,12 @@ class BarrierTransport:
 
     @property
     def traffic(self) -> int:
-        """Bytes sent and received so far."""
+        """Bytes sent and received."""
         channels = [caller.channel for caller in self._callers.values()]
         return self._past_traffic + sum(channel.sent + channel.received for channel in channels)
 
     def close(self) -> None:
-        """Say goodbye to all tasks, and end the job if they do not."""
+        """Close the connections of all tasks, and end the job if they do not."""
         self._listener.close()
         for caller in self._callers.values():
             self._say_goodbye(caller)
