@@ -107,7 +107,7 @@ class Grower:
         self._drawn_only = few and not finder.whole_table
         # Rows are counted in advance, or only where a split may leave too few of them.
         self._lazily = limits.min_samples_leaf > 1 and finder.heaviest is not None
-        counting = limits.min_samples_leaf > 1 and not self._lazily
+        counting = finder.counts_rows or (limits.min_samples_leaf > 1 and not self._lazily)
         self._modes: tuple[Mode, ...] = (mode, RowCounts()) if counting else (mode,)
         self._constrained = finder.monotone is not None
         if finder.min_count != limits.min_samples_leaf:

@@ -70,6 +70,7 @@ class SplitFinder:
 
     whole_table: ClassVar[bool] = False  # whether histograms must be those of all columns
     own_search: ClassVar[bool] = False  # whether splits are looked for in another way than here
+    counts_rows: ClassVar[bool] = False  # whether rows are counted even if leaves may be any size
     orientation: Int64 | None = None  # the votes of both sides, where a search chooses them too
 
     def __init__(

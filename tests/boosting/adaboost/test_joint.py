@@ -166,7 +166,53 @@ def test_rounds_are_the_least_where_a_stump_no_longer_gained(ratio):
     assert_rounds_are_the_least(X, y, None, (1.0 / ratio, 1.0))
 
 
-def assert_rounds_are_the_least(X, y, weights, costs, n_rounds=8):
+@pytest.mark.parametrize("ratio", [1e3, 1e4, 416639.0, 1e6])
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4], [4, 2, 0, 3, 1]])
+def test_a_stump_may_part_rows_that_weigh_nothing_on_the_grid(ratio, order):
+    """Its vote is a constant's on all others: the least in rounds 3 to 8 of these rows."""
+    X = np.array([[0.51], [-0.66], [0.18], [0.26], [-0.13]])[order]
+    y = np.array([1, 0, 0, 0, 1])[order]
+    weights = np.array([1.47320514, 1.10295754, 1.58674122, 0.56650903, 0.59879378])[order]
+    assert_rounds_are_the_least(X, y, weights, (1.0, 1.0 / ratio), apart=np.inf)
+
+
+def test_a_light_row_whose_value_is_missing_is_parted_too():
+    x = np.array([0.51, -0.66, 0.18, 0.26, -0.13])
+    y = np.array([1, 0, 0, 0, 1])
+    weights = np.array([1.47320514, 1.10295754, 1.58674122, 0.56650903, 0.59879378])
+    costs = Costs(fp=416639.0, fn=1.0)
+    X = np.where(x == -0.66, np.nan, x)[:, None]
+    model = fitted("csada", X, y, costs, weights, max_depth=1, n_estimators=8)
+    logs = np.log(weights).astype(np.longdouble)
+    rates = np.array([1.0 / 416639.0, 1.0], dtype=np.longdouble)
+    signs, price = np.where(y == 1, 1, -1), np.where(y == 1, *rates)
+    # A threshold on the other four, and this row on either side.
+    stumps = [
+        np.where(np.nan_to_num(X[:, 0], nan=at) <= cut, -1, 1)
+        for at in (-9.0, 9.0)
+        for cut in (-9.0, -0.13, 0.18, 0.26)
+    ]
+    votes = [side * vote for vote in stumps for side in (1, -1) if len(set(vote)) == 2]
+    for h, alpha in zip(votes_of(model, X), model.estimator_weights_, strict=True):
+        if np.array_equal(h, signs):
+            return
+        total = np.logaddexp(*log_sums(logs, y))
+        found = []
+        for vote in [*votes, h]:
+            wrong = vote != signs
+            up, down = (log_sums(logs[part], y[part]) - total for part in (wrong, ~wrong))
+            if not wrong.any():
+                continue
+            with np.errstate(divide="ignore"):
+                found.append((least_log_z(up, down, rates), (up, down)))
+        own = log_z(np.longdouble(alpha), *found[-1][1], rates)
+        best = min(z for (_, z), _ in found)
+        assert own <= best + 1e-9 * max(1.0, abs(best))
+        logs = logs - np.longdouble(alpha) * price * signs * h
+        logs -= np.logaddexp(*log_sums(logs, y))
+
+
+def assert_rounds_are_the_least(X, y, weights, costs, n_rounds=8, apart=30.0):
     """Follow the model's weights by their logarithms; compare each ln Z with the least there is."""
     models = [
         fitted(
@@ -186,7 +232,7 @@ def assert_rounds_are_the_least(X, y, weights, costs, n_rounds=8):
         if np.any(np.all(pool == signs, axis=1)):  # Z falls for ever
             assert_array_equal(h, signs)
             return
-        if max(np.ptp(logs[y == k]) for k in (0, 1)) > 30.0:
+        if max(np.ptp(logs[y == k]) for k in (0, 1)) > apart:
             return  # the grid of a class holds no more; see the head of the module
         total = np.logaddexp(*log_sums(logs, y))
         found = []

@@ -11,8 +11,8 @@ hull of all (b, d): AdaBoostDB looks at those few only, and so do both methods h
 
 Prices that differ by many powers of ten make steps long and leave a class next to no weight, until
 a step brings it back: each class has a grid of its own, and losses are found by logarithms. Rows
-that weigh less than 2**-62 of the costliest of their own class, times the number of rows, are not
-seen.
+that weigh less than 2**-62 of the costliest of their own class, times the number of rows, add
+nothing to a loss here. A stump may part them from all others: its vote is then a constant's.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ class JointFinder(SplitFinder):
 
     whole_table = True
     own_search = True
+    counts_rows = True  # rows whose weight a grid does not hold are rows still: a cut may part them
 
     def __init__(
         self,
@@ -139,15 +140,16 @@ class _Stumps:
     def _thresholds(self, features: Int64) -> tuple[Int64, Int64]:
         """Return the cuts of all numeric columns at once, and the sums on their left."""
         hist, codes = self.hist[features], np.arange(256)
+        rows = self.counts[features]
         last = self.finder.n_bins[features][:, None] - 1
         absent = hist[:, MISSING]
-        seen, some_absent = hist.any(axis=2), absent.any(axis=1, keepdims=True)
+        seen, some_absent = rows > 0, rows[:, MISSING, None] > 0
         # Missing values go right, left; the last threshold parts them from all others.
         right = seen & (codes < last + some_absent)
         both = np.stack([right, seen & (codes < last) & some_absent], axis=2)
-        if self.finder.min_count > 1 and len(self.counts):
-            size = np.cumsum(self.counts[features], axis=1)
-            missing = self.counts[features, MISSING][:, None]
+        if self.finder.min_count > 1:
+            size = np.cumsum(rows, axis=1)
+            missing = rows[:, MISSING, None]
             both &= self._allowed(np.stack([size, size + missing], axis=2))
         j, key, side = np.nonzero(both)
         left = np.cumsum(hist, axis=1)[j, key] + side[:, None] * absent[j]
@@ -157,7 +159,7 @@ class _Stumps:
         """Return the cuts of a categorical column between its ordered categories."""
         order = self._order(feature)
         key = np.arange(max(len(order) - 1, 0))
-        if self.finder.min_count > 1 and len(self.counts):
+        if self.finder.min_count > 1:
             key = key[self._allowed(np.cumsum(self.counts[feature, order]))[key]]
         left = np.cumsum(self.hist[feature, order], axis=0)[key]
         return np.column_stack([np.full(len(key), feature), key, np.zeros_like(key)]), left
@@ -171,9 +173,11 @@ class _Stumps:
         """Return a column's codes in the order in which they are sent left."""
         if not self.finder.is_categorical[feature]:
             return np.arange(int(self.finder.n_bins[feature]))
-        cells = self.hist[feature]
-        codes = np.flatnonzero(cells.any(axis=1))
-        share = cells[codes, 1] / cells[codes].sum(axis=1)
+        codes = np.flatnonzero(self.counts[feature])
+        cells = self.hist[feature, codes]
+        weight = cells.sum(axis=1)
+        # Categories whose rows weigh nothing on the grid stand together, before all others.
+        share = np.divide(cells[:, 1], weight, out=np.full(len(codes), -1.0), where=weight > 0)
         return codes[np.argsort(share, kind="stable")]
 
     def split(self, stump: int, gain: float) -> tuple[Split, bool]:
@@ -187,7 +191,7 @@ class _Stumps:
             goes_left[order] = np.arange(len(order)) <= key
             return Split(gain, feature, -1, goes_left, left_sums), stump % 2 == 1
         goes_left = (np.arange(256) <= key).astype(np.uint8)
-        goes_left[MISSING] = side if self.hist[feature, MISSING].any() else heavier
+        goes_left[MISSING] = side if self.counts[feature, MISSING] else heavier
         return Split(gain, feature, key, goes_left, left_sums), stump % 2 == 1
 
 
