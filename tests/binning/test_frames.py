@@ -224,3 +224,11 @@ def test_integers_beyond_those_of_floats_are_rounded(kind, value, missing):
         np.testing.assert_array_equal(
             binner.encode(X).ravel(), binner.encode(expected[:, None]).ravel()
         )
+
+
+@pytest.mark.parametrize("kind", ["Int128", "UInt128"])
+def test_integers_of_128_bits_are_read_as_floats(kind):
+    if not hasattr(pl, kind):
+        pytest.skip(f"this polars has no {kind}")
+    X = pl.DataFrame({"a": pl.Series([2**100 + 1, None, 7], dtype=getattr(pl, kind))})
+    np.testing.assert_array_equal(read_table(X).numbers(0, 0, 3), [2.0**100, np.nan, 7.0])

@@ -119,3 +119,11 @@ def test_tables_of_other_rows_are_refused():
     assert costs[NAMED.index[::-1]].bind_table(NAMED.iloc[::-1]) == costs[::-1]
     with pytest.raises(ValueError, match="fp and fn have different indexes"):
         Costs(fp=FRAME["fee"], fn=NAMED["amount"])
+
+
+def test_prices_are_read_from_integers_of_128_bits():
+    if not hasattr(pl, "Int128"):
+        pytest.skip("this polars has no Int128")
+    table = pl.DataFrame({"price": pl.Series([3, 5], dtype=pl.Int128)})
+    costs = Costs(fp=1, fn="price", positive=1).bind([0, 1]).bind_table(table)
+    np.testing.assert_array_equal(costs.of_labels(np.array([1, 1])), [[3.0, 0.0], [5.0, 0.0]])

@@ -68,7 +68,8 @@ class FrameTable(FeatureTable):
             values = part.to_numpy()
             if values.dtype in (np.float32, np.float64):
                 return np.asarray(values)
-        if dtype.is_integer():  # Arrow refuses to cast those beyond 2 ** 53, which are rounded
+        wide = str(dtype) in ("Int128", "UInt128")  # which numpy does not have
+        if dtype.is_integer() and not wide:  # Arrow does not cast those beyond 2 ** 53: rounded
             values = np.array(part.fill_null(0).to_numpy(), dtype=np.float64)
             values[part.is_null().to_numpy()] = np.nan
             return values

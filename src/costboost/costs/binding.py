@@ -353,7 +353,10 @@ def _column(X: Any, name: str) -> Any:
             f"The costs read the column {name!r}, which X does not have: its columns are "
             f"{_some(frame.columns)}. {_PIPELINE}"
         )
-    return frame[name].to_numpy()
+    column = frame[name]
+    if str(column.dtype) in ("Int128", "UInt128"):  # which numpy does not have
+        column = column.cast(nw.Float64)
+    return column.to_numpy()
 
 
 def _some(names: list[str]) -> str:
