@@ -3,8 +3,9 @@ What deciding by the probabilities costs
 ========================================
 
 A cost curve lets every model choose its best threshold in hindsight. In practice the threshold
-follows from the prices, and the probabilities are taken at face value. The Brier curve (Hernandez-Orallo, Flach and
-Ferri 2011) draws what that costs at every ratio of prices; the area under it is the Brier score.
+follows from the prices, and the probabilities are taken at face value. The Brier curve
+(Hernandez-Orallo, Flach and Ferri 2011) draws what that costs at every ratio of prices; the area
+under it is the Brier score.
 """
 
 import matplotlib.pyplot as plt

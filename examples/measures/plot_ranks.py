@@ -3,8 +3,8 @@ Many methods on many tables
 ===========================
 
 One table proves little. Methods are ranked on each of several tables, ranks are averaged, and bars
-join methods that do not differ significantly (Demsar 2006). Here are twelve small made-up tables and prices
-at which a miss costs ten times a false alarm.
+join methods that do not differ significantly (Demsar 2006). Here are twelve small simulated tables,
+and prices at which a miss costs ten times a false alarm.
 """
 
 import matplotlib.pyplot as plt
