@@ -125,9 +125,12 @@ class Allocation:
         more = self.expected_cost - self.unlimited_cost
         limits = f", {money(more)} more than without limits" if self.limited else ""
         lines.append(f"  expected cost {money(self.expected_cost)}{limits}")
-        for j, a in enumerate(self.limited):
-            lines += [f"  {self.actions[a]}: {text}" for text in self._texts(j)]
-        return "\n".join(lines)
+        return "\n".join([*lines, *(f"  {line}" for line in self.limit_texts())])
+
+    def limit_texts(self) -> list[str]:
+        """Return a line on each limited action: how many were taken, and what one more saves."""
+        limited = enumerate(self.limited)
+        return [f"{self.actions[a]}: {text}" for j, a in limited for text in self._texts(j)]
 
     def _texts(self, j: int) -> list[str]:
         """Return what is to be said of one limited action, by group where there are several."""
