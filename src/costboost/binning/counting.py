@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,12 +13,12 @@ from costboost.binning.codes import Key
 from costboost.binning.cutting import key_totals, number_totals
 from costboost.binning.feature_tables import FeatureTable, Grid
 from costboost.binning.table_reading import read_table
-from costboost.runtime.messages import Message
+from costboost.runtime.messages import message
 from costboost.typing import Floats, Int64
 
-__all__ = ["CountKeys", "KeyTotals", "Known", "Walk", "walk"]
+__all__ = ["count_keys", "KeyTotals", "Known", "Walk", "walk"]
 
-_MANY = 1 << 20
+MANY = 1 << 20
 
 
 class KeyTotals(NamedTuple):
@@ -40,38 +39,40 @@ class KeyTotals(NamedTuple):
     n_keys: int
 
 
-@dataclass(frozen=True)
-class CountKeys(Message):
-    """Weights of a column's categories: of all, or of one of several slices.
+def _merge_keys(
+    answers: Sequence[KeyTotals], *, n_slices: int = 1, many: int = MANY, **_: Any
+) -> KeyTotals:
+    merged: dict[Key, int] | None = {}
+    for part in answers:
+        merged = None if merged is None or part.totals is None else _added(merged, part.totals)
+    missing, n_keys = sum(p.missing for p in answers), sum(p.n_keys for p in answers)
+    return _bounded(KeyTotals(merged, missing, n_keys), n_slices, many)
+
+
+@message(reduce_with=_merge_keys)
+def count_keys(
+    part: PartRows,
+    *,
+    column: int,
+    grid: Grid | None,
+    n_slices: int = 1,
+    at: int = 0,
+    many: int = MANY,
+) -> KeyTotals:
+    """Add up the weights of a column's categories: of all, or of one of several slices.
 
     A part that has more than `many` answers how many there are, unless it was asked for a slice.
     """
+    table = read_table(part.raw.X)
+    found, missing = _key_totals(part, table, column, grid)
+    if n_slices > 1:
+        found = {key: w for key, w in found.items() if _slice(key, n_slices) == at}
+    return _bounded(KeyTotals(found, missing, len(found)), n_slices, many)
 
-    column: int
-    grid: Grid | None
-    n_slices: int = 1
-    at: int = 0
-    many: int = _MANY
 
-    def answer(self, part: PartRows) -> KeyTotals:
-        """Add up the weights."""
-        table = read_table(part.raw.X)
-        found, missing = _key_totals(part, table, self.column, self.grid)
-        if self.n_slices > 1:
-            found = {key: w for key, w in found.items() if _slice(key, self.n_slices) == self.at}
-        return self._bounded(KeyTotals(found, missing, len(found)))
-
-    def reduce(self, answers: Sequence[KeyTotals]) -> KeyTotals:
-        """Merge them."""
-        merged: dict[Key, int] | None = {}
-        for part in answers:
-            merged = None if merged is None or part.totals is None else _added(merged, part.totals)
-        missing, n_keys = sum(p.missing for p in answers), sum(p.n_keys for p in answers)
-        return self._bounded(KeyTotals(merged, missing, n_keys))
-
-    def _bounded(self, found: KeyTotals) -> KeyTotals:
-        many = self.n_slices == 1 and found.totals is not None and len(found.totals) > self.many
-        return found._replace(totals=None) if many else found
+def _bounded(found: KeyTotals, n_slices: int, many: int) -> KeyTotals:
+    too_many = n_slices == 1 and found.totals is not None and len(found.totals) > many
+    return found._replace(totals=None) if too_many else found
 
 
 def _added(merged: dict[Key, int], more: dict[Key, int]) -> dict[Key, int]:

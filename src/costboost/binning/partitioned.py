@@ -19,16 +19,16 @@ from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner, check_max_bins, make_binner
 from costboost.binning.binning_messages import (
-    Describe,
     Description,
-    Forget,
-    Glance,
     Glimpse,
-    HoldsAnything,
-    Ranks,
-    Windows,
+    describe_part,
+    forget_columns,
+    glance_at_columns,
+    kinds_held,
+    rank_probes,
+    values_between,
 )
-from costboost.binning.counting import CountKeys, KeyTotals, Known, walk
+from costboost.binning.counting import MANY, KeyTotals, Known, count_keys, walk
 from costboost.binning.cutting import ColumnBins, cut_ordered, halfway, keep_categories
 from costboost.binning.feature_tables import FeatureTable
 from costboost.binning.table_reading import categorical_mask, check_not_empty
@@ -87,7 +87,7 @@ def fit_partitioned_binner(
     """
     max_bins = check_max_bins(max_bins)
     by_type = isinstance(categorical_features, str)
-    (described,) = send([Describe(by_type)])
+    (described,) = send([describe_part(by_type=by_type)])
     heading = _heading(described)
     if by_type:
         heading.flags = _categorical_by_type(send, described, heading)
@@ -149,7 +149,7 @@ def _categorical_by_type(
     unlike = np.flatnonzero(described.categorical & described.plain)
     if len(unlike) == 0:
         return flags
-    ((categories, numbers),) = send([HoldsAnything(tuple(unlike.tolist()))])
+    ((categories, numbers),) = send([kinds_held(columns=tuple(unlike.tolist()))])
     for j, has_categories, has_numbers in zip(unlike.tolist(), categories, numbers, strict=True):
         if has_categories and has_numbers:
             raise heading.refuse(
@@ -212,12 +212,18 @@ class _PartitionedBinning:
         try:
             return self._cut_numbers(group)
         finally:
-            self.send([Forget()])
+            self.send([forget_columns()])
 
     # Numbers.
 
     def _cut_numbers(self, columns: list[int]) -> dict[int, ColumnBins]:
-        glance = Glance(tuple(columns), self.grid, self.keep, self.few, self.n_probes)
+        glance = glance_at_columns(
+            columns=tuple(columns),
+            grid=self.grid,
+            keep=self.keep,
+            few=self.few,
+            n_probes=self.n_probes,
+        )
         (found,) = self.send([glance])
         seen: dict[int, Glimpse] = dict(zip(columns, found, strict=True))
         edges = {j: self._cut_few(part) for j, part in seen.items() if part.complete}
@@ -245,27 +251,41 @@ class _PartitionedBinning:
         return edges
 
     def _ranked(self, probes: dict[int, Floats]) -> dict[int, Known]:
-        (ranks,) = self.send([Ranks(tuple(probes), self.grid, self.keep, tuple(probes.values()))])
+        (ranks,) = self.send(
+            [
+                rank_probes(
+                    columns=tuple(probes),
+                    grid=self.grid,
+                    keep=self.keep,
+                    probes=tuple(probes.values()),
+                )
+            ]
+        )
         probed = zip(probes.items(), ranks, strict=True)
         return {j: Known(values, below, upto) for (j, values), (below, upto) in probed}
 
     def _filled(self, known: dict[int, Known], wanted: dict[int, list[int]]) -> dict[int, Known]:
         gaps = [column.gaps(wanted[j]) for j, column in known.items()]
         above, below = zip(*gaps, strict=True)
-        (found,) = self.send([Windows(tuple(known), self.grid, self.keep, above, below)])
+        (found,) = self.send(
+            [
+                values_between(
+                    columns=tuple(known), grid=self.grid, keep=self.keep, above=above, below=below
+                )
+            ]
+        )
         filled = zip(known.items(), found, strict=True)
         return {j: column.filled(*values) for (j, column), values in filled}
 
     # Categories.
 
     def _keep_categories(self, j: int) -> ColumnBins:
-        (found,) = self.send([CountKeys(j, self.grid)])
+        (found,) = self.send([count_keys(column=j, grid=self.grid, many=MANY)])
         slices = [found] if found.totals is not None else self._slices(j, found)
         return keep_categories((part.totals or {} for part in slices), found.missing, self.max_bins)
 
     def _slices(self, j: int, found: KeyTotals) -> Iterable[KeyTotals]:
         """Fetch many categories in slices by hash: in all parts a category is in the same one."""
-        question = CountKeys(j, self.grid)
-        n_slices = max(2, -(-found.n_keys // question.many))
+        n_slices = max(2, -(-found.n_keys // MANY))
         for at in range(n_slices):
-            yield self.send([CountKeys(j, self.grid, n_slices, at)])[0]
+            yield self.send([count_keys(column=j, grid=self.grid, n_slices=n_slices, at=at)])[0]
