@@ -51,7 +51,7 @@ class Watch:
 
     def note(self, messages: Any) -> None:
         """Note a trip."""
-        if any(isinstance(message, begin_tree) for message in messages):
+        if any(call.message is begin_tree for call in messages):
             self.notes.append((perf_counter(), self.trips, self.traffic))
         self.trips += 1
 
@@ -77,7 +77,10 @@ class Watch:
 
         def watched(driver: Driver, orders: Any) -> list[Any]:
             inner = [
-                m for order in orders if isinstance(order, forward_to_shard) for m in order.messages
+                call
+                for order in orders
+                if getattr(order, "message", None) is forward_to_shard
+                for call in order.arguments["calls"]
             ]
             self.traffic = getattr(driver._transport, "traffic", self.traffic)
             self.note(inner)

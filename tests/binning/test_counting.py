@@ -7,7 +7,7 @@ import pytest
 
 from binning_cases import column
 from binning_parts import Wire
-from costboost.binning.counting import count_keys
+from costboost.binning.binning_messages import count_keys
 from costboost.binning.feature_tables import grid_of
 
 WORDS = column(["b", "a", None, "b", "\ud800", "a", "a"], object)

@@ -19,8 +19,7 @@ from scipy import sparse
 from binning_parts import Wire, cuts_of, split
 from costboost.binning import partitioned
 from costboost.binning.binner import fit_binner
-from costboost.binning.binning_messages import glance_at_columns, values_between
-from costboost.binning.counting import count_keys
+from costboost.binning.binning_messages import count_keys, glance_at_columns, values_between
 from costboost.binning.partitioned import fit_partitioned_binner
 
 N_PARTS = [1, 2, 7, 64]

@@ -31,7 +31,7 @@ def held_in_rounds(monkeypatch, path, model, **said):
 
     def measured(self, orders, told=None):
         answers = send(self, orders, told)
-        if isinstance(orders[0], forward_to_shard):
+        if getattr(orders[0], "message", None) is forward_to_shard:
             peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.reset_peak()
         return answers

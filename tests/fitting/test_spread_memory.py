@@ -62,7 +62,7 @@ class Elsewhere:
         pipe.send(sources)
 
     def send(self, orders):
-        if isinstance(orders[0], forward_to_shard):
+        if getattr(orders[0], "message", None) is forward_to_shard:
             self.held.append(tracemalloc.get_traced_memory()[0])
         self.pipe.send(orders)
         return self.pipe.recv()

@@ -1,17 +1,16 @@
 """Messages that bin a table in parts: sums of weights, ranks of probes, and few values.
 
-A part is some consecutive rows; it answers for them alone, and its answers are put together by
-adding and merging, whatever their order and number:
+A part is some consecutive rows; it answers for its own rows, and answers are reduced by adding and
+merging, whatever their order and number:
 
-    Describe      rows, columns, types, weights        what the driver must know before it asks
-    Glance        a column's distinct values if few, else some of them, evenly spread ("probes")
-    Ranks         the weight of the rows below each probe, and of those up to it
-    Windows       the distinct values between neighbouring probes, with their weights
+    describe_part       rows, columns, types, weights; `kinds_held` where types differ
+    glance_at_columns   a column's distinct values if few, else some, evenly spread ("probes")
+    rank_probes         the weight of the rows below each probe, and of those up to it
+    values_between      the distinct values between neighbouring probes, with their weights
+    count_keys          the weights of categories
 
-`counting` asks for the weights of categories in the same way.
-
-A part sorts a column at the first question about it; `keep` says whether to hold it until `Forget`.
-What is held is only ever faster, never another answer, so none of this changes a part.
+A part sorts a column when it first needs it; `keep` says whether to cache it until
+`forget_columns`. The cache changes no answer, so none of this changes the state of a part.
 """
 
 from __future__ import annotations
@@ -23,7 +22,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.binning.cutting import distinct_values, sorted_with_sums
+from costboost.binning.codes import Key
+from costboost.binning.cutting import distinct_values, key_totals, number_totals, sorted_with_sums
 from costboost.binning.feature_tables import FeatureTable, Grid, RowWeights, grid_of
 from costboost.binning.table_reading import read_table
 from costboost.inputs.arrays import read_weights
@@ -31,10 +31,13 @@ from costboost.runtime.messages import message, totals
 from costboost.typing import Floats, Int64
 
 __all__ = [
+    "MANY",
     "Description",
     "Glimpse",
+    "KeyTotals",
     "PartRows",
     "RawTable",
+    "count_keys",
     "describe_part",
     "forget_columns",
     "glance_at_columns",
@@ -48,6 +51,7 @@ __all__ = [
 Distinct = tuple[Floats, Int64]
 
 _A_FEW = 4096
+MANY = 1 << 20  # categories that a part returns at once
 
 
 class RawTable(Protocol):
@@ -372,3 +376,81 @@ def _inside(column: Sorted, above: Floats, below: Floats) -> Distinct:
 def forget_columns(part: PartRows) -> None:
     """Free the sorted columns."""
     part.__dict__.pop("sorted_columns", None)
+
+
+# Columns of categories.
+
+
+class KeyTotals(NamedTuple):
+    """Total weight of the rows of each category.
+
+    Attributes
+    ----------
+    totals : dict or None
+        The weight of each; None where there are too many of them.
+    missing : int
+        The weight of the rows without a category.
+    n_keys : int
+        How many categories the parts have, added up.
+    """
+
+    totals: dict[Key, int] | None
+    missing: int
+    n_keys: int
+
+
+def _merge_keys(
+    answers: Sequence[KeyTotals], *, n_slices: int = 1, many: int = MANY, **_: Any
+) -> KeyTotals:
+    merged: dict[Key, int] | None = {}
+    for part in answers:
+        merged = None if merged is None or part.totals is None else _added(merged, part.totals)
+    missing, n_keys = sum(p.missing for p in answers), sum(p.n_keys for p in answers)
+    return _bounded(KeyTotals(merged, missing, n_keys), n_slices, many)
+
+
+@message(reduce_with=_merge_keys)
+def count_keys(
+    part: PartRows,
+    *,
+    column: int,
+    grid: Grid | None,
+    n_slices: int = 1,
+    at: int = 0,
+    many: int = MANY,
+) -> KeyTotals:
+    """Add up the weights of a column's categories: of all, or of one of several slices.
+
+    A part that has more than `many` answers how many there are, unless it was asked for a slice.
+    """
+    table = read_table(part.raw.X)
+    found, missing = _key_totals(part, table, column, grid)
+    if n_slices > 1:
+        found = {key: w for key, w in found.items() if _slice(key, n_slices) == at}
+    return _bounded(KeyTotals(found, missing, len(found)), n_slices, many)
+
+
+def _bounded(found: KeyTotals, n_slices: int, many: int) -> KeyTotals:
+    too_many = n_slices == 1 and found.totals is not None and len(found.totals) > many
+    return found._replace(totals=None) if too_many else found
+
+
+def _added(merged: dict[Key, int], more: dict[Key, int]) -> dict[Key, int]:
+    for key, weight in more.items():
+        merged[key] = merged.get(key, 0) + weight
+    return merged
+
+
+def _slice(key: Key, n_slices: int) -> int:
+    text = key.encode("utf-8", "surrogatepass") if isinstance(key, str) else repr(key).encode()
+    return zlib.crc32(text) % n_slices
+
+
+def _key_totals(
+    part: PartRows, table: FeatureTable, j: int, grid: Grid | None
+) -> tuple[dict[Key, int], int]:
+    weights = weights_of(part, table.n_rows, grid)
+    if table.has_keys(j):
+        return key_totals(table, weights, j)
+    ((values, units),) = table.samples([j], weights)
+    return number_totals(values, units)

@@ -1,12 +1,11 @@
 """Messages to the parts of a table; see `parts`.
 
-Parts answer the same kind of messages that shards do, so that whoever carries messages need know
-nothing else.
+Parts answer the same kind of messages that shards do, so that a transport need know nothing else.
 
-    BindLabels, BindCosts, Encode          what all rows together decide: classes, prices, bins
-    OpenShard, AskShard, CloseShard        a model's rows, and its loop's messages to them
-    Follow, Advance, Unfollow              rows that a model is judged by, and their margins
-    Apply, FetchCodes, ...                 queries of rows before and after the rounds
+    bind_part_labels, bind_part_costs, encode_part   what all rows decide: classes, prices, bins
+    open_shard, forward_to_shard, close_shard        a model's rows, and its loop's calls to them
+    follow_rows, advance_margins, unfollow_rows      held-out rows and their margins
+    apply_to_codes, fetch_codes, ...                 queries of rows before and after the rounds
 """
 
 from __future__ import annotations
@@ -65,6 +64,7 @@ def bind_part_labels(part: TablePart, *, classes: NDArray[Any] | None) -> None:
     if classes is None:
         numbers = np.asarray(y, dtype=np.float64)
     else:
+        # A byte a row where class numbers fit: they are held as long as the table.
         kind = np.uint8 if len(classes) <= 256 else np.uint32
         numbers = encode(classes, y, "y").astype(kind) if len(y) else np.zeros(0, kind)
     weights = None if raw.weights is None else np.asarray(raw.weights, dtype=np.float64)
@@ -131,6 +131,7 @@ def open_shard(
     loader : Loader
         Without rows.
     """
+    # Rows stored as the model groups them need no copy of codes or data; else they are arranged.
     found = part.as_stored(loader) if chosen is None else None
     if found is not None:
         loader, (codes, rows, starts, pieces) = found
@@ -139,8 +140,11 @@ def open_shard(
         loader = loader.on(part.settled(chosen))
         codes, rows, starts, pieces = part.arranged(chosen, loader)
         state = loader.load(rows)
+    # `rows` become numbers among all rows of the model, by which samples are drawn: the same on
+    # any number of parts.
     first = ranks if isinstance(ranks, int) else 0
     rows = rows if isinstance(ranks, int) else ranks[rows]
+    # Models that share codes are those of folds, whose rounds take turns: they share scratch too.
     scratch = Scratch(part.thread_scratch) if pieces is None else part.scratch
     part.shards[key] = Shard(codes, rows, starts, state, pieces, scratch, first)
 
@@ -155,6 +159,7 @@ def _any_changes(*, key: int, calls: tuple[Call[Any], ...]) -> bool:
     return any(call.changes for call in calls)
 
 
+# A part that is built again needs the changes of the rows, and none of the answers.
 def _those_that_change(*, key: int, calls: tuple[Call[Any], ...]) -> dict[str, Any]:
     return {"key": key, "calls": tuple(call.lasting() for call in calls if call.changes)}
 

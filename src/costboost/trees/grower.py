@@ -4,9 +4,9 @@ The grower asks shards for integer sums and never sees a row: one message starts
 each split divides a node and brings its left child's histogram, one lets rows find their leaves.
 The right child's histogram is the parent's less the left one's, which integers make exact. Where
 nodes are searched for less than half of the columns each, drawn anew, nothing is subtracted: every
-node is added up for its own columns only. Shards that are far away are asked for that, and to count
-rows, in the trip that divides the node: before it is known whether the answer will be needed. A
-small table in one shard grows a tree in one call (`at_once.py`), to the same tree.
+node is added up for its own columns only. Remote shards do that, and count rows, in the trip that
+divides the node: before it is known whether the answer will be needed. A small table in one shard
+grows a tree in one call (`at_once.py`), to the same tree.
 """
 
 from __future__ import annotations

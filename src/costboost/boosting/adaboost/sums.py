@@ -25,6 +25,8 @@ N_CELLS = 2048  # of an outline of Z
 @message(reduce=total)
 def sum_cells(shard: Shard, *, n_leaves: int, scale: float) -> Int64:
     """Add up the weights by leaf and class, (L, K)."""
+    # Two planes, for even and odd rows: neighbouring rows are often of one leaf, and an add would
+    # wait for the one before it.
     out = np.zeros((2, n_leaves, shard.state.n_classes), dtype=np.int64)
     kernels.sum_by_leaf(shard.state.weights, shard.starts, shard.leaves, scale, out)
     return np.asarray(out[0] + out[1])
@@ -98,13 +100,13 @@ def largest_vote_size(shard: Shard) -> float:
 
 @message(reduce=totals)
 def sum_outline(shard: Shard, *, view: View, reach: float, scale: float) -> tuple[Int64, Int64]:
-    """Moments of q by cell of u, (N_CELLS, 4), and weight * factor by leaf and class, (L, K)."""
-    last_decisions = np.empty(BLOCK), np.empty(BLOCK, dtype=np.int32)
+    """Return moments of q by cell of u, (N_CELLS, 4); weight * factor by leaf and class, (L, K)."""
+    blocks = np.empty(BLOCK), np.empty(BLOCK, dtype=np.int32)  # scratch of the kernel
     moments = np.zeros((N_CELLS, 4), dtype=np.int64)
     n_leaves = len(view.hypothesis.votes)
     sums = np.zeros((n_leaves, shard.state.n_classes), dtype=np.int64)
     for rows in view.blocks(shard):
-        kernels.outline_rows(*rows, reach, scale, *last_decisions, moments, sums)
+        kernels.outline_rows(*rows, reach, scale, *blocks, moments, sums)
     return moments, sums
 
 
@@ -152,6 +154,7 @@ class RowLogs:
     def part(self, shard: Shard) -> Part:
         """Return both, (m,) each."""
         state, leaves, view = shard.state, shard.leaves, self.view
+        # By cell where rows of a leaf and class are alike: a look-up in place of the rule.
         logs = state.log_weights()
         if self.factors is not None:
             logs += _logs(self.factors)[leaves, state.labels]
@@ -160,6 +163,7 @@ class RowLogs:
             u = u * state.sizes if view.hypothesis.by_row else u
             if self.factors is not None or not view.factor:
                 return logs, u
+        # What cells do not say is evaluated block by block, so that temporaries stay in cache.
         own = self.cells is None
         u = np.empty(len(leaves)) if own else u
         for rows, terms in state.term_blocks(shard.starts):
@@ -178,6 +182,7 @@ def make_tails(shard: Shard, *, how: RowLogs) -> tuple[int, int, int]:
 
     Return their counts.
     """
+    # One search for a long step asks for these sums many times: rows are evaluated once.
     logs, u = how.part(shard)
     tails = [(logs, u), _sized(logs, u, u > 0.0), _sized(logs, u, u < 0.0)]
     shard.state.tails = tails
@@ -222,6 +227,7 @@ def step_logs(
 @message(reduce=None, changes=True)
 def settle_logs(shard: Shard, *, top: float) -> None:
     """Recompute weights from logs, the largest 1."""
+    # The logs stay, and are the weights' truth from now on; tails belong to the weights before.
     state = shard.state
     state.logs -= top
     state.tails = []

@@ -42,7 +42,7 @@ def _derivative_buffer(shard: Shard) -> Floats:
 
 
 def put_derivatives(shard: Shard, values: Floats) -> None:
-    """Set derivatives that were computed elsewhere, (m, J, 2)."""
+    """Set derivatives that a user's loss has computed, (m, J, 2)."""
     _derivative_buffer(shard)[:] = values.T
 
 
@@ -85,6 +85,7 @@ def write_packed_pairs(
     """
     state, sums = shard.state, np.zeros(4, dtype=np.int64)
     state.packed = shard.scratch_array("grid", np.int64)
+    # The caller judges by these sums whether so coarse a grid is fine enough.
     rows = _read(state.read(output, by_weight=by_weight))
     by_leaf.pack_pairs(rows, *scales, PackedPairs.SHIFT, state.packed, sums)
     return sums
@@ -207,6 +208,7 @@ def write_steps(shard: Shard, *, output: int, values: Floats | None) -> None:
     state = shard.state
     if state.moves_by == "leaves":
         n_outputs = state.data.n_outputs
+        # One tree for each output: the next one overwrites `shard.leaves`.
         buffer = shard.scratch_array("own leaves", np.uint16, n_outputs)
         state.own_leaves = buffer.reshape(n_outputs, -1)
         state.own_leaves[output] = shard.leaves

@@ -116,13 +116,11 @@ def fetch_row_kinds(shard: Shard) -> LossRows:
 def bind_loss(shard: Shard, *, loss: Any, start: tuple[float, ...], moves_by: str) -> Floats:
     """Bind rows to a loss, and set their first margins to a constant.
 
-    The answer tells the largest weight of a row, and of the loss the largest w0, |b| and weighted
-    |a|, (4,).
-
-    `moves_by` says what rows note of a round until its steps are taken: see `GradientRows`.
+    Return the largest weight of a row, and of the loss the largest w0, |b| and weighted |a|, (4,).
+    `moves_by` is what rows store of a round until its step is taken: see `GradientRows`.
     """
     state, bound = shard.state, loss.bind(shard.state.data)
-    if bound is None:  # all rows are asked for in every round
+    if bound is None:  # a user's loss: it gets the arrays of all rows in every round
         state.data = state.data.priced()
     state.terms = Held(state.weights) if bound is None else bound
     state.margins = np.tile(np.array(start), (len(shard.rows), 1))
@@ -147,6 +145,7 @@ def sum_targets(shard: Shard) -> tuple[int, ...]:
 def target_range(shard: Shard) -> Floats:
     """Return the range of the targets of rows with weight, (2, 1): -smallest, largest."""
     rows = shard.state.data
+    # -smallest, so that both ends are reduced by their maximum.
     y = rows.y if rows.weights is None else rows.y[rows.weights > 0.0]
     return np.array([[np.max(part, initial=-np.inf)] for part in (-y, y)])
 

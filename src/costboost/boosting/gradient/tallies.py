@@ -25,7 +25,7 @@ _NO_DECISIONS = np.zeros(0, dtype=np.uint8)
 
 def loss_tally(loss: Any, rows: LossRows) -> Callable[[Shards, float], float]:
     """Return the function that gives the mean loss of the training rows."""
-    if loss.bind(rows.take(slice(0))) is None:  # a user's loss, asked for all rows at once
+    if loss.bind(rows.take(slice(0))) is None:  # a user's loss, which needs all rows at once
         return lambda shards, total: loss.mean_value(rows, shards.fetch(_margins), total)
     return MeanLoss()
 

@@ -186,6 +186,7 @@ def set_vectors(
     for rows in state.blocks():
         signed, weights = state.signed(rows, method, p), state.weights_of(rows)
         if draw is None:
+            # Exact on the grid: sums of any shards are the same.
             vectors = np.rint(signed * scale).astype(np.int32)
         else:
             vectors = _draw_signs(shard, rows, signed / scale, draw)
