@@ -148,6 +148,7 @@ def test_pickles_name_messages_and_their_modules_are_imported():
         ("costboost.shards.local", "Shards"),  # in the package, but no message
         ("costboost.shards.local", "begin_tree.function"),
         ("costboost.runtime.messages", "import_module"),
+        ("costboost.no_such_module", "fly"),
         ("antigravity_of_nobody", "fly"),
     ],
 )

@@ -15,6 +15,7 @@ combines all answers.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from functools import reduce as fold
 from functools import update_wrapper
 from importlib import import_module
@@ -131,7 +132,8 @@ def find_message(module: str, name: str) -> Message[..., Any]:
     LookupError: os.system is no message of costboost: run the same version everywhere.
     """
     if (module, name) not in _MESSAGES and module.split(".")[0] == "costboost":
-        import_module(module)
+        with suppress(ImportError):  # said below
+            import_module(module)
     try:
         return _MESSAGES[module, name]
     except KeyError:
@@ -211,7 +213,7 @@ def message(
 
     Examples
     --------
-    >>> @message(reduce=largest)
+    >>> @message(reduce=max)
     ... def longest(shard, *, unit):
     ...     return len(shard) / unit
     >>> call = longest(unit=2)
