@@ -23,9 +23,9 @@ from costboost.boosting.gradient.learner import GradientTree, VectorTree
 from costboost.boosting.gradient.loop import GradientBoosting, GradientSetting
 from costboost.boosting.gradient.losses import LogLoss
 from costboost.boosting.gradient.starting import GradientLoader
-from costboost.boosting.train_cost import ExpectedPrice
+from costboost.boosting.train_cost import price_expected
 from costboost.calibration import ClassCalibration
-from costboost.estimators.adaboost.blending import AdditivePart, BlendedPrice
+from costboost.estimators.adaboost.blending import AdditivePart, price_blended
 from costboost.estimators.adaboost.trainer import Trainer
 from costboost.shards.grid import rounded
 from costboost.shards.layout import RowData
@@ -127,9 +127,11 @@ class Fold(ABC):
         """Return what the calibrated decisions on the rows trained on cost altogether."""
         if walk:
             return self._walked_cost(self.blended(n_rounds, part), calibration)
-        asked = (CalibratedProba(calibration, self.shares), self.total(n_rounds))
-        question = ExpectedPrice(*asked) if part is None else BlendedPrice(*asked, part)
-        (exact,) = self.boosting.shards.call([question])
+        proba, total = CalibratedProba(calibration, self.shares), self.total(n_rounds)
+        call = price_expected(proba=proba, total=total)
+        if part is not None:
+            call = price_blended(proba=proba, total=total, part=part)
+        (exact,) = self.boosting.shards.call([call])
         return rounded(exact)
 
     def _walked_cost(self, model: Ensemble, calibration: ClassCalibration) -> float:

@@ -25,7 +25,7 @@ from costboost.boosting.gradient.loop import GradientBoosting, GradientRound
 from costboost.boosting.gradient.losses import flat
 from costboost.boosting.gradient.model import GradientEnsemble, Init, assemble_gradient
 from costboost.boosting.gradient.rows import LossRows
-from costboost.boosting.gradient.starting import GradientLoader, LargestCost, put_margins
+from costboost.boosting.gradient.starting import GradientLoader, largest_cost, put_margins
 from costboost.boosting.gradient.tallies import CostTally, loss_tally
 from costboost.boosting.links import choices_of
 from costboost.calibration import CalibratedScores
@@ -172,7 +172,7 @@ class GradientTrainer(TableTrainer):
         loader = self._loader(part)
         table, costs = loader.rows, loader.data.costs
         with self.table.open(loader, part) as shards:
-            (largest,) = shards.call([LargestCost(plan.loss)])
+            (largest,) = shards.call([largest_cost(loss=plan.loss)])
             loss = plan.loss.scaled(largest)
             start, init = self._start(loss, shards, table, part, previous)
             learner = self._learner(table, part, self._l2(loader))
