@@ -673,7 +673,7 @@ def test_invariant_30_calibrated_adamec_is_monotone_and_symmetric(seed, calibrat
     halves = [(np.arange(150), np.arange(150, 300))]
     options = {"calibration": calibration, "cv": halves, "n_estimators": 10}
     model = fitted("adamec", X, y, Costs(fp=1, fn=2.3), **options)
-    (ensemble,) = model._ensembles
+    (ensemble,) = model._model.members
     s = ensemble.scores(ensemble.margins(X), ensemble.total_alpha)
     p = model.predict_proba(X)[:, 1]
     assert np.all(np.diff(p[np.argsort(s, kind="stable")]) >= -1e-12)

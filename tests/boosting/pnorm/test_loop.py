@@ -16,8 +16,8 @@ from costboost.boosting.pnorm.methods import (
     METHODS,
     rate_bound,
 )
-from costboost.boosting.pnorm.model import assemble_mixture
 from costboost.boosting.pnorm.rows import cost_over_cheapest, price_unit
+from costboost.estimators.pnorm.model import assemble_mixture
 from costboost.shards import layout as layout_module
 from costboost.shards.layout import plan_layout
 from costboost.shards.sampling import round_key, uniform
