@@ -23,13 +23,14 @@ from costboost.fitting.held_out import EvalSet, read_eval_set
 from costboost.fitting.spread import refuse_if_remote
 from costboost.fitting.warm import train_models
 from costboost.inputs.checks import (
+    OneFit,
     answers_tables,
     check_learner,
     check_table,
     count_threads,
     set_input_tags,
 )
-from costboost.inputs.estimators import OneFit, RoundCallbacks
+from costboost.inputs.estimators import RoundCallbacks
 from costboost.model import FittedModel
 from costboost.typing import Floats, Int64
 
@@ -59,17 +60,24 @@ class MarginsMixin(OneFit):
         """Whether a parameter `loss` cannot go to where the rows are."""
         return False
 
+    def _fitted_model(self) -> FittedModel:
+        """Return the model; raise where nothing is fitted."""
+        # scikit-learn's check makes the tags of the estimator: too long for one row.
+        if "_model" not in self.__dict__:
+            check_is_fitted(self)
+        return self._model
+
     def _margins(self, X: Any) -> list[Floats]:
         """Return the margins of each member of the model, (n, J)."""
-        check_is_fitted(self)
+        model = self._fitted_model()
         X, n_threads = check_table(self, X, reset=False), count_threads(self.n_jobs)
-        return self._model.margins(X, self._model.encode(X, n_threads), n_threads)
+        return model.margins(X, model.encode(X, n_threads), n_threads)
 
     def _staged(self, X: Any) -> Iterator[tuple[FittedModel, list[Floats]]]:
         """Yield the model and its members' margins after each round."""
-        check_is_fitted(self)
+        model = self._fitted_model()
         X = check_table(self, X, reset=False)
-        yield from self._model.staged(X, count_threads(self.n_jobs))
+        yield from model.staged(X, count_threads(self.n_jobs))
 
 
 class BoostingClassifierMixin(CostDecisionMixin, ExplainDecisionsMixin, MarginsMixin):
@@ -200,8 +208,7 @@ class BoostingClassifierMixin(CostDecisionMixin, ExplainDecisionsMixin, MarginsM
         return np.asarray(self.classes_[model.choices(margins)])
 
     def _decides_by_costs(self) -> bool:
-        check_is_fitted(self)
-        return self._model.decision == "cheapest"
+        return self._fitted_model().decision == "cheapest"
 
     def _decision_proba(self, X: Any, costs: Any) -> Floats:
         if not self._decides_by_costs():

@@ -13,8 +13,7 @@ from costboost.explain.contributions import Contributions, explain_rows
 from costboost.explain.decision import Explanation, Part
 from costboost.explain.listing import Kind, importances, list_nodes, shap_model, tree_text
 from costboost.explain.rows import Encoded, encode, one_row, values_of_row
-from costboost.inputs.checks import check_table, count_threads
-from costboost.inputs.estimators import OneFit
+from costboost.inputs.checks import OneFit, check_table, count_threads
 from costboost.model import FittedModel, Member
 from costboost.typing import Floats
 
