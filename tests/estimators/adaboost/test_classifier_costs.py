@@ -8,6 +8,7 @@ from sklearn.model_selection import GroupKFold
 
 from costboost import CostBoostClassifier, Costs
 from costboost.boosting.adaboost.rules import RULES
+from costboost.model import apply_maps
 from family import FITTED, plain, problem
 from naive import calibration as naive
 from naive.rules import METHODS
@@ -213,7 +214,7 @@ def test_calibrated_adamec_is_the_poster_line_by_line():
     alphas = np.array([alpha for alpha, _ in poster["ensemble"]])
     assert_allclose(model.estimator_weights_, alphas, rtol=1e-9)
     (ensemble,) = model._model.members
-    s = ensemble.scores(ensemble.margins(X), ensemble.total_alpha)
+    s = apply_maps(ensemble.maps[:-1], ensemble.margins(X))[:, 0]
     assert_allclose(s[halves[0][1]], poster["s"], atol=1e-12)
     assert_allclose(model.predict_proba(X)[:, 1], poster["p"], rtol=1e-5, atol=1e-7)
     assert_array_equal(2 * model.predict(X) - 1, poster["H"])
