@@ -17,6 +17,7 @@ from costboost.decisions.capacity import Allocation, allocate, by_columns
 from costboost.decisions.exploring import explore_decisions
 from costboost.inputs.arrays import mean_paid, read_weights
 from costboost.inputs.checks import (
+    OneFit,
     answers_tables,
     check_choice,
     check_labels,
@@ -25,7 +26,7 @@ from costboost.inputs.checks import (
     refuse_unopened,
     warn_caller,
 )
-from costboost.inputs.estimators import OneFit, VersionedState
+from costboost.inputs.estimators import VersionedState
 from costboost.runtime.extras import need
 from costboost.typing import Floats, Int64
 

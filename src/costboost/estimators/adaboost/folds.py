@@ -3,7 +3,7 @@
 A fold knows two things of its booster: its rounds, which add their trees to forests, and the
 margins of the rows that it trains on. `GentleFold` is AdaBoost's loop as every named method runs
 it; `LogFold` is gradient boosting by log loss, for K classes with one tree of vector leaves a
-round. Both become an `Ensemble`, which needs to know of neither.
+round. Both become a `Member` of a fitted model, which needs to know of neither.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import numpy as np
 
 from costboost.boosting.adaboost.hypothesis import scores_of
 from costboost.boosting.adaboost.loop import Boosting
-from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.gradient.learner import GradientTree, VectorTree
 from costboost.boosting.gradient.loop import GradientBoosting, GradientSetting
 from costboost.boosting.gradient.losses import LogLoss
@@ -27,6 +26,7 @@ from costboost.boosting.train_cost import price_expected
 from costboost.calibration import ClassCalibration
 from costboost.estimators.adaboost.blending import AdditivePart, price_blended
 from costboost.estimators.adaboost.trainer import Trainer
+from costboost.model import Logistic, Member
 from costboost.shards.grid import rounded
 from costboost.shards.layout import RowData
 from costboost.trees.forest import Forest, ForestBuilder
@@ -80,13 +80,13 @@ class Fold(ABC):
         return self.boosting.rounds()
 
     @abstractmethod
-    def model(self, n_rounds: int) -> Ensemble:
-        """Return the ensemble of the first rounds."""
+    def model(self, n_rounds: int) -> Member:
+        """Return the member of the first rounds."""
 
-    def blended(self, n_rounds: int, part: AdditivePart | None) -> Ensemble:
-        """Return the ensemble of the first rounds, blended with an additive one if there is any."""
+    def blended(self, n_rounds: int, part: AdditivePart | None) -> Member:
+        """Return the member of the first rounds, blended with an additive one if there is any."""
         model = self.model(n_rounds)
-        return model if part is None else part.ensemble(model)
+        return model if part is None else part.blended(model)
 
     def scores(self, n_rounds: int) -> Floats:
         """Return the scores of the rows left out, after so many rounds; never fewer than before."""
@@ -134,7 +134,7 @@ class Fold(ABC):
         (exact,) = self.boosting.shards.call([call])
         return rounded(exact)
 
-    def _walked_cost(self, model: Ensemble, calibration: ClassCalibration) -> float:
+    def _walked_cost(self, model: Member, calibration: ClassCalibration) -> float:
         """Return what it costs by the model itself, whatever rows know of its rounds."""
         trainer, rows = self.trainer, self.train()
         said = calibration.predict(trainer.score(model, rows))
@@ -151,8 +151,8 @@ class GentleFold(Fold):
         super().__init__(trainer, train, test, np.zeros(boosting.n_outputs))
         self.boosting, self.shares = boosting, trainer.plan.discrete
 
-    def model(self, n_rounds: int) -> Ensemble:
-        """Return the ensemble of the first rounds."""
+    def model(self, n_rounds: int) -> Member:
+        """Return the member of the first rounds."""
         return self.trainer.assemble(self.rounds[:n_rounds])
 
     def total(self, n_rounds: int) -> float:
@@ -175,11 +175,10 @@ class LogFold(Fold):
         super().__init__(trainer, train, test, start)
         self.boosting = boosting
 
-    def model(self, n_rounds: int) -> Ensemble:
-        """Return the ensemble of the first rounds."""
+    def model(self, n_rounds: int) -> Member:
+        """Return the member of the first rounds."""
         steps = np.array([done.step for done in self.rounds[:n_rounds]])
-        forest = self.forest(n_rounds)
-        return Ensemble(self.trainer.plan.n_classes, steps, forest, (), "gentle", False, slope=1.0)
+        return Member(steps, self.forest(n_rounds), (Logistic(1.0),))
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,6 @@ from typing import Any
 
 import numpy as np
 
-from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.rounds import (
     EarlyStopping,
     Observer,
@@ -42,6 +41,7 @@ from costboost.estimators.adaboost.blending import (
 from costboost.estimators.adaboost.folds import Fold, Opener
 from costboost.estimators.adaboost.trainer import History, OutOfFold, Trainer
 from costboost.fitting.held_out import ClassResult, Decisions
+from costboost.model import Member
 from costboost.shards.layout import blocks_of
 from costboost.typing import AnyInts, Floats
 
@@ -163,7 +163,7 @@ class Race:
             return [None] * len(self.folds)
         return [AdditivePart(blend, forest) for forest in self.additive.forests]
 
-    def models(self, n_rounds: int, blend: Blend | None) -> tuple[Ensemble, ...]:
+    def models(self, n_rounds: int, blend: Blend | None) -> tuple[Member, ...]:
         """Return the models of all folds after so many rounds."""
         pairs = zip(self.folds, self._additive_parts(blend), strict=True)
         return tuple(fold.blended(n_rounds, part) for fold, part in pairs)
@@ -310,7 +310,7 @@ def _train_alike(
     n_rounds: int,
     calibration: ClassCalibration,
     part: AdditivePart | None,
-) -> tuple[Ensemble, list[float]]:
+) -> tuple[Member, list[float]]:
     """Train one model on all rows, for as many rounds as the folds took.
 
     Also return what its decisions on these rows cost, at the looks. Callbacks are told of its

@@ -13,23 +13,24 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from costboost.boosting.adaboost.evaluation import aimed_labels, price_scale
-from costboost.boosting.adaboost.hypothesis import link, voted_proba
+from costboost.boosting.adaboost.hypothesis import voted_proba
 from costboost.boosting.adaboost.joint import JointFinder
-from costboost.boosting.adaboost.learner import LEAF_VALUES, Learner, OutsideLearner, TreeLearner
-from costboost.boosting.adaboost.loop import Boosting, Round
-from costboost.boosting.adaboost.model import (
-    Ensemble,
-    assemble,
-    constant_ensemble,
-    outside_votes,
+from costboost.boosting.adaboost.learner import (
+    LEAF_VALUES,
+    Learner,
+    OutsideLearner,
+    OutsideVotes,
+    TreeLearner,
 )
+from costboost.boosting.adaboost.loop import Boosting, Round
 from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.boosting.adaboost.rules import Rule
 from costboost.boosting.adaboost.weights import Setting
-from costboost.boosting.links import choices_of
+from costboost.boosting.links import choices_of, link
 from costboost.boosting.objectives import RuleInput
 from costboost.calibration import CalibratedScores
 from costboost.costs import Costs
+from costboost.estimators.adaboost.model import assemble, constant_member, score_maps, to_model
 from costboost.estimators.adaboost.plan import NamedObjective, Plan, RowObjective
 from costboost.fitting.held_out import (
     ClassResult,
@@ -43,6 +44,7 @@ from costboost.fitting.plan import check_order
 from costboost.fitting.trainer import ClassTrainer
 from costboost.inputs.checks import plain, warn_caller
 from costboost.inputs.outside import check_some_w0
+from costboost.model import Member, apply_maps
 from costboost.trees.forest import ForestBuilder
 from costboost.typing import Floats, Int64
 
@@ -112,23 +114,21 @@ class Trainer(ClassTrainer):
             del rows, part, y, costs, weights, labels, given  # rows elsewhere leave nothing here
             yield boosting
 
-    def assemble(self, rounds: list[Round], slope: float = 2.0) -> Ensemble:
+    def assemble(self, rounds: list[Round], slope: float = 2.0) -> Member:
         """Put rounds together; `slope` is that of the link."""
         plan = self.plan
-        kind = (plan.n_classes, plan.setting.votes)
-        return assemble(rounds, self.binner, *kind, discrete=plan.discrete, slope=slope)
+        return assemble(rounds, self.binner, plan.n_classes, plan.setting.votes, slope=slope)
 
-    def model_of(self, loop: Boosting, rounds: list[Round]) -> Ensemble:
-        """Return the ensemble of these rounds, with the link of their loop."""
+    def model_of(self, loop: Boosting, rounds: list[Round]) -> Member:
+        """Return the member of these rounds, with the link of their loop."""
         return self.assemble(rounds, loop.terms.link_slope())
 
     def attributes(
-        self, models: tuple[Ensemble, ...], scores: CalibratedScores | None
+        self, models: tuple[Member, ...], scores: CalibratedScores | None
     ) -> dict[str, Any]:
         """Return the fitted attributes by which an estimator with these models answers."""
-        n_rounds = max(len(model.alphas) for model in models)
-        rule = self.plan.rule.name
-        return {"_ensembles": models, "_scores": scores, "_rule_name": rule, "n_iter_": n_rounds}
+        model = to_model(models, scores, self.plan)
+        return {"_model": model, "_rule_name": self.plan.rule.name, "n_iter_": model.n_rounds}
 
     def _history(
         self, loop: Boosting, rounds: list[Round], evals: dict[str, list[float]]
@@ -136,7 +136,7 @@ class Trainer(ClassTrainer):
         bound = loop.cost_bound(rounds) if self.plan.bounded else None
         return History(rounds, evals, bound, loop.terms.link_slope())
 
-    def _finish(self, loop: Boosting, history: History, rows: Int64 | None) -> Ensemble:
+    def _finish(self, loop: Boosting, history: History, rows: Int64 | None) -> Member:
         if not history.rounds:
             return self._constant(rows)
         if loop.stop == "alpha":
@@ -182,7 +182,7 @@ class Trainer(ClassTrainer):
             monotone=plan.monotone,
         )
 
-    def _constant(self, rows: Int64 | None) -> Ensemble:
+    def _constant(self, rows: Int64 | None) -> Member:
         """Say that no round could be taken, and answer the cheapest constant."""
         plan, answer = self.plan, self._cheapest_constant(rows)
         warn_caller(
@@ -190,9 +190,7 @@ class Trainer(ClassTrainer):
             f"are no better than chance under its weights. The model answers "
             f"{plain(self.classes[answer])!r} always. Try {plan.rule.remedy}, or other costs."
         )
-        return constant_ensemble(
-            answer, plan.n_classes, self.binner, discrete=plan.discrete, votes=plan.setting.votes
-        )
+        return constant_member(answer, plan.n_classes, self.binner)
 
     def _warn_if_early(self, n_taken: int) -> None:
         """Say once that a method ended in the first tenth of the rounds it was asked for."""
@@ -208,24 +206,25 @@ class Trainer(ClassTrainer):
 
     # --- for calibration and the report
 
-    def score(self, model: Ensemble, rows: Any) -> Floats:
+    def score(self, model: Member, rows: Any) -> Floats:
         """Return the scores of some rows, to calibrate on."""
         if model.forest is None:
             margins = model.margins(self.table_of(rows))
         else:
             walk = partial(model.forest.margins_of_codes, n_threads=self.plan.n_threads)
             margins = self.table.apply(walk, rows)
-        return model.scores(margins, model.total_alpha)
+        scores = apply_maps(score_maps(model, discrete=self.plan.discrete), margins)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def report(
-        self, estimator: Any, models: tuple[Ensemble, ...], seen: OutOfFold | None = None
+        self, estimator: Any, models: tuple[Member, ...], seen: OutOfFold | None = None
     ) -> None:
         """Set the fitted attributes that tell of rounds, and of what the recipe has seen."""
         kept, names = self.histories_of(models), {"train_cost_": "train_cost"}
         if not self.plan.log_loss:  # which knows neither errors nor Z
             names |= {"estimator_errors_": "error", "normalizers_": "normalizer"}
         series = series_of(kept, self.plan.metric, **names)
-        series["estimator_weights_"] = [model.alphas for model in models]
+        series["estimator_weights_"] = [model.steps for model in models]
         if self.plan.bounded:
             series["cost_bound_"] = [h.cost_bound for h in kept]
         if seen is not None:
@@ -235,7 +234,7 @@ class Trainer(ClassTrainer):
         if self.plan.estimator is not None:
             series["estimators_"] = [list(model.estimators) for model in models]
         set_history(estimator, series)
-        estimator.n_iter_ = max(len(model.alphas) for model in models)
+        estimator.n_iter_ = max(len(model) for model in models)
 
 
 class _VotesFollower:
@@ -263,9 +262,8 @@ class _VotesFollower:
         plan, part, binner = self.trainer.plan, self.watched, self.trainer.binner
         self.total += float(np.sum(done.alpha))
         if binner is None:
-            self.margins += outside_votes(
-                done.model.estimator, part.X, done.alpha, plan.setting.votes, plan.n_classes
-            )
+            votes = OutsideVotes(plan.setting.votes, plan.n_classes)
+            self.margins += votes(done.model.estimator, part.X, done.alpha)
             return
         assert part.codes is not None
         builder = ForestBuilder(self.margins.shape[1])

@@ -12,9 +12,9 @@ from sklearn.base import RegressorMixin
 from costboost.boosting.gradient.losses import REGRESSION_LOSSES, needs_all_rows
 from costboost.costs.pricing import price_errors
 from costboost.estimators.gradient.base import GradientBoost
+from costboost.estimators.gradient.model import to_model
 from costboost.estimators.gradient.plan import GradientPlan, settle_regression
 from costboost.estimators.gradient.trainer import GradientTrainer
-from costboost.explain.explained import ExplainedModel
 from costboost.explain.mixin import ExplainMixin
 from costboost.fitting.atomic import all_at_once
 from costboost.fitting.held_out import read_eval_set
@@ -262,8 +262,9 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
         with trainer:
             trainer.bin_table()
             trainer.watch(held_out)
-            self._models, _ = train_models(self, trainer, lambda: {"over and under": prices})
-            trainer.report(self, self._models)
+            models, _ = train_models(self, trainer, lambda: {"over and under": prices})
+            self._model = to_model(models, None, plan)
+            trainer.report(self, models)
         callbacks.close()
         return self
 
@@ -284,20 +285,16 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
             raise ValueError(f"over and under must be numbers, or one for each of {n_rows} rows.")
         return np.stack([np.broadcast_to(part, n_rows) for part in columns], axis=1)
 
-    def _explained_model(self) -> ExplainedModel:
-        return ExplainedModel(
-            (self._uncalibrated_member(0),), lambda margins: margins[0][:, 0], "prediction"
-        )
-
     @answers_tables
     def predict(self, X: Any) -> Floats:
         """Return F, (n_samples,)."""
-        return np.ascontiguousarray(self._scored(X)[0][:, 0])
+        margins = self._margins(X)
+        return np.ascontiguousarray(self._model.values(margins))
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """Yield ``predict`` after each round."""
-        for margins in self._staged(X):
-            yield margins[0][:, 0]
+        for model, margins in self._staged(X):
+            yield model.values(margins)
 
     def score(
         self,

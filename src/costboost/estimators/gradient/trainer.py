@@ -19,17 +19,19 @@ from costboost.boosting.gradient.learner import (
     GradientLearner,
     GradientRegressor,
     GradientTree,
+    Init,
+    OutsideSteps,
     check_regressor,
 )
 from costboost.boosting.gradient.loop import GradientBoosting, GradientRound
 from costboost.boosting.gradient.losses import flat
-from costboost.boosting.gradient.model import GradientEnsemble, Init, assemble_gradient
 from costboost.boosting.gradient.rows import LossRows
 from costboost.boosting.gradient.starting import GradientLoader, largest_cost, put_margins
 from costboost.boosting.gradient.tallies import CostTally, loss_tally
 from costboost.boosting.links import choices_of
 from costboost.calibration import CalibratedScores
 from costboost.costs import Costs
+from costboost.estimators.gradient.model import assemble_gradient, to_model
 from costboost.estimators.gradient.plan import GradientPlan
 from costboost.fitting.held_out import (
     ClassResult,
@@ -46,6 +48,7 @@ from costboost.fitting.trainer import TableTrainer
 from costboost.fitting.warm import WarmState
 from costboost.inputs.arrays import read_numbers
 from costboost.inputs.checks import read_numeric_targets, warn_caller
+from costboost.model import Member
 from costboost.shards.local import Shards
 from costboost.trees.forest import ForestBuilder
 from costboost.typing import Floats, Int64
@@ -72,13 +75,7 @@ class GradientFollower:
 
     def _add(self, done: GradientRound) -> None:
         if self.binner is None:
-            model = GradientEnsemble(
-                np.zeros(self.margins.shape[1]),
-                np.array([done.step]),
-                None,
-                (done.models,),
-            )
-            self.margins += model.margins(self.part.X)
+            self.margins += OutsideSteps()(done.models, self.part.X, done.step)
             return
         builder = ForestBuilder(self.margins.shape[1])
         done.add_to(builder)
@@ -222,7 +219,7 @@ class GradientTrainer(TableTrainer):
         """Return f_0: a constant, and a fitted model where the user gave one."""
         plan = self.plan
         if previous is not None:
-            return previous.model.start, previous.model.init
+            return previous.model.first, previous.model.init
         if plan.init is None:
             return loss.constant(shards, plan.n_outputs), None
         zero = np.zeros(plan.n_outputs)
@@ -292,22 +289,19 @@ class GradientTrainer(TableTrainer):
     ) -> GradientHistory:
         return GradientHistory(rounds, evals, loop.stop)
 
-    def _finish(self, loop: Any, history: GradientHistory, rows: Int64 | None) -> GradientEnsemble:
+    def _finish(self, loop: Any, history: GradientHistory, rows: Int64 | None) -> Member:
         return self.model_of(loop, history.rounds)
 
-    def model_of(self, loop: GradientBoosting, rounds: list[GradientRound]) -> GradientEnsemble:
+    def model_of(self, loop: GradientBoosting, rounds: list[GradientRound]) -> Member:
         """Return the model of these rounds, which starts as the one in training does."""
         return assemble_gradient(rounds, self.binner, *self._first)
 
     def attributes(
-        self, models: tuple[GradientEnsemble, ...], scores: CalibratedScores | None
+        self, models: tuple[Member, ...], scores: CalibratedScores | None
     ) -> dict[str, Any]:
         """Return the fitted attributes by which an estimator with these models answers."""
-        found: dict[str, Any] = {"_models": models, "n_iter_": max(len(m) for m in models)}
-        if self.plan.n_classes:
-            natural = self.plan.odds is not None
-            found |= {"_scores": scores, "_loss": self.plan.loss, "_natural": natural}
-        return found
+        model = to_model(models, scores, self.plan)
+        return {"_model": model, "n_iter_": model.n_rounds}
 
     # --- held-out rows
 
@@ -335,18 +329,18 @@ class GradientTrainer(TableTrainer):
 
     # --- for calibration and the report
 
-    def score(self, model: GradientEnsemble, rows: Any) -> Floats:
+    def score(self, model: Member, rows: Any) -> Floats:
         """Return the margins of some rows, to calibrate on: (n,) for two classes, else (n, K)."""
         needs_table = self.binner is None or model.init is not None
         X = self.table_of(rows) if needs_table else None
         if self.binner is None:
             margins = model.margins(X)
         else:
-            walk = partial(model.margins_of_codes, X=X, n_threads=self.plan.n_threads)
+            walk = partial(model.margins, X, n_threads=self.plan.n_threads)
             margins = self.table.apply(walk, rows)
         return margins[:, 0] if margins.shape[1] == 1 else margins
 
-    def report(self, estimator: Any, models: tuple[GradientEnsemble, ...]) -> None:
+    def report(self, estimator: Any, models: tuple[Member, ...]) -> None:
         """Set the fitted attributes that tell of rounds."""
         kept = self.histories_of(models)
         paid = "train_cost_" if self.plan.n_classes else "train_loss_"
@@ -356,7 +350,7 @@ class GradientTrainer(TableTrainer):
             series["estimators_"] = [[list(part) for part in m.estimators] for m in models]
         set_history(estimator, series)
         estimator.n_iter_ = max(len(model) for model in models)
-        estimator.start_ = models[0].start
+        estimator.start_ = models[0].first.copy()
         if estimator.n_iter_ == 0 and kept[-1].stop != "flat":
             _warn_of_no_rounds(type(estimator).__name__, kept[-1].stop)
 

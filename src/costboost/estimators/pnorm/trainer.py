@@ -12,26 +12,25 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from costboost.boosting.links import normalised
 from costboost.boosting.pnorm.learner import (
+    OutsideAnswers,
     RelationalClassifier,
     RelationalLearner,
     RelationalTree,
-    outside_answers,
-)
-from costboost.boosting.pnorm.loop import PNormBoosting, PNormRound, PNormSetting
-from costboost.boosting.pnorm.methods import METHODS, Method, make_stochastic, rate_bound
-from costboost.boosting.pnorm.model import (
-    Mixture,
-    assemble_mixture,
-    constant_mixture,
-    mix,
-    normalised,
-    one_tree,
     outside_kind,
 )
+from costboost.boosting.pnorm.loop import PNormBoosting, PNormRound, PNormSetting
+from costboost.boosting.pnorm.methods import METHODS, Method, rate_bound
 from costboost.boosting.pnorm.rows import PNormLoader
 from costboost.calibration import CALIBRATORS, CalibratedScores
 from costboost.costs import Costs
+from costboost.estimators.pnorm.model import (
+    assemble_mixture,
+    constant_mixture,
+    one_tree,
+    to_model,
+)
 from costboost.fitting.held_out import ClassResult, Follower, HeldOutRows, series_of, set_history
 from costboost.fitting.plan import TrainingPlan, check_training, check_unbiased
 from costboost.fitting.trainer import ClassTrainer
@@ -43,6 +42,7 @@ from costboost.inputs.checks import (
     plain,
     warn_caller,
 )
+from costboost.model import Mixture, mix
 from costboost.shards.layout import RowData
 from costboost.typing import Floats, Int64
 
@@ -220,8 +220,8 @@ class PNormTrainer(ClassTrainer):
         self, models: tuple[Mixture, ...], scores: CalibratedScores | None
     ) -> dict[str, Any]:
         """Return the fitted attributes by which an estimator with these models answers."""
-        n_rounds = max(len(model) for model in models)
-        return {"_mixtures": models, "_scores": scores, "n_iter_": n_rounds}
+        model = to_model(models, scores)
+        return {"_model": model, "n_iter_": model.n_rounds}
 
     def _follower(self, loop: PNormBoosting, watched: HeldOutRows) -> Follower:
         return _MixtureFollower(self, watched)
@@ -246,8 +246,8 @@ class PNormTrainer(ClassTrainer):
     def score(self, model: Mixture, rows: Any) -> Floats:
         """Return the normalised scores of some rows, to calibrate on."""
         if self.binner is None:
-            return normalised(model.scores(self.table_of(rows)))
-        walk = partial(model.scores_of_codes, n_threads=self.plan.n_threads)
+            return normalised(model.margins(self.table_of(rows)))
+        walk = partial(model.margins, None, n_threads=self.plan.n_threads)
         return normalised(self.table.apply(walk, rows))
 
     def judge_left_out(self, rows: Any, proba: Floats) -> None:
@@ -264,7 +264,7 @@ class PNormTrainer(ClassTrainer):
         kept = self.histories_of(models)
         names = {"estimator_errors_": "error", "objective_": "objective"}
         series = series_of(kept, self.plan.metric, train_cost_="train_cost", **names)
-        series["estimator_weights_"] = [model.alphas for model in models]
+        series["estimator_weights_"] = [model.steps for model in models]
         setting = self.plan.setting
         descends = setting.step in ("bound", "search")
         if descends and self.plan.method.is_bounded(setting.p):
@@ -307,7 +307,6 @@ class _MixtureFollower:
                 self.watched.codes, said, 0, 1
             )
         else:
-            estimator, kind = done.hypothesis.estimator, outside_kind(method)
-            answers = outside_answers(estimator, self.watched.X, self.plan.n_classes, kind)
-            said += make_stochastic(answers) if stochastic else answers
+            answers = OutsideAnswers(outside_kind(method), self.plan.n_classes, stochastic)
+            said += answers(done.hypothesis.estimator, self.watched.X)
         self.scores = mix(self.scores, said, done.alpha, adaptive=method.adaptive)
