@@ -25,11 +25,11 @@ from costboost.explain.classifying import ExplainDecisionsMixin
 from costboost.explain.explained import ExplainedModel, Member
 from costboost.fitting.held_out import EvalSet, read_eval_set
 from costboost.fitting.spread import refuse_if_remote
-from costboost.fitting.warm import train_models
+from costboost.fitting.train import Family, FittedModels, Trainer, set_fitted, train_models
 from costboost.inputs.checks import check_learner, check_table, count_threads, set_input_tags
 from costboost.inputs.estimators import OneFit, RoundCallbacks
 from costboost.trees.forest import encode_once
-from costboost.typing import Floats, Int64
+from costboost.typing import Floats
 
 
 class ScoresMixin(OneFit):
@@ -110,17 +110,10 @@ class BoostingClassifierMixin(CostDecisionMixin, ExplainDecisionsMixin, ScoresMi
 
     cv: Any
     ensemble: bool
+    _family: Family
     _scores: CalibratedScores | None
 
     # --- training
-
-    def _make_plan(self, X: Any, labels: Int64, costs: Costs) -> Any:
-        """Return the family's plan: the parameters, settled and checked."""
-        raise NotImplementedError
-
-    def _trainer(self) -> Callable[..., Any]:
-        """Return the constructor of the family's trainer."""
-        raise NotImplementedError
 
     def _read_eval_set(self, eval_set: Any, plan: Any, costs: Costs) -> list[EvalSet] | None:
         """Return the held-out rows that were given, if any."""
@@ -140,30 +133,24 @@ class BoostingClassifierMixin(CostDecisionMixin, ExplainDecisionsMixin, ScoresMi
         refuse_if_remote(self, X)
         X = check_table(self, X, y, reset=True)
         labels, weights, bound = self._read_rows(X, y, sample_weight, costs)
-        plan = self._make_plan(X, labels, bound)
+        plan = self._family.settle(self, X, labels, bound, len(self.classes_))
         held_out = self._read_eval_set(eval_set, plan, bound)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
-        trainer = self._trainer()(plan, X, labels, weights, costs=bound, observer=callbacks)
+        trainer = Trainer(self._family, plan, X, labels, weights, bound, observer=callbacks)
         del labels, weights, bound  # the trainer holds them, if anybody here does
+        given = lambda: {"the classes of y": self.classes_, "costs": trainer.costs}  # noqa: E731
+        folds = {"cv": self.cv, "groups": groups, "ensemble": self.ensemble}
+        fit_models = self._fit_models(plan)
         with trainer:
             trainer.bin_table()
-            trainer.watch(held_out)
-            self._train(trainer, groups)
+            trainer.use_eval_sets(held_out)
+            set_fitted(self, trainer, fit_models(self, trainer, given, **folds))
         callbacks.close()
         return self
 
-    def _train(self, trainer: Any, groups: Any) -> None:
-        """Train one model, or one for each fold."""
-        given = lambda: {"the classes of y": self.classes_, "costs": trainer.costs}  # noqa: E731
-        folds = {"cv": self.cv, "groups": groups, "ensemble": self.ensemble}
-        self._keep(trainer, *train_models(self, trainer, given, **folds))
-
-    def _keep(
-        self, trainer: Any, models: tuple[Any, ...], scores: CalibratedScores | None, *seen: Any
-    ) -> None:
-        """Set the fitted attributes: models and histories."""
-        vars(self).update(trainer.attributes(models, scores))
-        trainer.report(self, models, *seen)
+    def _fit_models(self, plan: Any) -> Callable[..., FittedModels]:
+        """Return the function that makes models of a trainer's rows."""
+        return train_models
 
     # --- a family's own meaning of its scores
 

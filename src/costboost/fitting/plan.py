@@ -293,6 +293,30 @@ class TrainingPlan:
         )
 
     @property
+    def scores_are_margins(self) -> bool:
+        """Whether scores to calibrate are real-valued margins rather than values in [0, 1]."""
+        return True
+
+    @property
+    def width(self) -> int:
+        """How many columns' work a column is, by which a table is cut into shards."""
+        return 1
+
+    @property
+    def needs_table(self) -> bool:
+        """Whether rounds are evaluated on rows of the table, beside their codes."""
+        return False
+
+    @property
+    def compared_with_constant(self) -> bool:
+        """Whether decisions on rows that folds left out are compared with a constant answer."""
+        return False
+
+    def prices_of(self, rows: Any) -> NDArray[np.float64] | None:
+        """Return the prices of some rows of a regression, (n, 2), if they have any."""
+        return None
+
+    @property
     def n_outputs(self) -> int:
         """How many numbers boosting by a loss adds up: 1, or K for K > 2 classes."""
         return self.n_classes if self.n_classes > 2 else 1

@@ -1,13 +1,12 @@
 """`CostBoostClassifier`: the AdaBoost family behind one scikit-learn estimator.
 
-The class is a skin: it checks what it is given, settles a `Plan`, and hands rows to `Trainer`,
-which trains one ensemble, or one for each fold of a calibration. Tables are binned once.
+The class is a skin: `_fit` (`estimators/base.py`) settles a `Plan` and gives the rows to the
+trainer of all families, which trains one ensemble, or one for each fold of a calibration.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,17 +17,17 @@ from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.adaboost.rules import RULES, Rule
 from costboost.boosting.links import choices_of
 from costboost.costs import Costs
-from costboost.estimators.adaboost.plan import Plan, settle
+from costboost.estimators.adaboost.family import ADABOOST
+from costboost.estimators.adaboost.plan import Plan
 from costboost.estimators.adaboost.recipe import train_in_step
-from costboost.estimators.adaboost.trainer import Trainer
 from costboost.estimators.base import BoostingClassifierMixin
 from costboost.explain.explained import Member
 from costboost.fitting.atomic import all_at_once
 from costboost.fitting.held_out import EvalSet
-from costboost.fitting.warm import forget
+from costboost.fitting.train import FittedModels
 from costboost.inputs.checks import answers_tables, fits_tables
 from costboost.inputs.estimators import CallbackSupportMixin, with_callbacks
-from costboost.typing import Floats, Int64
+from costboost.typing import Floats
 
 
 class Score(NamedTuple):
@@ -222,6 +221,7 @@ class CostBoostClassifier(
     True
     """
 
+    _family = ADABOOST
     _ensembles: tuple[Ensemble, ...]
     _rule_name: str
 
@@ -348,12 +348,6 @@ class CostBoostClassifier(
         """
         return self._fit(X, y, sample_weight, costs, groups, eval_set)
 
-    def _make_plan(self, X: Any, labels: Int64, costs: Costs) -> Plan:
-        return settle(self, X, labels, costs, len(self.classes_))
-
-    def _trainer(self) -> Callable[..., Trainer]:
-        return partial(Trainer, classes=self.classes_)
-
     def _read_eval_set(self, eval_set: Any, plan: Plan, costs: Costs) -> list[EvalSet] | None:
         if plan.in_step and eval_set is not None:
             raise ValueError(
@@ -363,13 +357,8 @@ class CostBoostClassifier(
             )
         return super()._read_eval_set(eval_set, plan, costs)
 
-    def _train(self, trainer: Trainer, groups: Any) -> None:
-        if not trainer.plan.in_step:
-            super()._train(trainer, groups)
-            return
-        scores, seen = train_in_step(trainer, self.cv, groups, ensemble=self.ensemble)
-        forget(self)
-        self._keep(trainer, scores.models, scores, seen)
+    def _fit_models(self, plan: Any) -> Callable[..., FittedModels]:
+        return train_in_step if plan.in_step else super()._fit_models(plan)
 
     @property
     def _rule(self) -> Rule:

@@ -168,6 +168,11 @@ class Plan(TrainingPlan):
     additive: bool
 
     @property
+    def scores_are_margins(self) -> bool:
+        """Whether scores are real-valued margins rather than shares of votes."""
+        return not self.discrete
+
+    @property
     def bounded(self) -> bool:
         """Whether a theorem bounds the training cost; it is about two classes."""
         return self.rule.bounded and self.n_classes == 2
@@ -360,7 +365,11 @@ class RowObjective:
 
     arrays: tuple[Floats, Floats, Floats]
 
-    def __call__(self, at: RuleInput, rows: Any) -> tuple[Floats, Floats, Floats]:
+    def __call__(self, at: RuleInput | None, rows: Any) -> tuple[Floats, Floats, Floats]:
         """Return those of some rows."""
         a, b, w0 = self.arrays
         return a[rows], b[rows], w0[rows]
+
+    def of_rows(self, rows: Any) -> RowObjective:
+        """Return the objective of some rows, which are then numbered from 0."""
+        return RowObjective(self(None, rows))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,15 +11,13 @@ from sklearn.base import ClassifierMixin
 from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES, flat, needs_all_rows
 from costboost.boosting.gradient.model import GradientEnsemble
 from costboost.boosting.links import choices_of
-from costboost.costs import Costs
 from costboost.estimators.base import BoostingClassifierMixin
 from costboost.estimators.gradient.base import GradientBoost
-from costboost.estimators.gradient.plan import GradientPlan, settle_classification
-from costboost.estimators.gradient.trainer import GradientTrainer
+from costboost.estimators.gradient.family import GRADIENT
 from costboost.fitting.atomic import all_at_once
 from costboost.inputs.checks import answers_tables, fits_tables
 from costboost.inputs.estimators import with_callbacks
-from costboost.typing import Floats, Int64
+from costboost.typing import Floats
 
 
 class GradientBoostClassifier(
@@ -173,6 +170,7 @@ class GradientBoostClassifier(
     True
     """
 
+    _family = GRADIENT
     _loss: Any
     _natural: bool
 
@@ -287,12 +285,6 @@ class GradientBoostClassifier(
         self
         """
         return self._fit(X, y, sample_weight, costs, groups, eval_set)
-
-    def _make_plan(self, X: Any, labels: Int64, costs: Costs) -> GradientPlan:
-        return settle_classification(self, X, labels, costs, len(self.classes_))
-
-    def _trainer(self) -> Callable[..., GradientTrainer]:
-        return GradientTrainer
 
     def _loss_needs_all_rows(self) -> bool:
         return needs_all_rows(CLASSIFICATION_LOSSES, self.loss)

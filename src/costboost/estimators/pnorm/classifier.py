@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from costboost.boosting.pnorm.model import Mixture, normalised
-from costboost.costs import Costs
 from costboost.estimators.base import BoostingClassifierMixin
-from costboost.estimators.pnorm.trainer import PNormPlan, PNormTrainer, settle
+from costboost.estimators.pnorm.family import PNORM
 from costboost.explain.explained import Member
 from costboost.fitting.atomic import all_at_once
 from costboost.inputs.checks import answers_tables, fits_tables
 from costboost.inputs.estimators import CallbackSupportMixin, with_callbacks
-from costboost.typing import Floats, Int64
+from costboost.typing import Floats
 
 
 class PNormBoostClassifier(
@@ -184,6 +182,7 @@ class PNormBoostClassifier(
     (178, 3)
     """
 
+    _family = PNORM
     _mixtures: tuple[Mixture, ...]
 
     def __init__(
@@ -280,12 +279,6 @@ class PNormBoostClassifier(
         self
         """
         return self._fit(X, y, sample_weight, costs, groups, eval_set)
-
-    def _make_plan(self, X: Any, labels: Int64, costs: Costs) -> PNormPlan:
-        return settle(self, X, costs, len(self.classes_))
-
-    def _trainer(self) -> Callable[..., PNormTrainer]:
-        return partial(PNormTrainer, classes=self.classes_)
 
     # --- scores and probabilities; H is a list, one for each model
 
