@@ -21,7 +21,7 @@ from costboost.extend import (
     SquaredLoss,
     register_loss,
 )
-from costboost.fitting.spread import refuse_if_remote
+from costboost.fitting.plan import refuse_if_remote
 from costboost.persistence import ModelFileError
 
 PAGE = Path(costboost.__file__).parents[2] / "CONTRIBUTING.md"

@@ -24,7 +24,7 @@ from costboost.decisions import CostDecisionMixin
 from costboost.explain.classifying import ExplainDecisionsMixin
 from costboost.explain.explained import ExplainedModel, Member
 from costboost.fitting.held_out import EvalSet, read_eval_set
-from costboost.fitting.spread import refuse_if_remote
+from costboost.fitting.plan import refuse_if_remote
 from costboost.fitting.train import Family, FittedModels, Trainer, set_fitted, train_models
 from costboost.inputs.checks import check_learner, check_table, count_threads, set_input_tags
 from costboost.inputs.estimators import OneFit, RoundCallbacks

@@ -22,10 +22,10 @@ from costboost.estimators.adaboost.plan import Plan
 from costboost.estimators.adaboost.recipe import train_in_step
 from costboost.estimators.base import BoostingClassifierMixin
 from costboost.explain.explained import Member
-from costboost.fitting.atomic import all_at_once
+from costboost.fitting.atomic import fits_tables
 from costboost.fitting.held_out import EvalSet
 from costboost.fitting.train import FittedModels
-from costboost.inputs.checks import answers_tables, fits_tables
+from costboost.inputs.checks import answers_tables
 from costboost.inputs.estimators import CallbackSupportMixin, with_callbacks
 from costboost.typing import Floats
 
@@ -305,7 +305,6 @@ class CostBoostClassifier(
         return tags
 
     @fits_tables
-    @all_at_once
     @with_callbacks
     def fit(
         self,

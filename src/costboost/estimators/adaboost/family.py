@@ -45,8 +45,11 @@ def load_rows(trainer: Trainer, rows: Any) -> TrainingRows:
     objective = plan.setting.objective
     if rows is not None and isinstance(objective, RowObjective):
         objective = objective.of_rows(rows)
-    labels = aimed_labels(data.costs, data.y, plan.n_classes, aim=aim)
-    loader = TrainingRows(data.y, data.costs, data.weights, plan.n_classes, labels, aim, objective)
+    known = plan.class_prices
+    labels = aimed_labels(data.costs, data.y, plan.n_classes, aim=aim, known=known)
+    loader = TrainingRows(
+        data.y, data.costs, data.weights, plan.n_classes, labels, aim, objective, known=known
+    )
     if objective is None or isinstance(objective, NamedObjective):
         return loader
     return _aim_at_objective(loader, plan, trainer.n_rounds)

@@ -14,8 +14,8 @@ from costboost.boosting.links import choices_of
 from costboost.estimators.base import BoostingClassifierMixin
 from costboost.estimators.gradient.base import GradientBoost
 from costboost.estimators.gradient.family import GRADIENT
-from costboost.fitting.atomic import all_at_once
-from costboost.inputs.checks import answers_tables, fits_tables
+from costboost.fitting.atomic import fits_tables
+from costboost.inputs.checks import answers_tables
 from costboost.inputs.estimators import with_callbacks
 from costboost.typing import Floats
 
@@ -244,7 +244,6 @@ class GradientBoostClassifier(
         self.n_jobs = n_jobs
 
     @fits_tables
-    @all_at_once
     @with_callbacks
     def fit(
         self,

@@ -15,16 +15,15 @@ from costboost.estimators.gradient.base import GradientBoost
 from costboost.estimators.gradient.family import REGRESSION
 from costboost.explain.explained import ExplainedModel
 from costboost.explain.mixin import ExplainMixin
-from costboost.fitting.atomic import all_at_once
+from costboost.fitting.atomic import fits_tables
 from costboost.fitting.held_out import read_eval_set
-from costboost.fitting.spread import refuse_if_remote
+from costboost.fitting.plan import refuse_if_remote
 from costboost.fitting.train import Trainer, set_fitted, train_models
 from costboost.inputs.arrays import mean_paid, read_weights
 from costboost.inputs.checks import (
     answers_tables,
     check_choice,
     check_table,
-    fits_tables,
     is_spread,
     read_numeric_targets,
     refuse_masked,
@@ -212,7 +211,6 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
         self.n_jobs = n_jobs
 
     @fits_tables
-    @all_at_once
     @with_callbacks
     def fit(
         self,

@@ -13,8 +13,8 @@ from costboost.boosting.pnorm.model import Mixture, normalised
 from costboost.estimators.base import BoostingClassifierMixin
 from costboost.estimators.pnorm.family import PNORM
 from costboost.explain.explained import Member
-from costboost.fitting.atomic import all_at_once
-from costboost.inputs.checks import answers_tables, fits_tables
+from costboost.fitting.atomic import fits_tables
+from costboost.inputs.checks import answers_tables
 from costboost.inputs.estimators import CallbackSupportMixin, with_callbacks
 from costboost.typing import Floats
 
@@ -243,7 +243,6 @@ class PNormBoostClassifier(
         self.n_jobs = n_jobs
 
     @fits_tables
-    @all_at_once
     @with_callbacks
     def fit(
         self,
