@@ -19,9 +19,9 @@ import shap
 import xgboost as xgb
 
 from _common import THREADS, LightGBM, Line, Ours, Report, XGBoost, alternate, make_table, start
-from costboost.explain.explained import Member
 from costboost.explain.listing import shap_model
 from costboost.explain.shapley import Explainer
+from costboost.model import Member
 
 TRAINED_ON = 10_000
 BACKGROUND = 100
@@ -92,7 +92,7 @@ def interventional(report: Report, X: Any, ours: Ours, repeats: int) -> None:
 
 
 def exported(forest: Any) -> Any:
-    return shap_model(Member(forest, np.ones(len(forest))))
+    return shap_model(Member(np.ones(len(forest)), forest))
 
 
 def ten_thousand(parser: argparse.ArgumentParser) -> None:

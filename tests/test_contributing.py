@@ -11,7 +11,7 @@ from scipy.optimize import check_grad
 
 import costboost
 from costboost import CostBoostClassifier, GradientBoostClassifier, GradientBoostRegressor
-from costboost.deploy.lowering import Logistic, lower
+from costboost.deploy.exported import export
 from costboost.extend import (
     CLASSIFICATION_LOSSES,
     REGRESSION_LOSSES,
@@ -22,6 +22,7 @@ from costboost.extend import (
     register_loss,
 )
 from costboost.fitting.plan import refuse_if_remote
+from costboost.model import Logistic
 from costboost.persistence import ModelFileError
 
 PAGE = Path(costboost.__file__).parents[2] / "CONTRIBUTING.md"
@@ -154,7 +155,8 @@ import sys
 import costboost
 {code}
 model = costboost.load(sys.argv[1])
-print(type(model._loss).__name__, model.predict_proba([[0.5] * 4])[0, 1].hex())
+(link,) = model._model.members[0].maps
+print(type(link.loss).__name__, model.predict_proba([[0.5] * 4])[0, 1].hex())
 """
 
 
@@ -169,7 +171,7 @@ def test_a_new_loss_is_kept_in_files(focal, table, tmp_path):
     path = tmp_path / "focal.costboost"
     costboost.save(focal, path)
     again = costboost.load(path)
-    assert again._loss == focal._loss
+    assert again._model.members[0].maps == focal._model.members[0].maps
     np.testing.assert_array_equal(again.predict_proba(X), focal.predict_proba(X))
     there = load_elsewhere(path, code("## Add a loss"))
     expected = focal.predict_proba([[0.5] * 4])[0, 1].hex()
@@ -187,7 +189,7 @@ def test_a_loss_that_is_not_registered_is_named(focal, tmp_path):
     del CLASSIFICATION_LOSSES["focal"]
     with pytest.raises(ModelFileError, match="register it first"):
         costboost.load(path)
-    with pytest.raises(ModelFileError, match=r"_loss is a contributed\.FocalLoss"):
+    with pytest.raises(ModelFileError, match=r"maps\[0\].loss is a contributed\.FocalLoss"):
         costboost.save(focal, path)
 
 
@@ -203,7 +205,7 @@ def test_a_new_loss_that_is_no_dataclass_is_not_kept(table, tmp_path, monkeypatc
 
 def test_a_new_loss_is_exported_by_its_link(focal):
     """By default the logistic function; tests/deploy refuses losses with a `proba` of their own."""
-    assert lower(focal).parts[0].maps == (Logistic(1.0),)
+    assert export(focal).model.members[0].maps == (Logistic(1.0),)
 
 
 def test_a_new_loss_of_numbers(table, tmp_path, monkeypatch):

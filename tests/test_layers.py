@@ -22,6 +22,7 @@ LINE = [
     {"trees"},
     {"boosting"},
     {"calibration"},
+    {"model"},  # what every family ends in, and all that answers reads
     {"decisions"},
     {"fitting"},
     {"clusters"},  # what Dask and Spark share

@@ -43,7 +43,7 @@ def check(method, X, y, costs=None, sample_weight=None, *, new=None, **options):
     early = [message for message in said if "rounds: under its weights" in message]
     none = [message for message in said if "could not take a single step" in message]
     assert len(early) + len(none) == len(said), said
-    alone = [model.n_iter_] if model.calibration is None else [len(m) for m in model._ensembles]
+    alone = [model.n_iter_] if model.calibration is None else [len(m) for m in model._model.members]
     assert len(none) == alone.count(0)
     assert len(early) <= (options["n_estimators"] >= 20 and min(alone) <= model.n_estimators / 10)
     for table in (X, X if new is None else new):

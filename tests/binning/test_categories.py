@@ -11,7 +11,7 @@ import pytest
 
 from costboost.binning.binner import fit_binner
 from costboost.binning.codes import holds_strings, object_keys, object_numbers, pandas_keys
-from costboost.binning.feature_tables import ObjectTable
+from costboost.binning.table_reading import ObjectTable
 
 
 def test_categories_of_other_types_go_by_their_names():

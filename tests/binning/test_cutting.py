@@ -20,7 +20,8 @@ from costboost.binning.cutting import (
     key_totals,
     sorted_with_sums,
 )
-from costboost.binning.feature_tables import DenseTable, ObjectTable, weigh_rows
+from costboost.binning.feature_tables import weigh_rows
+from costboost.binning.table_reading import DenseTable, ObjectTable
 from naive import binning as naive
 
 

@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 from costboost import CostBoostClassifier, Costs
 from costboost.boosting.adaboost import steps
 from costboost.boosting.adaboost.steps import CellSums
+from costboost.model import apply_maps
 from naive import rules as naive
 
 SEEDS = range(3)
@@ -673,8 +674,8 @@ def test_invariant_30_calibrated_adamec_is_monotone_and_symmetric(seed, calibrat
     halves = [(np.arange(150), np.arange(150, 300))]
     options = {"calibration": calibration, "cv": halves, "n_estimators": 10}
     model = fitted("adamec", X, y, Costs(fp=1, fn=2.3), **options)
-    (ensemble,) = model._ensembles
-    s = ensemble.scores(ensemble.margins(X), ensemble.total_alpha)
+    (ensemble,) = model._model.members
+    s = apply_maps(ensemble.maps[:-1], ensemble.margins(X))[:, 0]
     p = model.predict_proba(X)[:, 1]
     assert np.all(np.diff(p[np.argsort(s, kind="stable")]) >= -1e-12)
     assert_array_equal(model.predict(X), p > 1 / 3.3)

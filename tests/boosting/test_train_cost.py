@@ -11,9 +11,9 @@ from costboost import (
     GradientBoostClassifier,
     PNormBoostClassifier,
 )
-from costboost.boosting.pnorm.model import mix
 from costboost.boosting.train_cost import make_pricing
 from costboost.metrics import total_cost
+from costboost.model import mix
 from costboost.shards.grid import to_floats
 from told_costs import costs_of
 
@@ -61,9 +61,10 @@ def mixed_decisions(model, X):
     Where H ties, which is common of two classes, the rounding of the last stage, the unrolled sum
     that `predict` decides by, may tell otherwise.
     """
-    (mixture,) = model._mixtures
-    H = mixture.start
-    for alpha, said in zip(mixture.alphas, mixture._staged_answers(X, 1, None), strict=True):
+    (mixture,) = model._model.members
+    H, codes = mixture.first, mixture.trees.encode(X)
+    for t, alpha in enumerate(mixture.steps):
+        said = mixture._answers_of_round(t, X, codes, 1)
         H = mix(H, said, alpha, adaptive=mixture.adaptive)
         yield model.classes_[np.argmax(H, axis=1)]
 

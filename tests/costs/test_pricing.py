@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost.costs import Costs
+from costboost.costs.pricing import read_proba
 from costs_cases import SQUARE
 from naive import costs as naive
 
@@ -274,3 +275,18 @@ def test_columns_of_a_labelled_table_are_read_by_their_labels():
     assert two.bind(["good", "bad"]).decide(frame).tolist() == ["good", "bad"]
     with pytest.raises(ValueError, match="columns of proba are labelled"):
         loan.expected(frame.rename(columns={"bad": "evil"}))
+
+
+def test_probabilities_may_be_rounded_but_are_no_scores():
+    half = np.array([[0.1, 0.9], [1 / 3, 2 / 3]], dtype=np.float16)
+    assert_array_equal(read_proba(half, 2), half.astype(float))
+    assert read_proba(np.empty((0, 3)), 3).shape == (0, 3)
+    for wrong, message in (
+        ([[0.5, 0.498]], "row 0: proba is"),
+        ([[1.0, 0.0], [1.5, -0.5]], "row 1: proba is"),
+        ([[np.nan, 1.0]], "row 0: proba is"),
+        ([0.5, 0.5], "give np.column_stack"),
+        ([[0.5, 0.5, 0.0]], r"proba has shape \(1, 3\); these costs need \(n_samples, 2\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            read_proba(wrong, 2)

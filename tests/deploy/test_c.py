@@ -35,7 +35,7 @@ def test_c_agrees_bit_for_bit(name, tmp_path):
 def test_c_agrees_on_edges_and_on_numbers_nobody_has_seen(name, tmp_path):
     model, X = fitted(name)
     scorer, rng = Compiled(model, tmp_path), np.random.default_rng(5)
-    forest = (getattr(model, "_ensembles", None) or model._models)[0].forest
+    forest = model._model.members[0].forest
     rows = odd_rows(np.tile(X, (5, 1)), rng)
     for j, edges in enumerate(forest.binner.edges):  # exactly on an edge
         rows[: len(edges), j] = edges[: len(rows)]
@@ -57,7 +57,7 @@ def test_trees_of_more_nodes_than_a_byte_can_number(tmp_path):
             min_samples_leaf=1,
             categorical_features=categories,
         ).fit(X, y)
-        forest = model._models[0].forest
+        forest = model._model.members[0].forest
         assert np.diff(forest.roots).max() > 256
         scorer = Compiled(model, tmp_path, f"large_{i}")
         assert scorer.probabilities(X[:500]).tobytes() == model.predict_proba(X[:500]).tobytes()

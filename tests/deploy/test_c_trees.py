@@ -10,7 +10,7 @@ import costboost as cb
 from compiled_c import COMPILER, DOUBLES, Compiled, compiled
 from costboost.binning.binner import fit_binner
 from costboost.deploy.c_trees import columns_of_text, n_codes, write_encoding, write_forest
-from costboost.deploy.lowering import lower
+from costboost.deploy.exported import export
 from deploy_cases import odd_rows
 from zoo import fitted, frame, quiet_fit, table
 
@@ -78,8 +78,8 @@ def test_a_model_that_asks_for_nothing_reads_nothing(tmp_path):
 )
 def test_margins_are_those_of_the_forest(name, tmp_path):
     model, X = fitted(name)
-    words = lower(model)
-    forest, used = words.parts[0].forest, words.used_features
+    words = export(model)
+    forest, used = words.forests[0], words.used_features
     size = n_codes([forest], used)
     source = tmp_path / "forest.c"
     source.write_text(HEAD + ADD + outside(write_forest("m", 0, forest, used)) + "\n")
@@ -97,7 +97,7 @@ def test_margins_are_those_of_the_forest(name, tmp_path):
 
 def test_leaves_have_codes_to_ask_for_too():
     model, _ = fitted("adaboost")
-    forest = model._ensembles[0].forest
+    forest = model._model.members[0].forest
     leaves = max(int(np.sum(forest.tree(t).left < 0)) for t in range(len(forest)))
     assert n_codes([forest], []) == leaves
     assert n_codes([forest], list(range(50))) == 100

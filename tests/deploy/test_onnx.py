@@ -86,7 +86,7 @@ def test_graphs_agree_on_edges_and_on_numbers_nobody_has_seen(name, dtype):
         X = X.select_dtypes("number")
         model = quiet_fit(cb.CostBoostClassifier("adaboost", 6, max_depth=1), X, frame()[1])
         X = X.to_numpy()
-    forest = (getattr(model, "_ensembles", None) or model._models)[0].forest
+    forest = model._model.members[0].forest
     rows = odd_rows(np.tile(X, (5, 1)), np.random.default_rng(5))
     for j, edges in enumerate(forest.binner.edges):
         near = edges.astype(np.float32)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from costboost.deploy.lowering import Logistic, Normalise, Second, VoteShares
 from costboost.deploy.onnx_nodes import Graph, write_map
+from costboost.model import Logistic, Normalise, Second, VoteShares
 from deploy_maps import CASES, MARGINS
 
 pytest.importorskip("onnx")

@@ -10,7 +10,7 @@ import costboost as cb
 from costboost.costs import ExpressionError, expression
 from costboost.datasets import make_card_fraud
 from costboost.deploy import to_onnx
-from costboost.deploy.lowering import lower
+from costboost.deploy.exported import export
 from deploy_prices import (
     drawn_prices,
     in_python,
@@ -47,8 +47,8 @@ class Session:
         options.log_severity_level = 4  # what fails is raised, too
         made = self.graph.SerializeToString()
         self.session = onnxruntime.InferenceSession(made, options)
-        self.prices = lower(model).prices.columns
-        binner = lower(model).binner
+        self.prices = export(model).prices.columns
+        binner = export(model).binner
         kept = zip(binner.feature_names, binner.categories, strict=True)
         self.kinds = {
             name: "text" if any(isinstance(key, str) for key in keys or ()) else "number"

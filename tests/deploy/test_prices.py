@@ -5,7 +5,7 @@ import pytest
 
 import costboost as cb
 from costboost.costs import ExpressionError, expression
-from costboost.deploy.lowering import lower
+from costboost.deploy.exported import export
 from deploy_prices import trained, with_prices
 
 
@@ -16,7 +16,7 @@ def model():
 
 def read(model, text):
     costs = {"fp": 1, "fn": expression(text), "positive": "bad"}
-    return lower(with_prices(model, costs)).prices.columns
+    return export(with_prices(model, costs)).prices.columns
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_what_no_table_could_answer_is_refused(model, text, problem):
 
 def test_cells_stand_in_the_order_of_the_classes(model):
     costs = cb.Costs(fp="x", fn=7, tn=expression("2 * 2"), positive="bad")
-    prices = lower(with_prices(model, costs)).prices
+    prices = export(with_prices(model, costs)).prices
     assert [str(formula) for formula in prices.formulas] == ["the column 'x'"]
     assert prices.cells == (0.0, 7.0, prices.formulas[0], 4.0)
     np.testing.assert_array_equal(prices.constants, [0.0, 7.0, np.nan, 4.0])

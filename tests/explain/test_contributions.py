@@ -1,5 +1,7 @@
 """Contributions of estimators add up to what they decide by; importances are shares."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -17,6 +19,7 @@ from costboost.boosting.adaboost.rules import RULES
 from costboost.calibration import CALIBRATORS
 from costboost.explain import Contributions
 from explained_tables import SMALL, table
+from fitted_parts import calibrations
 from naive import shapley as naive
 
 
@@ -59,7 +62,7 @@ def test_every_calibration_adds_up(calibration, n_classes, ensemble):
 def test_the_default_recipe_adds_up(n_classes):
     X, y = table(300, n_classes=n_classes)
     model = CostBoostClassifier(n_estimators=40, random_state=0).fit(X, y)
-    assert len(model._ensembles) == 5
+    assert len(model._model.members) == 5
     adds_up(model, X)
 
 
@@ -91,8 +94,8 @@ def test_one_calibrated_model_is_its_margin_stretched():
     """A sigmoid is straight in the log odds: Shapley values of F, times the slope."""
     X, y = table()
     model = GradientBoostClassifier(calibration="sigmoid", cv=0.4, **SMALL).fit(X, y)
-    (calibrator,) = model._scores.maps[0].calibrators
-    bare = model._uncalibrated_member(0)
+    (calibrator,) = calibrations(model)[0].calibrators
+    bare = model._model.members[0]
     expected = [naive.path_dependent(bare.forest, row)[:, 0] for row in as_rows(X[:3])]
     added = model.contributions(X[:3])
     np.testing.assert_allclose(added.values, -calibrator.A * np.array(expected), rtol=1e-6)
@@ -106,10 +109,9 @@ def test_models_that_are_alike_are_opened_as_one():
     """The mean of five equal models is that model: weights along the way are the slope."""
     X, y = table()
     model = CostBoostClassifier(n_estimators=20, random_state=0).fit(X, y)
-    model._ensembles = (model._ensembles[0],) * 5
-    model._scores = type(model._scores)(model._ensembles, model._scores.maps, 5)
-    beta = model._scores.maps[0].calibrators[0].beta
-    expected = naive.path_dependent(model._ensembles[0].forest, as_rows(X)[0])[:, 0] * beta
+    model._model = replace(model._model, members=(model._model.members[0],) * 5)
+    beta = calibrations(model)[0].calibrators[0].beta
+    expected = naive.path_dependent(model._model.members[0].forest, as_rows(X)[0])[:, 0] * beta
     np.testing.assert_allclose(model.contributions(X[:1]).values[0], expected, rtol=1e-6)
 
 

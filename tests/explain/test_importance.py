@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from costboost import CostBoostClassifier, GradientBoostClassifier
-from costboost.explain.explained import Member
 from costboost.explain.listing import importances
+from costboost.model import Member
 from explained_tables import SMALL, table
+from fitted_parts import only
 
 
 @given(seed=st.integers(0, 10**6))
@@ -36,10 +37,9 @@ def test_importances_of_folds_are_averaged():
     X, y = table()
     model = CostBoostClassifier("adamec", cv=3, **SMALL).fit(X, y)
     each = []
-    for ensemble in model._ensembles:
+    for i in range(3):
         alone = CostBoostClassifier("adamec", cv=3, **SMALL).fit(X, y)
-        alone._ensembles, alone._scores = (ensemble,), None
-        each.append(alone.importances())
+        each.append(only(alone, i).importances())
     np.testing.assert_allclose(model.importances(), np.mean(each, axis=0))
 
 
@@ -90,7 +90,7 @@ def test_importances_of_two_forests_by_hand():
             covers=np.array([10, 6, 4, 5, 1, 10, 3, 7], dtype=np.float32),
             binner=SimpleNamespace(n_features=3),
         )
-        return Member(forest, np.array(weights))
+        return Member(np.array(weights), forest)
 
     one, other = member([1.0, -2.0], [3.0, 1.0, 1.0]), member([1.0, 1.0], [0.0, 5.0, 0.0])
     np.testing.assert_allclose(importances((one,)), [3 / 6, 3 / 6, 0])

@@ -135,7 +135,7 @@ def test_what_shap_cannot_express_is_refused():
     averaged = CostBoostClassifier("adamec", 3, cv=3).fit(numbers, y)
     with pytest.raises(ValueError, match="no sum of trees"):
         averaged.to_shap()
-    assert len(averaged.to_shap(model=2)["trees"]) == len(averaged._ensembles[2])
+    assert len(averaged.to_shap(model=2)["trees"]) == len(averaged._model.members[2])
     with pytest.raises(ValueError, match="model=3: there are 3"):
         averaged.to_shap(model=3)
     full = np.nan_to_num(numbers)

@@ -217,7 +217,7 @@ def test_every_claim_turns_predict_and_what_is_not_claimed_does_not(seed):
     convert = pl.from_pandas if seed % 2 else lambda frame: frame
     own = model.predict(convert(row), costs=costs)[0]
     changes = {c.column: c for c in model.explain(convert(row), costs=costs).changes}
-    edges = model._subject().members[0].forest.binner.edges
+    edges = model._model.members[0].forest.binner.edges
     for j, column in enumerate(X.columns):
         fine = np.concatenate([np.linspace(-20, 400, 1001), np.geomspace(1e-6, 1e6, 200), edges[j]])
         grid = {"shop": ["a", "b", "c"], "vip": [False, True], "qty": [*range(-5, 300)]}

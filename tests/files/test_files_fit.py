@@ -38,8 +38,7 @@ def quiet(model, *given, **extra):
 
 
 def forests(model):
-    parts = getattr(model, "_ensembles", None) or getattr(model, "_models", None) or (model,)
-    return [part.forest for part in parts if hasattr(part, "forest")]
+    return model._model.forests if hasattr(model, "_model") else []
 
 
 def bits(values):

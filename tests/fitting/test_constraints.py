@@ -93,7 +93,7 @@ def test_the_recipe_keeps_the_order():
     X, y = table(n=400)
     model = CostBoostClassifier(n_estimators=40, monotonic_cst=[1, 0, 0, 0], random_state=0)
     model.fit(X, y > 0)
-    for ensemble in model._ensembles:
+    for ensemble in model._model.members:
         holds(lambda rows, one=ensemble: one.margins(rows)[:, 0], X, {0: 1}, exact=False)
     holds(model, X, {0: 1}, exact=False)
     holds(lambda rows: model.predict_proba(rows)[:, 1], X, {0: 1}, exact=False)

@@ -26,8 +26,8 @@ def fitted(family, X=X, y=Y, groups=None, **options):
 
 
 def margins_of(model):
-    subject = model._explained_model()
-    return subject.margins(subject.encode(X, 1), 1)
+    fitted_model = model._model
+    return fitted_model.margins(X, fitted_model.encode(X))
 
 
 @each_family

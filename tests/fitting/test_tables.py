@@ -105,7 +105,7 @@ def test_small_tables_and_other_splits_share_nothing(monkeypatch):
 @pytest.mark.parametrize("arranged", [False, True])
 def test_rows_that_are_followed_get_the_margins_of_the_forest(shared, arranged):
     model = GradientBoostRegressor(n_estimators=4, random_state=0).fit(X, X[:, 0])
-    forest = model._explained_model().members[0].forest
+    forest = model._model.members[0].forest
     table = binned()
     if arranged:
         assert table.arrange(Folds.of(SPLITS, N))

@@ -68,7 +68,7 @@ def counting(log):
         loader=lambda trainer, numbers: Loader(trainer.data_of(numbers)),
         loop=open_loop,
         follow=None,
-        to_model=lambda trainer, loop, done: loop.n_rows,
+        to_member=lambda trainer, loop, done: loop.n_rows,
         finish=finish,
         score=None,
         curves=lambda plan, loop, done, model: {"seen_": [model] * len(done)},

@@ -21,6 +21,7 @@ from costboost import (
 )
 from costboost.metrics import make_cost_scorer, mean_cost
 from family import has_callbacks
+from fitted_parts import calibrations, only
 
 FAMILIES = {
     "adamec": (
@@ -73,8 +74,7 @@ def test_ctrl_c_ends_all_folds(monkeypatch, rows, family, number, n_models, ense
     begun = interrupt_at(monkeypatch, place, number)
     model = make(on_interrupt="keep", ensemble=ensemble).fit(X, y)
     assert len(begun) == number  # not one round more
-    scores = model._scores
-    assert scores.n_folds == len(scores.models) == n_models
+    assert len(calibrations(model)) == n_models
     proba = model.predict_proba(X)
     assert np.all(np.isfinite(proba))
     assert np.mean((proba[:, 1] > 0.5) == y) > 0.7
@@ -103,7 +103,7 @@ def test_an_interrupted_recipe_trains_no_further_model(monkeypatch, rows):
         n_estimators=100, cv=3, ensemble=False, on_interrupt="keep", random_state=0
     ).fit(X, y)
     assert len(begun) == 32
-    assert len(model._scores.models) == 3
+    assert len(calibrations(model)) == 3
 
 
 def test_a_real_signal_ends_every_calibrated_method():
@@ -153,12 +153,7 @@ def test_monitors_score_every_round_of_every_fold(rows, family):
     assert len(scores) == len(costs) == 18
     # The last of a fold is what that fold's calibrated model says.
     for fold in range(3):
-        of_fold = plain._scores
-        alone = FAMILIES[family][0]().fit(X, y)
-        alone._scores = type(of_fold)((of_fold.models[fold],), (of_fold.maps[fold],), 1)
-        for name in ("_ensembles", "_models", "_mixtures"):
-            if hasattr(alone, name):
-                setattr(alone, name, (of_fold.models[fold],))
+        alone = only(FAMILIES[family][0]().fit(X, y), fold)
         assert scores[6 * fold + 5] == np.mean(alone.predict(X) == y)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from costboost.calibration import CALIBRATORS, ClassCalibration, Isotonic
-from costboost.deploy.lowering import Calibrate, Logistic, Normalise, Second, VoteShares
+from costboost.model import Calibrate, Logistic, Normalise, Second, VoteShares
 
 RNG = np.random.default_rng(11)
 MARGINS = np.array([0.0, -0.0, 1e-300, 0.3, -0.7, 2.5, -8.0, 30.0, -45.0])

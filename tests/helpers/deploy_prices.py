@@ -9,7 +9,7 @@ import costboost as cb
 from compiled_c import Compiled
 from costboost.costs import expression
 from costboost.deploy.c_prices import field_names
-from costboost.deploy.lowering import lower
+from costboost.deploy.exported import export
 from zoo import quiet_fit
 
 NUMBERS, TEXTS, TRUTHS = ("a", "own share", "NULL"), ("t", "a*/b"), ("flag",)
@@ -134,7 +134,7 @@ class Priced(Compiled):
 
     def __init__(self, model, folder, name="model"):
         super().__init__(model, folder, name)
-        self.columns = lower(model).prices.columns
+        self.columns = export(model).prices.columns
         kinds = {"text": ctypes.c_char_p}
         fields = field_names(self.columns)
         listed = [(fields[n], kinds.get(k, ctypes.c_double)) for n, k in self.columns.items()]

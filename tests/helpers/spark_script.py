@@ -38,7 +38,7 @@ def is_same(found):
     expected = CostBoostClassifier(**PARAMETERS)
     expected.fit(TABLE[FEATURES], TABLE["label"].to_numpy())
     assert_same(found, expected, "model")
-    assert_same(found._ensembles, expected._ensembles, "ensembles")
+    assert_same(found._model.members, expected._model.members, "ensembles")
     return True
 
 

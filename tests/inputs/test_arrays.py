@@ -18,7 +18,6 @@ from costboost.inputs.arrays import (
     missing_in,
     read_labels,
     read_numbers,
-    read_proba,
     read_weights,
     without_mask,
 )
@@ -124,21 +123,6 @@ def test_means_neither_overflow_nor_vanish(unit):
     paid = np.array([1.0, 4.0, 1.0]) * 1e299
     assert mean_paid(paid, np.array([0.5, 1.0, 0.0]) * unit) == pytest.approx(3e299)
     assert mean_paid(paid, None) == pytest.approx(2e299)
-
-
-def test_probabilities_may_be_rounded_but_are_no_scores():
-    half = np.array([[0.1, 0.9], [1 / 3, 2 / 3]], dtype=np.float16)
-    assert_array_equal(read_proba(half, 2), half.astype(float))
-    assert read_proba(np.empty((0, 3)), 3).shape == (0, 3)
-    for wrong, message in (
-        ([[0.5, 0.498]], "row 0: proba is"),
-        ([[1.0, 0.0], [1.5, -0.5]], "row 1: proba is"),
-        ([[np.nan, 1.0]], "row 0: proba is"),
-        ([0.5, 0.5], "give np.column_stack"),
-        ([[0.5, 0.5, 0.0]], r"proba has shape \(1, 3\); these costs need \(n_samples, 2\)"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            read_proba(wrong, 2)
 
 
 def test_labels_are_distinct_and_kept():

@@ -301,12 +301,7 @@ READERS = {
 def test_a_table_is_read_and_binned_once(name, ask, monkeypatch):
     make, n_models = READERS[name]
     model = make().fit(X, Y)
-    models = next(
-        getattr(model, held)
-        for held in ("_ensembles", "_models", "_mixtures")
-        if hasattr(model, held)
-    )
-    assert len(models) == n_models
+    assert len(model._model.members) == n_models
     read = []
 
     def count(table):

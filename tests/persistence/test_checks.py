@@ -9,6 +9,7 @@ import pytest
 from costboost.calibration import CalibratedScores, ClassCalibration, Isotonic, Sigmoid
 from costboost.costs import Costs
 from costboost.costs.state import Cell
+from costboost.model import Calibrate, Logistic, LossLink, Normalise, Second, VoteShares
 from costboost.persistence import checks
 from zoo import MAKERS, fitted
 
@@ -112,63 +113,103 @@ def test_cells_and_labels_of_costs(change, says):
 # --- models
 
 
-def forest_of(model, **changes):
-    return replace(model.forest, **changes)
+def grown(member, **changes):
+    return {"trees": replace(member.trees, **changes)}
+
+
+def member_of(name):
+    return fitted(name)[0]._model.members[0]
+
+
+STEEP = ClassCalibration("sigmoid", 2, True, (Sigmoid(2e300, 0.0),))
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("name", "change", "says"),
     [
-        (lambda m: {"n_classes": 1}, "fewer than two classes"),
-        (lambda m: {"n_classes": 3}, "a forest has 1 outputs"),
-        (lambda m: {"n_first": -1}, "negative"),
-        (lambda m: {"n_first": 1}, "a forest has 6 trees for 7"),
-        (lambda m: {"forest": None}, "no trees"),
-        (lambda m: {"alphas": np.append(m.alphas[1:], np.nan)}, "not finite"),
-        (lambda m: {"forest": forest_of(m, base=np.array([1e308]))}, "adds up to no number"),
-        (lambda m: {"base": np.zeros(1)}, "its own base"),
+        ("adaboost", lambda m: {"n_first": -1}, "negative"),
+        ("adaboost", lambda m: {"n_first": 1}, "5 trees for 6 rounds"),
+        ("adaboost", lambda m: {"trees": None}, "no trees"),
+        ("adaboost", lambda m: {"estimators": (3,)}, "no trees"),
+        ("adaboost", lambda m: {"steps": np.append(m.steps[1:], np.nan)}, "not finite"),
+        ("adaboost", lambda m: {"steps": m.steps[:, None]}, "another shape"),
+        ("adaboost", lambda m: {"start": np.zeros(1)}, "their own start"),
+        ("adaboost", lambda m: {"answers": len}, "their own start"),
+        ("adaboost", lambda m: grown(m, base=np.array([1e308])), "adds up to no number"),
+        ("gradient log of 3", lambda m: {"steps": m.steps[1:]}, "trees for"),
+        ("gradient log of 3", lambda m: {"weighs_gains": True}, "every tree has its step"),
+        ("gradient log of 3", lambda m: {"steps": np.full_like(m.steps, np.inf)}, "not finite"),
+        ("gradient log of 3", lambda m: {"init": 3}, "begins with another model"),
+        ("p-norm lp-csb", lambda m: {"steps": m.steps + 1}, "no share"),
+        ("p-norm lp-csb", lambda m: {"steps": m.steps - 1}, "no share"),
+        ("p-norm lp-csb", lambda m: {"steps": m.steps * np.nan}, "not finite"),
+        ("p-norm lp-csb", lambda m: {"steps": np.stack([m.steps] * 2, axis=1)}, "more trees"),
+        ("p-norm lp-csb", lambda m: grown(m, base=-1 - m.trees.base), "a vote is negative"),
     ],
 )
-def test_rounds_of_the_adaboost_family(change, says):
-    model = fitted("adaboost")[0]._ensembles[0]
-    checks.check_ensemble(model)
-    refuses(checks.check_ensemble, replace(model, **change(model)), says)
+def test_steps_and_trees_of_a_member(name, change, says):
+    member = member_of(name)
+    checks.check_member(member)
+    refuses(checks.check_member, replace(member, **change(member)), says)
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("maps", "says"),
     [
-        (lambda m: {"steps": m.steps[1:]}, "trees for"),
-        (lambda m: {"steps": np.full_like(m.steps, np.inf)}, "not finite"),
-        (lambda m: {"start": m.start[:, None]}, "another shape"),
-        (lambda m: {"start": np.append(m.start, 0.0)}, "outputs"),
-        (lambda m: {"init": 3}, "begins with another model"),
+        ((Logistic(np.inf),), "a scale is not finite"),
+        ((VoteShares(0.0),), "votes weigh nothing"),
+        ((VoteShares(np.nan),), "votes weigh nothing"),
+        ((LossLink(Sigmoid(1.0, 0.0)),), "no loss of classes"),
+        ((Second(),), "no probabilities"),
+        ((Normalise(),), "no probabilities"),
+        ((Logistic(2.0), Logistic(2.0)), "no probabilities"),
+        ((VoteShares(1.0), Calibrate(STEEP)), "no probabilities"),
+        ((Second(), Calibrate(STEEP)), "no probabilities"),
+        ((Calibrate(STEEP),), "adds up to no number"),
+        ((Calibrate(ClassCalibration(None, 3)),), "other classes"),
     ],
 )
-def test_steps_of_gradient_boosting(change, says):
-    model = fitted("gradient log of 3")[0]._models[0]
-    checks.check_gradient(model)
-    refuses(checks.check_gradient, replace(model, **change(model)), says)
+def test_maps_lead_from_one_margin_to_two_probabilities(maps, says):
+    member = member_of("adaboost")
+    for good in ((Logistic(1.0),), (VoteShares(2.0),), (Calibrate(ClassCalibration(None, 2)),)):
+        checks.check_member(replace(member, maps=good))
+    refuses(checks.check_member, replace(member, maps=maps), says)
+
+
+def test_votes_of_many_classes_are_counted():
+    member = member_of("p-norm lp-csb")
+    bent = replace(member, **grown(member, values=member.trees.values - 0.1))
+    refuses(checks.check_member, bent, "a vote is negative")
+    margins = replace(bent, maps=(Logistic(1.0),))
+    checks.check_member(margins)
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("name", "change", "says"),
     [
-        (lambda m: {"alphas": m.alphas + 1}, "no share"),
-        (lambda m: {"alphas": m.alphas - 1}, "no share"),
-        (lambda m: {"alphas": m.alphas * np.nan}, "not finite"),
-        (lambda m: {"start": -1 - m.start}, "an answer is negative"),
-        (lambda m: {"start": m.start[:2]}, "a forest has 3 outputs"),
+        ("adaboost", lambda m: {"members": m.members * 2}, "not calibrated"),
+        ("adaboost", lambda m: {"members": ()}, "no trees"),
+        ("adaboost", lambda m: {"decision": None}, "lacks probabilities"),
+        ("regressor huber", lambda m: {"decision": "largest"}, "lacks probabilities"),
+        ("calibrated by sigmoid", lambda m: {"decision": "largest"}, "decide by price"),
+        ("calibrated by sigmoid", lambda m: {"priced": (Logistic(2.0),)}, "not decided by"),
+        ("adaboost", lambda m: {"priced": (Logistic(2.0),)}, "not decided by"),
+        ("cgada", lambda m: {"members": (*m.members[:1], member_of("adaboost"))}, "calibrated"),
+        (
+            "adaboost",
+            lambda m: {"decision": "cheapest", "priced": (Second(),)},
+            "no probabilities are priced",
+        ),
     ],
 )
-def test_shares_of_a_mixture(change, says):
-    model = fitted("p-norm lp-csb")[0]._mixtures[0]
-    checks.check_mixture(model)
-    refuses(checks.check_mixture, replace(model, **change(model)), says)
+def test_members_and_the_decision_of_a_model(name, change, says):
+    model = fitted(name)[0]._model
+    checks.check_model(model)
+    refuses(checks.check_model, replace(model, **change(model)), says)
 
 
 def test_margins_are_no_larger_than_all_trees_together():
-    forest = fitted("gradient log of 3")[0]._models[0].forest
+    forest = fitted("gradient log of 3")[0]._model.members[0].forest
     largest = checks.largest_margin(forest)
     rows = np.random.default_rng(0).normal(size=(500, 4)) * 3
     assert 0 < np.abs(forest.margins(rows)).max() <= largest
@@ -191,13 +232,12 @@ def test_margins_are_no_larger_than_all_trees_together():
         ("adaboost", lambda m: {"n_features_in_": 0}, "no columns"),
         ("adaboost", lambda m: {"n_features_in_": 5}, "other columns"),
         ("adaboost", lambda m: {"n_iter_": 99}, "n_iter_ is not"),
-        ("adaboost", lambda m: {"_ensembles": m._ensembles * 2}, "not calibrated"),
-        ("adaboost", lambda m: {"_ensembles": ()}, "no trees"),
+        ("adaboost", lambda m: {"estimator": 3}, "no trees"),
+        ("adaboost", lambda m: {"_model": fitted("regressor huber")[0]._model}, "other classes"),
+        ("regressor huber", lambda m: {"_model": fitted("adaboost")[0]._model}, "other classes"),
         ("adaboost", lambda m: {"_rule_name": "best"}, "'best' is unknown"),
         ("adaboost", lambda m: {"n_jobs": 0}, "n_jobs"),
         ("auto of a frame", lambda m: {"feature_names_in_": m.feature_names_in_[1:]}, "one name"),
-        ("calibrated by sigmoid", lambda m: {"_ensembles": m._ensembles[::-1]}, "are others"),
-        ("gradient log", lambda m: {"_loss": Sigmoid(1.0, 0.0)}, "no loss of classes"),
         (
             "cgada",
             lambda m: {"costs_": Costs(fp=1, fn=2, positive=4).bind([3, 4])},
@@ -214,11 +254,3 @@ def test_what_an_estimator_holds_belongs_together(name, change, says):
     model = copy.copy(fitted(name)[0])
     vars(model).update(change(model))
     refuses(checks.check_estimator, model, says)
-
-
-def test_no_slope_leaves_the_range_of_numbers():
-    model = copy.copy(fitted("calibrated by sigmoid")[0])
-    first, *others = model._scores.maps
-    steep = replace(first, calibrators=(replace(first.calibrators[0], A=2e300),))
-    vars(model)["_scores"] = replace(model._scores, maps=(steep, *others))
-    refuses(checks.check_estimator, model, "adds up to no number")

@@ -45,7 +45,7 @@ def test_files_can_be_read_by_the_documentation_alone():
     assert at == len(data)
     kind, fields = next(entry for entry in header["objects"] if entry[0] == "Forest")
     words = arrays[fields["words"]["array"]]
-    assert (kind, words.tobytes()) == ("Forest", model._ensembles[0].forest.words.tobytes())
+    assert (kind, words.tobytes()) == ("Forest", model._model.members[0].forest.words.tobytes())
 
 
 def test_arrays_of_every_dtype_come_back_aligned_and_frozen():

@@ -71,7 +71,7 @@ def test_models_nested_deeper_than_python_can_call(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("kind", "name"), [("Forest", "stumps"), ("Ensemble", "calibrated by isotonic")]
+    ("kind", "name"), [("Forest", "stumps"), ("Member", "calibrated by isotonic")]
 )
 def test_trees_belong_to_one_model(kind, name, tmp_path):
     def change(objects):

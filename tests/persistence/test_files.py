@@ -59,7 +59,7 @@ def test_arrays_are_views_of_the_file(mmap, tmp_path):
     model, _ = fitted("auto")
     cb.save(model, tmp_path / "model")
     again = cb.load(tmp_path / "model", mmap=mmap)
-    forests = [ensemble.forest for ensemble in again._ensembles]
+    forests = [ensemble.forest for ensemble in again._model.members]
     first = forests[0].words
     while isinstance(first.base, np.ndarray):
         first = first.base

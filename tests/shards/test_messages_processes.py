@@ -367,7 +367,7 @@ def test_parts_follow_a_model(workers):
 
 def follow_in_parts(workers):
     model = quiet_fit(GradientBoostClassifier(n_estimators=3, random_state=0), FRAME, y)
-    forest, rows = model._models[0].forest, np.arange(80, 200)
+    forest, rows = model._model.members[0].forest, np.arange(80, 200)
     with parts_of(workers, FRAME, y) as parts:
         table = PartsTable(parts, FRAME.columns)
         table.read_classes()

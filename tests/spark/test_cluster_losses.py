@@ -41,7 +41,7 @@ def assert_same_rounds(found, **options):
     expected = CostBoostClassifier(**{**PARAMETERS, **options})
     expected.fit(TABLE[FEATURES], TABLE["label"].to_numpy())
     assert_same(found, expected, "model")
-    assert_same(found._ensembles, expected._ensembles, "ensembles")
+    assert_same(found._model.members, expected._model.members, "ensembles")
 
 
 def wait_for_jobs(spark, seconds=60.0):

@@ -28,7 +28,7 @@ def fit_locally(table, weight=None, **parameters):
 
 def assert_same_model(found, expected, table):
     assert_same(found, expected, "model")
-    assert_same(found._ensembles, expected._ensembles, "ensembles")
+    assert_same(found._model.members, expected._model.members, "ensembles")
     assert_same(said(found, table), said(expected, table), "said")
 
 

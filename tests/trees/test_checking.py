@@ -41,7 +41,7 @@ def table(n=400, seed=0):
 def sound():
     X, y = table()
     model = CostBoostClassifier("adaboost", n_estimators=3, max_depth=3, calibration=None)
-    forest = model.fit(X, y)._ensembles[0].forest
+    forest = model.fit(X, y)._model.members[0].forest
     assert len(forest.subsets)
     return forest
 

@@ -26,6 +26,7 @@ from costboost.binning.table_reading import (
     read_table,
 )
 from costboost.inputs.checks import warn_once_a_fit
+from costboost.runtime.machine import warn_if_interpreted
 from costboost.typing import Codes, Floats, Int64
 
 __all__ = [
@@ -262,6 +263,7 @@ class Binner:
 
     @cached_property
     def _encoder(self) -> Encoder:
+        warn_if_interpreted()  # here, since every prediction asks for it and makes it once
         return make_encoder(self.edges, self.categories)
 
 

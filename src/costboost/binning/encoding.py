@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from costboost.binning import _binning_kernels as kernels
 from costboost.binning.codes import MISSING, Key
-from costboost.binning.feature_tables import DenseTable, FeatureTable, SparseTable
+from costboost.binning.feature_tables import FeatureTable
+from costboost.binning.table_reading import DenseTable, SparseTable
 from costboost.runtime.machine import run, worthwhile
 from costboost.typing import Codes, Floats, Int64
 
@@ -194,7 +195,7 @@ def _checked_positions(positions: Any, n_rows: int, n_out: int) -> Int64:
 
 def encode_table(encoder: Encoder, table: FeatureTable, target: Target, n_threads: int) -> None:
     """Write the codes of a table to the target; they do not depend on `n_threads`."""
-    if not worthwhile(table.n_rows * len(target.features)):
+    if n_threads > 1 and not worthwhile(table.n_rows * len(target.features)):
         n_threads = 1
     if isinstance(table, SparseTable):
         _encode_sparse(encoder, table, target, n_threads)
@@ -225,6 +226,9 @@ def _encode_rows(encoder: Encoder, table: FeatureTable, target: Target, n_thread
     step = _BLOCK_ROWS
     if isinstance(table, DenseTable) and table.array.dtype != table.dtype:
         step = max(512, min(step, _BLOCK_CELLS // table.n_columns))
+    if table.n_rows <= step:
+        _encode_block(encoder, table, target, (0, table.n_rows))
+        return
     blocks = [(start, min(start + step, table.n_rows)) for start in range(0, table.n_rows, step)]
     run(partial(_encode_block, encoder, table, target), blocks, n_threads)
 

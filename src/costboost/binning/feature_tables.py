@@ -1,7 +1,7 @@
-"""Feature tables of any library, read column by column; and row weights as integers.
+"""What a table of any library answers, column by column; and row weights as integers.
 
-Whatever the caller hands over (a numpy array, a scipy sparse matrix; `frames` adds DataFrames) is
-a `FeatureTable`, which answers two questions about some rows of column j:
+Whatever the caller hands over (an array, a sparse matrix, a DataFrame: `table_reading`) is a
+`FeatureTable`, which answers two questions about some rows of column j:
 
 - `numbers(j, start, stop)`: float32 or float64, NaN where missing;
 - `keys(j, start, stop)`: categories as a dictionary; see `categories`.
@@ -17,16 +17,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.binning import _binning_kernels as kernels
-from costboost.binning.codes import Key, holds_strings, object_keys, object_numbers
+from costboost.binning.codes import Key
 from costboost.inputs.arrays import read_weights
-from costboost.runtime.machine import own_pages
 from costboost.typing import AnyFloats, Floats, Int64
 
 __all__ = [
@@ -34,9 +31,6 @@ __all__ = [
     "RowWeights",
     "grid_of",
     "weigh_rows",
-    "DenseTable",
-    "ObjectTable",
-    "SparseTable",
     "FeatureTable",
 ]
 
@@ -191,108 +185,3 @@ class FeatureTable(ABC):
     ) -> Exception:
         """Make an error that says what column j holds and what to do."""
         return kind(f"{self.describe(j)} holds {held}, which cannot be binned: {remedy}.")
-
-
-class DenseTable(FeatureTable):
-    """A numeric two-dimensional numpy array."""
-
-    def __init__(self, array: NDArray[Any]) -> None:
-        # Kernels load numbers where they lie, which must be a place for numbers: a field of
-        # packed records need not be one.
-        self.array = array if array.flags.aligned else array.copy()
-        self.n_rows, self.n_columns = array.shape
-        self.dtype = _float_type(array.dtype)
-
-    def itemsize(self) -> int:
-        """Bytes of a number in `samples`."""
-        return self.dtype.itemsize
-
-    @property
-    def plain(self) -> NDArray[np.bool_]:
-        """All columns lie together."""
-        return np.ones(self.n_columns, dtype=np.bool_)
-
-    def block(self, columns: Int64, start: int, stop: int) -> tuple[AnyFloats, Int64]:
-        """Rows start to stop; all columns, so that an array of floats is not copied."""
-        return self.array[start:stop].astype(self.dtype, copy=False), columns
-
-    def numbers(self, j: int, start: int, stop: int) -> AnyFloats:
-        """Rows start to stop of column j as floats, NaN where missing; perhaps a view."""
-        return self.array[start:stop, j].astype(self.dtype, copy=False)
-
-    def copy_columns(self, columns: Sequence[int]) -> Iterator[AnyFloats]:
-        """Copy whole columns, read together: neighbours share cache lines."""
-        buffer = own_pages((len(columns), self.n_rows), self.dtype)
-        if self.array.dtype == self.dtype:
-            kernels.copy_columns(self.array, np.array(columns, dtype=np.int64), buffer)
-        else:
-            for k, j in enumerate(columns):
-                buffer[k] = self.array[:, j]
-        yield from buffer
-
-
-class ObjectTable(FeatureTable):
-    """A two-dimensional numpy array of strings or Python objects."""
-
-    def __init__(self, array: NDArray[Any]) -> None:
-        self.array = array
-        self.n_rows, self.n_columns = array.shape
-
-    def numbers(self, j: int, start: int, stop: int) -> AnyFloats:
-        """Rows start to stop of column j as floats, NaN where missing."""
-        return object_numbers(self.array[start:stop, j].tolist(), partial(self.refuse, j))
-
-    def keys(self, j: int, start: int, stop: int) -> tuple[Int64, list[Key]]:
-        """Rows start to stop of column j as a dictionary of categories."""
-        return object_keys(self.array[start:stop, j].tolist(), partial(self.refuse, j))
-
-    def has_keys(self, j: int) -> bool:
-        """Whether column j is stored as something else than numbers."""
-        return True
-
-    def is_categorical(self, j: int) -> bool:
-        """Whether column j holds strings."""
-        return holds_strings(self.array[:, j].tolist(), partial(self.refuse, j))
-
-
-class SparseTable(FeatureTable):
-    """A scipy sparse matrix or array, held by columns; what is not stored is 0.0."""
-
-    def __init__(self, matrix: Any) -> None:
-        self.csc = matrix.tocsc()
-        if not self.csc.has_canonical_format:
-            self.csc = self.csc.copy()
-            self.csc.sum_duplicates()
-        self.n_rows, self.n_columns = self.csc.shape
-        self.dtype = _float_type(self.csc.dtype)
-
-    def stored(self, j: int) -> tuple[Int64, AnyFloats]:
-        """Return (rows, values) that column j stores."""
-        part = slice(int(self.csc.indptr[j]), int(self.csc.indptr[j + 1]))
-        return self.csc.indices[part], self.csc.data[part].astype(self.dtype, copy=False)
-
-    def numbers(self, j: int, start: int, stop: int) -> AnyFloats:
-        """Rows start to stop of column j as floats."""
-        rows, values = self.stored(j)
-        inside = (rows >= start) & (rows < stop)
-        column = np.zeros(stop - start, dtype=self.dtype)
-        column[rows[inside] - start] = values[inside]
-        return column
-
-    def samples(
-        self, columns: Sequence[int], weights: RowWeights
-    ) -> Iterator[tuple[AnyFloats, Int64 | None]]:
-        """Per column, the stored values and one zero for all that is not stored; weights."""
-        for j in columns:
-            rows, values = self.stored(j)
-            units = np.ones(len(rows), dtype=np.int64)
-            if weights.every is not None:
-                units = weights.every[rows]
-            rest = weights.total - int(units.sum())
-            values, units = np.append(values, self.dtype.type(0)), np.append(units, rest)
-            yield values[units > 0], units[units > 0]
-
-
-def _float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """float32 where it holds every value of `dtype`, else float64."""
-    return np.dtype(np.float32) if np.can_cast(dtype, np.float32, "safe") else np.dtype(np.float64)

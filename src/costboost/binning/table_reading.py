@@ -5,23 +5,28 @@ Messages about shapes and names are scikit-learn's own, word for word: its check
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from costboost.binning import _binning_kernels as kernels
 from costboost.binning.codes import Key, holds_strings, object_keys, object_numbers, pandas_keys
-from costboost.binning.feature_tables import DenseTable, FeatureTable, ObjectTable, SparseTable
+from costboost.binning.feature_tables import FeatureTable, RowWeights
 from costboost.inputs.arrays import without_mask
-from costboost.runtime.machine import worthwhile
-from costboost.typing import Int64
+from costboost.runtime.machine import own_pages, worthwhile
+from costboost.typing import AnyFloats, Int64
 
 __all__ = [
+    "DenseTable",
     "FrameTable",
+    "ObjectTable",
     "PandasTable",
+    "SparseTable",
     "categorical_mask",
     "check_features",
     "check_not_empty",
@@ -29,10 +34,115 @@ __all__ = [
 ]
 
 
-# DataFrames: of any library through narwhals; those of pandas directly, which is faster.
+# Arrays, dense and sparse
 
-Floats: TypeAlias = NDArray[Any]  # float32 or float64
-Integers: TypeAlias = Int64
+
+class DenseTable(FeatureTable):
+    """A numeric two-dimensional numpy array."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        # Kernels load numbers where they lie, which must be a place for numbers: a field of
+        # packed records need not be one.
+        self.array = array if array.flags.aligned else array.copy()
+        self.n_rows, self.n_columns = array.shape
+        self.dtype = _float_type(array.dtype)
+
+    def itemsize(self) -> int:
+        """Bytes of a number in `samples`."""
+        return self.dtype.itemsize
+
+    @property
+    def plain(self) -> NDArray[np.bool_]:
+        """All columns lie together."""
+        return np.ones(self.n_columns, dtype=np.bool_)
+
+    def block(self, columns: Int64, start: int, stop: int) -> tuple[AnyFloats, Int64]:
+        """Rows start to stop; all columns, so that an array of floats is not copied."""
+        return self.array[start:stop].astype(self.dtype, copy=False), columns
+
+    def numbers(self, j: int, start: int, stop: int) -> AnyFloats:
+        """Rows start to stop of column j as floats, NaN where missing; perhaps a view."""
+        return self.array[start:stop, j].astype(self.dtype, copy=False)
+
+    def copy_columns(self, columns: Sequence[int]) -> Iterator[AnyFloats]:
+        """Copy whole columns, read together: neighbours share cache lines."""
+        buffer = own_pages((len(columns), self.n_rows), self.dtype)
+        if self.array.dtype == self.dtype:
+            kernels.copy_columns(self.array, np.array(columns, dtype=np.int64), buffer)
+        else:
+            for k, j in enumerate(columns):
+                buffer[k] = self.array[:, j]
+        yield from buffer
+
+
+class ObjectTable(FeatureTable):
+    """A two-dimensional numpy array of strings or Python objects."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array = array
+        self.n_rows, self.n_columns = array.shape
+
+    def numbers(self, j: int, start: int, stop: int) -> AnyFloats:
+        """Rows start to stop of column j as floats, NaN where missing."""
+        return object_numbers(self.array[start:stop, j].tolist(), partial(self.refuse, j))
+
+    def keys(self, j: int, start: int, stop: int) -> tuple[Int64, list[Key]]:
+        """Rows start to stop of column j as a dictionary of categories."""
+        return object_keys(self.array[start:stop, j].tolist(), partial(self.refuse, j))
+
+    def has_keys(self, j: int) -> bool:
+        """Whether column j is stored as something else than numbers."""
+        return True
+
+    def is_categorical(self, j: int) -> bool:
+        """Whether column j holds strings."""
+        return holds_strings(self.array[:, j].tolist(), partial(self.refuse, j))
+
+
+class SparseTable(FeatureTable):
+    """A scipy sparse matrix or array, held by columns; what is not stored is 0.0."""
+
+    def __init__(self, matrix: Any) -> None:
+        self.csc = matrix.tocsc()
+        if not self.csc.has_canonical_format:
+            self.csc = self.csc.copy()
+            self.csc.sum_duplicates()
+        self.n_rows, self.n_columns = self.csc.shape
+        self.dtype = _float_type(self.csc.dtype)
+
+    def stored(self, j: int) -> tuple[Int64, AnyFloats]:
+        """Return (rows, values) that column j stores."""
+        part = slice(int(self.csc.indptr[j]), int(self.csc.indptr[j + 1]))
+        return self.csc.indices[part], self.csc.data[part].astype(self.dtype, copy=False)
+
+    def numbers(self, j: int, start: int, stop: int) -> AnyFloats:
+        """Rows start to stop of column j as floats."""
+        rows, values = self.stored(j)
+        inside = (rows >= start) & (rows < stop)
+        column = np.zeros(stop - start, dtype=self.dtype)
+        column[rows[inside] - start] = values[inside]
+        return column
+
+    def samples(
+        self, columns: Sequence[int], weights: RowWeights
+    ) -> Iterator[tuple[AnyFloats, Int64 | None]]:
+        """Per column, the stored values and one zero for all that is not stored; weights."""
+        for j in columns:
+            rows, values = self.stored(j)
+            units = np.ones(len(rows), dtype=np.int64)
+            if weights.every is not None:
+                units = weights.every[rows]
+            rest = weights.total - int(units.sum())
+            values, units = np.append(values, self.dtype.type(0)), np.append(units, rest)
+            yield values[units > 0], units[units > 0]
+
+
+def _float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """float32 where it holds every value of `dtype`, else float64."""
+    return np.dtype(np.float32) if np.can_cast(dtype, np.float32, "safe") else np.dtype(np.float64)
+
+
+# DataFrames: of any library through narwhals; those of pandas directly, which is faster.
 
 _PLAIN = frozenset(map(np.dtype, ("f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?")))
 
@@ -57,7 +167,7 @@ class FrameTable(FeatureTable):
         series, dtype = self.column(j)
         return series if stop - start == self.n_rows else series[start:stop], dtype
 
-    def numbers(self, j: int, start: int, stop: int) -> Floats:
+    def numbers(self, j: int, start: int, stop: int) -> AnyFloats:
         """Rows start to stop of column j as floats, NaN where missing; perhaps a view."""
         part, dtype = self._rows(j, start, stop)
         if dtype in (nw.Object, nw.Unknown):
@@ -78,7 +188,7 @@ class FrameTable(FeatureTable):
             return object_numbers(values.tolist(), partial(self.refuse, j))
         return np.asarray(values, dtype=np.float64)
 
-    def keys(self, j: int, start: int, stop: int) -> tuple[Integers, list[Key]]:
+    def keys(self, j: int, start: int, stop: int) -> tuple[Int64, list[Key]]:
         """Rows start to stop of column j as a dictionary of categories."""
         part, dtype = self._rows(j, start, stop)
         native = part.to_native()
@@ -139,7 +249,7 @@ class PandasTable(FeatureTable):
     def _array(self) -> NDArray[Any]:
         return np.asarray(self.native.to_numpy())
 
-    def block(self, columns: Integers, start: int, stop: int) -> tuple[Floats, Integers]:
+    def block(self, columns: Int64, start: int, stop: int) -> tuple[AnyFloats, Int64]:
         """Rows start to stop of columns of numbers; of all of them where there are no others."""
         part = self._array[start:stop]
         if part.dtype in (np.float32, np.float64):
@@ -148,7 +258,7 @@ class PandasTable(FeatureTable):
         # asked for are exact as floats, but for integers beyond 2 ** 53, rounded as everywhere.
         return np.real(part[:, columns]).astype(np.float64), np.arange(len(columns))
 
-    def numbers(self, j: int, start: int, stop: int) -> Floats:
+    def numbers(self, j: int, start: int, stop: int) -> AnyFloats:
         """Rows start to stop of column j as floats, NaN where missing; perhaps a view."""
         if not self._holds_numbers[j]:
             return self.others.numbers(j, start, stop)
@@ -157,7 +267,7 @@ class PandasTable(FeatureTable):
         part = self._views[j][start:stop]
         return part if part.dtype.kind == "f" else part.astype(np.float64)
 
-    def keys(self, j: int, start: int, stop: int) -> tuple[Integers, list[Key]]:
+    def keys(self, j: int, start: int, stop: int) -> tuple[Int64, list[Key]]:
         """Rows start to stop of column j as a dictionary of categories."""
         return self.others.keys(j, start, stop)
 
@@ -226,7 +336,8 @@ def read_table(X: Any) -> FeatureTable:
 
 
 def _read_array(X: Any) -> FeatureTable:
-    X = without_mask(X)
+    if isinstance(X, np.ma.MaskedArray):
+        X = without_mask(X)
     array = np.asarray(X)
     if array.dtype.kind in "US" and not hasattr(X, "dtype"):
         array = np.asarray(X, dtype=object)  # numpy turned a list's numbers into strings

@@ -14,7 +14,16 @@ from scipy.special import expit
 from costboost.boosting import _link_kernels as kernels
 from costboost.typing import Floats, Int64
 
-__all__ = ["MAX_ALPHA", "choices_of", "log_sides", "logistic", "softmax"]
+__all__ = [
+    "MAX_ALPHA",
+    "choices_of",
+    "link",
+    "log_sides",
+    "logistic",
+    "normalised",
+    "softmax",
+    "vote_shares",
+]
 
 
 # The half log of an error of one ulp: what a perfect learner's vote weighs at most.
@@ -69,3 +78,34 @@ def log_sides(shares: ArrayLike) -> Floats:
     out = np.empty((len(given), 2))
     kernels.log_sides(given, out)
     return out
+
+
+def link(margins: Floats, slope: float = 2.0) -> Floats:
+    """Return the probabilities that a loss assigns to margins (n, 1) or (n, K), (n, K).
+
+    `slope` is r+ + r-; 2 for the plain exponential loss, whose minimiser is half the log odds, and
+    for K classes SAMME's softmax of twice the votes.
+    """
+    scaled = slope * margins
+    return logistic(scaled[:, 0]) if scaled.shape[1] == 1 else softmax(scaled)
+
+
+def vote_shares(margins: Floats, total_alpha: float) -> Floats:
+    """Return each class's share of the votes, (n, K): s = sum_{h = k} alpha / sum alpha."""
+    if margins.shape[1] > 1:
+        return normalised(margins)
+    share = np.clip(0.5 * (1.0 + margins[:, 0] / total_alpha), 0.0, 1.0)
+    return np.column_stack([1.0 - share, share])
+
+
+def normalised(scores: Floats) -> Floats:
+    """Return scores with rows scaled to sum 1; a row of zeros becomes uniform.
+
+    Examples
+    --------
+    >>> normalised(np.array([[0.25, 0.25], [0.0, 0.0]])).tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
+    """
+    total = scores.sum(axis=1, keepdims=True)
+    uniform = np.full(scores.shape, 1.0 / scores.shape[1])
+    return np.asarray(np.divide(scores, total, out=uniform, where=total > 0.0))

@@ -32,6 +32,7 @@ from costboost.cli.output import Screen
 from costboost.cli.prices import Prices
 from costboost.cli.reading import Source, Table, read_source, read_table
 from costboost.costs import Costs
+from costboost.model import FittedModel
 from costboost.persistence import read
 from costboost.persistence.kinds import fits
 from costboost.typing import Indices
@@ -431,9 +432,10 @@ def text_features(kept: Kept) -> list[str]:
 
 def known_categories(model: Any) -> dict[str, tuple[Any, ...]]:
     """Return the categories that a model has learnt, by column; of built-in trees only."""
-    if not hasattr(model, "_subject") or model.estimator is not None:
+    fitted = getattr(model, "_model", None)
+    if not isinstance(fitted, FittedModel) or not fitted.forests:
         return {}
-    kept = model._subject().members[0].forest.binner.categories
+    kept = fitted.forests[0].binner.categories
     names = getattr(model, "feature_names_in_", ())
     return {n: keys for n, keys in zip(names, kept, strict=False) if keys is not None}
 

@@ -11,9 +11,11 @@ from sklearn.utils.validation import _num_samples
 
 from costboost.costs.expressions import ExpressionError
 from costboost.costs.state import (
+    ROWS_CHANGED,
     Cell,
     State,
     TablePrice,
+    check_rows,
     expanded,
     four_columns,
     index_of,
@@ -27,10 +29,8 @@ from costboost.inputs.checks import USUAL, usual_positive
 from costboost.typing import Floats, Indices
 
 __all__ = [
-    "ROWS_CHANGED",
     "bind",
     "check_positive",
-    "check_rows",
     "numbers_of_actions",
     "numbers_of_labels",
     "labels_of_actions",
@@ -43,11 +43,6 @@ __all__ = [
     "compute",
     "named_columns",
 ]
-
-ROWS_CHANGED = (
-    "If a step on the way changes the rows (a sampler, a filter), costs by row cannot follow: name "
-    "the column that holds them, such as Costs(fp=8, fn='amount')."
-)
 
 
 def bind(state: State, classes: ArrayLike, n_samples: int | None) -> State:
@@ -230,15 +225,6 @@ def with_positive(state: State, positive: Any) -> State:
             "must be known: bind(classes) first, or name them with classes=."
         )
     return state._replace(positive=positive)
-
-
-def check_rows(state: State, n_samples: int, whose: str) -> None:
-    """Check that per-row costs are for as many rows as the data have."""
-    if state.n_rows not in (None, n_samples):
-        raise ValueError(
-            f"These costs have {state.n_rows} rows, but {whose} {n_samples}. Cut both alike, with "
-            f"costs[index]. {ROWS_CHANGED}"
-        )
 
 
 def numbers_of_labels(state: State, y: ArrayLike, encoded: bool) -> Indices:

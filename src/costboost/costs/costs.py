@@ -487,6 +487,8 @@ class Costs:
         >>> Costs(fp=5, fn="amount", tp=lambda X: 0.1 * X["amount"]).bind_table(X)
         Costs(fp=5, fn=<2 values from 10 to 45>, tp=<2 values from 1 to 4.5>)
         """
+        if self._state.is_constant:  # the same for every table
+            return self
         bound = binding.bind_table(self._state, X)
         return self if bound is self._state else self._of(bound)
 
@@ -712,7 +714,8 @@ class Costs:
         ['no', 'yes']
         """
         s = self._state
-        return binding.labels_of_actions(s, pricing.decide(s, proba), encoded)
+        numbers = pricing.decide(s, proba)
+        return numbers if encoded else binding.labels_of_actions(s, numbers, encoded)
 
     def of_decisions(self, y: ArrayLike, predicted: ArrayLike, *, encoded: bool = False) -> Floats:
         """Return the cost of each row's decision, ``C[y, predicted]``, shape (n_samples,).

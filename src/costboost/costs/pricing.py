@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from costboost.costs.binding import check_rows, compute, numbers_of_labels
+from costboost.costs.binding import compute, numbers_of_labels
 from costboost.costs.reading import read_row_index
 from costboost.costs.state import (
     ZERO,
@@ -21,16 +21,18 @@ from costboost.costs.state import (
     CellValues,
     State,
     TablePrice,
+    check_rows,
     columns_by_label,
     expanded,
     index_of,
     same_labels,
 )
-from costboost.inputs.arrays import freeze, read_numbers, read_proba
+from costboost.inputs.arrays import freeze, read_numbers
 from costboost.typing import Floats, Indices
 
 __all__ = [
     "price_errors",
+    "read_proba",
     "cheapest_constant",
     "cheapest_labels",
     "decide",
@@ -168,6 +170,28 @@ def expected(state: State, proba: ArrayLike) -> Floats:
     """Return ``sum_k p(k | x) C[k, a]``, shape (n_samples, A)."""
     sums, exponent = _scaled_expected(state, proba)
     return np.ascontiguousarray(np.ldexp(sums, exponent).T)
+
+
+def read_proba(proba: ArrayLike, n_classes: int) -> Floats:
+    """Read class probabilities of shape (n_samples, n_classes); each row must sum to 1."""
+    given = np.asarray(proba, dtype=np.float64)
+    if given.ndim != 2 or given.shape[1] != n_classes:
+        hint = ""
+        if given.ndim == 1 and n_classes == 2:
+            hint = " For p, the probability of the last class, give np.column_stack([1 - p, p])."
+        raise ValueError(
+            f"proba has shape {given.shape}; these costs need (n_samples, {n_classes}), one "
+            f"column per class, as predict_proba returns it.{hint}"
+        )
+    # The tolerance takes float16 rounding for what it is, and still recognises scores.
+    bad = ~(np.all(given >= 0, axis=1) & (np.abs(given.sum(axis=1) - 1.0) <= 1e-3))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"row {row}: proba is {given[row].tolist()}; probabilities must not be negative and "
+            "must sum to 1. Scores of a decision_function need calibration first."
+        )
+    return given
 
 
 def _read_proba(state: State, proba: ArrayLike) -> Floats:

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from costboost.costs.binding import check_positive, check_rows, with_positive, with_square_actions
+from costboost.costs.binding import check_positive, with_positive, with_square_actions
 from costboost.costs.expressions import Expression
 from costboost.costs.state import (
     Cell,
     State,
     TablePrice,
     agree,
+    check_rows,
     four_columns,
     index_of,
     name_of,

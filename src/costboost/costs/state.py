@@ -32,6 +32,7 @@ __all__ = [
     "four_columns",
     "Labelled",
     "agree",
+    "check_rows",
     "columns_by_label",
     "index_of",
     "name_of",
@@ -40,6 +41,7 @@ __all__ = [
     "Cell",
     "CellValues",
     "TablePrice",
+    "ROWS_CHANGED",
     "State",
     "ZERO",
     "dense",
@@ -276,6 +278,11 @@ class State(NamedTuple):
         return next((cell.n_rows for cell in self.cells if cell.n_rows is not None), None)
 
     @property
+    def is_constant(self) -> bool:
+        """Whether there is nothing to read from a table, and no row that has its own costs."""
+        return self.index is None and not self.sources and self.n_rows is None
+
+    @property
     def length(self) -> int:
         """Number of rows, 1 for constants."""
         return 1 if self.n_rows is None else self.n_rows
@@ -435,3 +442,18 @@ def four_columns(array: str, columns: Any = None) -> str:
         f"{found[3]} of each row, give costs=Costs({call}); labels other than {USUAL} need "
         "positive= in it, too."
     )
+
+
+ROWS_CHANGED = (
+    "If a step on the way changes the rows (a sampler, a filter), costs by row cannot follow: name "
+    "the column that holds them, such as Costs(fp=8, fn='amount')."
+)
+
+
+def check_rows(state: State, n_samples: int, whose: str) -> None:
+    """Check that per-row costs are for as many rows as the data have."""
+    if state.n_rows not in (None, n_samples):
+        raise ValueError(
+            f"These costs have {state.n_rows} rows, but {whose} {n_samples}. Cut both alike, with "
+            f"costs[index]. {ROWS_CHANGED}"
+        )

@@ -16,6 +16,7 @@ from costboost.costs import Costs, as_costs
 from costboost.decisions.capacity import Allocation, allocate
 from costboost.inputs.arrays import mean_paid, read_weights
 from costboost.inputs.checks import (
+    OneFit,
     answers_tables,
     check_choice,
     check_labels,
@@ -24,7 +25,7 @@ from costboost.inputs.checks import (
     refuse_unopened,
     warn_caller,
 )
-from costboost.inputs.estimators import OneFit, VersionedState
+from costboost.inputs.estimators import VersionedState
 from costboost.runtime.extras import need
 from costboost.typing import Floats, Int64
 

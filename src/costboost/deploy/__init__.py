@@ -1,6 +1,6 @@
 """Models where there is no Python: an ONNX graph, or one C file.
 
-`lowering` says an estimator in few words (forests, maps, a decision); `onnx` and `c` write them.
+`exported` reads an estimator's fitted model, or refuses it by name; `onnx` and `c` write it down.
 """
 
 from costboost.deploy.c import to_c

@@ -25,8 +25,9 @@ from costboost.deploy.c_trees import (
     write_encoding,
     write_forest,
 )
-from costboost.deploy.lowering import ForestPart, Lowered, Map, lower
+from costboost.deploy.exported import Exported, export
 from costboost.deploy.prices import Formula
+from costboost.model import Map
 
 __all__ = ["to_c"]
 
@@ -87,8 +88,7 @@ def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = 
     """
     if not _NAME.fullmatch(name):
         raise ValueError(f"name={name!r} is no name in C: use letters, digits and underscores.")
-    lowered = lower(model)
-    text = _CFile(lowered, name).write()
+    text = _CFile(export(model), name).write()
     if path is not None:
         Path(path).write_text(text, encoding="ascii")
     return text
@@ -97,11 +97,11 @@ def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = 
 class _CFile:
     """The parts of a file, in the order in which C wants them."""
 
-    def __init__(self, lowered: Lowered, prefix: str) -> None:
-        self.model, self.prefix = lowered, prefix
-        self.used = lowered.used_features
-        self.text = columns_of_text(lowered.binner, self.used)
-        self.n_codes = n_codes([part.forest for part in lowered.parts], self.used)
+    def __init__(self, exported: Exported, prefix: str) -> None:
+        self.model, self.prefix = exported, prefix
+        self.used = exported.used_features
+        self.text = columns_of_text(exported.binner, self.used)
+        self.n_codes = n_codes(exported.forests, self.used)
 
     def write(self) -> str:
         """Return the whole file."""
@@ -117,7 +117,7 @@ class _CFile:
 
     def _head(self) -> str:
         model = self.model
-        what = f"{len(model.parts)} forests, {model.binner.n_features} columns"
+        what = f"{len(model.forests)} forests, {model.binner.n_features} columns"
         lines = [
             f"/* A {model.name} of costboost {__version__}: {what}, {model.n_classes} classes.",
             "   Compile without -ffast-math, with -ffp-contract=off if that is not the default.",
@@ -190,7 +190,7 @@ class _CFile:
         model = self.model
         if model.classes is None:
             listed = ["double PREFIX_prediction(const double *row);"]
-        elif model.decision == "cheapest":
+        elif model.model.decision == "cheapest":
             listed = [_PROBABILITIES + ";", _DECISION + ";", _EXPECTED + ";"]
         else:
             listed = [_PROBABILITIES + ";", "int PREFIX_decision(const double *row);"]
@@ -231,22 +231,22 @@ class _CFile:
         if self.text:
             parts.append(write_codes(self.prefix, binner, self.used))
         parts += [
-            write_forest(self.prefix, i, part.forest, self.used)
-            for i, part in enumerate(self.model.parts)
+            write_forest(self.prefix, i, forest, self.used)
+            for i, forest in enumerate(self.model.forests)
         ]
         return parts
 
     def _answers(self) -> list[str]:
-        model = self.model
+        model, fitted = self.model, self.model.model
         if model.classes is None:
             return [self._prediction()]
-        parts = [self._shares("mean", [part.maps for part in model.parts])]
+        parts = [self._shares("mean", [member.maps for member in fitted.members])]
         parts.append(f"{_PROBABILITIES}\n{{\n    PREFIX_mean(row, probabilities);\n}}")
-        if model.decision == "largest":
+        if fitted.decision == "largest":
             return [*parts, self._largest()]
-        if model.priced is not None:
-            parts.append(self._shares("priced", [model.priced]))
-        return [*parts, *self._decisions("mean" if model.priced is None else "priced")]
+        if fitted.priced is not None:
+            parts.append(self._shares("priced", [fitted.priced]))
+        return [*parts, *self._decisions("mean" if fitted.priced is None else "priced")]
 
     def _encode(self) -> list[str]:
         return [f"    unsigned char codes[{self.n_codes}];", "    PREFIX_encode(row, codes);"]
@@ -263,7 +263,7 @@ class _CFile:
         lines = [f"static void PREFIX_{name}(const double *row, double *out)", "{"]
         lines += [f"    double v[{n}];", "    int k;", *self._encode()]
         for i, steps in enumerate(maps):
-            n_values = self.model.parts[i].forest.n_outputs
+            n_values = self.model.forests[i].n_outputs
             lines.append(f"    PREFIX_forest_{i}(codes, v);")
             for s, step in enumerate(steps):
                 more, text, n_values = write_map("PREFIX", step, n_values, f"{i}_{s}")
@@ -278,8 +278,7 @@ class _CFile:
         return "\n\n".join([*data, "\n".join([*lines, "}"])])
 
     def _largest(self) -> str:
-        part: ForestPart = self.model.parts[0]
-        n = part.forest.n_outputs
+        n = self.model.forests[0].n_outputs
         lines = ["int PREFIX_decision(const double *row)", "{", f"    double v[{n}];"]
         lines += [
             *([] if n == 1 else ["    int k, best = 0;"]),

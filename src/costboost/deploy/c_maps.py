@@ -11,7 +11,7 @@ from typing import Any
 from costboost import calibration as maps
 from costboost.calibration.calibrators import EPSILON
 from costboost.deploy.c_trees import array, number
-from costboost.deploy.lowering import Calibrate, Logistic, Map, Normalise, Second, VoteShares
+from costboost.model import Calibrate, Logistic, Map, Normalise, Second, VoteShares
 
 __all__ = ["HELPERS", "write_map"]
 
@@ -26,6 +26,7 @@ def write_map(prefix: str, step: Map, n_values: int, place: str) -> tuple[list[s
         return [], _SHARES.format(total=number(step.total)), 2
     if isinstance(step, Logistic):
         return [], *_logistic(prefix, step.scale, n_values)
+    assert isinstance(step, Calibrate)
     return _calibrate(prefix, step, n_values, place)
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from costboost._version import __version__
 from costboost.deploy.c_trees import columns_of_text
-from costboost.deploy.lowering import Lowered, lower
+from costboost.deploy.exported import Exported, export
 from costboost.deploy.onnx_nodes import Graph, write_forest, write_map
 from costboost.deploy.onnx_prices import PriceInput as PricePart
 from costboost.deploy.onnx_prices import write_prices
@@ -87,23 +87,23 @@ def to_onnx(
     """
     if np.dtype(dtype) not in (np.float32, np.float64):
         raise ValueError(f"dtype={dtype!r} must be numpy.float32 or numpy.float64.")
-    lowered = lower(model)
+    exported = export(model)
     graph = Graph()
-    table = _write_inputs(graph, lowered, dtype)
-    margins = [write_forest(graph, part.forest, table) for part in lowered.parts]
-    if lowered.classes is None:
+    table = _write_inputs(graph, exported, dtype)
+    margins = [write_forest(graph, forest, table) for forest in exported.forests]
+    if exported.classes is None:
         graph.output(
             "prediction", graph.add("Reshape", margins[0], graph.ints([-1])), np.float64, 1
         )
     else:
-        _write_answers(graph, lowered, margins, decisions, read_prices)
-    made = graph.model(f"costboost {__version__}", lowered.name, _graph_doc(lowered))
+        _write_answers(graph, exported, margins, decisions, read_prices)
+    made = graph.model(f"costboost {__version__}", exported.name, _graph_doc(exported))
     if path is not None:
         Path(path).write_bytes(made.SerializeToString())
     return made
 
 
-def _graph_doc(model: Lowered) -> str:
+def _graph_doc(model: Exported) -> str:
     """Return the description of the graph: the order of classes and actions."""
     if model.classes is None or model.actions is None:
         return f"A {model.name}."
@@ -114,7 +114,7 @@ def _graph_doc(model: Lowered) -> str:
 # --- the table
 
 
-def _write_inputs(graph: Graph, model: Lowered, dtype: Any) -> str:
+def _write_inputs(graph: Graph, model: Exported, dtype: Any) -> str:
     """Return the table as doubles, categories replaced by their numbers."""
     binner = model.binner
     text = columns_of_text(binner, list(range(binner.n_features)))
@@ -168,11 +168,12 @@ def _places_of_numbers(graph: Graph, column: str, kept: tuple[float, ...]) -> st
 
 
 def _write_answers(
-    graph: Graph, model: Lowered, margins: list[str], decisions: bool, read: bool
+    graph: Graph, model: Exported, margins: list[str], decisions: bool, read: bool
 ) -> None:
     shares = []
-    for part, margin in zip(model.parts, margins, strict=True):
-        shares.append(write_map(graph, part.maps, margin, part.forest.n_outputs))
+    n_outputs, fitted = model.forests[0].n_outputs, model.model
+    for member, margin in zip(fitted.members, margins, strict=True):
+        shares.append(write_map(graph, member.maps, margin, n_outputs))
     proba = shares[0]
     if len(shares) > 1:
         total = graph.add("Sum", *shares)
@@ -180,24 +181,23 @@ def _write_answers(
     graph.output("probabilities", proba, np.float64, 2, model.n_classes)
     if not decisions:
         return
-    if model.decision == "largest":
+    if fitted.decision == "largest":
         _write_labels(graph, model.classes, _largest(graph, margins[0], model))
         return
-    if model.priced is not None:
-        n_outputs = model.parts[0].forest.n_outputs
-        proba = write_map(graph, model.priced, margins[0], n_outputs)
+    if fitted.priced is not None:
+        proba = write_map(graph, fitted.priced, margins[0], n_outputs)
     _write_decisions(graph, model, proba, read)
 
 
-def _largest(graph: Graph, margins: str, model: Lowered) -> str:
+def _largest(graph: Graph, margins: str, model: Exported) -> str:
     """Return the sign of a single margin, or the place of the largest of several."""
-    if model.parts[0].forest.n_outputs == 1:
+    if model.forests[0].n_outputs == 1:
         above = graph.add("Greater", margins, graph.doubles(0.0))
         return graph.add("Reshape", graph.add("Cast", above, to=np.int64), graph.ints([-1]))
     return graph.add("ArgMax", margins, axis=1, keepdims=0)
 
 
-def _write_decisions(graph: Graph, model: Lowered, proba: str, read: bool) -> None:
+def _write_decisions(graph: Graph, model: Exported, proba: str, read: bool) -> None:
     """Decide by the least sum_k p(k) C[k, a]."""
     assert model.actions is not None
     costs = _write_costs(graph, model, read)
@@ -214,7 +214,7 @@ def _write_decisions(graph: Graph, model: Lowered, proba: str, read: bool) -> No
     _write_labels(graph, model.actions, best, name=_NO_PRICE)
 
 
-def _write_costs(graph: Graph, model: Lowered, read: bool) -> PricePart:
+def _write_costs(graph: Graph, model: Exported, read: bool) -> PricePart:
     """Return the costs: computed from columns, or an input."""
     prices, n = model.prices, model.n_classes
     assert prices is not None

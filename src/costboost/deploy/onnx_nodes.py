@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from costboost import calibration as maps
 from costboost.binning.codes import MISSING
 from costboost.calibration.calibrators import EPSILON
-from costboost.deploy.lowering import Calibrate, Logistic, Map, Normalise, Second, VoteShares
+from costboost.model import Calibrate, Logistic, Map, Normalise, Second, VoteShares
 from costboost.runtime.extras import need
 from costboost.trees.forest import Forest, NodeTable, unpack_subset
 
@@ -258,6 +258,7 @@ def write_map(graph: Graph, steps: tuple[Map, ...], values: str, n_values: int) 
             values = _softmax(graph, scaled) if n_values > 1 else _logistic(graph, scaled)
             n_values = max(2, n_values)
         else:
+            assert isinstance(step, Calibrate)
             values, n_values = _calibrated(graph, step, values, n_values)
     return values
 

@@ -1,43 +1,46 @@
-"""Base of the boosting estimators: from their models' scores to decisions.
+"""Base of the boosting estimators: from a table to the margins of their model, and to decisions.
 
-    table -> codes, once -> a score of each model -> decision values, probabilities, decisions
+    table -> codes, once -> margins of each member -> decision values, probabilities, decisions
 
-There is one model, or one for each fold of a calibration. A score is an array of rows: margins,
-margins with the sum of their alphas, or a mixture. Each family defines what its scores mean without
-calibration; the rest is shared.
+`costboost.model` says what margins mean; a family only says how it trains, and why prices are
+refused where it cannot decide by them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from itertools import repeat
+from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from costboost.calibration import CalibratedScores
 from costboost.costs import Costs
 from costboost.decisions import CostDecisionMixin
 from costboost.explain.classifying import ExplainDecisionsMixin
-from costboost.explain.explained import ExplainedModel, Member
 from costboost.fitting.held_out import EvalSet, read_eval_set
 from costboost.fitting.plan import refuse_if_remote
 from costboost.fitting.train import Family, FittedModels, Trainer, set_fitted, train_models
-from costboost.inputs.checks import check_learner, check_table, count_threads, set_input_tags
-from costboost.inputs.estimators import OneFit, RoundCallbacks
-from costboost.trees.forest import encode_once
+from costboost.inputs.checks import (
+    OneFit,
+    answers_tables,
+    check_learner,
+    check_table,
+    count_threads,
+    set_input_tags,
+)
+from costboost.inputs.estimators import RoundCallbacks
+from costboost.model import FittedModel
 from costboost.typing import Floats
 
 
-class ScoresMixin(OneFit):
-    """Scores of a table by all models of an estimator, at the end and after each round."""
+class MarginsMixin(OneFit):
+    """Margins of a table by the fitted model of an estimator, at the end and after each round."""
 
     estimator: Any
     n_iter_: int
     n_jobs: int | None
+    _model: FittedModel
 
     def _outside_learners(self) -> dict[str, Any]:
         """Return the learners that are not ours, or None, by the names of their parameters."""
@@ -56,62 +59,32 @@ class ScoresMixin(OneFit):
         """Whether a parameter `loss` cannot go to where the rows are."""
         return False
 
-    def _fitted_models(self) -> Sequence[Any]:
-        """Return the models: one, or one for each fold."""
-        raise NotImplementedError
+    def _fitted_model(self) -> FittedModel:
+        """Return the model; raise where nothing is fitted."""
+        # scikit-learn's check makes the tags of the estimator: too long for one row.
+        if "_model" not in self.__dict__:
+            check_is_fitted(self)
+        return self._model
 
-    def _forest_of(self, model: Any) -> Any:
-        """Return the forest whose binner encodes tables for a model; None for outside learners."""
-        return model.forest
+    def _margins(self, X: Any) -> list[Floats]:
+        """Return the margins of each member of the model, (n, J)."""
+        model = self._fitted_model()
+        X, n_threads = check_table(self, X, reset=False), count_threads(self.n_jobs)
+        return model.margins(X, model.encode(X, n_threads), n_threads)
 
-    def _uncalibrated_member(self, i: int) -> Member:
-        """Return the explained member of a model, without its calibration."""
-        raise NotImplementedError
-
-    def _score_table(self, model: Any, X: Any, n_threads: int, codes: Any) -> Any:
-        """Return one model's score of a table."""
-        return model.margins(X, n_threads, codes)
-
-    def _score_table_staged(self, model: Any, X: Any, n_threads: int, codes: Any) -> Iterator[Any]:
-        """Yield one model's score of a table after each of its rounds."""
-        stages: Iterator[Any] = model.staged_margins(X, n_threads, codes)
-        return stages
-
-    def _read(self, X: Any) -> tuple[Any, int, Any]:
-        """Return the checked table, the number of threads, and the table's codes."""
-        check_is_fitted(self)
+    def _staged(self, X: Any) -> Iterator[tuple[FittedModel, list[Floats]]]:
+        """Yield the model and its members' margins after each round."""
+        model = self._fitted_model()
         X = check_table(self, X, reset=False)
-        n_threads = count_threads(self.n_jobs)
-        forests = [self._forest_of(model) for model in self._fitted_models()]
-        return X, n_threads, encode_once(forests, X, n_threads)
-
-    def _scored(self, X: Any) -> list[Any]:
-        """Return the score of each model."""
-        given = self._read(X)
-        return [self._score_table(model, *given) for model in self._fitted_models()]
-
-    def _staged(self, X: Any) -> Iterator[list[Any]]:
-        """Yield the score of each model after each round; one that ended early stays as it was."""
-        given = self._read(X)
-        stages = [
-            self._score_table_staged(model, *given)
-            if len(model)
-            else repeat(self._score_table(model, *given))
-            for model in self._fitted_models()
-        ]
-        last: list[Any] = [None] * len(stages)
-        for _ in range(self.n_iter_):
-            last = [next(stage, before) for stage, before in zip(stages, last, strict=True)]
-            yield last
+        yield from model.staged(X, count_threads(self.n_jobs))
 
 
-class BoostingClassifierMixin(CostDecisionMixin, ExplainDecisionsMixin, ScoresMixin):
+class BoostingClassifierMixin(CostDecisionMixin, ExplainDecisionsMixin, MarginsMixin):
     """Decision values, probabilities, decisions and explanations of a boosting classifier."""
 
     cv: Any
     ensemble: bool
     _family: Family
-    _scores: CalibratedScores | None
 
     # --- training
 
@@ -152,108 +125,97 @@ class BoostingClassifierMixin(CostDecisionMixin, ExplainDecisionsMixin, ScoresMi
         """Return the function that makes models of a trainer's rows."""
         return train_models
 
-    # --- a family's own meaning of its scores
+    # --- answers
 
-    def _uncalibrated_values(self, scores: list[Any]) -> Floats:
-        """Return the decision values without calibration, (n,) for two classes, else (n, K)."""
-        raise NotImplementedError
+    @answers_tables
+    def decision_function(self, X: Any) -> Floats:
+        """Return decision values: the margins, or where the model is calibrated the log odds.
 
-    def _uncalibrated_proba(self, scores: list[Any]) -> Floats:
-        """Return the probabilities without calibration, (n, K)."""
-        raise NotImplementedError
+        Margins are what the rounds add up to: F, the votes of each class, or the mixture H. With
+        more than two classes calibrated values are log probabilities.
 
-    def _published_choices(self, scores: list[Any]) -> NDArray[Any]:
-        """Return the class numbers decided by the published rule, (n,)."""
-        raise NotImplementedError
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
 
-    def _uncalibrated_unit(self, *, many: bool) -> str:
-        """Return the unit of uncalibrated decision values, such as 'margin'."""
-        raise NotImplementedError
+        Returns
+        -------
+        ndarray of shape (n_samples,) for two classes, else (n_samples, K)
+            Of a mixture of two classes the second column less the first.
+        """
+        margins = self._margins(X)
+        return self._model.values(margins)
 
-    def _to_calibrate(self, model: Any, score: Any) -> Floats:
-        """Return one model's score in the form that its calibration takes."""
-        raise NotImplementedError
+    @answers_tables
+    def predict_proba(self, X: Any) -> Floats:
+        """Return class probabilities, (n_samples, K).
 
-    def _score_of(self, model: Any, margins: Floats) -> Any:
-        """Return a model's score of rows, by the sums that its trees make of them."""
-        return margins
+        Calibrated, they are natural frequencies. Uncalibrated, they contain the costs that the
+        method trained on: the link of the method's or the loss's margins (natural for "log" and
+        "exponential" loss), of the L_p family H, its rows divided by their sums.
 
-    def _clipped(self, model: Any, margins: Floats) -> Floats:
-        """Return margins that a model can have: slopes are looked for a little beyond."""
-        return margins
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
 
-    # --- scores and probabilities
+        Returns
+        -------
+        ndarray of shape (n_samples, K)
+        """
+        margins = self._margins(X)
+        return self._model.proba(margins)
 
-    def _calibrated(self, scores: list[Any]) -> Floats:
-        assert self._scores is not None
-        pairs = zip(self._fitted_models(), scores, strict=True)
-        return self._scores.predict_proba(self._to_calibrate(*pair) for pair in pairs)
+    @answers_tables
+    def predict(self, X: Any, costs: Any = None) -> NDArray[Any]:
+        """Return decisions: the cheapest by natural probability, else by the published rule.
 
-    def _decision_values(self, scores: list[Any]) -> Floats:
-        if self._scores is None:
-            return self._uncalibrated_values(scores)
-        logs = np.log(np.maximum(self._calibrated(scores), 1e-300))
-        return np.asarray(logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs)
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        costs : None, dict, array-like of shape (K, K) or Costs, default=None
+            Prices to use instead of those of ``fit``, constant or one per row of X. Uncalibrated
+            methods that trained on costs cannot use new ones, and say so.
 
-    def _proba(self, scores: list[Any]) -> Floats:
-        return (
-            self._uncalibrated_proba(scores) if self._scores is None else self._calibrated(scores)
-        )
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            By the published rule ties go to the first class.
+        """
+        self._check_new_costs(costs)
+        margins = self._margins(X)
+        return self._decide(self._model, margins, costs, X)
 
-    # --- decisions
-
-    def _decide(self, scores: list[Any], costs: Any, X: Any) -> NDArray[Any]:
-        if self._decides_by_costs():
-            proba = self._proba_to_price(scores)
+    def _decide(
+        self, model: FittedModel, margins: list[Floats], costs: Any, X: Any
+    ) -> NDArray[Any]:
+        if model.decision == "cheapest":
+            proba = model.proba_to_price(margins)
             return self._cheapest(self._decision_costs(costs, X), proba)
-        return np.asarray(self.classes_[self._published_choices(scores)])
+        return np.asarray(self.classes_[model.choices(margins)])
 
     def _decides_by_costs(self) -> bool:
-        check_is_fitted(self)
-        return self._scores is not None
+        return self._fitted_model().decision == "cheapest"
 
-    # --- explanations
-
-    def _scores_of(self, margins: list[Floats]) -> list[Any]:
-        pairs = zip(self._fitted_models(), margins, strict=True)
-        return [self._score_of(*pair) for pair in pairs]
-
-    def _explained_model(self) -> ExplainedModel:
-        many = len(self.classes_) > 2
-        calibrated = "log probability" if many else "log odds"
-        return ExplainedModel(
-            tuple(self._make_member(i) for i in range(len(self._fitted_models()))),
-            lambda margins: self._decision_values(self._scores_of(margins)),
-            self._uncalibrated_unit(many=many) if self._scores is None else calibrated,
-            tuple(self.classes_.tolist()) if many else None,
-            None if many else self.classes_.tolist()[-1],
-        )
-
-    def _make_member(self, i: int) -> Member:
-        member, scores, model = self._uncalibrated_member(i), self._scores, self._fitted_models()[i]
-        if scores is None:
-            return member
-
-        def probabilities(margins: Floats) -> Floats:
-            score = self._score_of(model, self._clipped(model, margins))
-            return scores.maps[i].predict(self._to_calibrate(model, score))
-
-        return replace(member, probabilities=probabilities)
+    def _decision_proba(self, X: Any, costs: Any) -> Floats:
+        if not self._decides_by_costs():
+            self._refuse_costs()
+        margins = self._margins(X)
+        return self._model.proba_to_price(margins)
 
     # --- stages
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """Yield ``decision_function`` after each round."""
-        for scores in self._staged(X):
-            yield self._decision_values(scores)
+        for model, margins in self._staged(X):
+            yield model.values(margins)
 
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
         """Yield ``predict_proba`` after each round, by the calibration of the last."""
-        for scores in self._staged(X):
-            yield self._proba(scores)
+        for model, margins in self._staged(X):
+            yield model.proba(margins)
 
     def staged_predict(self, X: Any, costs: Any = None) -> Iterator[NDArray[Any]]:
         """Yield ``predict`` after each round."""
         self._check_new_costs(costs)
-        for scores in self._staged(X):
-            yield self._decide(scores, costs, X)
+        for model, margins in self._staged(X):
+            yield self._decide(model, margins, costs, X)

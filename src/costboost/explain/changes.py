@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.binner import MISSING, Binner
-from costboost.explain.explained import Encoded, ExplainedModel
+from costboost.explain.rows import Encoded
 from costboost.inputs.checks import plain
+from costboost.model import FittedModel
 from costboost.typing import Floats
 
 
@@ -64,7 +65,7 @@ class Change:
 
 
 def nearest_changes(
-    subject: ExplainedModel,
+    model: FittedModel,
     row: Encoded,
     names: tuple[str, ...],
     answer: Callable[[list[Floats]], tuple[NDArray[Any], Floats]],
@@ -76,7 +77,7 @@ def nearest_changes(
 
     Parameters
     ----------
-    subject : Subject
+    model : FittedModel
     row : Encoded
         One row.
     names : tuple of str
@@ -86,8 +87,8 @@ def nearest_changes(
     priced : collection of int
         Columns to leave out: prices read them.
     """
-    binner = subject.members[0].forest.binner
-    used = np.unique(np.concatenate([m.forest.used_features for m in subject.members]))
+    binner = model.forests[0].binner
+    used = np.unique(np.concatenate([forest.used_features for forest in model.forests]))
     tried = [
         (j, code) for j in used.tolist() if j not in priced for code in range(int(binner.n_bins[j]))
     ]
@@ -97,7 +98,7 @@ def nearest_changes(
     codes = np.repeat(row.codes, len(tried) + 1, axis=0)  # the last one stays as it is
     for i, (j, code) in enumerate(tried):
         codes[i, j] = code
-    decided, proba = answer(subject.margins(Encoded(row.X, codes), n_threads))
+    decided, proba = answer(model.margins(row.X, codes, n_threads))
     best: dict[int, Change] = {}
     for i, (j, code) in enumerate(tried):
         if decided[i] == decided[-1]:

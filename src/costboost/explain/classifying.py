@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from costboost.costs import Costs, as_costs
 from costboost.explain.changes import Change, by_distance, nearest_changes
 from costboost.explain.decision import Explanation
-from costboost.explain.explained import Encoded, ExplainedModel
 from costboost.explain.mixin import ExplainMixin, of_class, ranked_parts
 from costboost.explain.nearest import REFUSED, Seen
 from costboost.explain.priced import PricedChanges
+from costboost.explain.rows import Encoded
 from costboost.explain.turning import Interval, TurningPrice, stays_within, turning_prices
 from costboost.inputs.checks import count_threads, plain
+from costboost.model import FittedModel
 from costboost.typing import Floats
 
 
@@ -31,22 +32,13 @@ class ExplainDecisionsMixin(ExplainMixin):
     def _decision_costs(self, costs: Any, n_samples: int) -> Costs:
         raise NotImplementedError
 
-    def _decide(self, scores: Any, costs: Any, X: Any) -> NDArray[Any]:
-        raise NotImplementedError
-
-    def _proba(self, scores: Any) -> Floats:
+    def _decide(
+        self, model: FittedModel, margins: list[Floats], costs: Any, X: Any
+    ) -> NDArray[Any]:
         raise NotImplementedError
 
     def _refuse_costs(self) -> None:
         raise NotImplementedError
-
-    def _scores_of(self, margins: list[Floats]) -> Any:
-        """Return what `_decide` and `_proba` work on, from the margins of the models."""
-        return margins
-
-    def _proba_to_price(self, scores: Any) -> Floats:
-        """Return the probabilities that decisions rest on."""
-        return self._proba(scores)
 
     def explain(self, x: Any, costs: Any = None, *, background: Any = None) -> Explanation:
         """Explain the decision for one row.
@@ -73,12 +65,12 @@ class ExplainDecisionsMixin(ExplainMixin):
         by_costs = self._decides_by_costs()
         if costs is not None and not by_costs:
             self._refuse_costs()
-        subject = self._subject()
-        row, added, values = self._explained_parts(subject, x, background)
+        model = self._explained_model()
+        row, added, values = self._explained_parts(model, x, background)
         costs = None if costs is None else as_costs(costs)
         prices = _of_one_row(self._decision_costs(costs, row.X)) if by_costs else None
-        margins = subject.margins(row, count_threads(self.n_jobs))
-        decision, proba = self._answer(margins, prices)
+        margins = model.margins(*row, count_threads(self.n_jobs))
+        decision, proba = self._answer(model, margins, prices)
         output = self._output_to_explain(decision[0], proba[0], costs)
         one = of_class(added, output)
         expected, interval, turning = self._priced(prices, proba[0], output)
@@ -94,14 +86,15 @@ class ExplainDecisionsMixin(ExplainMixin):
             base=float(one.base[0]),
             total=float(one.total[0]),
             parts=ranked_parts(one, values),
-            changes=self._changes(subject, row, proba[0], costs, prices),
+            changes=self._changes(model, row, proba[0], costs, prices),
             prices_stay=costs is not None and costs.n_rows is not None,
         )
 
-    def _answer(self, margins: list[Floats], prices: Costs | None) -> tuple[NDArray[Any], Floats]:
-        scores = self._scores_of(margins)
+    def _answer(
+        self, model: FittedModel, margins: list[Floats], prices: Costs | None
+    ) -> tuple[NDArray[Any], Floats]:
         # The prices are constant: of a table, only its number of rows is asked for.
-        return self._decide(scores, prices, margins[0]), self._proba_to_price(scores)
+        return self._decide(model, margins, prices, margins[0]), model.proba_to_price(margins)
 
     def _output_of_two(self, costs: Costs | None = None) -> Any:
         """Return the positive class, by prices given or those of fit; the second if none knows."""
@@ -143,10 +136,10 @@ class ExplainDecisionsMixin(ExplainMixin):
         return dict(zip(actions, map(float, expected), strict=True)), interval, turning
 
     def _changes(
-        self, subject: ExplainedModel, row: Encoded, proba: Floats, costs: Costs | None, prices: Any
+        self, model: FittedModel, row: Encoded, proba: Floats, costs: Costs | None, prices: Any
     ) -> tuple[Change, ...] | None:
         """Return the changes that turn the decision; None where they cannot be looked for."""
-        if any(member.first is not None for member in subject.members):
+        if any(member.init is not None for member in model.members):
             return None  # the other model sees values, not bins
         names, n_threads = self._names(), count_threads(self.n_jobs)
         given = self.costs_ if costs is None else costs
@@ -156,16 +149,16 @@ class ExplainDecisionsMixin(ExplainMixin):
             read = [j for j, n in enumerate(names) if not all_named or n in given.column_names]
 
         def answer(margins: list[Floats]) -> tuple[NDArray[Any], Floats]:
-            return self._answer(margins, prices)
+            return self._answer(model, margins, prices)
 
-        found = nearest_changes(subject, row, names, answer, n_threads, priced=read)
+        found = nearest_changes(model, row, names, answer, n_threads, priced=read)
         if read:
             bound = given.bind(self.classes_)
             priced = PricedChanges(
-                subject,
+                model,
                 row,
                 names,
-                lambda margins: self._proba_to_price(self._scores_of(margins)),
+                model.proba_to_price,
                 lambda table, chances: _ask(bound, table, chances),
                 chosen=int(prices.decide(proba[None, :], encoded=True)[0]),
                 actions=prices.actions,

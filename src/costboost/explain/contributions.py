@@ -27,8 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.explain.decision import plain
-from costboost.explain.explained import Encoded, ExplainedModel, Member
+from costboost.explain.rows import Encoded
 from costboost.explain.shapley import Explainer
+from costboost.model import FittedModel, Member
 from costboost.runtime.extras import need
 from costboost.typing import Floats
 
@@ -136,17 +137,18 @@ class Contributions:
 
 
 def explain_rows(
-    subject: ExplainedModel,
+    model: FittedModel,
     rows: Encoded,
     columns: Sequence[str],
     background: Encoded | None = None,
     n_threads: int = 1,
+    classes: NDArray[Any] | None = None,
 ) -> Contributions:
     """Return what each column adds to the decision values of the rows of a table.
 
     Parameters
     ----------
-    subject : Subject
+    model : FittedModel
     rows : Encoded
     columns : sequence of str
         The names of the table's columns.
@@ -154,20 +156,22 @@ def explain_rows(
         Average unknown columns over these rows instead of along the trees' paths.
     n_threads : int
         The values do not depend on it.
+    classes : array of shape (K,) or None
+        The labels that decision values belong to: all K, or of two classes the second.
     """
-    parts = [_explain_member(m, rows, background, n_threads) for m in subject.members]
-    if subject.is_sum:
-        values, base = _project(subject, parts[0])
-    else:
-        values, base = _open(subject, parts)
-    return Contributions(
-        values, base, tuple(columns), subject.unit, subject.outputs, subject.output
-    )
+    parts = [_explain_member(m, rows, background, n_threads) for m in model.members]
+    opened = _open(model, parts) if model.is_calibrated else _project(model, parts[0])
+    outputs, output = None, None
+    if classes is not None and len(classes) > 2:
+        outputs = tuple(classes.tolist())
+    elif classes is not None:
+        output = classes.tolist()[-1]
+    return Contributions(*opened, tuple(columns), model.unit, outputs, output)
 
 
-def _project(subject: ExplainedModel, part: _Opened) -> tuple[Floats, Floats]:
+def _project(model: FittedModel, part: _Opened) -> tuple[Floats, Floats]:
     # Decision values are margins, or the difference of two of them: a matrix says which.
-    matrix = subject.decide([np.eye(part.base.shape[1])])
+    matrix = model.values([np.eye(part.base.shape[1])])
     return part.values @ matrix, part.base @ matrix
 
 
@@ -185,38 +189,39 @@ class _Opened(NamedTuple):
 def _explain_member(
     member: Member, rows: Encoded, background: Encoded | None, n_threads: int
 ) -> _Opened:
+    assert member.forest is not None
     explainer, codes = Explainer.of(member.forest), rows.codes
     if background is None:
         values, base = explainer.path_dependent(codes, n_threads)
     else:
         values, base = explainer.interventional(codes, background.codes, n_threads)
-    first = np.zeros((1, 1)) if member.first is None else member.first(rows.X)
+    first = np.zeros((1, 1)) if member.init is None else member.init.margins(rows.X)
     bases = np.repeat(base[None, :], len(codes), axis=0) + first
     # As prediction adds them up: a calibration may be steep enough to tell.
     return _Opened(values, bases, member.forest.margins_of_codes(codes, n_threads) + first)
 
 
-def _open(subject: ExplainedModel, parts: list[_Opened]) -> tuple[Floats, Floats]:
+def _open(model: FittedModel, parts: list[_Opened]) -> tuple[Floats, Floats]:
     """Return contributions to the decision values of calibrated models, block by block."""
     starts = range(0, len(parts[0].values), _ROWS)
     blocks = [slice(start, start + _ROWS) for start in starts]
-    done = [_open_rows(subject, [part.rows(at) for part in parts]) for at in blocks]
+    done = [_open_rows(model, [part.rows(at) for part in parts]) for at in blocks]
     return np.concatenate([v for v, _ in done]), np.concatenate([b for _, b in done])
 
 
-def _open_rows(subject: ExplainedModel, parts: list[_Opened]) -> tuple[Floats, Floats]:
-    weights = _way_weights(subject.members, parts)
+def _open_rows(model: FittedModel, parts: list[_Opened]) -> tuple[Floats, Floats]:
+    weights = _way_weights(model.members, parts)
     opened = [np.einsum("ndj,njk->ndk", p.values, w) for p, w in zip(parts, weights, strict=True)]
-    base = subject.decide([part.base for part in parts])
-    total = subject.decide([part.margins for part in parts])
-    one = subject.outputs is None
+    base = model.values([part.base for part in parts])
+    total = model.values([part.margins for part in parts])
+    one = base.ndim == 1
     base, total = (part[:, None] if one else part for part in (base, total))
     sizes = np.sum([np.abs(part.values).sum(axis=2) for part in parts], axis=0)
     values = _add_up(np.sum(opened, axis=0), total - base, sizes)
     return (values[:, :, 0], base[:, 0]) if one else (values, base)
 
 
-def _way_weights(members: tuple[Member, ...], parts: list[_Opened]) -> list[Floats]:
+def _way_weights(members: Sequence[Member], parts: list[_Opened]) -> list[Floats]:
     """Return int_0^1 dD_k / dF_mj dt for every row, (n, J, K) for each member."""
     x, share = np.polynomial.legendre.leggauss(_POINTS)
     n_rows, n_outputs = parts[0].base.shape
@@ -224,7 +229,7 @@ def _way_weights(members: tuple[Member, ...], parts: list[_Opened]) -> list[Floa
     way = [
         np.concatenate([p.base + 0.5 * (t + 1.0) * (p.margins - p.base) for t in x]) for p in parts
     ]
-    mean = np.mean([_proba(m, margins) for m, margins in zip(members, way, strict=True)], axis=0)
+    mean = np.mean([m.proba(margins) for m, margins in zip(members, way, strict=True)], axis=0)
     # Below the least, the logarithm is held: no slope.
     slope_of_log = np.divide(1.0, mean, out=np.zeros_like(mean), where=mean > _LEAST)
     weights = []
@@ -238,16 +243,11 @@ def _way_weights(members: tuple[Member, ...], parts: list[_Opened]) -> list[Floa
     return weights
 
 
-def _proba(member: Member, margins: Floats) -> Floats:
-    assert member.probabilities is not None
-    return member.probabilities(margins)
-
-
 def _slope(member: Member, margins: Floats, j: int) -> Floats:
     """Return how fast a member's probabilities move with its margin j, (n, K)."""
     step = np.zeros(margins.shape[1])
     step[j] = _STEP
-    up, down = _proba(member, margins + step), _proba(member, margins - step)
+    up, down = member.proba(margins + step), member.proba(margins - step)
     return np.asarray((up - down) / (2.0 * _STEP))
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costboost.explain.contributions import make_frame
-from costboost.explain.explained import ExplainedModel, Member
 from costboost.inputs.checks import check_choice
+from costboost.model import FittedModel, Member
 from costboost.trees.forest import Forest, NodeTable
 from costboost.typing import Floats
 
@@ -19,7 +20,7 @@ Kind = Literal["gain", "cover", "count"]
 KINDS: tuple[Kind, ...] = ("gain", "cover", "count")
 
 
-def importances(members: tuple[Member, ...], kind: Kind = "gain") -> Floats:
+def importances(members: Sequence[Member], kind: Kind = "gain") -> Floats:
     """Return the importance of every column, (n_features,): they add up to 1, or are all 0."""
     check_choice("kind", kind, KINDS)
     return _shares(np.sum([_of_member(member, kind) for member in members], axis=0))
@@ -32,13 +33,14 @@ def _shares(sums: NDArray[Any]) -> Floats:
 
 def _of_member(member: Member, kind: Kind) -> Floats:
     forest = member.forest
+    assert forest is not None
     ends = np.append(forest.roots, len(forest.words))
     tree = np.repeat(np.arange(len(forest)), np.diff(ends))
     left = (forest.words >> np.uint64(40)).astype(np.int64) + ends[tree]
     is_split = left != np.arange(len(left))
     feature = ((forest.words >> np.uint64(16)) & np.uint64(0xFFFFFF)).astype(np.int64)[is_split]
     each: dict[Kind, NDArray[Any]] = {
-        "gain": forest.gains * np.abs(member.weights)[tree],
+        "gain": forest.gains * np.abs(member.tree_weights)[tree],
         "cover": forest.covers,
         "count": np.ones(len(left)),
     }
@@ -46,12 +48,14 @@ def _of_member(member: Member, kind: Kind) -> Floats:
     return _shares(np.bincount(feature, counted, minlength=forest.binner.n_features))
 
 
-def list_nodes(subject: ExplainedModel, names: tuple[str, ...]) -> Any:
+def list_nodes(
+    model: FittedModel, names: tuple[str, ...], classes: NDArray[Any] | None = None
+) -> Any:
     """Return a data frame with one row for every node of every tree; see `to_frame`."""
     columns: dict[str, list[Any]] = {}
-    for m, member in enumerate(subject.members):
-        for t in range(len(member.forest)):
-            for name, part in _columns(member.forest.tree(t), names, subject).items():
+    for m, forest in enumerate(model.forests):
+        for t in range(len(forest)):
+            for name, part in _columns(forest.tree(t), names, classes).items():
                 columns.setdefault(name, []).extend(part)
             size = len(columns["node"]) - len(columns.setdefault("tree", []))
             columns["tree"] += [t] * size
@@ -61,7 +65,7 @@ def list_nodes(subject: ExplainedModel, names: tuple[str, ...]) -> Any:
 
 
 def _columns(
-    table: NodeTable, names: tuple[str, ...], subject: ExplainedModel
+    table: NodeTable, names: tuple[str, ...], classes: NDArray[Any] | None
 ) -> dict[str, list[Any]]:
     """Return the columns of one tree; None where nothing applies."""
     is_split = table.feature >= 0
@@ -87,7 +91,8 @@ def _columns(
     }
     if table.value.shape[1] == 1:
         return {**columns, "value": only(table.value[:, 0], ~is_split)}
-    labels = subject.outputs or tuple(range(table.value.shape[1]))
+    outputs = range(table.value.shape[1])
+    labels = classes if classes is not None and len(classes) > 2 else outputs
     return columns | {
         f"value {label}": only(table.value[:, k], ~is_split) for k, label in enumerate(labels)
     }
@@ -131,7 +136,8 @@ def _questions(table: NodeTable, node: int, name: str) -> tuple[str, str]:
 def shap_model(member: Member) -> dict[str, Any]:
     """Return a forest as the dictionary that `shap.TreeExplainer` takes; see `to_shap`."""
     forest = member.forest
-    if member.first is not None:
+    assert forest is not None
+    if member.init is not None:
         raise ValueError(
             "The model starts from the answers of another model (init=), which are no tree: "
             "to_shap cannot express them. Fit with init=None, or use contributions."

@@ -6,30 +6,28 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from costboost.explain.contributions import Contributions, explain_rows
 from costboost.explain.decision import Explanation, Part
-from costboost.explain.explained import Encoded, ExplainedModel, Member
 from costboost.explain.listing import Kind, importances, list_nodes, shap_model, tree_text
-from costboost.explain.rows import one_row, values_of_row
-from costboost.inputs.checks import check_table, count_threads
-from costboost.inputs.estimators import OneFit
+from costboost.explain.rows import Encoded, encode, one_row, values_of_row
+from costboost.inputs.checks import OneFit, check_table, count_threads
+from costboost.model import FittedModel, Member
 from costboost.typing import Floats
 
 
 class ExplainMixin(OneFit):
-    """Importances, contributions and readable trees, for estimators with `_explained_model`."""
+    """Importances, contributions and readable trees, for estimators with a `FittedModel`."""
 
     n_features_in_: int
     n_jobs: int | None
     estimator: Any
+    _model: FittedModel
 
-    def _explained_model(self) -> ExplainedModel:
-        """Return the forests and how their margins become decision values."""
-        raise NotImplementedError
-
-    def _subject(self) -> ExplainedModel:
+    def _explained_model(self) -> FittedModel:
+        """Return the fitted model; raise where it is not made of trees."""
         check_is_fitted(self)
         if self.estimator is not None:
             raise AttributeError(
@@ -37,7 +35,11 @@ class ExplainMixin(OneFit):
                 "only the built-in trees are explained here. Fit with estimator=None, or explain "
                 "the models in estimators_ by their own means."
             )
-        return self._explained_model()
+        return self._model
+
+    def _classes(self) -> NDArray[Any] | None:
+        """Return the labels of the classes; None of a regressor."""
+        return getattr(self, "classes_", None)
 
     def _names(self) -> tuple[str, ...]:
         names = getattr(self, "feature_names_in_", None)
@@ -74,7 +76,7 @@ class ExplainMixin(OneFit):
         ndarray of shape (n_features,)
             All 0 if no tree was split.
         """
-        return importances(self._subject().members, kind)
+        return importances(self._explained_model().members, kind)
 
     # --- contributions
 
@@ -106,11 +108,11 @@ class ExplainMixin(OneFit):
             With ``values`` of shape (n_samples, n_features), or (n_samples, n_features, K) for
             K > 2 classes, ``base``, and ``output``, the class that one value speaks for.
         """
-        subject = self._subject()
+        fitted = self._explained_model()
         output = self._check_output(output)
         X = self._rows_to_explain(X, "contributions")
-        rows = subject.encode(X, count_threads(self.n_jobs))
-        added = self._contributions(subject, rows, background)
+        rows = encode(fitted, X, count_threads(self.n_jobs))
+        added = self._contributions(fitted, rows, background)
         return added if output is None else of_class(added, output)
 
     def _check_output(self, output: Any) -> Any:
@@ -119,13 +121,11 @@ class ExplainMixin(OneFit):
             raise ValueError(f"output={output!r}: a regressor has one answer, leave output out.")
         return None
 
-    def _contributions(
-        self, subject: ExplainedModel, rows: Encoded, background: Any
-    ) -> Contributions:
+    def _contributions(self, model: FittedModel, rows: Encoded, background: Any) -> Contributions:
         n_threads, others = count_threads(self.n_jobs), None
         if background is not None:
-            others = subject.encode(self._rows_to_explain(background, "background"), n_threads)
-        return explain_rows(subject, rows, self._names(), others, n_threads)
+            others = encode(model, self._rows_to_explain(background, "background"), n_threads)
+        return explain_rows(model, rows, self._names(), others, n_threads, self._classes())
 
     # --- trees
 
@@ -137,7 +137,7 @@ class ExplainMixin(OneFit):
         training go); left, right; gain; cover (training rows, by sample_weight); value (what a leaf
         adds to the margin, of two classes that of the second; with K > 2 one column for each).
         """
-        return list_nodes(self._subject(), self._names())
+        return list_nodes(self._explained_model(), self._names(), self._classes())
 
     def print_tree(self, tree: int = 0, *, model: int = 0) -> None:
         """Print one tree.
@@ -149,6 +149,7 @@ class ExplainMixin(OneFit):
             Which of the models of the calibration folds.
         """
         forest = self._member(model).forest
+        assert forest is not None
         _check_index("tree", tree, len(forest))
         print(tree_text(forest, tree, self._names()))
 
@@ -168,24 +169,24 @@ class ExplainMixin(OneFit):
         -------
         dict
         """
-        subject = self._subject()
-        if model is None and not subject.is_sum:
+        fitted = self._explained_model()
+        if model is None and fitted.is_calibrated:
             raise ValueError(
-                f"The decision value is calibrated and comes from {len(subject.members)} model(s): "
+                f"The decision value is calibrated and comes from {len(fitted.members)} model(s): "
                 "it is no sum of trees, which is all that shap can take. Use contributions, or "
                 "to_shap(model=0) for the margin of one model."
             )
         return shap_model(self._member(0 if model is None else model))
 
     def _member(self, model: int) -> Member:
-        members = self._subject().members
+        members = self._explained_model().members
         _check_index("model", model, len(members))
         return members[model]
 
     # --- one row
 
     def _explained_parts(
-        self, subject: ExplainedModel, x: Any, background: Any
+        self, model: FittedModel, x: Any, background: Any
     ) -> tuple[Encoded, Contributions, list[Any]]:
         """Return the row as a table, its contributions, and its values."""
         X = self._rows_to_explain(one_row(x), "explain")
@@ -193,8 +194,8 @@ class ExplainMixin(OneFit):
             raise ValueError(
                 f"explain is about one row, X has {X.shape[0]}: give one, or use contributions."
             )
-        row = subject.encode(X, count_threads(self.n_jobs))
-        return row, self._contributions(subject, row, background), values_of_row(X)
+        row = encode(model, X, count_threads(self.n_jobs))
+        return row, self._contributions(model, row, background), values_of_row(X)
 
     def explain(self, x: Any, *, background: Any = None) -> Explanation:
         """Explain the prediction for one row.
@@ -210,7 +211,7 @@ class ExplainMixin(OneFit):
         Explanation
             Prints as text, and as HTML in a notebook.
         """
-        _, added, values = self._explained_parts(self._subject(), x, background)
+        _, added, values = self._explained_parts(self._explained_model(), x, background)
         return Explanation(
             model=type(self).__name__,
             decision=None,

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.explain.changes import Change, rounded
-from costboost.explain.explained import Encoded, ExplainedModel
 from costboost.explain.nearest import REFUSED, Axis, Seen, nearest, stretch
-from costboost.explain.rows import values_of_row
+from costboost.explain.rows import Encoded, values_of_row
 from costboost.inputs.arrays import is_missing
 from costboost.inputs.checks import is_frame, plain
+from costboost.model import FittedModel
 from costboost.typing import Floats
 
 __all__ = ["Variants", "PricedChanges"]
@@ -93,7 +93,7 @@ class PricedChanges:
 
     Parameters
     ----------
-    subject : Subject
+    model : FittedModel
     row : Encoded
         One row.
     names : tuple of str
@@ -107,7 +107,7 @@ class PricedChanges:
     n_threads : int, default=1
     """
 
-    subject: ExplainedModel
+    model: FittedModel
     row: Encoded
     names: tuple[str, ...]
     proba: Callable[[list[Floats]], Floats]
@@ -123,7 +123,7 @@ class PricedChanges:
         return [change for change in found if change is not None]
 
     def _of_column(self, j: int, variants: Variants, now: Any) -> Change | None:
-        binner = self.subject.members[0].forest.binner
+        binner = self.model.forests[0].binner
         proba = self._of_bins(j, int(binner.n_bins[j]))
         categories = binner.categories[j]
         if categories is not None:
@@ -165,7 +165,7 @@ class PricedChanges:
         """Return the probabilities of the row in each bin of a column."""
         codes = np.repeat(self.row.codes, n_bins, axis=0)
         codes[:, j] = np.arange(n_bins)
-        return self.proba(self.subject.margins(Encoded(self.row.X, codes), self.n_threads))
+        return self.proba(self.model.margins(self.row.X, codes, self.n_threads))
 
     def _change(
         self,

@@ -1,13 +1,29 @@
-"""One row, however it is given, and its values as Python objects."""
+"""Rows to explain: encoded, or a single one however it is given, with its values."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals.stable.v1 as nw
 import numpy as np
 
 from costboost.inputs.checks import is_frame
+from costboost.model import FittedModel
+from costboost.typing import Codes
+
+
+class Encoded(NamedTuple):
+    """Rows of a table, and their codes in the columns that any member of a model looks at."""
+
+    X: Any
+    codes: Codes
+
+
+def encode(model: FittedModel, X: Any, n_threads: int) -> Encoded:
+    """Return the rows of a table as all members of a model read them."""
+    codes = model.encode(X, n_threads)
+    assert codes is not None
+    return Encoded(X, codes)
 
 
 def one_row(x: Any) -> Any:

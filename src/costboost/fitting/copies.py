@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from costboost.binning.feature_tables import FeatureTable, SparseTable
-from costboost.binning.table_reading import read_table
+from costboost.binning.feature_tables import FeatureTable
+from costboost.binning.table_reading import SparseTable, read_table
 from costboost.calibration import numbered
 from costboost.inputs.checks import warn_caller
 from costboost.shards.part_messages import PartMessage

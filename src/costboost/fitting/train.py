@@ -75,8 +75,8 @@ class Family:
     follow : callable
         ``follow(trainer, loop, part)`` returns a `Follower`, which evaluates the rounds of the loop
         on `HeldOutRows`.
-    to_model : callable
-        ``to_model(trainer, loop, rounds)`` returns the fitted model of some rounds.
+    to_member : callable
+        ``to_member(trainer, loop, rounds)`` returns some rounds as a `Member` of a fitted model.
     finish : callable
         ``finish(trainer, loop, rounds, rows)`` returns the model of a training that has ended,
         and warns of what went wrong; without rounds, a constant.
@@ -86,8 +86,8 @@ class Family:
         ``curves(plan, loop, rounds, model)`` returns the fitted attributes that say something
         of every round.
     attributes : callable
-        ``attributes(plan, models, scores)`` returns the fitted attributes by which an estimator
-        answers.
+        ``attributes(plan, members, scores)`` returns the fitted attributes by which an estimator
+        answers: the `FittedModel` of these members, and what it knows beside it.
     warn_of_no_rounds : callable
         ``warn_of_no_rounds(estimator, stop)`` is called where no model took a round.
     """
@@ -96,7 +96,7 @@ class Family:
     loader: Callable[[Any, Any], Loader]
     loop: Callable[[Any, Shards, Any, Any, Any], Any]
     follow: Callable[[Any, Any, HeldOutRows], Follower]
-    to_model: Callable[[Any, Any, list[Any]], Any]
+    to_member: Callable[[Any, Any, list[Any]], Any]
     finish: Callable[[Any, Any, list[Any], Any], Any]
     score: Callable[[Any, Any, Any], Floats]
     curves: Callable[[Any, Any, list[Any], Any], dict[str, Any]]
@@ -397,7 +397,7 @@ class Trainer:
 
         It is calibrated on the rows that this model is not trained on; None where it is on all.
         """
-        model, plan = self.family.to_model(self, loop, rounds), self.plan
+        model, plan = self.family.to_member(self, loop, rounds), self.plan
         if plan.calibration is None:
             return self.family.attributes(plan, (model,), None)
         if self._trained_on is None:

@@ -218,28 +218,6 @@ def mean_paid(paid: Floats, sample_weight: ArrayLike | None) -> float:
     return float(np.average(paid, weights=weights / weights.max()))
 
 
-def read_proba(proba: ArrayLike, n_classes: int) -> Floats:
-    """Read class probabilities of shape (n_samples, n_classes); each row must sum to 1."""
-    given = np.asarray(proba, dtype=np.float64)
-    if given.ndim != 2 or given.shape[1] != n_classes:
-        hint = ""
-        if given.ndim == 1 and n_classes == 2:
-            hint = " For p, the probability of the last class, give np.column_stack([1 - p, p])."
-        raise ValueError(
-            f"proba has shape {given.shape}; these costs need (n_samples, {n_classes}), one "
-            f"column per class, as predict_proba returns it.{hint}"
-        )
-    # The tolerance takes float16 rounding for what it is, and still recognises scores.
-    bad = ~(np.all(given >= 0, axis=1) & (np.abs(given.sum(axis=1) - 1.0) <= 1e-3))
-    if bad.any():
-        row = _first(bad)[0]
-        raise ValueError(
-            f"row {row}: proba is {given[row].tolist()}; probabilities must not be negative and "
-            "must sum to 1. Scores of a decision_function need calibration first."
-        )
-    return given
-
-
 def read_labels(labels: ArrayLike, name: str) -> NDArray[Any]:
     """Read a list of distinct labels into a read-only array of shape (n_labels,)."""
     given = np.array(labels)

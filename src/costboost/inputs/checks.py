@@ -1,4 +1,7 @@
-"""Inputs of the estimators, checked once: tables, labels, weights, threads."""
+"""Inputs of the estimators, checked once: tables, labels, weights, threads.
+
+And what every method of theirs does with them: open a table, answer by one fit.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from contextvars import ContextVar
 from functools import wraps
 from inspect import signature
 from math import isinf
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -24,7 +28,15 @@ from sklearn.utils.validation import _check_y, _num_samples, check_consistent_le
 from costboost.inputs.arrays import missing_in, without_mask
 from costboost.typing import Floats, Int64
 
-__all__ = ["answers_tables", "opened_to_fit", "refuse_unopened", "USUAL", "usual_positive"]
+__all__ = [
+    "OneFit",
+    "USUAL",
+    "answers_tables",
+    "of_one_fit",
+    "opened_to_fit",
+    "refuse_unopened",
+    "usual_positive",
+]
 
 
 # Tables that are not in memory but can be opened, such as ParquetTable
@@ -71,6 +83,51 @@ def answers_tables(method: F) -> F:
         return X.answers(self, method.__name__, **kwargs)
 
     return cast(F, answer)
+
+
+# ---- Methods that use one fit although another thread may fit the same object meanwhile. A fit
+# gives an estimator a new ``__dict__`` when it is done (`costboost.fitting.atomic`) and leaves the
+# old one as it was. A method that holds the dict that it found has binner, trees, calibration and
+# prices that belong together.
+
+_OF_THE_OBJECT = ("fit", "get_", "set_")  # these are about the object, whichever fit it has
+
+
+def of_one_fit(method: F) -> F:
+    """Decorate a method to keep the attributes of the fit that it began with."""
+
+    @wraps(method)
+    def answer(self: Any, *args: Any, **kwargs: Any) -> Any:
+        held = object.__new__(type(self))
+        held.__dict__ = self.__dict__
+        return method(held, *args, **kwargs)
+
+    return cast(F, answer)
+
+
+class OneFit:
+    """Decorates public methods of its subclasses, but those of the object, with `of_one_fit`.
+
+    Examples
+    --------
+    >>> class Pair(OneFit):
+    ...     def fit(self, number):
+    ...         self.__dict__ = {"one_": number, "other_": number}
+    ...         return self
+    ...     def both(self, meanwhile):
+    ...         one = self.one_
+    ...         meanwhile()
+    ...         return one, self.other_
+    >>> pair = Pair().fit(1)
+    >>> pair.both(meanwhile=lambda: pair.fit(2)), pair.both(meanwhile=lambda: None)
+    ((1, 1), (2, 2))
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name, method in list(vars(cls).items()):
+            if isinstance(method, FunctionType) and not name.startswith(("_", *_OF_THE_OBJECT)):
+                setattr(cls, name, of_one_fit(method))
 
 
 def refuse_unopened(X: Any) -> None:
@@ -196,7 +253,8 @@ def check_table(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any:
     Columns may be of any type and miss values; `binning` reads them.
     """
     target: dict[str, Any] = {"y": y} if reset else {}
-    X = without_mask(X)
+    if isinstance(X, np.ma.MaskedArray):
+        X = without_mask(X)
     refuse_unopened(X)
     if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
         raise ValueError(

@@ -1,10 +1,8 @@
-"""Mixins of estimators: scikit-learn's callbacks (1.9 and later), and methods that see one fit."""
+"""Mixins of estimators: scikit-learn's callbacks (1.9 and later), and versions of pickles."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
-from types import FunctionType
 from typing import Any, TypeVar, cast
 
 from sklearn.utils.fixes import parse_version
@@ -12,15 +10,7 @@ from sklearn.utils.fixes import parse_version
 from costboost._version import __version__
 from costboost.inputs.checks import warn_caller
 
-__all__ = [
-    "CallbackSupportMixin",
-    "with_callbacks",
-    "RoundCallbacks",
-    "VersionedState",
-    "OneFit",
-    "of_one_fit",
-]
-
+__all__ = ["CallbackSupportMixin", "with_callbacks", "RoundCallbacks", "VersionedState"]
 
 try:
     from sklearn.callback import CallbackSupportMixin
@@ -107,50 +97,3 @@ class VersionedState:
             )
         restore = getattr(super(), "__setstate__", self.__dict__.update)
         restore(held)
-
-
-# ---- Methods that use one fit although another thread may fit the same object meanwhile. A fit
-# gives an estimator a new ``__dict__`` when it is done (`costboost.fitting.atomic`) and leaves the
-# old one as it was. A method that holds the dict that it found has binner, trees, calibration and
-# prices that belong together.
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-_OF_THE_OBJECT = ("fit", "get_", "set_")  # these are about the object, whichever fit it has
-
-
-def of_one_fit(method: F) -> F:
-    """Decorate a method to keep the attributes of the fit that it began with."""
-
-    @wraps(method)
-    def answer(self: Any, *args: Any, **kwargs: Any) -> Any:
-        held = object.__new__(type(self))
-        held.__dict__ = self.__dict__
-        return method(held, *args, **kwargs)
-
-    return cast(F, answer)
-
-
-class OneFit:
-    """Decorates public methods of its subclasses, but those of the object, with `of_one_fit`.
-
-    Examples
-    --------
-    >>> class Pair(OneFit):
-    ...     def fit(self, number):
-    ...         self.__dict__ = {"one_": number, "other_": number}
-    ...         return self
-    ...     def both(self, meanwhile):
-    ...         one = self.one_
-    ...         meanwhile()
-    ...         return one, self.other_
-    >>> pair = Pair().fit(1)
-    >>> pair.both(meanwhile=lambda: pair.fit(2)), pair.both(meanwhile=lambda: None)
-    ((1, 1), (2, 2))
-    """
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        for name, method in list(vars(cls).items()):
-            if isinstance(method, FunctionType) and not name.startswith(("_", *_OF_THE_OBJECT)):
-                setattr(cls, name, of_one_fit(method))

@@ -7,34 +7,43 @@ between the rest. A check says what is wrong as a `ValueError`; the reader of th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.adaboost.rules import RULES
 from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES
-from costboost.boosting.gradient.model import GradientEnsemble
-from costboost.boosting.pnorm.model import Mixture
 from costboost.calibration import CalibratedScores, ClassCalibration, Isotonic
 from costboost.costs import Expression
 from costboost.costs.state import State, TablePrice
 from costboost.inputs.checks import check_jobs
+from costboost.model import (
+    Calibrate,
+    FittedModel,
+    Logistic,
+    LossLink,
+    Map,
+    Member,
+    Mixture,
+    Normalise,
+    Second,
+    VoteShares,
+    counts_votes,
+)
 from costboost.trees.forest import Forest
 
 __all__ = [
     "check_calibration",
     "check_classes",
     "check_costs",
-    "check_ensemble",
     "check_estimator",
     "check_finite",
-    "check_gradient",
     "check_isotonic",
-    "check_mixture",
+    "check_member",
+    "check_model",
     "check_scores",
 ]
 
@@ -143,15 +152,6 @@ def _arrays(value: Any) -> Iterator[NDArray[Any]]:
 # --- models
 
 
-def _check_trees(forest: Forest | None, n_outputs: int, n_trees: int, others: Any) -> Forest:
-    demand(forest is not None and not others, "a model has no trees")
-    assert forest is not None
-    demand(forest.n_outputs == n_outputs, f"a forest has {forest.n_outputs} outputs")
-    demand(len(forest) == n_trees, f"a forest has {len(forest)} trees for {n_trees}")
-    demand(largest_margin(forest) <= LARGEST, "a forest adds up to no number")
-    return forest
-
-
 def largest_margin(forest: Forest) -> float:
     """Return how large a margin can be at most."""
     total = np.abs(forest.base)
@@ -161,44 +161,82 @@ def largest_margin(forest: Forest) -> float:
     return float(total.max(initial=0.0))
 
 
-def check_ensemble(model: Ensemble) -> None:
-    """Check a model of the AdaBoost family."""
-    demand(model.n_classes >= 2, "a model has fewer than two classes")
-    n_outputs = 1 if model.n_classes == 2 else model.n_classes
-    demand(model.n_first >= 0, "a number of trees is negative")
-    n_trees = model.n_first + len(model.alphas)
-    _check_trees(model.forest, n_outputs, n_trees, model.estimators)
-    demand(model.alphas.ndim == 1 or model.alphas.shape[1:] == (2,), "alphas have another shape")
-    demand(np.isfinite(model.alphas).all(), "an alpha is not finite")
-    demand(model.base is None, "a forest has its own base")
-    demand(model.total_alpha > 0 or not model.discrete, "votes weigh nothing")
-    if model.discrete and n_outputs > 1:
-        assert model.forest is not None
-        counted = (model.forest.values >= 0).all() and (model.forest.base >= 0).all()
-        demand(counted, "a vote is negative")
+def check_member(member: Member) -> None:
+    """Check a member: its trees and steps belong together, and margins are numbers."""
+    steps, forest = member.steps, member.trees
+    demand(forest is not None and not member.estimators, "a model has no trees")
+    assert forest is not None
+    demand(member.start is None and member.answers is None, "trees have their own start")
+    demand(member.init is None, "a model begins with another model")
+    demand(steps.ndim == 1 or steps.shape[1:] == (2,), "steps have another shape")
+    demand(np.isfinite(steps).all(), "a step is not finite")
+    demand(member.n_first >= 0, "a number of trees is negative")
+    demand(len(forest.base) == forest.n_outputs, "a start has another shape")
+    # A round has one tree, or one for each output.
+    n_trees, most = len(forest) - member.n_first, len(steps) * forest.n_outputs
+    demand(n_trees in (len(steps), most), f"there are {n_trees} trees for {len(steps)} rounds")
+    weighed = member.weighs_gains and not isinstance(member, Mixture)
+    demand(not weighed or n_trees == len(steps), "not every tree has its step")
+    demand(largest_margin(forest) <= LARGEST, "a forest adds up to no number")
+    if isinstance(member, Mixture):
+        demand(steps.ndim == 1 and n_trees == len(forest) == len(steps), "a mixture has more trees")
+        shares = (steps >= 0).all() and (member.adaptive or (steps <= 1).all())
+        demand(shares, "a step is no share")
+    _check_maps(member.maps, member)
 
 
-def check_gradient(model: GradientEnsemble) -> None:
-    """Check a model of gradient boosting."""
-    demand(model.start.ndim == model.steps.ndim == 1, "steps have another shape")
-    demand(model.init is None, "a model begins with another model")
-    demand(
-        np.isfinite(model.start).all() and np.isfinite(model.steps).all(), "a step is not finite"
-    )
-    n_trees = len(model.steps) * len(model.start)
-    _check_trees(model.forest, len(model.start), n_trees, model.estimators)
+def _check_maps(maps: tuple[Map, ...], member: Member) -> None:
+    """Check that maps lead to probabilities: by a link, or by scores and their calibration."""
+    if not maps:
+        return
+    forest = member.trees
+    assert forest is not None
+    kinds, wide = tuple(map(type, maps)), forest.n_outputs
+    scores = {(), (Normalise,), (VoteShares, Second) if wide == 1 else (VoteShares,)}
+    links = {(Logistic,), (LossLink,), (Normalise,), (VoteShares,)}
+    known = kinds in links or (kinds[-1] is Calibrate and kinds[:-1] in scores)
+    demand(known and (wide > 1 or Normalise not in kinds), "maps lead to no probabilities")
+    for step in maps:
+        if isinstance(step, Logistic):
+            demand(np.isfinite(step.scale), "a scale is not finite")
+        elif isinstance(step, VoteShares):
+            demand(0 < step.total < np.inf, "votes weigh nothing")
+        elif isinstance(step, LossLink):
+            known = type(step.loss) in CLASSIFICATION_LOSSES.values()
+            demand(known, "a model has no loss of classes")
+        elif isinstance(step, Calibrate):
+            _check_slopes(forest, step.calibration)
+            n_classes = step.calibration.n_classes
+            demand(n_classes == max(2, wide), "a calibration has other classes")
+    if counts_votes(maps, wide):
+        demand((forest.values >= 0).all() and (forest.base >= 0).all(), "a vote is negative")
 
 
-def check_mixture(model: Mixture) -> None:
-    """Check a model of the L_p family."""
-    demand(model.alphas.ndim == model.start.ndim == 1, "alphas have another shape")
-    demand(
-        np.isfinite(model.alphas).all() and np.isfinite(model.start).all(), "an alpha is not finite"
-    )
-    answers = _check_trees(model.answers, len(model.start), len(model.alphas), model.estimators)
-    demand((answers.values >= 0).all() and (model.start >= 0).all(), "an answer is negative")
-    shares = (model.alphas >= 0).all() and (model.adaptive or (model.alphas <= 1).all())
-    demand(shares, "an alpha is no share")
+def _check_slopes(forest: Forest, calibration: ClassCalibration) -> None:
+    """Check that no margin, times the slope of its calibration, leaves the range of numbers."""
+    largest = max(1.0, largest_margin(forest)) if calibration.margins else 1.0
+    for part in calibration.calibrators:
+        slopes = [
+            abs(getattr(part, name, 0.0)) for name in ("A", "B", "a", "b", "c", "beta", "bias")
+        ]
+        demand(max(slopes) <= LARGEST / largest, "a calibration adds up to no number")
+
+
+def check_model(model: FittedModel) -> None:
+    """Check that the members of a model are of one kind, and are decided by as they can be."""
+    demand(len(model.members) > 0, "a model has no trees")
+    first = model.members[0]
+    calibrated = [bool(m.maps) and isinstance(m.maps[-1], Calibrate) for m in model.members]
+    demand(all(calibrated) or len(calibrated) == 1, "several models are not calibrated")
+    demand(len({len(m.first) for m in model.members}) == 1, "members have different outputs")
+    demand((model.decision is None) == (not first.maps), "a decision lacks probabilities")
+    by_price = model.decision == "cheapest"
+    demand(by_price or not calibrated[0], "calibrated models decide by price")
+    if model.priced is not None:
+        demand(by_price and not calibrated[0], "what is priced is not decided by")
+        kinds = tuple(map(type, model.priced))
+        demand(kinds in {(Logistic,), (VoteShares,)}, "no probabilities are priced")
+        _check_maps(model.priced, first)
 
 
 def check_classes(classes: NDArray[Any]) -> None:
@@ -219,21 +257,14 @@ def check_estimator(model: Any) -> None:
     names = fitted.get("feature_names_in_")
     named = names is None or (names.shape == (n_features,) and all(type(n) is str for n in names))
     demand(named, "there is not one name for each column")
-    if "_loss" in fitted:
-        known = type(fitted["_loss"]) in CLASSIFICATION_LOSSES.values()
-        demand(known, "a model has no loss of classes")
     if "costs_" in fitted:
         _check_prices(fitted["costs_"], classes)
-    models: Sequence[Any] | None = next((fitted[n] for n in _MODELS if n in fitted), None)
-    if models is not None:
-        demand(fitted["estimator"] is None and len(models), "a model has no trees")
-        _check_models(fitted, models, classes, n_features)
+    if "_model" in fitted:
+        demand(fitted["estimator"] is None, "a model has no trees")
+        _check_trees(fitted, fitted["_model"], classes, n_features)
     _check_inner(fitted, classes)
     prices = fitted.get("action_prices_", {}).values()
     demand(all(0.0 <= price < np.inf for price in prices), "a price of an action is no price")
-
-
-_MODELS = ("_ensembles", "_models", "_mixtures")
 
 
 def _check_inner(fitted: dict[str, Any], classes: NDArray[Any] | None) -> None:
@@ -261,41 +292,17 @@ def _check_prices(costs: Any, classes: NDArray[Any] | None) -> None:
     demand(own is not None and own.tolist() == classes.tolist(), "costs have other classes")
 
 
-def _check_models(
-    fitted: dict[str, Any], models: Sequence[Any], classes: NDArray[Any] | None, n_features: int
+def _check_trees(
+    fitted: dict[str, Any], model: FittedModel, classes: NDArray[Any] | None, n_features: int
 ) -> None:
-    """Check the trees of an estimator against its classes, columns and calibration."""
-    n_classes = 1 if classes is None else len(classes)
-    for model in models:
-        forest: Any = model.answers if isinstance(model, Mixture) else model.forest
-        demand(forest.binner.n_features == n_features, "trees have other columns")
-        wide = n_classes if n_classes > 2 or isinstance(model, Mixture) else 1
-        demand(forest.n_outputs == wide, "trees have other classes")
-        demand(getattr(model, "n_classes", n_classes) == n_classes, "a model has other classes")
-    demand(fitted["n_iter_"] == max(map(len, models)), "n_iter_ is not the number of rounds")
-    scores = fitted.get("_scores")
-    if scores is None:
-        demand(len(models) == 1, "several models are not calibrated")
-    else:
-        same = len(scores.models) == len(models)
-        demand(same and all(map(_is, scores.models, models)), "calibrated models are others")
-        demand(scores.maps[0].n_classes == n_classes, "a calibration has other classes")
-        for model, fitted_map in zip(models, scores.maps, strict=True):
-            _check_slopes(model, fitted_map)
+    """Check the model of an estimator against its classes, columns and rounds."""
+    demand((model.decision is None) == (classes is None), "trees have other classes")
+    for member in model.members:
+        assert member.trees is not None
+        demand(member.trees.binner.n_features == n_features, "trees have other columns")
+        n_classes = 1 if classes is None else len(classes)
+        wide = n_classes if n_classes > 2 or isinstance(member, Mixture) else 1
+        demand(member.trees.n_outputs == wide, "trees have other classes")
+    demand(fitted["n_iter_"] == model.n_rounds, "n_iter_ is not the number of rounds")
     rule = fitted.get("_rule_name")
     demand(rule is None or rule in RULES, f"the method {rule!r} is unknown")
-
-
-def _check_slopes(model: Any, calibration: ClassCalibration) -> None:
-    """Check that no margin, times the slope of its calibration, leaves the range of numbers."""
-    forest: Any = model.answers if isinstance(model, Mixture) else model.forest
-    largest = max(1.0, largest_margin(forest)) if calibration.margins else 1.0
-    for part in calibration.calibrators:
-        slopes = [
-            abs(getattr(part, name, 0.0)) for name in ("A", "B", "a", "b", "c", "beta", "bias")
-        ]
-        demand(max(slopes) <= LARGEST / largest, "a calibration adds up to no number")
-
-
-def _is(one: Any, other: Any) -> bool:
-    return one is other

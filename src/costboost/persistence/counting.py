@@ -24,8 +24,8 @@ PREDICTIONS, PREDICTIONS_OF_EACH = 1000, 4
 # Bytes that are referred to, each time they are: an array is checked wherever it is used.
 BYTES, BYTES_OF_EACH = 1 << 25, 8
 BINNER_BYTES = 8  # a binner makes objects of Python of its arrays, of some eight times their size
-# A model stands in its estimator and in the calibration beside it, a forest in its model only.
-PARENTS = {"Forest": 1, "Ensemble": 2, "GradientEnsemble": 2, "Mixture": 2, "CalibratedScores": 1}
+# A model stands in its estimator only, its members and their forests in it.
+PARENTS = {"Forest": 1, "Member": 1, "Mixture": 1, "FittedModel": 1, "CalibratedScores": 1}
 
 
 def check_amount(listed: Sequence[Any], arrays: Sequence[NDArray[Any]]) -> None:

@@ -22,9 +22,6 @@ from sklearn.frozen import FrozenEstimator
 
 from costboost import calibration
 from costboost.binning.binner import Binner
-from costboost.boosting.adaboost.model import Ensemble
-from costboost.boosting.gradient.model import GradientEnsemble, Init
-from costboost.boosting.pnorm.model import Mixture
 from costboost.costs import Costs, Expression
 from costboost.costs.state import State
 from costboost.estimators.adaboost.classifier import CostBoostClassifier
@@ -39,6 +36,17 @@ from costboost.estimators.wrappers import (
 )
 from costboost.estimators.wrappers.base import Constant
 from costboost.fitting.held_out import HISTORY
+from costboost.model import (
+    Calibrate,
+    FittedModel,
+    Logistic,
+    LossLink,
+    Member,
+    Mixture,
+    Normalise,
+    Second,
+    VoteShares,
+)
 from costboost.persistence import checks
 from costboost.persistence.container import ModelFileError
 from costboost.trees.forest import Forest
@@ -261,27 +269,15 @@ _ROUNDS: Fields = {
     "validation_rounds_": Int64,
     "eval_results_": dict[str, Floats] | list[dict[str, Floats]],
 }
-_SCORES: Fields = {"_scores": calibration.CalibratedScores | None}
-_GRADIENT: Fields = {**_ROUNDS, "_models": tuple[GradientEnsemble, ...], "start_": Floats}
+_BOOSTED: Fields = {**_ROUNDS, "_model": FittedModel}
+_GRADIENT: Fields = {**_BOOSTED, "start_": Floats}
 
 #: What ``fit`` sets, and of which type; anything else that an estimator holds is refused.
 FITTED: dict[type[Any], Fields] = {
-    CostBoostClassifier: {
-        **_CLASSES,
-        **_ROUNDS,
-        **_SCORES,
-        "_rule_name": str,
-        "_ensembles": tuple[Ensemble, ...],
-    },
-    GradientBoostClassifier: {
-        **_CLASSES,
-        **_GRADIENT,
-        **_SCORES,
-        "_loss": Any,  # one that is registered: `checks.check_estimator`
-        "_natural": bool,
-    },
+    CostBoostClassifier: {**_CLASSES, **_BOOSTED, "_rule_name": str},
+    GradientBoostClassifier: {**_CLASSES, **_GRADIENT},
     GradientBoostRegressor: {**_TABLE, **_GRADIENT},
-    PNormBoostClassifier: {**_CLASSES, **_ROUNDS, **_SCORES, "_mixtures": tuple[Mixture, ...]},
+    PNormBoostClassifier: {**_CLASSES, **_BOOSTED},
     MinimumCostClassifier: {
         **_CLASSES,
         "calibration_": calibration.CalibratedScores,
@@ -401,10 +397,10 @@ def _kinds() -> list[Kind]:
         Kind(Expression, Expression.__getstate__, _make_expression),
         Kind(np.random.RandomState, _random_fields, _make_random),
         data_kind(Forest),
-        data_kind(Ensemble, checks.check_ensemble),
-        data_kind(GradientEnsemble, checks.check_gradient),
-        data_kind(Init),
-        data_kind(Mixture, checks.check_mixture),
+        data_kind(Member, checks.check_member),
+        data_kind(Mixture, checks.check_member),
+        data_kind(FittedModel, checks.check_model),
+        *map(data_kind, (Logistic, LossLink, VoteShares, Normalise, Second, Calibrate)),
         *(data_kind(kind, checks.check_finite) for kind in calibrators),
         data_kind(calibration.Isotonic, checks.check_isotonic),
         data_kind(calibration.ClassCalibration, checks.check_calibration),

@@ -18,11 +18,12 @@ from __future__ import annotations
 from typing import Any
 
 from costboost.boosting.adaboost.hypothesis import Hypothesis
-from costboost.boosting.adaboost.learner import WeakEstimator, WeakTree
+from costboost.boosting.adaboost.learner import OutsideVotes, WeakEstimator, WeakTree
 from costboost.boosting.adaboost.loop import Round
+from costboost.boosting.gradient.learner import Init, OutsideSteps
 from costboost.boosting.gradient.loop import GradientRound
 from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
-from costboost.boosting.pnorm.learner import PairClassifier, PairTree
+from costboost.boosting.pnorm.learner import OutsideAnswers, PairClassifier, PairTree
 from costboost.boosting.pnorm.loop import PNormRound
 from costboost.fitting.warm import WarmState
 from costboost.persistence.kinds import KINDS
@@ -37,13 +38,16 @@ _WARM_START: tuple[type[Any], ...] = (
     GradientRound,
     *(PNormRound, PairTree, PairClassifier),
 )
+#: How outside estimators answer, which our own files do not hold either.
+_OUTSIDE = (OutsideVotes, OutsideSteps, OutsideAnswers, Init)
 
 
 def _ours() -> list[str]:
     """Return the names of the types, with their modules, in order and each once."""
     kept = [kind.type for kind in KINDS.values()]
     losses = [*CLASSIFICATION_LOSSES.values(), *REGRESSION_LOSSES.values()]
-    named = {f"{kind.__module__}.{kind.__qualname__}" for kind in (*kept, *losses, *_WARM_START)}
+    types = (*kept, *losses, *_WARM_START, *_OUTSIDE)
+    named = {f"{kind.__module__}.{kind.__qualname__}" for kind in types}
     return sorted(name for name in named if name.startswith("costboost."))
 
 

@@ -19,6 +19,7 @@ from costboost.binning.feature_tables import FeatureTable
 from costboost.binning.table_reading import read_table
 from costboost.explain.decision import plain
 from costboost.metrics.policies import FEW_ROWS
+from costboost.model import FittedModel
 from costboost.report.rows import Figures, PageRows
 from costboost.text import fixed, listed, percent
 from costboost.trees.forest import Forest, NodeTable
@@ -98,9 +99,8 @@ _NEW = 0.001  # the share of rows with categories or gaps that training did not 
 
 def forests_of(model: Any) -> list[Forest]:
     """Return the forests of a model with built-in trees; none of others."""
-    if not hasattr(model, "_explained_model") or getattr(model, "estimator", None) is not None:
-        return []
-    return [member.forest for member in model._explained_model().members]
+    fitted = getattr(model, "_model", None)
+    return fitted.forests if isinstance(fitted, FittedModel) else []
 
 
 def training_rows(forests: list[Forest]) -> float | None:

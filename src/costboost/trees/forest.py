@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner, restore_fields
 from costboost.binning.codes import MISSING
-from costboost.runtime.machine import warn_if_interpreted
 from costboost.shards.local import Command
 from costboost.shards.rows import Shard
 from costboost.trees.checking import check_forest
@@ -271,7 +270,6 @@ def encode_once(forests: Sequence[Forest | None], X: Any, n_threads: int = 1) ->
     # Codes mean something only under their own binner.
     if any(forest.binner is not binner and forest.binner != binner for forest in grown):
         raise ValueError("These forests have different binners: encode X for each of them.")
-    warn_if_interpreted()
     used = np.concatenate([forest.used_features for forest in grown])
     columns = np.flatnonzero(np.bincount(used, minlength=binner.n_features))
     return binner.encode(X, columns=columns, n_threads=n_threads)

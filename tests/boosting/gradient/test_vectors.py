@@ -10,8 +10,8 @@ from costboost.binning.binner import fit_binner
 from costboost.boosting.gradient.learner import VectorTree
 from costboost.boosting.gradient.loop import GradientBoosting, GradientSetting
 from costboost.boosting.gradient.losses import LogLoss
-from costboost.boosting.gradient.model import assemble_gradient
 from costboost.boosting.gradient.rows import LossRows
+from costboost.estimators.gradient.model import assemble_gradient
 from costboost.trees.tree import Limits
 from gradient_shards import cut_rows
 

@@ -16,8 +16,8 @@ from costboost.boosting.pnorm.methods import (
     METHODS,
     rate_bound,
 )
-from costboost.boosting.pnorm.model import assemble_mixture
 from costboost.boosting.pnorm.rows import cost_over_cheapest, price_unit
+from costboost.estimators.pnorm.model import assemble_mixture
 from costboost.shards import layout as layout_module
 from costboost.shards.layout import plan_layout
 from costboost.shards.sampling import round_key, uniform
@@ -192,8 +192,8 @@ def test_unrolled_mixture_is_the_last_stage():
     for name, step in [("lp-csb", "search"), ("gbse", "average"), ("adaboost.m2", "harmonic")]:
         rounds, loop = run(X, y, matrix(29, 4), name, step=step, T=7)
         model = assemble_mixture(rounds, METHODS[name], loop.learner.binner, 4)
-        stages = list(model.staged_scores(X))
-        assert_allclose(model.scores(X), stages[-1], atol=1e-14)
+        stages = list(model.staged_margins(X))
+        assert_allclose(model.margins(X), stages[-1], atol=1e-14)
         assert_allclose(stages[-1], fetch(loop, "mixture"), atol=1e-14)
         base, shares = model.shares
         if name != "adaboost.m2":

@@ -124,7 +124,7 @@ def test_margins_are_those_of_both_models(n_classes):
         300, 6, n_informative=4, n_classes=n_classes, flip_y=0.1, random_state=0
     )
     model = auto().fit(X, y)
-    for ensemble in model._ensembles:
+    for ensemble in model._model.members:
         forest, first = ensemble.forest, ensemble.n_first
         assert first == 6
         assert [set(forest.tree(t).feature) - {-1} for t in range(first)] == [{j} for j in range(6)]
@@ -139,24 +139,24 @@ def test_margins_are_those_of_both_models(n_classes):
 )
 def test_where_there_is_no_additive_model(options):
     X, y = smooth()
-    assert all(e.n_first == 0 for e in auto(**options).fit(X, y)._ensembles)
+    assert all(e.n_first == 0 for e in auto(**options).fit(X, y)._model.members)
 
 
 def test_large_and_wide_tables_have_none(monkeypatch):
     X, y = smooth()
     monkeypatch.setattr(blending, "WIDEST", 11)  # four cubics are 12 columns
-    assert auto().fit(X, y)._ensembles[0].n_first == 0
+    assert auto().fit(X, y)._model.members[0].n_first == 0
     monkeypatch.setattr(blending, "WIDEST", 12)
-    assert auto().fit(X, y)._ensembles[0].n_first == 4
+    assert auto().fit(X, y)._model.members[0].n_first == 4
     monkeypatch.setattr("costboost.estimators.adaboost.plan.LARGER", 300)
-    assert auto().fit(X, y)._ensembles[0].n_first == 0
+    assert auto().fit(X, y)._model.members[0].n_first == 0
 
 
 @pytest.mark.parametrize("calibration", ["sigmoid", "isotonic", "beta", "temperature"])
 def test_any_calibration_maps_the_blend(calibration):
     X, y = smooth()
     model = auto(calibration=calibration).fit(X, y)
-    assert model._ensembles[0].n_first == 4
+    assert model._model.members[0].n_first == 4
     assert np.mean(model.predict(X) == y) > 0.75
 
 
@@ -174,7 +174,7 @@ def test_importances_are_by_share():
 def test_weights_in_other_units_are_the_same_to_the_additive_models():
     X, y = smooth()
     weights = np.random.default_rng(3).uniform(0.5, 2, 300)
-    one, other = (auto(1).fit(X, y, unit * weights)._ensembles for unit in (1.0, 1024.0))
+    one, other = (auto(1).fit(X, y, unit * weights)._model.members for unit in (1.0, 1024.0))
     for a, b in zip(one, other, strict=True):
         effects = [
             model.forest.first(4).values.ravel() / np.abs(model.forest.first(4).values).max()

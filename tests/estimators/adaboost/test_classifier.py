@@ -148,7 +148,7 @@ def test_max_features(width):
     ]
     assert {len(columns) for columns in drawn} == {n_columns}
     assert len({tuple(columns) for columns in drawn}) > 3  # another draw for every round
-    forest = model._ensembles[0].forest
+    forest = model._model.members[0].forest
     for t, columns in enumerate(drawn):
         splits = forest.tree(t).feature
         assert set(splits[splits >= 0].tolist()) <= set(columns)

@@ -8,6 +8,7 @@ from sklearn.model_selection import GroupKFold
 
 from costboost import CostBoostClassifier, Costs
 from costboost.boosting.adaboost.rules import RULES
+from costboost.model import apply_maps
 from family import FITTED, plain, problem
 from naive import calibration as naive
 from naive.rules import METHODS
@@ -212,8 +213,8 @@ def test_calibrated_adamec_is_the_poster_line_by_line():
     poster = naive.calibrated_adamec(X, 2 * y - 1, 1, 3, 12, *halves[0], X)
     alphas = np.array([alpha for alpha, _ in poster["ensemble"]])
     assert_allclose(model.estimator_weights_, alphas, rtol=1e-9)
-    (ensemble,) = model._ensembles
-    s = ensemble.scores(ensemble.margins(X), ensemble.total_alpha)
+    (ensemble,) = model._model.members
+    s = apply_maps(ensemble.maps[:-1], ensemble.margins(X))[:, 0]
     assert_allclose(s[halves[0][1]], poster["s"], atol=1e-12)
     assert_allclose(model.predict_proba(X)[:, 1], poster["p"], rtol=1e-5, atol=1e-7)
     assert_array_equal(2 * model.predict(X) - 1, poster["H"])
@@ -222,7 +223,7 @@ def test_calibrated_adamec_is_the_poster_line_by_line():
 def test_a_share_calibrates_on_that_share():
     X, y = problem(n=400)
     model = CostBoostClassifier("adamec", 5, cv=0.5, random_state=0).fit(X, y)
-    assert len(model._ensembles) == 1
+    assert len(model._model.members) == 1
     assert isinstance(model.estimator_weights_, np.ndarray)
     folds = CostBoostClassifier("adamec", 5, cv=3, random_state=0).fit(X, y)
     assert len(folds.estimator_weights_) == len(folds.train_cost_) == 3
@@ -271,4 +272,4 @@ def test_groups_are_never_both_trained_and_calibrated_on():
     other = CostBoostClassifier("adamec", 5, cv=cut).fit(X, y)
     assert_array_equal(one.predict_proba(X), other.predict_proba(X))
     third = CostBoostClassifier("adamec", 5, cv=3, random_state=0).fit(X, y, groups=groups)
-    assert len(third._ensembles) == 3
+    assert len(third._model.members) == 3

@@ -9,6 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 from costboost import CostBoostClassifier, Costs
 from costboost.boosting.adaboost.rules import RULES
 from family import STUMP, has_callbacks, identical, plain, problem
+from fitted_parts import calibrations
 from naive.rules import METHODS, METHODS_K
 
 # ---------------------------------------------------------------- early stopping
@@ -302,7 +303,7 @@ def test_models_that_callbacks_see_keep_constraints():
 
         def on_fit_task_end(self, *args, fitted_estimator):
             if fitted_estimator is not None:
-                (map_,) = fitted_estimator._scores.maps
+                (map_,) = calibrations(fitted_estimator)
                 slopes.append(map_.calibrators[0].A)
 
     rng = np.random.default_rng(2)

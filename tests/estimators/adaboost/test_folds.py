@@ -8,7 +8,9 @@ from costboost import CostBoostClassifier, Costs
 from costboost.estimators.adaboost import recipe
 from costboost.estimators.adaboost.recipe import Look
 from costboost.fitting.tables import FollowedRows
+from costboost.model import apply_maps
 from family import problem
+from fitted_parts import calibrations
 from recipe_models import auto
 
 
@@ -42,8 +44,8 @@ def test_train_cost_is_that_of_the_models_own_decisions(interrupt, per_row, inte
     model = CostBoostClassifier(n_estimators=30, cv=folds, on_interrupt="keep", random_state=0)
     model.fit(X, y, weight, costs=costs)
     for i, (train, _) in enumerate(folds):
-        ensemble, fitted = model._scores.models[i], model._scores.maps[i]
-        scores = ensemble.scores(ensemble.margins(X[train]), ensemble.total_alpha)
+        ensemble, fitted = model._model.members[i], calibrations(model)[i]
+        scores = apply_maps(ensemble.maps[:-1], ensemble.margins(X[train]))
         decided = costs[train].decide(fitted.predict(scores))
         paid = costs[train].total(y[train], decided, weight[train])
         looked = model.validation_rounds_ <= model.n_iter_
@@ -71,13 +73,13 @@ def test_rows_left_out_teach_a_fold_nothing(monkeypatch, way):
     rows = np.arange(300)
     folds = [(rows[100:], rows[:100]), (rows[:200], rows[200:])]
     model = CostBoostClassifier(n_estimators=10, cv=folds, random_state=0, **ways)
-    before = model.fit(X, y)._ensembles
+    before = model.fit(X, y)._model.members
     for i, (_, test) in enumerate(folds):
         wrong = y.copy()
         wrong[test] = (y[test] + 1) % (y.max() + 1)
-        after = model.fit(X, wrong)._ensembles
+        after = model.fit(X, wrong)._model.members
         margins = [ensembles[i].forest.margins(X) for ensembles in (before, after)]
-        assert len(before[i].alphas) == len(after[i].alphas) == 10
+        assert len(before[i].steps) == len(after[i].steps) == 10
         assert_array_equal(*margins)
         other = 1 - i
         assert np.any(before[other].forest.margins(X) != after[other].forest.margins(X))

@@ -68,7 +68,7 @@ def test_wrong_parameters_are_named(options, message):
 def test_the_default_calibrates_the_posters_three(method):
     X, y = problem()
     model = CostBoostClassifier(method, 3).fit(X, y)
-    assert (model._scores is not None) == (method in ("adamec", "cgada", "asymada"))
+    assert model._model.is_calibrated == (method in ("adamec", "cgada", "asymada"))
 
 
 def settled(n_rows=100, n_classes=2, costs=None, **options):

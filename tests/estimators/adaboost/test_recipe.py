@@ -16,7 +16,9 @@ from costboost.boosting.rounds import EarlyStopping, Printer, consume, take_roun
 from costboost.calibration import BiasCorrected, ClassCalibration
 from costboost.estimators.adaboost import recipe
 from costboost.estimators.adaboost.recipe import DOUBT, STEP, Look
+from costboost.model import VoteShares
 from family import has_callbacks, plain, problem
+from fitted_parts import calibrations
 from recipe_models import auto, interrupt_loop
 
 needs_callbacks = pytest.mark.skipif(
@@ -58,7 +60,7 @@ def test_the_loss_is_that_of_the_rows_left_out():
     model = CostBoostClassifier(n_estimators=20, cv=folds, random_state=0).fit(X, y, weights)
     p = np.zeros(len(y))
     for ensemble, calibration, (_, test) in zip(
-        model._ensembles, model._scores.maps, folds, strict=True
+        model._model.members, calibrations(model), folds, strict=True
     ):
         p[test] = calibration.predict(ensemble.margins(X[test])[:, 0])[
             np.arange(len(test)), y[test]
@@ -101,10 +103,10 @@ def test_one_model_takes_as_many_rounds_as_the_folds():
     assert isinstance(one.estimator_weights_, np.ndarray)
     assert one.n_iter_ == len(one.estimator_weights_) == folds.n_iter_
     assert_array_equal(one.validation_loss_, folds.validation_loss_)
-    assert one._scores.maps[0] == folds._scores.maps[0]
+    assert calibrations(one)[0] == calibrations(folds)[0]
     alone = plain("adamec", one.n_iter_, votes="gentle", subsample=0.7, max_features="sqrt")
     alone.set_params(learning_rate=0.1, min_samples_leaf=5, max_depth=3).fit(X, y)
-    boosted, whole = alone._ensembles[0].forest, one._ensembles[0].forest
+    boosted, whole = alone._model.members[0].forest, one._model.members[0].forest
     assert_array_equal(whole.words[-len(boosted.words) :], boosted.words)
 
 
@@ -114,7 +116,7 @@ def test_many_classes():
     assert np.mean(model.predict(X) == y) > 0.9
     assert len(model.validation_loss_) == len(model.validation_rounds_) <= 2
     # Vector leaves: a tree a round, after one for each column.
-    assert [len(e.forest) for e in model._ensembles] == [4 + model.n_iter_] * 3
+    assert [len(e.forest) for e in model._model.members] == [4 + model.n_iter_] * 3
     assert not hasattr(model, "normalizers_")
 
 
@@ -131,7 +133,7 @@ def test_the_loss_of_many_classes_is_that_of_the_rows_left_out():
     model = CostBoostClassifier(n_estimators=30, cv=folds, random_state=0).fit(X, y, weights)
     p = np.zeros(len(y))
     for ensemble, fitted, (_, test) in zip(
-        model._ensembles, model._scores.maps, folds, strict=True
+        model._model.members, calibrations(model), folds, strict=True
     ):
         p[test] = fitted.predict(ensemble.margins(X[test]))[np.arange(len(test)), y[test]]
     at = model.validation_rounds_ == model.n_iter_
@@ -146,7 +148,7 @@ def test_many_classes_are_the_same_with_any_threads_and_keep_their_training_cost
     last = np.flatnonzero(one.validation_rounds_ == one.n_iter_)[0]
     assert [len(c) for c in one.train_cost_] == [last + 1] * 3
     for ensemble, fitted, cost in zip(
-        one._ensembles, one._scores.maps, one.train_cost_, strict=True
+        one._model.members, calibrations(one), one.train_cost_, strict=True
     ):
         decided = costs.bind([0, 1, 2], len(y)).decide(fitted.predict(ensemble.margins(X)))
         # The rows of two folds of three are trained on: no more can they cost than all.
@@ -158,34 +160,30 @@ def test_large_tables_of_two_classes_are_boosted_by_log_loss(monkeypatch):
     small = auto(20).fit(X, y)
     monkeypatch.setattr("costboost.estimators.adaboost.plan.LARGER", 300)
     large = auto(20).fit(X, y)
-    assert small._ensembles[0].votes == large._ensembles[0].votes == "gentle"
-    assert small._ensembles[0].n_first == X.shape[1]
-    assert large._ensembles[0].n_first == 0
-    assert large._ensembles[0].slope == 1.0
-    assert large._scores.maps[0].method == "bias-corrected"
-    assert max(len(large._ensembles[0].forest.tree(t).left) for t in range(10)) <= 2 * 31 - 1
+    assert small._model.members[0].n_first == X.shape[1]
+    assert large._model.members[0].n_first == 0
+    assert calibrations(large)[0].method == "bias-corrected"
+    assert max(len(large._model.members[0].forest.tree(t).left) for t in range(10)) <= 2 * 31 - 1
     rising = auto(20, monotonic_cst={0: 1}).fit(X, y)
     grid = np.tile(X[:1], (50, 1))
     grid[:, 0] = np.linspace(X[:, 0].min(), X[:, 0].max(), 50)
     assert np.all(np.diff(rising.predict_proba(grid)[:, 1]) >= 0)
-    assert auto(20, votes="gentle").fit(X, y)._ensembles[0].slope == 2.0
 
 
 def test_one_model_of_many_classes_takes_as_many_rounds_as_the_folds():
     X, y = many_classes()
     folds, one = auto().fit(X, y), auto(ensemble=False).fit(X, y)
-    assert one.n_iter_ == len(one._ensembles[0].forest) - X.shape[1] == folds.n_iter_
+    assert one.n_iter_ == len(one._model.members[0].forest) - X.shape[1] == folds.n_iter_
     assert_array_equal(one.validation_loss_, folds.validation_loss_)
-    assert one._scores.maps[0] == folds._scores.maps[0]
+    assert calibrations(one)[0] == calibrations(folds)[0]
 
 
 def test_votes_of_many_classes_are_samme():
     X, y = many_classes()
     votes = auto(20, votes="discrete").fit(X, y)
-    assert votes._ensembles[0].discrete
+    assert isinstance(votes._model.members[0].maps[0], VoteShares)
     assert hasattr(votes, "normalizers_")
-    assert auto(20, calibration=None).fit(X, y)._ensembles[0].discrete
-    assert not auto(20).fit(X, y)._ensembles[0].discrete
+    assert not isinstance(auto(20).fit(X, y)._model.members[0].maps[0], VoteShares)
 
 
 def test_a_table_that_tells_nothing():
@@ -450,7 +448,7 @@ def test_weights_count_in_looks_as_copies_do_in_the_mean():
 def test_the_map_is_fitted_to_rows_left_out_and_shared_by_the_models():
     X, y = make_classification(300, 8, weights=[0.8], flip_y=0.1, random_state=0)
     model = CostBoostClassifier(random_state=0).fit(X, y)
-    maps = model._scores.maps
+    maps = calibrations(model)
     assert len(maps) == 5
     assert all(one is maps[0] for one in maps)
     assert maps[0].method == "bias-corrected"
@@ -458,8 +456,8 @@ def test_the_map_is_fitted_to_rows_left_out_and_shared_by_the_models():
     assert len({len(alphas) for alphas in model.estimator_weights_}) == 1
     assert model.n_iter_ % STEP == 0
     many = CostBoostClassifier(random_state=0, n_estimators=20).fit(X, y + (X[:, 0] > 1))
-    assert many._scores.maps[0].method == "bias-corrected"
-    assert len(many._scores.maps[0].calibrators[0].biases) == 3
+    assert calibrations(many)[0].method == "bias-corrected"
+    assert len(calibrations(many)[0].calibrators[0].biases) == 3
 
 
 @pytest.mark.parametrize("rare", [0.5, 0.05])

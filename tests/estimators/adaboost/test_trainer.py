@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import CostBoostClassifier, Costs
+from costboost.model import apply_maps
 from family import STUMP, plain, problem
 
 
@@ -55,13 +56,13 @@ def test_scores_to_calibrate_on_are_shares_of_votes_or_margins():
     rows = np.arange(300)
     folds = [(rows[100:], rows[:100]), (rows[:200], rows[200:])]
     discrete = CostBoostClassifier("adaboost", 4, calibration="isotonic", cv=folds).fit(X, y)
-    for (_, test), ensemble in zip(folds, discrete._ensembles, strict=True):
-        scores = ensemble.scores(ensemble.margins(X[test]), ensemble.total_alpha)
+    for (_, test), ensemble in zip(folds, discrete._model.members, strict=True):
+        scores = apply_maps(ensemble.maps[:-1], ensemble.margins(X[test]))
         assert scores.min() >= 0
         assert scores.max() <= 1
     real = discrete.set_params(votes="real", calibration="sigmoid").fit(X, y)
-    ensemble = real._ensembles[0]
-    scores = ensemble.scores(ensemble.margins(X), ensemble.total_alpha)
+    ensemble = real._model.members[0]
+    scores = apply_maps(ensemble.maps[:-1], ensemble.margins(X))
     assert scores.min() < 0
 
 
@@ -92,11 +93,11 @@ def test_a_users_objective_is_cut_to_the_rows_of_each_fold():
     whole = CostBoostClassifier(
         "gradient-csb", 4, objective=(a, b, w0), calibration="sigmoid", cv=folds, **fixed
     ).fit(X, y)
-    for ensemble, (train, _) in zip(whole._ensembles, folds, strict=True):
+    for ensemble, (train, _) in zip(whole._model.members, folds, strict=True):
         own = (a[train], b[train], w0[train])
         alone = CostBoostClassifier("gradient-csb", 4, objective=own, calibration=None, **fixed)
         alone.fit(X[train], y[train])
-        assert_allclose(ensemble.alphas, alone.estimator_weights_, rtol=1e-9)
+        assert_allclose(ensemble.steps, alone.estimator_weights_, rtol=1e-9)
 
 
 def test_a_users_objective_may_leave_many_rows_without_weight(monkeypatch):

@@ -211,7 +211,7 @@ def test_training_decisions_go_by_the_link_of_the_loss(cancer, per_row, monkeypa
         paid = costs.bind([0, 1], len(y)).of_labels(y, encoded=True)[np.arange(len(y)), decided]
         assert model.train_cost_[-1] == pytest.approx(paid.sum())
         assert np.any(decided != (model.decision_function(X) > np.log(2)))
-        assert model._uncalibrated_unit(many=False) == "margin"
+        assert model._model.unit == "margin"
 
 
 def test_models_can_be_pickled(cancer):

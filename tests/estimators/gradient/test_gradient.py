@@ -35,7 +35,7 @@ def test_the_first_tree_is_scikit_learns():
         model.fit(X, target)
         peer = theirs(max_iter=1, early_stopping=False, **options).fit(X, target)
         nodes = peer._predictors[0][0].nodes
-        tree = model._models[0].forest.tree(0)
+        tree = model._model.members[0].forest.tree(0)
         inner = ~nodes["is_leaf"].astype(bool)
         is_split = tree.feature >= 0
         mine = sorted(zip(tree.feature[is_split], tree.threshold[is_split], strict=True))

@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from costboost import Costs
-from costboost.boosting.pnorm.model import normalised
+from costboost.boosting.links import normalised
 from costboost.estimators.pnorm import PNormBoostClassifier
 from naive import pnorm as naive
 from pnorm_problems import NAMES, matrix, problem
@@ -132,8 +132,8 @@ def test_answers_that_all_cost_the_same_leave_one_constant_and_say_why():
 def test_scores_to_calibrate_on_add_up_to_1():
     X, y = problem(0, n=200)
     model = quick(calibration="sigmoid", cv=2).fit(X, y, costs=matrix(0, 3))
-    for mixture in model._mixtures:
-        scores = normalised(mixture.scores(X))
+    for mixture in model._model.members:
+        scores = normalised(mixture.margins(X))
         assert_allclose(scores.sum(axis=1), 1.0)
         assert scores.min() >= 0
 

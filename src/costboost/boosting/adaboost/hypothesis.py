@@ -9,30 +9,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting.links import logistic, softmax
+from costboost.boosting.links import link, vote_shares
 from costboost.typing import Floats, Int64
 
-# Margins to probabilities: by the link of a method's loss, or by shares of votes.
-
-
-def link(margins: Floats, slope: float = 2.0) -> Floats:
-    """Return the probabilities that a loss assigns to margins, (n, K).
-
-    `slope` is r+ + r-; 2 for the plain exponential loss, whose minimiser is half the log odds, and
-    for K classes SAMME's softmax of twice the votes.
-    """
-    scaled = slope * margins
-    return logistic(scaled[:, 0]) if scaled.shape[1] == 1 else softmax(scaled)
-
-
-def vote_shares(margins: Floats, total_alpha: float) -> Floats:
-    """Return each class's share of the votes, (n, K): s = sum_{h = k} alpha / sum alpha."""
-    if margins.shape[1] == 1:
-        share = np.clip(0.5 * (1.0 + margins[:, 0] / total_alpha), 0.0, 1.0)
-        return np.column_stack([1.0 - share, share])
-    total = margins.sum(axis=1, keepdims=True)
-    uniform = np.full(margins.shape, 1.0 / margins.shape[1])  # where nobody has voted
-    return np.asarray(np.divide(margins, total, out=uniform, where=total > 0.0))
+# Margins to scores and probabilities: by the link of a method's loss, or by shares of votes.
 
 
 def scores_of(margins: Floats, total_alpha: float, *, shares: bool) -> Floats:

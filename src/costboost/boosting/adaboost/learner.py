@@ -370,3 +370,23 @@ def probability_votes(estimator: Any, X: Any, votes: Votes) -> Floats:
         p = np.clip(proba, _CLIP, 1 - _CLIP)
         return np.asarray(0.5 * np.log(p[:, 1] / p[:, 0]))
     return np.asarray(proba[:, 1] - proba[:, 0])
+
+
+@dataclass(frozen=True)
+class OutsideVotes:
+    """How the outside classifiers of a fitted model vote."""
+
+    votes: Votes
+    n_classes: int
+
+    def __call__(self, estimator: Any, X: Any, alpha: Any) -> Floats:
+        """Return the margins that a classifier with step alpha adds, (n, J)."""
+        if self.votes != "discrete":
+            return np.asarray(alpha * probability_votes(estimator, X, self.votes)[:, None])
+        answers = class_votes(estimator, X, self.n_classes)
+        if self.n_classes == 2:
+            plus, minus = np.broadcast_to(alpha, 2)  # RareBoost has one for each side
+            return np.asarray(np.where(answers == 1, plus, -minus)[:, None], dtype=float)
+        margins = np.zeros((len(answers), self.n_classes))
+        margins[np.arange(len(answers)), answers] = alpha
+        return margins

@@ -25,7 +25,13 @@ from sklearn.utils.validation import has_fit_parameter
 
 from costboost.binning.binner import Binner
 from costboost.boosting.gradient.messages import Pack, PutVectors, Widen
-from costboost.inputs.outside import ask, count_rows, read_finite, source_of
+from costboost.inputs.outside import (
+    ask,
+    count_rows,
+    read_finite,
+    read_probabilities,
+    source_of,
+)
 from costboost.shards.grid import grid_scale
 from costboost.shards.local import Shards
 from costboost.shards.modes import GradientPairs, PackedPairs, Vectors
@@ -38,6 +44,7 @@ from costboost.trees.tree import Limits, Tree
 from costboost.typing import Floats
 
 PACKED_ROWS = 1 << 15
+_CLIP = 2.0**-52  # of probabilities inside logarithms
 FAR = 1e150  # answers beyond are refused: their squares are summed
 _TYPICAL_GRADIENT = 1 << (PackedPairs.GRADIENT_BITS - 8)
 _TYPICAL_HESSIAN = 1 << (PackedPairs.HESSIAN_BITS - 8)
@@ -314,6 +321,41 @@ def regression_answers(estimator: Any, X: Any) -> Floats:
     """Return a fitted regressor's predictions, (n,), checked; (n, 1) is raveled."""
     answers, source = ask(estimator, "predict", X), source_of(estimator, "predict")
     return read_finite(answers, (count_rows(X),), source, low=-FAR, high=FAR)
+
+
+@dataclass(frozen=True)
+class OutsideSteps:
+    """What the outside regressors of a round add to margins."""
+
+    def __call__(self, models: tuple[Any, ...], X: Any, step: Any) -> Floats:
+        """Return a step times the answers of J regressors, (n, J)."""
+        return np.asarray(step * np.column_stack([regression_answers(m, X) for m in models]))
+
+
+@dataclass(frozen=True)
+class Init:
+    """A fitted model whose answers are f_0.
+
+    Attributes
+    ----------
+    model : fitted regressor or classifier
+    odds : float or None
+        F times this is the log odds; None: the model is a regressor.
+    """
+
+    model: Any
+    odds: float | None = None
+
+    def margins(self, X: Any) -> Floats:
+        """Return f_0 of every row, (n, J)."""
+        if self.odds is None:
+            return regression_answers(self.model, X).reshape(-1, 1)
+        classes = np.arange(len(self.model.classes_))
+        proba = np.clip(read_probabilities(self.model, X, classes), _CLIP, 1 - _CLIP)
+        logs = np.log(proba) / self.odds
+        if proba.shape[1] == 2:
+            return np.asarray(logs[:, 1:] - logs[:, :1])
+        return np.asarray(logs - logs.mean(axis=1, keepdims=True))
 
 
 def regression_target(

@@ -28,6 +28,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from costboost.binning.binner import Binner
 from costboost.binning.codes import MISSING
+from costboost.boosting.pnorm.methods import Method, make_stochastic
 from costboost.inputs.outside import ask, read_classes, source_of
 from costboost.shards.local import Shards
 from costboost.shards.modes import Vectors
@@ -260,6 +261,34 @@ def outside_answers(estimator: Any, X: Any, n_classes: int, kind: str) -> Bits:
         predicted = ask(estimator, "predict", expand(X, rows, classes, n_classes))
         answers[rows, classes] = read_classes(predicted, len(rows), 2, source)
     return answers
+
+
+def outside_kind(method: Method) -> Literal["pairs", "classes"]:
+    """Return what an outside classifier learns: a binary relation, or a class."""
+    return "classes" if method.answers == "functional" else "pairs"
+
+
+@dataclass(frozen=True)
+class OutsideAnswers:
+    """How the outside classifiers of a fitted mixture answer.
+
+    Attributes
+    ----------
+    kind : "pairs" | "classes"
+        What they learnt; see `RelationalClassifier`.
+    n_classes : int
+    stochastic : bool
+        Whether answers are made distributions.
+    """
+
+    kind: Literal["pairs", "classes"]
+    n_classes: int
+    stochastic: bool
+
+    def __call__(self, estimator: Any, X: Any, alpha: Any = None) -> Floats:
+        """Return f_t of every row, (n, K), whatever its share in the mixture."""
+        answers = outside_answers(estimator, X, self.n_classes, self.kind)
+        return make_stochastic(answers) if self.stochastic else answers.astype(np.float64)
 
 
 def expand(X: Any, rows: Int64, classes: Int64 | None, n_classes: int) -> Any:

@@ -16,13 +16,13 @@ import numpy as np
 from scipy.special import expit, log_softmax, softmax
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.additive import Basis, fit_coefficients, make_basis
 from costboost.boosting.bracket import Bracket, Tolerance
 from costboost.boosting.train_cost import ExpectedPrice
 from costboost.calibration import ClassCalibration
 from costboost.calibration.calibrators import NEVER, row_counts
 from costboost.fitting.train import Trainer
+from costboost.model import Logistic, Member
 from costboost.shards.folds import Folds
 from costboost.shards.rows import Shard
 from costboost.trees.forest import Forest, join_forests
@@ -106,9 +106,9 @@ class AdditivePart:
     blend: Blend
     forest: Forest
 
-    def ensemble(self, model: Ensemble) -> Ensemble:
+    def blended(self, model: Member) -> Member:
         """Return both models as one; the additive trees are there before the first round."""
-        blend, boosted = self.blend, model.forest
+        blend, boosted = self.blend, model.trees
         assert boosted is not None
         factors = [blend.share * blend.additive.beta, (1.0 - blend.share) * blend.boosted.beta]
         base = blend(boosted.base[None, :], self.forest.base[None, :])[0]
@@ -118,7 +118,7 @@ class AdditivePart:
             _with_shares(boosted, model.tree_weights, 1.0 - blend.share),
         ]
         forest = join_forests(parts, factors, base)
-        return replace(model, forest=forest, slope=1.0, n_first=len(self.forest))
+        return replace(model, trees=forest, maps=(Logistic(1.0),), n_first=len(self.forest))
 
 
 def _with_shares(forest: Forest, weights: Floats, share: float) -> Forest:

@@ -6,35 +6,22 @@ trainer of all families, which trains one ensemble, or one for each fold of a ca
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from costboost.boosting.adaboost.model import Ensemble
-from costboost.boosting.adaboost.rules import RULES, Rule
-from costboost.boosting.links import choices_of
+from costboost.boosting.adaboost.rules import RULES
 from costboost.costs import Costs
 from costboost.estimators.adaboost.family import ADABOOST
 from costboost.estimators.adaboost.plan import Plan
 from costboost.estimators.adaboost.recipe import train_in_step
 from costboost.estimators.base import BoostingClassifierMixin
-from costboost.explain.explained import Member
 from costboost.fitting.atomic import fits_tables
 from costboost.fitting.held_out import EvalSet
 from costboost.fitting.train import FittedModels
-from costboost.inputs.checks import answers_tables
 from costboost.inputs.estimators import CallbackSupportMixin, with_callbacks
-from costboost.typing import Floats
-
-
-class Score(NamedTuple):
-    """The margins of one model, and the sum of the alphas that made them."""
-
-    margins: Floats
-    total_alpha: float
 
 
 class CostBoostClassifier(
@@ -209,6 +196,32 @@ class CostBoostClassifier(
     estimators_ : list of classifiers, if `estimator` was given
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
+    Notes
+    -----
+    Calibrated probabilities are natural frequencies. Uncalibrated ones are the link of the method's
+    loss (Friedman, Hastie and Tibshirani 2000; Masnadi-Shirazi and Vasconcelos 2011), and
+    contain whatever costs the method trained on: the odds are multiplied by the ratio of the
+    weights that the method gives to the two classes at F = 0.
+
+    ==============================================  ============================================
+    adaboost adamec rareboost                       1 / (1 + exp(-2 F)), p itself at the minimum
+    cgada asymada                                   the same, odds times c+ / c-
+    adac2                                           the same, odds times (c+ / c-)^t
+    csada adaboostdb gradient-csb                   1 / (1 + exp(-(c+ + c-) F)), odds times
+                                                    c+ / c-; Gradient-CSB: ``|a|`` in place of c
+    adac1 adacost-beta1 adacost-beta2 adac3         the same link, of the loss exp(-c y F) that
+                                                    they only bound or weigh by: no minimiser
+    adauboost                                       1 / (1 + exp(-(r + 1) F)), r the exponent
+                                                    of the positives
+    adacost                                         1 / (1 + exp(-F)), odds times
+                                                    (c+ / c-) exp((c+ - c-) A / 2)
+    csb0 csb1 csb2                                  no loss, no link: 1 / (1 + exp(-2 F)) is a
+                                                    score between 0 and 1
+    ==============================================  ============================================
+
+    Costs are as scaled for training (`cost_scale`), with prices per row their mean in each
+    class. More than two classes: SAMME's softmax of twice the votes.
+
     Examples
     --------
     >>> from costboost import CostBoostClassifier, Costs
@@ -222,7 +235,6 @@ class CostBoostClassifier(
     """
 
     _family = ADABOOST
-    _ensembles: tuple[Ensemble, ...]
     _rule_name: str
 
     def __init__(
@@ -359,115 +371,8 @@ class CostBoostClassifier(
     def _fit_models(self, plan: Any) -> Callable[..., FittedModels]:
         return train_in_step if plan.in_step else super()._fit_models(plan)
 
-    @property
-    def _rule(self) -> Rule:
-        return RULES[self._rule_name]
-
-    # --- scores and probabilities
-
-    def _fitted_models(self) -> tuple[Ensemble, ...]:
-        return self._ensembles
-
-    def _score_table(self, model: Ensemble, X: Any, n_threads: int, codes: Any) -> Score:
-        return Score(model.margins(X, n_threads, codes), model.total_alpha)
-
-    def _score_table_staged(
-        self, model: Ensemble, X: Any, n_threads: int, codes: Any
-    ) -> Iterator[Score]:
-        return map(Score, model.staged_margins(X, n_threads, codes), model.totals.tolist())
-
-    def _score_of(self, model: Ensemble, margins: Floats) -> Score:
-        return Score(margins, model.total_alpha)
-
-    def _to_calibrate(self, model: Ensemble, score: Score) -> Floats:
-        return model.scores(*score)
-
-    @answers_tables
-    def decision_function(self, X: Any) -> Floats:
-        """Return the margin: F, or the votes of each class; calibrated: the log odds.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) for two classes, else (n_samples, K)
-        """
-        return self._decision_values(self._scored(X))
-
-    def _uncalibrated_values(self, scores: list[Score]) -> Floats:
-        margins = scores[0].margins
-        return margins[:, 0] if len(self.classes_) == 2 else margins
-
-    @answers_tables
-    def predict_proba(self, X: Any) -> Floats:
-        """Return class probabilities, (n_samples, K).
-
-        Calibrated, they are natural frequencies. Uncalibrated, they are the link of the method's
-        loss (Friedman, Hastie and Tibshirani 2000; Masnadi-Shirazi and Vasconcelos 2011), and
-        contain whatever costs the method trained on: the odds are multiplied by the ratio of the
-        weights that the method gives to the two classes at F = 0.
-
-        ==============================================  ============================================
-        adaboost adamec rareboost                       1 / (1 + exp(-2 F)), p itself at the minimum
-        cgada asymada                                   the same, odds times c+ / c-
-        adac2                                           the same, odds times (c+ / c-)^t
-        csada adaboostdb gradient-csb                   1 / (1 + exp(-(c+ + c-) F)), odds times
-                                                        c+ / c-; Gradient-CSB: ``|a|`` in place of c
-        adac1 adacost-beta1 adacost-beta2 adac3         the same link, of the loss exp(-c y F) that
-                                                        they only bound or weigh by: no minimiser
-        adauboost                                       1 / (1 + exp(-(r + 1) F)), r the exponent
-                                                        of the positives
-        adacost                                         1 / (1 + exp(-F)), odds times
-                                                        (c+ / c-) exp((c+ - c-) A / 2)
-        csb0 csb1 csb2                                  no loss, no link: 1 / (1 + exp(-2 F)) is a
-                                                        score between 0 and 1
-        ==============================================  ============================================
-
-        Costs are as scaled for training (`cost_scale`), with prices per row their mean in each
-        class. More than two classes: SAMME's softmax of twice the votes.
-        """
-        return self._proba(self._scored(X))
-
-    def _uncalibrated_proba(self, scores: list[Score]) -> Floats:
-        return self._ensembles[0].proba(scores[0].margins)
-
-    # --- decisions
-
-    @answers_tables
-    def predict(self, X: Any, costs: Any = None) -> NDArray[Any]:
-        """Return decisions: the cheapest by calibrated probability, else the published rule.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        costs : None, dict, array-like of shape (K, K) or Costs, default=None
-            Prices to use instead of those of ``fit``, constant or one per row of X. Uncalibrated
-            methods that trained on costs cannot use new ones, and say so.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        self._check_new_costs(costs)
-        return self._decide(self._scored(X), costs, X)
-
-    def _published_choices(self, scores: list[Score]) -> NDArray[Any]:
-        return choices_of(scores[0].margins)
-
-    def _decides_by_costs(self) -> bool:
-        return super()._decides_by_costs() or self._rule.decision == "cheapest"
-
-    def _proba_to_price(self, scores: list[Score]) -> Floats:
-        """Return what is priced: calibrated probabilities, or AdaMEC's shares of votes."""
-        if self._scores is None and self._decides_by_costs():
-            return self._ensembles[0].priced_proba(*scores[0])
-        return self._proba(scores)
-
-    def _decision_proba(self, X: Any, costs: Any) -> Floats:
-        if not self._decides_by_costs():
-            self._refuse_costs()
-        return self._proba_to_price(self._scored(X))
-
     def _refuse_costs(self) -> None:
-        rule = self._rule
+        rule = RULES[self._rule_name]
         why = (
             "was trained on costs, which its scores contain"
             if rule.trains_on_costs
@@ -477,17 +382,3 @@ class CostBoostClassifier(
             f"method={self.method!r} without calibration {why}, so it cannot decide by other "
             'costs. Fit with calibration="sigmoid" (or another one), or use method="adamec".'
         )
-
-    # --- explanations
-
-    def _uncalibrated_unit(self, *, many: bool) -> str:
-        return "votes" if many else "margin"
-
-    def _uncalibrated_member(self, i: int) -> Member:
-        model = self._ensembles[i]
-        assert model.forest is not None
-        return Member(model.forest, model.tree_weights)
-
-    def _clipped(self, model: Ensemble, margins: Floats) -> Floats:
-        votes = model.discrete and margins.shape[1] > 1
-        return np.maximum(margins, 0.0) if votes else margins

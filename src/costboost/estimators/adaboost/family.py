@@ -10,27 +10,29 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from costboost.boosting.adaboost.evaluation import aimed_labels, price_scale
-from costboost.boosting.adaboost.hypothesis import link, voted_proba
+from costboost.boosting.adaboost.hypothesis import voted_proba
 from costboost.boosting.adaboost.joint import JointFinder
-from costboost.boosting.adaboost.learner import LEAF_VALUES, Learner, OutsideLearner, TreeLearner
-from costboost.boosting.adaboost.loop import Boosting, Round
-from costboost.boosting.adaboost.model import (
-    Ensemble,
-    assemble,
-    constant_ensemble,
-    outside_votes,
+from costboost.boosting.adaboost.learner import (
+    LEAF_VALUES,
+    Learner,
+    OutsideLearner,
+    OutsideVotes,
+    TreeLearner,
 )
+from costboost.boosting.adaboost.loop import Boosting, Round
 from costboost.boosting.adaboost.rows import TrainingRows
-from costboost.boosting.links import choices_of
+from costboost.boosting.links import choices_of, link
 from costboost.boosting.objectives import RuleInput
 from costboost.calibration import CalibratedScores
 from costboost.costs import Costs
+from costboost.estimators.adaboost.model import assemble, constant_member, score_maps, to_model
 from costboost.estimators.adaboost.plan import NamedObjective, Plan, RowObjective, settle
 from costboost.fitting.held_out import ClassResult, HeldOutRows, class_actions
 from costboost.fitting.plan import check_order
 from costboost.fitting.train import Family, Trainer
 from costboost.inputs.checks import plain, warn_caller
 from costboost.inputs.outside import check_some_w0
+from costboost.model import Member, apply_maps
 from costboost.trees.forest import ForestBuilder
 from costboost.typing import Floats, Int64
 
@@ -125,15 +127,14 @@ def _learner(trainer: Trainer, loader: TrainingRows, rows: Any) -> Learner:
     )
 
 
-def to_model(trainer: Trainer, loop: Boosting, rounds: list[Round]) -> Ensemble:
-    """Return the ensemble of some rounds, with the link of their loop."""
+def to_member(trainer: Trainer, loop: Boosting, rounds: list[Round]) -> Member:
+    """Return the member of some rounds, with the link of their loop."""
     plan: Any = trainer.plan
     kind = (plan.n_classes, plan.setting.votes)
-    slope = loop.terms.link_slope()
-    return assemble(rounds, trainer.binner, *kind, discrete=plan.discrete, slope=slope)
+    return assemble(rounds, trainer.binner, *kind, slope=loop.terms.link_slope())
 
 
-def finish(trainer: Trainer, loop: Boosting, rounds: list[Round], rows: Any) -> Ensemble:
+def finish(trainer: Trainer, loop: Boosting, rounds: list[Round], rows: Any) -> Member:
     """Return the model of a training that has ended; without a round, the cheapest constant."""
     plan: Any = trainer.plan
     name, remedy, n_rounds = plan.method, plan.rule.remedy, trainer.n_rounds
@@ -144,8 +145,7 @@ def finish(trainer: Trainer, loop: Boosting, rounds: list[Round], rows: Any) -> 
             f"are no better than chance under its weights. The model answers "
             f"{plain(trainer.classes[answer])!r} always. Try {remedy}, or other costs."
         )
-        how = {"discrete": plan.discrete, "votes": plan.setting.votes}
-        return constant_ensemble(answer, plan.n_classes, trainer.binner, **how)
+        return constant_member(answer, plan.n_classes, trainer.binner)
     early = loop.stop == "alpha" and n_rounds >= FEW and 10 * len(rounds) <= n_rounds
     if early and not trainer.warned_of_early_end:
         trainer.warned_of_early_end = True  # once for all folds
@@ -154,7 +154,7 @@ def finish(trainer: Trainer, loop: Boosting, rounds: list[Round], rows: Any) -> 
             f"the next learner's votes are no better than chance. Try {remedy}, or "
             f"n_estimators={len(rounds)} if this is all you want."
         )
-    return to_model(trainer, loop, rounds)
+    return to_member(trainer, loop, rounds)
 
 
 class VotesFollower:
@@ -181,9 +181,8 @@ class VotesFollower:
         plan, part = self.plan, self.part
         self.total += float(np.sum(done.alpha))
         if self.binner is None:
-            self.margins += outside_votes(
-                done.model.estimator, part.X, done.alpha, plan.setting.votes, plan.n_classes
-            )
+            votes = OutsideVotes(plan.setting.votes, plan.n_classes)
+            self.margins += votes(done.model.estimator, part.X, done.alpha)
             return
         assert part.codes is not None
         builder = ForestBuilder(self.margins.shape[1])
@@ -201,23 +200,25 @@ class VotesFollower:
         return class_actions(costs, choices_of(self.margins))
 
 
-def score(trainer: Trainer, model: Ensemble, rows: Any) -> Floats:
+def score(trainer: Trainer, model: Member, rows: Any) -> Floats:
     """Return the scores of some rows of the table: (n,), or (n, K) of more than two classes."""
     if model.forest is None:
         margins = model.margins(trainer.table.table_of(rows))
     else:
         walk = partial(model.forest.margins_of_codes, n_threads=trainer.plan.n_threads)
         margins = trainer.table.apply(walk, rows)
-    return model.scores(margins, model.total_alpha)
+    plan: Any = trainer.plan
+    scores = apply_maps(score_maps(model, discrete=plan.discrete), margins)
+    return scores[:, 0] if scores.shape[1] == 1 else scores
 
 
-def curves(plan: Plan, loop: Boosting, rounds: list[Round], model: Ensemble) -> dict[str, Any]:
+def curves(plan: Plan, loop: Boosting, rounds: list[Round], model: Member) -> dict[str, Any]:
     """Return the fitted attributes of every round."""
     found: dict[str, Any] = {
         "train_cost_": np.array([done.train_cost for done in rounds]),
         "estimator_errors_": np.array([done.error for done in rounds]),
         "normalizers_": np.array([done.normalizer for done in rounds]),
-        "estimator_weights_": model.alphas,
+        "estimator_weights_": model.steps,
     }
     if plan.bounded:
         found["cost_bound_"] = loop.cost_bound(rounds)
@@ -227,12 +228,11 @@ def curves(plan: Plan, loop: Boosting, rounds: list[Round], model: Ensemble) -> 
 
 
 def attributes(
-    plan: Plan, models: tuple[Ensemble, ...], scores: CalibratedScores | None
+    plan: Plan, members: tuple[Member, ...], scores: CalibratedScores | None
 ) -> dict[str, Any]:
-    """Return the fitted attributes by which an estimator with these models answers."""
-    n_rounds = max(len(model.alphas) for model in models)
-    name = plan.rule.name
-    return {"_ensembles": models, "_scores": scores, "_rule_name": name, "n_iter_": n_rounds}
+    """Return the fitted attributes by which an estimator with these members answers."""
+    model = to_model(members, scores, plan)
+    return {"_model": model, "_rule_name": plan.rule.name, "n_iter_": model.n_rounds}
 
 
 ADABOOST = Family(
@@ -240,7 +240,7 @@ ADABOOST = Family(
     loader=load_rows,
     loop=open_loop,
     follow=VotesFollower,
-    to_model=to_model,
+    to_member=to_member,
     finish=finish,
     score=score,
     curves=curves,

@@ -26,7 +26,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from costboost.boosting.adaboost.hypothesis import scores_of
-from costboost.boosting.adaboost.model import Ensemble
 from costboost.boosting.gradient.loop import GradientSetting
 from costboost.boosting.gradient.losses import LogLoss
 from costboost.boosting.rounds import EarlyStopping, Observer, consume, reported
@@ -45,6 +44,7 @@ from costboost.estimators.gradient.family import GRADIENT, GradientPlan
 from costboost.fitting.held_out import ClassResult, Decisions
 from costboost.fitting.plan import TrainingPlan
 from costboost.fitting.train import FittedModels, History, Trainer
+from costboost.model import Logistic, Member
 from costboost.shards.grid import rounded
 from costboost.shards.layout import blocks_of
 from costboost.trees.forest import ForestBuilder
@@ -131,19 +131,17 @@ class Fold:
         plan: Any = self.trainer.plan
         return plan  # type: ignore[no-any-return]
 
-    def model(self, n_rounds: int, part: AdditivePart | None) -> Ensemble:
-        """Return the ensemble of the first rounds, blended with an additive one if there is any."""
+    def model(self, n_rounds: int, part: AdditivePart | None) -> Member:
+        """Return the member of the first rounds, blended with an additive one if there is any."""
         plan, binner = self.plan, self.trainer.binner
         builder = ForestBuilder(len(self.start))
         for done in self.rounds[:n_rounds]:
             done.add_to(builder)
         assert binner is not None
         forest = builder.build(binner, self.start if plan.log_loss else None)
-        votes = "gentle" if plan.log_loss else plan.setting.votes
-        slope = 1.0 if plan.log_loss else 2.0
-        steps = np.array(self._steps(n_rounds))
-        found = Ensemble(plan.n_classes, steps, forest, (), votes, plan.discrete, slope=slope)
-        return found if part is None else part.ensemble(found)
+        maps = (Logistic(1.0 if plan.log_loss else 2.0),)
+        found = Member(np.array(self._steps(n_rounds)), forest, maps)
+        return found if part is None else part.blended(found)
 
     def _steps(self, n_rounds: int) -> list[Any]:
         rounds = self.rounds[:n_rounds]
@@ -166,9 +164,9 @@ class Fold:
             self._seen = (min(n_rounds, len(self.rounds)), margins)
         return scores_of(margins, self.total(n_rounds), shares=self.plan.discrete)
 
-    def curves(self, n_rounds: int, model: Ensemble) -> dict[str, Any]:
+    def curves(self, n_rounds: int, model: Member) -> dict[str, Any]:
         """Return the fitted attributes of the first rounds; log loss knows neither errors nor Z."""
-        found: dict[str, Any] = {"estimator_weights_": model.alphas}
+        found: dict[str, Any] = {"estimator_weights_": model.steps}
         if not self.plan.log_loss:
             rounds = self.rounds[:n_rounds]
             found["estimator_errors_"] = np.array([done.error for done in rounds])
@@ -194,7 +192,7 @@ class Fold:
         (exact,) = self.loop.shards.call([message])
         return rounded(exact)
 
-    def _walked_cost(self, model: Ensemble, calibration: ClassCalibration) -> float:
+    def _walked_cost(self, model: Member, calibration: ClassCalibration) -> float:
         trainer, rows = self.trainer, self.train()
         data = trainer.data_of(rows)
         assert data.costs is not None
@@ -321,7 +319,7 @@ class Race:
             return [None] * len(self.folds)
         return [AdditivePart(blend, forest) for forest in self.additive.forests]
 
-    def models(self, n_rounds: int, blend: Blend | None) -> tuple[Ensemble, ...]:
+    def models(self, n_rounds: int, blend: Blend | None) -> tuple[Member, ...]:
         """Return the models of all folds after so many rounds."""
         pairs = zip(self.folds, self._additive_parts(blend), strict=True)
         return tuple(fold.model(n_rounds, part) for fold, part in pairs)
@@ -465,7 +463,7 @@ def _train_alike(
     n_rounds: int,
     calibration: ClassCalibration,
     part: AdditivePart | None,
-) -> tuple[Ensemble, list[float]]:
+) -> tuple[Member, list[float]]:
     """Train one model on all rows, for as many rounds as the folds took.
 
     Also return what its decisions on these rows cost, at the looks. Callbacks see its rounds, but

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 
-from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES, flat, needs_all_rows
-from costboost.boosting.gradient.model import GradientEnsemble
-from costboost.boosting.links import choices_of
+from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES, needs_all_rows
 from costboost.estimators.base import BoostingClassifierMixin
 from costboost.estimators.gradient.base import GradientBoost
 from costboost.estimators.gradient.family import GRADIENT
 from costboost.fitting.atomic import fits_tables
-from costboost.inputs.checks import answers_tables
 from costboost.inputs.estimators import with_callbacks
-from costboost.typing import Floats
 
 
 class GradientBoostClassifier(
@@ -287,68 +282,6 @@ class GradientBoostClassifier(
 
     def _loss_needs_all_rows(self) -> bool:
         return needs_all_rows(CLASSIFICATION_LOSSES, self.loss)
-
-    # --- scores and probabilities
-
-    def _to_calibrate(self, model: GradientEnsemble, score: Floats) -> Floats:
-        return flat(score)
-
-    @answers_tables
-    def decision_function(self, X: Any) -> Floats:
-        """Return F; calibrated: the log odds.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) for two classes, else (n_samples, K)
-        """
-        return self._decision_values(self._scored(X))
-
-    def _uncalibrated_values(self, margins: list[Floats]) -> Floats:
-        return margins[0][:, 0] if len(self.classes_) == 2 else margins[0]
-
-    @answers_tables
-    def predict_proba(self, X: Any) -> Floats:
-        """Return class probabilities, (n_samples, K).
-
-        Calibrated, or of "log" and "exponential" loss, they are natural. Otherwise they are the
-        link of the loss, and contain the costs that it was trained on.
-        """
-        return self._proba(self._scored(X))
-
-    def _uncalibrated_proba(self, margins: list[Floats]) -> Floats:
-        return np.asarray(self._loss.proba(flat(margins[0])))
-
-    # --- explanations
-
-    def _uncalibrated_unit(self, *, many: bool) -> str:
-        natural = self._natural and self._loss.link_scale == 1.0
-        return "log odds" if natural else "margin"
-
-    # --- decisions
-
-    @answers_tables
-    def predict(self, X: Any, costs: Any = None) -> NDArray[Any]:
-        """Return decisions: the cheapest by natural probability, else by the sign of F.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        costs : None, dict, array-like of shape (K, K) or Costs, default=None
-            Prices to use instead of those of ``fit``, constant or one per row of X. Losses that
-            were trained on costs cannot use new ones without calibration, and say so.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        self._check_new_costs(costs)
-        return self._decide(self._scored(X), costs, X)
-
-    def _published_choices(self, margins: list[Floats]) -> NDArray[Any]:
-        return choices_of(margins[0])
-
-    def _decides_by_costs(self) -> bool:
-        return super()._decides_by_costs() or self._natural
 
     def _refuse_costs(self) -> None:
         raise ValueError(

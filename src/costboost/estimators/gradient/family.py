@@ -15,6 +15,8 @@ from costboost.boosting.gradient.learner import (
     GradientLearner,
     GradientRegressor,
     GradientTree,
+    Init,
+    OutsideSteps,
     VectorTree,
     check_regressor,
 )
@@ -25,13 +27,13 @@ from costboost.boosting.gradient.losses import (
     flat,
     read_loss,
 )
-from costboost.boosting.gradient.model import GradientEnsemble, Init, assemble_gradient
 from costboost.boosting.gradient.rows import LossRows
 from costboost.boosting.gradient.starting import GradientLoader, LargestCost, put_margins
 from costboost.boosting.gradient.tallies import CostTally, loss_tally
 from costboost.boosting.links import choices_of
 from costboost.calibration import CALIBRATORS, CalibratedScores
 from costboost.costs import Costs
+from costboost.estimators.gradient.model import assemble_gradient, to_model
 from costboost.fitting.held_out import (
     ClassResult,
     HeldOutResult,
@@ -51,6 +53,7 @@ from costboost.fitting.train import Family, Trainer
 from costboost.fitting.warm import WarmState
 from costboost.inputs.arrays import read_numbers
 from costboost.inputs.checks import check_choice, check_number, fit_seed, warn_caller
+from costboost.model import Member
 from costboost.shards.local import Shards
 from costboost.trees.forest import ForestBuilder
 from costboost.typing import Floats, Int64
@@ -301,7 +304,7 @@ def _start(
     """Return f_0: a constant, and a fitted model where the user gave one."""
     plan: Any = trainer.plan
     if previous is not None:
-        return previous.model.start, previous.model.init
+        return previous.model.first, previous.model.init
     if plan.init is None:
         return loss.constant(shards, plan.n_outputs), None
     zero = np.zeros(plan.n_outputs)
@@ -370,18 +373,16 @@ def _tally(plan: Any, loss: Any, shards: Shards, loader: GradientLoader) -> Any:
 # Its models, and their evaluation.
 
 
-def to_model(
-    trainer: Trainer, loop: GradientBoosting, rounds: list[GradientRound]
-) -> GradientEnsemble:
-    """Return the model of some rounds, which starts as the one in training does."""
+def to_member(trainer: Trainer, loop: GradientBoosting, rounds: list[GradientRound]) -> Member:
+    """Return the member of some rounds, which starts as the one in training does."""
     return assemble_gradient(rounds, trainer.binner, loop.start, loop.init)
 
 
 def finish(
     trainer: Trainer, loop: GradientBoosting, rounds: list[GradientRound], rows: Any
-) -> GradientEnsemble:
+) -> Member:
     """Return the model of a training that has ended."""
-    return to_model(trainer, loop, rounds)
+    return to_member(trainer, loop, rounds)
 
 
 class GradientFollower:
@@ -396,8 +397,7 @@ class GradientFollower:
 
     def _add(self, done: GradientRound) -> None:
         if self.binner is None:
-            zero, steps = np.zeros(self.margins.shape[1]), np.array([done.step])
-            self.margins += GradientEnsemble(zero, steps, None, (done.models,)).margins(self.part.X)
+            self.margins += OutsideSteps()(done.models, self.part.X, done.step)
             return
         builder = ForestBuilder(self.margins.shape[1])
         done.add_to(builder)
@@ -432,18 +432,18 @@ class GradientFollower:
         return float(self.plan.loss.mean_value(rows, self.margins))
 
 
-def score(trainer: Trainer, model: GradientEnsemble, rows: Any) -> Floats:
+def score(trainer: Trainer, model: Member, rows: Any) -> Floats:
     """Return the margins of some rows of the table: (n,) for two classes, else (n, K)."""
     needs_table = trainer.binner is None or model.init is not None
     X = trainer.table.table_of(rows) if needs_table else None
     if trainer.binner is None:
         return np.asarray(flat(model.margins(X)))
-    walk = partial(model.margins_of_codes, X=X, n_threads=trainer.plan.n_threads)
+    walk = partial(model.margins, X, n_threads=trainer.plan.n_threads)
     return np.asarray(flat(trainer.table.apply(walk, rows)))
 
 
 def curves(
-    plan: GradientPlan, loop: GradientBoosting, rounds: list[GradientRound], model: GradientEnsemble
+    plan: GradientPlan, loop: GradientBoosting, rounds: list[GradientRound], model: Member
 ) -> dict[str, Any]:
     """Return the fitted attributes of every round."""
     found: dict[str, Any] = {
@@ -458,15 +458,11 @@ def curves(
 
 
 def attributes(
-    plan: GradientPlan, models: tuple[GradientEnsemble, ...], scores: CalibratedScores | None
+    plan: GradientPlan, members: tuple[Member, ...], scores: CalibratedScores | None
 ) -> dict[str, Any]:
-    """Return the fitted attributes by which an estimator with these models answers."""
-    n_rounds = max(len(model) for model in models)
-    found: dict[str, Any] = {"_models": models, "n_iter_": n_rounds, "start_": models[0].start}
-    if plan.n_classes:
-        natural = plan.odds is not None
-        found |= {"_scores": scores, "_loss": plan.loss, "_natural": natural}
-    return found
+    """Return the fitted attributes by which an estimator with these members answers."""
+    model, start = to_model(members, scores, plan), members[0].first.copy()
+    return {"_model": model, "n_iter_": model.n_rounds, "start_": start}
 
 
 def _warn_of_no_rounds(name: str, stop: str) -> None:
@@ -486,7 +482,7 @@ GRADIENT = Family(
     loader=load_rows,
     loop=open_loop,
     follow=GradientFollower,
-    to_model=to_model,
+    to_member=to_member,
     finish=finish,
     score=score,
     curves=curves,

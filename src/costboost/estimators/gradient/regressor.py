@@ -13,7 +13,6 @@ from costboost.boosting.gradient.losses import REGRESSION_LOSSES, needs_all_rows
 from costboost.costs.pricing import price_errors
 from costboost.estimators.gradient.base import GradientBoost
 from costboost.estimators.gradient.family import REGRESSION
-from costboost.explain.explained import ExplainedModel
 from costboost.explain.mixin import ExplainMixin
 from costboost.fitting.atomic import fits_tables
 from costboost.fitting.held_out import read_eval_set
@@ -266,20 +265,16 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
     def _loss_needs_all_rows(self) -> bool:
         return needs_all_rows(REGRESSION_LOSSES, self.loss)
 
-    def _explained_model(self) -> ExplainedModel:
-        return ExplainedModel(
-            (self._uncalibrated_member(0),), lambda margins: margins[0][:, 0], "prediction"
-        )
-
     @answers_tables
     def predict(self, X: Any) -> Floats:
         """Return F, (n_samples,)."""
-        return np.ascontiguousarray(self._scored(X)[0][:, 0])
+        margins = self._margins(X)
+        return np.ascontiguousarray(self._model.values(margins))
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """Yield ``predict`` after each round."""
-        for margins in self._staged(X):
-            yield margins[0][:, 0]
+        for model, margins in self._staged(X):
+            yield model.values(margins)
 
     def score(
         self,

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from costboost.boosting.pnorm.model import Mixture, normalised
 from costboost.estimators.base import BoostingClassifierMixin
 from costboost.estimators.pnorm.family import PNORM
-from costboost.explain.explained import Member
 from costboost.fitting.atomic import fits_tables
-from costboost.inputs.checks import answers_tables
 from costboost.inputs.estimators import CallbackSupportMixin, with_callbacks
-from costboost.typing import Floats
 
 
 class PNormBoostClassifier(
@@ -183,7 +177,6 @@ class PNormBoostClassifier(
     """
 
     _family = PNORM
-    _mixtures: tuple[Mixture, ...]
 
     def __init__(
         self,
@@ -278,88 +271,6 @@ class PNormBoostClassifier(
         self
         """
         return self._fit(X, y, sample_weight, costs, groups, eval_set)
-
-    # --- scores and probabilities; H is a list, one for each model
-
-    def _fitted_models(self) -> tuple[Mixture, ...]:
-        return self._mixtures
-
-    def _forest_of(self, model: Mixture) -> Any:
-        return model.answers
-
-    def _score_table(self, model: Mixture, X: Any, n_threads: int, codes: Any) -> Floats:
-        return model.scores(X, n_threads, codes)
-
-    def _score_table_staged(
-        self, model: Mixture, X: Any, n_threads: int, codes: Any
-    ) -> Iterator[Floats]:
-        return model.staged_scores(X, n_threads, codes)
-
-    def _to_calibrate(self, model: Mixture, score: Floats) -> Floats:
-        return normalised(score)
-
-    @answers_tables
-    def decision_function(self, X: Any) -> Floats:
-        """Return H, the mixture (AdaBoost.M2: the votes); calibrated: log probabilities.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, K)
-            For two classes (n_samples,): the second column less the first.
-        """
-        return self._decision_values(self._scored(X))
-
-    def _uncalibrated_values(self, H: list[Floats]) -> Floats:
-        return np.asarray(H[0][:, 1] - H[0][:, 0] if len(self.classes_) == 2 else H[0])
-
-    @answers_tables
-    def predict_proba(self, X: Any) -> Floats:
-        """Return class probabilities, (n_samples, K).
-
-        Calibrated, they are natural frequencies. Uncalibrated, they are H, its rows divided by
-        their sums, and contain the costs that the model was trained on.
-        """
-        return self._proba(self._scored(X))
-
-    def _uncalibrated_proba(self, H: list[Floats]) -> Floats:
-        return normalised(H[0])
-
-    # --- explanations
-
-    def _uncalibrated_unit(self, *, many: bool) -> str:
-        return "mixture"
-
-    def _uncalibrated_member(self, i: int) -> Member:
-        mixture = self._mixtures[i]
-        assert mixture.forest is not None
-        return Member(mixture.forest, mixture.shares[1])
-
-    def _clipped(self, model: Mixture, margins: Floats) -> Floats:
-        return np.maximum(margins, 0.0)
-
-    # --- decisions
-
-    @answers_tables
-    def predict(self, X: Any, costs: Any = None) -> NDArray[Any]:
-        """Return decisions: the cheapest by calibrated probability, else argmax_y H(y|x).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        costs : None, dict, array-like of shape (K, K) or Costs, default=None
-            Prices to use instead of those of ``fit``, constant or one per row of X. Needs
-            calibration: H contains the costs of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Ties of H go to the first class.
-        """
-        self._check_new_costs(costs)
-        return self._decide(self._scored(X), costs, X)
-
-    def _published_choices(self, H: list[Floats]) -> NDArray[Any]:
-        return np.asarray(np.argmax(H[0], axis=1))
 
     def _refuse_costs(self) -> None:
         raise ValueError(

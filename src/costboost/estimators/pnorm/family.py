@@ -10,26 +10,25 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from costboost.boosting.links import normalised
 from costboost.boosting.pnorm.learner import (
+    OutsideAnswers,
     RelationalClassifier,
     RelationalLearner,
     RelationalTree,
-    outside_answers,
-)
-from costboost.boosting.pnorm.loop import PNormBoosting, PNormRound, PNormSetting
-from costboost.boosting.pnorm.methods import METHODS, Method, make_stochastic, rate_bound
-from costboost.boosting.pnorm.model import (
-    Mixture,
-    assemble_mixture,
-    constant_mixture,
-    mix,
-    normalised,
-    one_tree,
     outside_kind,
 )
+from costboost.boosting.pnorm.loop import PNormBoosting, PNormRound, PNormSetting
+from costboost.boosting.pnorm.methods import METHODS, Method, rate_bound
 from costboost.boosting.pnorm.rows import PNormLoader
 from costboost.calibration import CALIBRATORS, CalibratedScores
 from costboost.costs import Costs
+from costboost.estimators.pnorm.model import (
+    assemble_mixture,
+    constant_mixture,
+    one_tree,
+    to_model,
+)
 from costboost.fitting.held_out import ClassResult, HeldOutRows
 from costboost.fitting.plan import TrainingPlan, check_training, check_unbiased
 from costboost.fitting.train import Family, Trainer
@@ -40,6 +39,7 @@ from costboost.inputs.checks import (
     plain,
     warn_caller,
 )
+from costboost.model import Mixture, mix
 from costboost.shards.local import Shards
 from costboost.typing import Floats, Int64
 
@@ -202,7 +202,7 @@ def _learner(trainer: Trainer, rows: Any, y: Int64) -> RelationalLearner:
 # Its models, and their evaluation.
 
 
-def to_model(trainer: Trainer, loop: PNormBoosting, rounds: list[PNormRound]) -> Mixture:
+def to_member(trainer: Trainer, loop: PNormBoosting, rounds: list[PNormRound]) -> Mixture:
     """Return the mixture of some rounds."""
     plan: Any = trainer.plan
     return assemble_mixture(rounds, plan.method, trainer.binner, plan.n_classes)
@@ -217,7 +217,7 @@ def finish(trainer: Trainer, loop: PNormBoosting, rounds: list[PNormRound], rows
     if plan.calibration is None and not judged:
         total = rounds[-1].train_cost
         trainer.compare_with_constant(total, rows, "the rows it was trained on")
-    return to_model(trainer, loop, rounds)
+    return to_member(trainer, loop, rounds)
 
 
 def _constant(trainer: Trainer, loop: PNormBoosting, rows: Any) -> Mixture:
@@ -262,17 +262,16 @@ class MixtureFollower:
             tree = one_tree(self.binner, done, stochastic=stochastic)
             tree.add_trees(self.part.codes, added, 0, 1)
         else:
-            estimator, kind = done.hypothesis.estimator, outside_kind(method)
-            answers = outside_answers(estimator, self.part.X, self.plan.n_classes, kind)
-            added += make_stochastic(answers) if stochastic else answers
+            answers = OutsideAnswers(outside_kind(method), self.plan.n_classes, stochastic)
+            added += answers(done.hypothesis.estimator, self.part.X)
         self.scores = mix(self.scores, added, done.alpha, adaptive=method.adaptive)
 
 
 def score(trainer: Trainer, model: Mixture, rows: Any) -> Floats:
     """Return the normalised scores of some rows of the table, (n, K)."""
     if trainer.binner is None:
-        return normalised(model.scores(trainer.table.table_of(rows)))
-    walk = partial(model.scores_of_codes, n_threads=trainer.plan.n_threads)
+        return normalised(model.margins(trainer.table.table_of(rows)))
+    walk = partial(model.margins, None, n_threads=trainer.plan.n_threads)
     return normalised(trainer.table.apply(walk, rows))
 
 
@@ -284,7 +283,7 @@ def curves(
         "train_cost_": np.array([done.train_cost for done in rounds]),
         "estimator_errors_": np.array([done.error for done in rounds]),
         "objective_": np.array([done.objective for done in rounds]),
-        "estimator_weights_": model.alphas,
+        "estimator_weights_": model.steps,
     }
     setting = plan.setting
     if setting.step in ("bound", "search") and plan.method.is_bounded(setting.p):
@@ -298,11 +297,11 @@ def curves(
 
 
 def attributes(
-    plan: PNormPlan, models: tuple[Mixture, ...], scores: CalibratedScores | None
+    plan: PNormPlan, members: tuple[Mixture, ...], scores: CalibratedScores | None
 ) -> dict[str, Any]:
-    """Return the fitted attributes by which an estimator with these models answers."""
-    n_rounds = max(len(model) for model in models)
-    return {"_mixtures": models, "_scores": scores, "n_iter_": n_rounds}
+    """Return the fitted attributes by which an estimator with these members answers."""
+    model = to_model(members, scores)
+    return {"_model": model, "n_iter_": model.n_rounds}
 
 
 PNORM = Family(
@@ -310,7 +309,7 @@ PNORM = Family(
     loader=load_rows,
     loop=open_loop,
     follow=MixtureFollower,
-    to_model=to_model,
+    to_member=to_member,
     finish=finish,
     score=score,
     curves=curves,

@@ -21,8 +21,7 @@ from costboost.estimators.wrappers.base import RoutingWrapper, copy_features, es
 from costboost.fitting.atomic import all_at_once
 from costboost.fitting.keywords import costs_to_fit, fit_key
 from costboost.inputs.arrays import mean_paid
-from costboost.inputs.checks import check_not_empty, read_targets
-from costboost.inputs.estimators import of_one_fit
+from costboost.inputs.checks import check_not_empty, of_one_fit, read_targets
 from costboost.typing import Floats
 
 __all__ = ["CostColumns"]

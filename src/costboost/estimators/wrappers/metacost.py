@@ -22,8 +22,7 @@ from costboost.estimators.wrappers.base import (
 )
 from costboost.fitting.atomic import all_at_once
 from costboost.inputs.arrays import without_mask
-from costboost.inputs.checks import check_choice, check_number, read_random_state
-from costboost.inputs.estimators import of_one_fit
+from costboost.inputs.checks import check_choice, check_number, of_one_fit, read_random_state
 from costboost.typing import Floats, Int64
 
 

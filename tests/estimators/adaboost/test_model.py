@@ -10,17 +10,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 from costboost import Costs
 from costboost.binning.binner import fit_binner
-from costboost.boosting.adaboost.learner import TreeLearner
+from costboost.boosting.adaboost.learner import OutsideVotes, TreeLearner
 from costboost.boosting.adaboost.loop import Boosting
-from costboost.boosting.adaboost.model import (
-    Ensemble,
-    assemble,
-    constant_ensemble,
-    outside_votes,
-)
 from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.boosting.adaboost.rules import RULES
 from costboost.boosting.adaboost.weights import Setting
+from costboost.estimators.adaboost.model import assemble, constant_member, score_maps
+from costboost.model import Logistic, Member, VoteShares, apply_maps
 from costboost.shards.layout import plan_layout
 from costboost.trees.tree import Limits
 
@@ -52,13 +48,13 @@ def boosted(method, n_classes=2, n_rounds=5):
 )
 def test_trees_say_of_training_rows_what_the_rounds_had(method, n_classes):
     rounds, margins = boosted(method, n_classes)
-    model = assemble(rounds, BINNER, n_classes, "discrete", discrete=True)
+    model = assemble(rounds, BINNER, n_classes, "discrete")
     assert len(model) == len(model.forest) == 5
     assert_allclose(model.margins(X), margins, rtol=1e-13, atol=1e-13)
     for t, stage in enumerate(model.staged_margins(NEW)):
-        part = assemble(rounds[: t + 1], BINNER, n_classes, "discrete", discrete=True)
+        part = assemble(rounds[: t + 1], BINNER, n_classes, "discrete")
         assert_allclose(stage, part.margins(NEW), rtol=1e-13, atol=1e-13)
-        assert model.totals[t] == pytest.approx(part.total_alpha, rel=1e-13)
+        assert model.totals[t] == pytest.approx(part.total, rel=1e-13)
     assert t == 4
     codes = BINNER.encode(NEW)
     assert_array_equal(model.margins(NEW, codes=codes), model.margins(NEW))
@@ -73,26 +69,27 @@ def classifiers(y):
 def test_outside_classifiers_are_added_by_their_alphas():
     y, table = (SCORE > 0).astype(int), np.nan_to_num(X)
     models, alphas = classifiers(y), np.array([0.5, 0.3, 0.2])
-    ensemble = Ensemble(2, alphas, None, tuple(models), "discrete", discrete=True)
+    answers = OutsideVotes("discrete", 2)
+    ensemble = Member(alphas, None, estimators=tuple(models), start=np.zeros(1), answers=answers)
     votes = np.array([np.where(m.predict(table) == 1, 1.0, -1.0) for m in models])
     assert_allclose(ensemble.margins(table)[:, 0], alphas @ votes, atol=1e-15)
     stages = [stage[:, 0] for stage in ensemble.staged_margins(table)]
     assert_allclose(stages, np.cumsum(alphas[:, None] * votes, axis=0), atol=1e-15)
     # The share of votes, and what it is decided by.
-    scores = ensemble.scores(ensemble.margins(table), ensemble.total_alpha)
-    assert_allclose(scores, alphas @ (votes > 0), atol=1e-12)
+    scores = apply_maps(score_maps(ensemble, discrete=True), ensemble.margins(table))
+    assert_allclose(scores[:, 0], alphas @ (votes > 0), atol=1e-12)
 
 
 def test_votes_of_outside_classifiers():
     y, table = np.digitize(SCORE, [-0.7, 0.7]), np.nan_to_num(X)
     model = classifiers(y)[2]
-    found = outside_votes(model, table, 0.4, "discrete", 3)
+    found = OutsideVotes("discrete", 3)(model, table, 0.4)
     assert_array_equal(found, 0.4 * (model.predict(table)[:, None] == np.arange(3)))
     two = classifiers((SCORE > 0).astype(int))[1]
     said, p = two.predict(table), two.predict_proba(table)[:, 1]
-    rare = outside_votes(two, table, np.array([0.7, 0.2]), "discrete", 2)  # an alpha a side
+    rare = OutsideVotes("discrete", 2)(two, table, np.array([0.7, 0.2]))  # an alpha a side
     assert_array_equal(rare[:, 0], np.where(said == 1, 0.7, -0.2))
-    sure = outside_votes(two, table, 0.5, "confidence", 2)
+    sure = OutsideVotes("confidence", 2)(two, table, 0.5)
     assert_allclose(sure[:, 0], 0.5 * (2 * p - 1), atol=1e-15)
 
 
@@ -101,24 +98,22 @@ def test_votes_of_outside_classifiers():
 def test_a_constant_answers_one_class_always(n_classes, trees):
     for answer in range(n_classes):
         binner = BINNER if trees else None
-        model = constant_ensemble(answer, n_classes, binner, discrete=True, votes="discrete")
+        model = constant_member(answer, n_classes, binner)
         margins = model.margins(NEW)
         decided = margins[:, 0] > 0 if n_classes == 2 else np.argmax(margins, axis=1)
         assert np.all(decided == answer)
         assert list(model.staged_margins(NEW)) == []
-        shares = model.scores(margins, model.total_alpha)
+        shares = apply_maps(score_maps(model, discrete=True), margins)
         expected = float(answer) if n_classes == 2 else (np.arange(3) == answer).astype(float)
         assert_array_equal(shares, np.broadcast_to(expected, shares.shape))
 
 
 def test_probabilities_are_the_link_of_the_loss_or_shares_of_votes():
     margins = np.array([[-0.5], [0.0], [0.75]])
-    model = Ensemble(2, np.ones(1), None, (), "discrete", discrete=True, slope=1.3)
-    assert_allclose(model.proba(margins)[:, 1], 1 / (1 + np.exp(-1.3 * margins[:, 0])))
-    assert_allclose(model.priced_proba(margins, 1.0)[:, 1], [0.25, 0.5, 0.875])
-    real = Ensemble(2, np.ones(1), None, (), "real", discrete=False)
-    assert_allclose(real.priced_proba(margins, 9.0)[:, 1], 1 / (1 + np.exp(-2 * margins[:, 0])))
-    assert real.scores(margins, 9.0).tolist() == [-0.5, 0.0, 0.75]
+    linked = Logistic(1.3).apply(margins)
+    assert_allclose(linked[:, 1], 1 / (1 + np.exp(-1.3 * margins[:, 0])))
+    assert_allclose(VoteShares(1.0).apply(margins)[:, 1], [0.25, 0.5, 0.875])
+    assert score_maps(assemble([], BINNER, 2, "real"), discrete=False) == ()
 
 
 def test_rounds_of_outside_classifiers_keep_them_in_order():
@@ -127,7 +122,7 @@ def test_rounds_of_outside_classifiers_keep_them_in_order():
         SimpleNamespace(alpha=0.1 * t, model=SimpleNamespace(estimator=dummy))
         for t, dummy in enumerate(dummies)
     ]
-    model = assemble(rounds, None, 2, "discrete", discrete=True, slope=3.0)
+    model = assemble(rounds, None, 2, "discrete", slope=3.0)
     assert model.estimators == tuple(dummies)
-    assert_allclose(model.alphas, [0.0, 0.1, 0.2])
-    assert (model.forest, model.slope) == (None, 3.0)
+    assert_allclose(model.steps, [0.0, 0.1, 0.2])
+    assert (model.forest, model.maps) == (None, (Logistic(3.0),))

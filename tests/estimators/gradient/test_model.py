@@ -6,11 +6,11 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from costboost.binning.binner import fit_binner
-from costboost.boosting.gradient.learner import GradientRegressor, GradientTree
+from costboost.boosting.gradient.learner import GradientRegressor, GradientTree, Init
 from costboost.boosting.gradient.loop import GradientBoosting, GradientRound, GradientSetting
 from costboost.boosting.gradient.losses import LogLoss, SquaredLoss
-from costboost.boosting.gradient.model import GradientEnsemble, Init, assemble_gradient
 from costboost.boosting.gradient.rows import LossRows
+from costboost.estimators.gradient.model import assemble_gradient
 from costboost.trees.tree import Limits
 from gradient_shards import cut_rows
 
@@ -37,7 +37,7 @@ def test_trees_say_of_training_rows_what_the_rounds_had(n_outputs):
     start = np.linspace(-0.3, 0.5, n_outputs)
     rounds, binner, margins = boosted(rows, LogLoss(), start)
     model = assemble_gradient(rounds, binner, start, None)
-    assert (len(model), model.n_outputs) == (4, n_outputs)
+    assert (len(model), len(model.first)) == (4, n_outputs)
     assert len(model.forest) == 4 * n_outputs
     np.testing.assert_allclose(model.margins(X), margins, rtol=1e-13, atol=1e-13)
     stages = list(model.staged_margins(X))
@@ -46,7 +46,7 @@ def test_trees_say_of_training_rows_what_the_rounds_had(n_outputs):
         np.testing.assert_allclose(part.margins(X), stage, rtol=1e-13, atol=1e-13)
     assert not np.shares_memory(stages[0], stages[1])
     codes = binner.encode(NEW)
-    np.testing.assert_array_equal(model.margins(NEW), model.margins_of_codes(codes, None))
+    np.testing.assert_array_equal(model.margins(NEW), model.margins(None, codes))
     np.testing.assert_array_equal(model.margins(NEW, codes=codes), model.margins(NEW))
 
 
@@ -103,11 +103,10 @@ def test_trees_and_regressors_start_from_an_init():
     rounds, binner, _ = boosted(LossRows(y), SquaredLoss(), np.zeros(1))
     plain = assemble_gradient(rounds, binner, np.zeros(1), None)
     model = assemble_gradient(rounds, binner, np.zeros(1), Init(regressor))
-    assert model.first_margins(X).tolist() == [[7.0]] * 90
     np.testing.assert_allclose(model.margins(NEW), 7.0 + plain.margins(NEW), rtol=1e-13)
     last = list(model.staged_margins(NEW))[-1]
     np.testing.assert_allclose(last, model.margins(NEW), rtol=1e-13)
-    alone = GradientEnsemble(np.zeros(1), np.zeros(0), None, (), Init(regressor))
+    alone = assemble_gradient([], None, np.zeros(1), Init(regressor))
     assert alone.margins(NEW).tolist() == [[7.0]] * len(NEW)
 
 
