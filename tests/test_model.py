@@ -1,5 +1,6 @@
 """The fitted model that all families end in: members that share their codes, maps, stages."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -7,20 +8,20 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from costboost import CostBoostClassifier, GradientBoostRegressor
-from costboost.model import FittedModel
+from costboost.model import FittedModel, apply_maps
 from explained_tables import SMALL, table
 
 
-def test_margins_of_every_model_are_its_own():
+def test_margins_of_every_member_are_its_own():
     X, y = table()
     model = CostBoostClassifier("adamec", cv=3, **SMALL).fit(X, y)
-    model_ = model._model
-    margins = model_.margins(X, model_.encode(X))
-    assert len(margins) == len(model_.members) == 3
-    for got, member in zip(margins, model_.members, strict=True):
+    fitted = model._model
+    margins = fitted.margins(X, fitted.encode(X))
+    assert len(margins) == len(fitted.members) == 3
+    for got, member in zip(margins, fitted.members, strict=True):
         np.testing.assert_array_equal(got, member.forest.margins(X))
-    np.testing.assert_allclose(model_.values(margins), model.decision_function(X), rtol=1e-12)
-    assert model_.is_calibrated
+    np.testing.assert_allclose(fitted.values(margins), model.decision_function(X), rtol=1e-12)
+    assert fitted.is_calibrated
 
 
 def test_margins_from_elsewhere_are_added():
@@ -28,11 +29,11 @@ def test_margins_from_elsewhere_are_added():
     X = X[["age", "noise"]].to_numpy()
     init = LinearRegression()
     model = GradientBoostRegressor(init=init, **SMALL).fit(X, X[:, 0] + X[:, 1])
-    model_ = model._model
-    assert not model_.is_calibrated
-    (margins,) = model_.margins(X, model_.encode(X))
-    np.testing.assert_allclose(model_.values([margins]), model.predict(X), rtol=1e-12)
-    (member,) = model_.members
+    fitted = model._model
+    assert not fitted.is_calibrated
+    (margins,) = fitted.margins(X, fitted.encode(X))
+    np.testing.assert_allclose(fitted.values([margins]), model.predict(X), rtol=1e-12)
+    (member,) = fitted.members
     alone = replace(member, init=None).margins(X)
     np.testing.assert_allclose(margins - alone, member.init.margins(X), rtol=1e-9, atol=1e-9)
 
@@ -46,3 +47,40 @@ def test_models_of_different_binners_are_refused():
     mixed = FittedModel(one.members + other.members, None, one.unit)
     with pytest.raises(ValueError, match="binner"):
         mixed.encode(X)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_shares_of_a_stage_are_of_the_votes_so_far(n_classes):
+    X, _ = table()
+    y = np.arange(len(X)) % n_classes
+    model = CostBoostClassifier("adamec", 6, cv=3, max_depth=2, random_state=0).fit(X, y)
+    members = model._model.members
+    for t, (stage, margins) in enumerate(model._model.staged(X), start=1):
+        for member, part, given in zip(stage.members, margins, members, strict=True):
+            total = sum(given.steps[:t].tolist())  # a member that ended early has all its votes
+            expected = (1 + part / total) / 2 if n_classes == 2 else part / total
+            shares = apply_maps(member.maps[:-1], part)
+            np.testing.assert_allclose(shares, expected, rtol=1e-9, atol=1e-12)
+            assert shares.min() >= 0
+    assert t == model.n_iter_ == model._model.n_rounds
+    np.testing.assert_allclose(stage.proba(margins), model.predict_proba(X), rtol=1e-9)
+
+
+def test_what_is_priced_moves_with_the_stages():
+    X, y = table()
+    costs = {"fp": 1, "fn": 4}
+    model = CostBoostClassifier("adamec", 5, calibration=None, max_depth=2, costs=costs).fit(X, y)
+    for t, decided in enumerate(model.staged_predict(X), start=1):
+        shorter = CostBoostClassifier("adamec", t, calibration=None, max_depth=2, costs=costs).fit(
+            X, y
+        )
+        np.testing.assert_array_equal(decided, shorter.predict(X))
+
+
+def test_a_member_keeps_only_its_fields():
+    X, y = table()
+    (member,) = CostBoostClassifier("adaboost", **SMALL).fit(X, y)._model.members
+    assert member.totals[-1] == pytest.approx(member.total)  # computed, and not kept
+    again = pickle.loads(pickle.dumps(member))
+    assert "totals" not in vars(again)
+    np.testing.assert_array_equal(again.margins(X), member.margins(X))

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
 from costboost.costs import Costs
-from costboost.inputs.arrays import encode, missing_in, read_numbers, read_proba, read_weights
+from costboost.costs.pricing import read_proba
+from costboost.inputs.arrays import encode, missing_in, read_numbers, read_weights
 from costboost.metrics.prices import bind_costs
 from costboost.text import listed
 from costboost.typing import Floats, Mask
