@@ -32,9 +32,9 @@ from costboost.boosting.gradient.learner import GradientTree
 from costboost.boosting.gradient.loop import GradientBoosting, GradientRound, GradientSetting
 from costboost.boosting.gradient.losses import LogLoss
 from costboost.boosting.gradient.rows import GradientRows, LossRows
+from costboost.runtime.messages import largest, message
 from costboost.shards.grid import grid_scale
 from costboost.shards.layout import plan_layout
-from costboost.shards.local import MaxMessage
 from costboost.shards.modes import ClassWeights
 from costboost.shards.rows import Shard
 from costboost.trees.forest import Forest, ForestBuilder
@@ -131,7 +131,7 @@ class Ours:
                 error = sums.min(axis=1).sum()
                 values = (0.5 * np.log((1 - error) / error) * votes)[:, None]
                 factors = np.exp(np.hstack([values, -values]))
-                (largest,) = shards.call([_Step(values, factors)])
+                (largest,) = shards.call([_step(values=values, factors=factors)])
                 yield tree, values
 
     def log_loss(self, leaves: int) -> Iterator[GradientRound]:
@@ -158,17 +158,12 @@ class _BareRows:
         self.weights, self.margins = np.ones(len(rows)), np.zeros((len(rows), 1))
 
 
-@dataclass(frozen=True)
-class _Step(MaxMessage):
+@message(reduce=largest)
+def _step(shard: Shard, *, values: Any, factors: Any) -> float:
     """Add votes to margins, multiply weights; tell the largest."""
-
-    values: Any
-    factors: Any
-
-    def answer(self, shard: Shard) -> float:
-        state, where = shard.state, (shard.starts, shard.leaves)
-        add_by_leaf(state.margins, 0, shard.leaves, self.values[:, 0])
-        return float(kernels.multiply_by_leaf(state.weights, *where, self.factors))
+    state, where = shard.state, (shard.starts, shard.leaves)
+    add_by_leaf(state.margins, 0, shard.leaves, values[:, 0])
+    return float(kernels.multiply_by_leaf(state.weights, *where, factors))
 
 
 def take(rounds: Iterator[Any], count: int) -> list[Any]:

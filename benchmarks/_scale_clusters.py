@@ -27,8 +27,8 @@ import pyarrow.parquet as pq
 from _scale_rows import FEATURES, LABEL, NAMES, write_rows
 from costboost import CostBoostClassifier
 from costboost.clusters.driver import Driver
-from costboost.shards.local import Begin, Shards
-from costboost.shards.part_messages import ForwardToShard
+from costboost.shards.local import Shards, begin_tree
+from costboost.shards.part_messages import forward_to_shard
 
 MOST = {"Dask": 2.0, "Spark": 1.5}  # times the time of threads
 SHORT = 3  # rounds of a fit whose bytes are counted, or that is compared with a longer one
@@ -51,7 +51,7 @@ class Watch:
 
     def note(self, messages: Any) -> None:
         """Note a trip."""
-        if any(isinstance(message, Begin) for message in messages):
+        if any(call.message is begin_tree for call in messages):
             self.notes.append((perf_counter(), self.trips, self.traffic))
         self.trips += 1
 
@@ -77,7 +77,10 @@ class Watch:
 
         def watched(driver: Driver, orders: Any) -> list[Any]:
             inner = [
-                m for order in orders if isinstance(order, ForwardToShard) for m in order.messages
+                call
+                for order in orders
+                if getattr(order, "message", None) is forward_to_shard
+                for call in order.arguments["calls"]
             ]
             self.traffic = getattr(driver._transport, "traffic", self.traffic)
             self.note(inner)

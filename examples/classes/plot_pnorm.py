@@ -3,9 +3,9 @@ The p-norm family
 =================
 
 `PNormBoostClassifier` (Lozano and Abe 2008) takes a price for every class of every row and lowers
-a bound on the bill of the training rows. Its p says how much the dearest wrong answer counts
-against the others: with p = 1 all count alike, with a large p only the worst. Ten random price
-lists by which rare classes are dear, on a made-up table of five classes.
+a bound on the bill of the training rows. Its p sets how much the most costly wrong answer
+counts against the others: with p = 1 all count alike, with a large p only the worst. Ten random
+price lists in which rare classes are costly to miss, on a simulated table of five classes.
 """
 
 import matplotlib.pyplot as plt
@@ -30,8 +30,8 @@ X, y = make_classification(
 X, X_new, y, y_new = X[:800], X[800:], y[:800], y[800:]
 
 # %%
-# Bills are shares of that of the best constant answer at the same prices, so that the lists can be
-# laid side by side. Each line is one list; the bars are means. A p-norm model contains the list
+# Costs are shares of that of the best constant answer at the same prices, so that the lists can be
+# compared. Each line is one list; the bars are means. A p-norm model contains the list
 # that it was trained on; the default is trained once, and decides at all ten. On harder tables than
 # this one the published family may cost more than a constant answer, and warns of it.
 

@@ -4,7 +4,7 @@ Leave the doubtful cases to a doctor
 
 A model need not decide everything. Where no decision is clearly cheap, a row can be deferred: to a
 second test, to a person. This example draws what decisions cost when the rows that the model is
-least sure of are left to others, and then what it does if deferring has a price.
+least certain about are deferred, and then what it does if deferring has a price.
 """
 
 import matplotlib.pyplot as plt

@@ -60,7 +60,7 @@ in_c = np.array([float.fromhex(line) for line in out.split()])
 print("C gives the same bits:", np.array_equal(in_c, in_python))
 
 # %%
-# In ONNX numbers are float32 unless asked otherwise, and prices are an input of their own.
+# In ONNX numbers are float32 by default, and prices are an input of their own.
 
 to_onnx(model, folder / "tumour.onnx")
 session = onnxruntime.InferenceSession(folder / "tumour.onnx")

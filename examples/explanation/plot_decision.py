@@ -3,7 +3,7 @@ Why was this payment stopped?
 =============================
 
 `explain` says of one row what was decided and why: what every action was expected to cost, at
-which probability or price the decision would turn, what each column added, and the nearest change
+which probability or price the decision would change, what each column added, and the nearest change
 of one column that would have changed the answer.
 """
 

@@ -2,9 +2,9 @@
 A report for those who set the prices
 =====================================
 
-`model.report` makes one file of HTML on which prices are dragged and the bill follows. It needs
-no network and no Python. Its numbers are those of this library to the cent: here the bill of the
-page at its opening prices, and at others, is computed from the rows that the page holds.
+`model.report` makes one HTML file with sliders for the prices, which update the total cost. It
+needs no network and no Python. Its numbers agree with this library to the cent: here the cost at
+the opening prices, and at others, is computed from the rows that the page holds.
 """
 
 import matplotlib.pyplot as plt
@@ -34,8 +34,8 @@ print(f"warnings on the page: {list(report.warnings)}")
 # `report.save("payments.html")` writes the file; in a notebook, `report` shows itself.
 
 # %%
-# What the slider of the investigation price does: every price decides the page's rows again and
-# pays for the decisions.
+# What the slider of the investigation price does: at every price the page's rows are decided
+# again, and the cost is added up.
 
 rows = report.page_rows
 prices = np.arange(2, 61, 2)

@@ -1,10 +1,11 @@
 """
-What believing the probabilities costs
-======================================
+What deciding by the probabilities costs
+========================================
 
-A cost curve lets every model choose its best threshold in hindsight. In life the threshold comes
-from the prices, and the probabilities are believed. The Brier curve (Hernandez-Orallo, Flach and
-Ferri 2011) draws what that costs at every ratio of prices; the area under it is the Brier score.
+A cost curve lets every model choose its best threshold in hindsight. In practice the threshold
+follows from the prices, and the probabilities are taken at face value. The Brier curve
+(Hernandez-Orallo, Flach and Ferri 2011) draws what that costs at every ratio of prices; the area
+under it is the Brier score.
 """
 
 import matplotlib.pyplot as plt
@@ -20,8 +21,8 @@ X, y = make_classification(
 X, X_new, y, y_new = X[:2000], X[2000:], y[:2000], y[2000:]
 
 # %%
-# Naive Bayes takes columns that say the same for independent witnesses, so it is far too sure.
-# Calibration leaves its ranking nearly as it is, and mends what its probabilities cost.
+# Naive Bayes treats correlated columns as independent evidence, so it is far too confident.
+# Calibration hardly changes its ranking, and repairs its probabilities.
 
 models = {
     "naive Bayes": GaussianNB(),

@@ -2,8 +2,8 @@
 Calibrations compared
 =====================
 
-The cheapest decision is only as good as the probability behind it. AdaBoost's own scores are too
-sure of themselves after many rounds; a calibration maps them to shares that hold. Reliability
+The cheapest decision is only as good as the probability behind it. AdaBoost's own scores become
+overconfident after many rounds; calibration maps them to observed frequencies. Reliability
 diagrams of one method without calibration and with three: on the diagonal, of the rows that were
 given 30 % a share of 30 % is positive.
 """

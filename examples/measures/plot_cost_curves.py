@@ -31,7 +31,7 @@ models = {
 
 costs = {"fp": 1, "fn": 4}  # marked on the curves
 # %%
-# To the left positives are rare or cheap to miss, to the right they are common or dear. Where
+# To the left positives are rare or cheap to miss, to the right common or costly to miss. Where
 # curves cross, the better model changes with the prices.
 
 figure, ax = plt.subplots(figsize=(6.8, 6.2), layout="constrained")

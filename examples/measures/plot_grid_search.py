@@ -1,8 +1,8 @@
 """
-A search that goes by costs
-===========================
+A grid search by cost
+=====================
 
-`GridSearchCV` goes by whatever its scorer says. `make_cost_scorer` reads the prices of the very
+`GridSearchCV` optimises its scorer. `make_cost_scorer` reads the prices of the very
 rows that it scores, so that the search finds the parameters whose decisions cost least, not those
 that are wrong least often.
 """

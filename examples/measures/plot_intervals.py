@@ -1,10 +1,10 @@
 """
-How sure is that?
-=================
+How certain is a cost?
+======================
 
-A bill is made of a few dear rows and many free ones, so it is less certain than an error rate.
-Resampling the rows gives an interval for each model. Two models on the same rows are compared by
-their difference, row by row: much of the chance is the same for both, and cancels.
+Total cost is made of a few costly rows and many free ones, so it is less certain than an error
+rate. Resampling the rows gives an interval for each model. Two models on the same rows are compared
+by their difference, row by row: much of the chance is the same for both, and cancels.
 """
 
 import matplotlib.pyplot as plt

@@ -3,8 +3,8 @@ Many methods on many tables
 ===========================
 
 One table proves little. Methods are ranked on each of several tables, ranks are averaged, and bars
-join what the tests do not tell apart (Demsar 2006). Here are twelve small made-up tables and prices
-at which a miss costs ten times a false alarm.
+join methods that do not differ significantly (Demsar 2006). Here are twelve small simulated tables,
+and prices at which a miss costs ten times a false alarm.
 """
 
 import matplotlib.pyplot as plt
@@ -42,8 +42,8 @@ for i in range(12):
 print("mean cost:", dict(zip(methods, scores.mean(axis=0).round(3).tolist(), strict=True)))
 
 # %%
-# AdaBoost knows nothing of prices, and is last on most tables. Which of the others are better than
-# which is not to be told from twelve tables, where a bar joins them.
+# AdaBoost knows nothing of prices, and is last on most tables. Where a bar joins methods, twelve
+# tables are too few to say which of them is better.
 
 CriticalDifferenceDisplay.from_scores(scores, names=list(methods))
 plt.show()

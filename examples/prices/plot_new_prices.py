@@ -2,9 +2,9 @@
 New prices, the same model
 ==========================
 
-Prices change more often than the world does: a new provider makes investigations cheaper, a busy
-season makes them dear. The model is trained once. New prices are given when it decides, and nothing
-has to be trained again.
+Prices change more often than the data do: a new provider makes investigations cheaper, a busy
+season makes them more costly. The model is trained once. New prices are given when it decides, and
+nothing has to be trained again.
 """
 
 import matplotlib.pyplot as plt

@@ -3,8 +3,8 @@ A price for every payment
 =========================
 
 A missed fraud costs the amount of the payment, an investigation 8 euros. The amounts spread over
-four orders of magnitude, so no single price describes them. This example bills four policies on the
-same payments, which the model has not seen: what the decisions cost, in money.
+four orders of magnitude, so no single price describes them. This example compares the costs of four
+policies on the same payments, which the model has not seen.
 """
 
 import matplotlib.pyplot as plt
@@ -37,7 +37,7 @@ policies = {
 }
 
 # %%
-# All four are paid by the true prices. A bar is split by what was decided: payments that were
+# All four are compared at the true prices. A bar is split by what was decided: payments that were
 # answered "honest" cost the frauds among them, those answered "fraud" their investigations. The
 # lines are 95 % intervals from resampling payments.
 
@@ -48,8 +48,8 @@ PolicyDisplay.from_decisions(
 plt.show()
 
 # %%
-# Both of the last two bills come from the same payments, so their difference is better known than
-# either of them: a paired test says how well.
+# The last two costs come from the same payments, so their difference is known better than either of
+# them: a paired test says how well.
 
 *_, same, each = policies.values()
 test = paired_cost_test(y_new, each, same, costs=own, random_state=0)

@@ -1,6 +1,6 @@
 """
-What theory promises, and what came
-===================================
+The bound on the training cost
+==============================
 
 AdaCost and CGAda come with a theorem: the cost of their mistakes on the training rows is at most a
 bound that shrinks with every round. `train_cost_` and `cost_bound_` hold both.
@@ -17,7 +17,7 @@ costs = Costs(fp=8, fn="amount")
 how = {"n_estimators": 100, "max_depth": 2, "calibration": None, "costs": costs, "random_state": 0}
 
 # %%
-# The bound holds on the rows that were trained on, and says nothing of others.
+# The bound holds on the training rows, and says nothing about others.
 
 figure, ax = plt.subplots(figsize=(6.8, 5), layout="constrained")
 for method in ("cgada", "adacost"):

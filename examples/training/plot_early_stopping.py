@@ -1,6 +1,6 @@
 """
-Stop when decisions get dearer
-==============================
+Stop when decisions get more costly
+===================================
 
 More rounds fit the training rows ever better, and other rows at some point worse. With
 `n_iter_no_change` a share of the rows is held out, and training ends when these have not improved
@@ -23,7 +23,7 @@ costs = {"fp": 1, "fn": 8}
 
 # %%
 # The cost of decisions falls in steps, whenever a row is decided differently, so it is rough on few
-# rows; the log loss listens to every row and is smoother.
+# rows; the log loss depends on every row and is smoother.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.8), layout="constrained")
 for ax, metric in ((left, "cost"), (right, "log_loss")):
@@ -43,7 +43,7 @@ plt.show()
 
 # %%
 # `CostBoostClassifier()` without a method stops by itself, by the log loss of the rows that its
-# five folds leave out, and needs no rows of its own for that.
+# five folds hold out, and needs no rows of its own for that.
 
 default = CostBoostClassifier(costs=costs, random_state=0).fit(X, y)
 paid = mean_cost(y_new, default.predict(X_new), costs=costs)

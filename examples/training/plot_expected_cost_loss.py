@@ -3,8 +3,8 @@ Training on costs, or deciding by them
 ======================================
 
 Two ways to spend less. `GradientBoostClassifier(loss="expected-cost")` puts the prices into the
-loss: every tree is grown to lower the bill of the training rows. The default puts them into the
-decision only: it learns what is likely, and takes the cheapest action. Both are billed on payments
+loss: every tree is grown to lower the cost of the training rows. The default puts them into the
+decision only: it learns what is likely, and takes the cheapest action. Both are tested on payments
 that neither has seen.
 """
 
@@ -32,7 +32,7 @@ for name, model in models.items():
 
 # %%
 # A model that was trained on one price list contains it, and has to be trained again for another.
-# The other two answer for any.
+# The other two can be used at any prices.
 
 PolicyDisplay.from_decisions(
     y_new,

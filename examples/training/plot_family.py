@@ -23,7 +23,7 @@ methods = ("adaboost", "cgada", "asymada", "adamec", "adacost", "csb2")
 # %%
 # Thirty rounds of trees of depth 2, each method by its own published rule. Where the background is
 # orange, it answers "positive". (AdaMEC compares the share of votes with the prices, and shares of
-# votes are no probabilities. That is why it is calibrated unless told otherwise, as here.)
+# votes are no probabilities. That is why it is calibrated by default, but not here.)
 
 models = {}
 figure, axes = plt.subplots(2, 3, figsize=(9, 6), sharex=True, sharey=True, layout="constrained")

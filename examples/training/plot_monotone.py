@@ -2,8 +2,8 @@
 Never less suspicious for a larger amount
 =========================================
 
-Trees follow the rows that they saw, wiggles and all. Where everybody knows the direction, it can be
-demanded: `monotonic_cst={"amount_to_usual": 1}` makes the probability of fraud never fall as a
+Trees follow the noise of their training rows. Where the direction of an effect is known, it can be
+imposed: `monotonic_cst={"amount_to_usual": 1}` makes the probability of fraud never fall as a
 payment grows beyond what is usual for the customer, whatever the other columns say.
 """
 

@@ -3,7 +3,7 @@ How many loaves to bake
 =======================
 
 A number can be wrong in two directions that cost differently. A loaf that is not sold costs 1 euro,
-one that is asked for and not there 4. The cheapest order is then no mean but a quantile, and
+a customer who finds none costs 4. The cheapest order is then a quantile, not the mean, and
 `GradientBoostRegressor(loss="pinball", over=1, under=4)` learns it.
 """
 
@@ -28,12 +28,12 @@ models = {
 }
 
 # %%
-# On most days the cheapest order is too large, on purpose: four days with leftovers are no dearer
-# than one with empty shelves.
+# On most days the cheapest order is too large, on purpose: one customer turned away costs as much
+# as four loaves left over.
 
 figure, ax = plt.subplots(figsize=(6.8, 4.4), layout="constrained")
 saturday = X_new[:, 0] == 5
-ax.plot(X_new[saturday, 1], y_new[saturday], ".", color="#767676", label="asked for, on Saturdays")
+ax.plot(X_new[saturday, 1], y_new[saturday], ".", color="#767676", label="demand on Saturdays")
 line = np.column_stack([np.full(200, 5), np.linspace(-5, 32, 200)])
 for (name, model), color, style in zip(
     models.items(), ("#0072B2", "#D55E00"), ("--", "-"), strict=True

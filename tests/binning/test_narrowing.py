@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from costboost.binning.binner import fit_binner
-from costboost.binning.counting import Known, walk
+from costboost.binning.partitioned import Known, walk
 from naive import binning as naive
 
 

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from binning_parts import Wire, cuts_of, split
+from costboost.binning import partitioned
 from costboost.binning.binner import fit_binner
-from costboost.binning.binning_messages import Glance, Windows
-from costboost.binning.counting import CountKeys
+from costboost.binning.binning_messages import count_keys, glance_at_columns, values_between
 from costboost.binning.partitioned import fit_partitioned_binner
 
 N_PARTS = [1, 2, 7, 64]
@@ -100,9 +100,9 @@ def test_columns_of_many_values(n_parts, weighted):
     if weighted:
         weights[::7] = 0.0
     wire, _ = check(X, weights, n_parts, few=4096)
-    looked = [type(message) for message in wire.sent]
-    assert 1 <= looked.count(Windows) <= 8
-    assert looked.count(Glance) == 1  # all columns in one group
+    looked = [call.message for call in wire.sent]
+    assert 1 <= looked.count(values_between) <= 8
+    assert looked.count(glance_at_columns) == 1  # all columns in one group
 
 
 def test_probes_answer_of_few_rows():
@@ -123,10 +123,11 @@ def test_probes_answer_of_few_rows():
 def test_columns_are_asked_about_in_groups_that_fit(held_bytes):
     rng = np.random.default_rng(1)
     wire, _ = check(rng.normal(size=(300, 4)), held_bytes=held_bytes, few=16, max_bins=10)
-    groups = [message.columns for message in wire.sent if isinstance(message, Glance)]
+    glances = [call.arguments for call in wire.sent if call.message is glance_at_columns]
+    groups = [glance["columns"] for glance in glances]
     width = max(1, held_bytes // (300 * 8))
     assert groups == [tuple(range(j, min(j + width, 4))) for j in range(0, 4, width)]
-    keeps = {message.keep for message in wire.sent if isinstance(message, Glance)}
+    keeps = {glance["keep"] for glance in glances}
     assert keeps == {held_bytes >= 300 * 8}
     assert all("sorted_columns" not in vars(part) for part in wire.parts)
 
@@ -243,9 +244,10 @@ def test_numbers_given_as_categories(max_bins):
 def test_too_many_categories_are_counted_in_slices(monkeypatch):
     rng = np.random.default_rng(7)
     X = pd.DataFrame({"id": [f"row {k}" for k in rng.integers(0, 3000, 4000)]})
-    monkeypatch.setattr(CountKeys.__init__, "__defaults__", (1, 0, 500))
+    monkeypatch.setattr(partitioned, "MANY", 500)
     wire, _ = check(X, None, 7, max_bins=40)
-    slices = {m.n_slices for m in wire.sent if isinstance(m, CountKeys)}
+    counts = [call.arguments for call in wire.sent if call.message is count_keys]
+    slices = {arguments.get("n_slices", 1) for arguments in counts}
     assert len(slices) == 2
     check(X, rng.integers(0, 3, 4000).astype(float), 7, max_bins=40)
     assert max(slices) > 5

@@ -7,7 +7,18 @@ from costboost.clusters import protocol
 from costboost.clusters.driver import Driver
 from costboost.clusters.journal import Checkpoint
 from costboost.clusters.protocol import CheckpointError, SourceChangedError
-from toy_parts import CALLS, Add, Numbers, Rows, Sum, Threads, naive, plain, run, sources
+from toy_parts import (
+    CALLS,
+    Numbers,
+    Threads,
+    add,
+    fetch_rows,
+    naive,
+    plain,
+    run,
+    sources,
+    sum_numbers,
+)
 
 ABOUT = {"method": "adamec", "parts": "2"}
 
@@ -18,7 +29,7 @@ def write(path, n_calls=3):
     kept = Checkpoint(path, ABOUT)
     for number in range(n_calls):
         lengths.append(path.stat().st_size)
-        kept.keep([Sum(), Add(number)], [number, None], {number: f"digest {number}"})
+        kept.keep([sum_numbers(), add(number=number)], [number, None], {number: f"digest {number}"})
     kept.close()
     return [*lengths, path.stat().st_size]
 
@@ -26,7 +37,7 @@ def write(path, n_calls=3):
 def count(path):
     """Return how many calls come back, each as it was kept."""
     found, number = Checkpoint(path, ABOUT), 0
-    while (kept := found.recall([Sum(), Add(number)])) is not None:
+    while (kept := found.recall([sum_numbers(), add(number=number)])) is not None:
         assert kept.answers == (number, None)
         assert kept.digests == {number: f"digest {number}"}
         number += 1
@@ -62,7 +73,11 @@ def test_a_checkpoint_of_another_fit_is_refused(tmp_path):
     with pytest.raises(CheckpointError, match="method adamec"):
         run(checkpoint=path, about={"method": "csada"})
     with pytest.raises(CheckpointError, match="asked something else"):
-        run(checkpoint=path, about={"method": "adamec"}, calls=[[Sum()], [Add(4), Sum(), Rows()]])
+        run(
+            checkpoint=path,
+            about={"method": "adamec"},
+            calls=[[sum_numbers()], [add(number=4), sum_numbers(), fetch_rows()]],
+        )
     with pytest.raises(SourceChangedError):
         run(
             checkpoint=path,
@@ -76,7 +91,10 @@ def test_a_checkpoint_of_another_fit_is_refused(tmp_path):
 
 def test_calls_come_back_as_they_were_kept_and_more_may_follow(tmp_path):
     path = tmp_path / "fit"
-    orders, answers = [Rows(), [Add(1), Add(2)]], [np.array([0.1, np.nan]), None]
+    orders, answers = (
+        [fetch_rows(), [add(number=1), add(number=2)]],
+        [np.array([0.1, np.nan]), None],
+    )
     first = Checkpoint(path, ABOUT)
     assert first.recall(orders) is None  # there is nothing yet
     first.keep(orders, answers, {1: "read"})
@@ -85,12 +103,12 @@ def test_calls_come_back_as_they_were_kept_and_more_may_follow(tmp_path):
     kept = second.recall(orders)
     assert kept.answers[0].tobytes() == answers[0].tobytes()
     assert (kept.answers[1:], kept.digests) == ((None,), {1: "read"})
-    assert second.recall([Sum()]) is None
-    second.keep([Sum()], [7], {})
+    assert second.recall([sum_numbers()]) is None
+    second.keep([sum_numbers()], [7], {})
     second.close()
     third = Checkpoint(path, ABOUT)
     third.recall(orders)
-    assert third.recall([Sum()]).answers == (7,)
+    assert third.recall([sum_numbers()]).answers == (7,)
     third.close()
 
 
@@ -125,7 +143,7 @@ def test_other_questions_are_refused_with_the_file_named(tmp_path):
     write(path)
     found = Checkpoint(path, ABOUT)
     with pytest.raises(CheckpointError, match=r"fit was written by a fit that asked something"):
-        found.recall([Sum(), Add(1)])
+        found.recall([sum_numbers(), add(number=1)])
     found.close()
 
 

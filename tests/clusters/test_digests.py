@@ -16,7 +16,7 @@ import pytest
 
 from costboost.clusters.journal import DigestedSource, digest_of
 from costboost.clusters.protocol import SourceChangedError
-from toy_parts import Add, Moody, Note, Numbers, Square
+from toy_parts import Moody, Numbers, add, note, square
 
 Pair = namedtuple("Pair", "a b")
 
@@ -78,9 +78,9 @@ DIFFERENT = [
     Plain(1),
     Plain(2),
     Pair(1, 2),
-    Add(3),
-    Note("x", 3),
-    Square(),
+    add(number=3),
+    note(key="x", number=3),
+    square(),
     np.random.RandomState(0),
     np.random.RandomState(1),
     pd.Series([1, 2]),

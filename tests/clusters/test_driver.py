@@ -13,18 +13,18 @@ from costboost.clusters.protocol import (
 )
 from toy_parts import (
     CALLS,
-    End,
-    Fail,
     Moody,
-    Note,
-    Notes,
     Numbers,
-    Sum,
     Threads,
+    end,
+    fail,
+    fetch_notes,
     naive,
+    note,
     plain,
     run,
     sources,
+    sum_numbers,
 )
 
 
@@ -102,7 +102,7 @@ def test_a_worker_that_comes_later_takes_over():
 
 def test_a_part_that_always_fails_is_named_with_its_traceback():
     with pytest.raises(PartLostError, match=r"Part 3 of 7 was built again 3 times") as caught:
-        run(calls=[[Sum()], [Fail(15, OSError)]])
+        run(calls=[[sum_numbers()], [fail(number=15, kind=OSError)]])
     assert "OSError: 15 is here" in str(caught.value)
     assert "toy_parts.py" in str(caught.value)
 
@@ -123,14 +123,14 @@ def test_a_part_that_fails_once_is_built_again():
 
 def test_an_error_of_the_user_is_raised_as_it_is():
     with pytest.raises(ValueError, match="15 is here") as caught:
-        run(calls=[[Sum()], [Fail(15, ValueError)]])
+        run(calls=[[sum_numbers()], [fail(number=15, kind=ValueError)]])
     assert "part 3" in caught.value.__notes__[0]
 
 
 def test_a_source_that_changed_is_refused():
     changing = [Numbers((1, 2)), Moody()]
     with pytest.raises(SourceChangedError, match="Part 1 of the table reads differently"):
-        run(Dying(("b", 2, "before")), calls=[[Sum()], [Sum()]], sources=changing)
+        run(Dying(("b", 2, "before")), calls=[[sum_numbers()], [sum_numbers()]], sources=changing)
 
 
 @pytest.mark.parametrize("name", ["costboost", "protocol", "python", "numpy", "kernels"])
@@ -145,11 +145,11 @@ def test_workers_of_another_make_are_refused_by_name_before_any_work(name):
 def test_a_worker_of_another_make_that_comes_later_gets_no_parts():
     transport = Threads("a", "fit", Dying(("a", 2, "before")))
     with Driver(transport, sources(), fit="fit", deadline=1.0) as driver:
-        driver.send([Sum()])
+        driver.send([sum_numbers()])
         transport.identities["z"] = {**identity(), "numpy": "0.1"}
         transport.join("z")
         with pytest.raises(PartLostError, match=r"numpy 0\.1"):
-            driver.send([Sum()])
+            driver.send([sum_numbers()])
 
 
 def test_parts_stay_with_those_who_can_read_them():
@@ -169,7 +169,7 @@ def test_ctrl_c_frees_the_workers():
 
     transport.collect = interrupt
     with Driver(transport, sources(), fit="fit") as driver, pytest.raises(KeyboardInterrupt):
-        driver.send([Sum()])
+        driver.send([sum_numbers()])
     assert transport.closed
     assert all(worker.closed for worker in transport.workers_made.values())
 
@@ -200,19 +200,19 @@ def test_after_ctrl_c_a_fit_may_go_on_where_it_was(at):
 def test_what_is_over_is_told_later_and_never_again():
     transport = Threads("ab", "fit")
     with Driver(transport, sources(), fit="fit", deadline=5.0) as driver:
-        driver.send([Note("x", 1), Note("y", 2)])
-        driver.send([Note("y", 3)])
+        driver.send([note(key="x", number=1), note(key="y", number=2)])
+        driver.send([note(key="y", number=3)])
         trips = driver.trips
-        driver.send([End("x")])
+        driver.send([end(key="x")])
         assert driver.trips == trips
-        assert driver.send([Notes()])[0] == [{"y": 9}] * 7
+        assert driver.send([fetch_notes()])[0] == [{"y": 9}] * 7
         transport.gone["a"] = "killed"
-        assert driver.send([Notes()])[0] == [{"y": 9}] * 7
+        assert driver.send([fetch_notes()])[0] == [{"y": 9}] * 7
         assert len(driver.journal) == 2
         driver.close()
-        assert driver.send([End("y")]) == [None]
+        assert driver.send([end(key="y")]) == [None]
         with pytest.raises(ClusterError, match="has ended"):
-            driver.send([Notes()])
+            driver.send([fetch_notes()])
 
 
 class Deadly:
@@ -243,7 +243,7 @@ def test_a_part_that_kills_its_worker_is_among_those_that_are_named(deadly):
         pytest.raises(PartLostError, match="lost each time; at last worker") as caught,
         Driver(plan.transport, sources(), fit="fit", deadline=5.0) as driver,
     ):
-        driver.send([Sum()])
+        driver.send([sum_numbers()])
     named = str(caught.value).split(" of 7 ")[0]
     assert named == f"Part {deadly}" or re.search(rf"One of the parts .*\b{deadly}\b", named)
 
@@ -267,4 +267,4 @@ def test_parts_that_were_let_go_are_not_blamed(deadly):
         pytest.raises(PartLostError, match=rf"Part {deadly} of 7 was built again 3 times"),
         Driver(plan.transport, sources(), fit="fit", deadline=5.0) as driver,
     ):
-        driver.send([Sum()])
+        driver.send([sum_numbers()])

@@ -1,12 +1,11 @@
 """A part that is built again is told what brings it to where the others are, and no more."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 
 from costboost.clusters.journal import Journal
-from toy_parts import Add, End, Note, Numbers, Part, Rows, Square, Sum
+from costboost.runtime.messages import message
+from toy_parts import Numbers, Part, add, end, fetch_rows, note, square, sum_numbers
 
 N_PARTS = 3
 
@@ -28,14 +27,14 @@ def state(part):
 def draw(rng):
     """Return a call: some orders, for all parts or by part."""
     kinds = [
-        Sum(),
-        Rows(),
-        Add(int(rng.integers(9))),
-        Square(),
-        [Add(int(rng.integers(9))) for _ in range(N_PARTS)],
-        Note(str(rng.choice(["x", "y"])), int(rng.integers(9))),
-        [Note("x", int(rng.integers(9))) for _ in range(N_PARTS)],
-        End(str(rng.choice(["x", "y"]))),
+        sum_numbers(),
+        fetch_rows(),
+        add(number=int(rng.integers(9))),
+        square(),
+        [add(number=int(rng.integers(9))) for _ in range(N_PARTS)],
+        note(key=str(rng.choice(["x", "y"])), number=int(rng.integers(9))),
+        [note(key="x", number=int(rng.integers(9))) for _ in range(N_PARTS)],
+        end(key=str(rng.choice(["x", "y"]))),
     ]
     return [kinds[k] for k in rng.integers(len(kinds), size=rng.integers(1, 4))]
 
@@ -51,53 +50,55 @@ def test_a_new_part_becomes_what_the_others_are(seed):
         assert journal.calls == number + 1
         new = parts()
         for part, order_for in journal.since(0, range(N_PARTS)).items():
-            for message in order_for:
-                message.answer(new[part])
+            for call in order_for:
+                call.answer(new[part])
         assert [state(part) for part in new] == [state(part) for part in held]
 
 
 def test_who_knows_some_calls_is_told_the_others():
     journal = Journal()
-    for orders in ([Add(1)], [Sum()], [Add(2), [Add(10), Add(11), Add(12)]], [Square()]):
+    for orders in (
+        [add(number=1)],
+        [sum_numbers()],
+        [add(number=2), [add(number=10), add(number=11), add(number=12)]],
+        [square()],
+    ):
         journal.add(orders)
     assert journal.since(4, [0, 1]) == {}
-    assert journal.since(3, [2]) == {2: [Square()]}
+    assert journal.since(3, [2]) == {2: [square()]}
     assert journal.since(1, [0, 2]) == {
-        0: [Add(2), Add(10), Square()],
-        2: [Add(2), Add(12), Square()],
+        0: [add(number=2), add(number=10), square()],
+        2: [add(number=2), add(number=12), square()],
     }
 
 
 def test_questions_and_what_is_over_take_no_room():
     journal = Journal()
-    journal.add([Sum(), Rows()])
+    journal.add([sum_numbers(), fetch_rows()])
     assert (len(journal), journal.since(0, [0])) == (0, {})
-    journal.add([Note("x", 1), Note("y", 2)])
-    journal.add([Note("x", 3), Add(1)])
+    journal.add([note(key="x", number=1), note(key="y", number=2)])
+    journal.add([note(key="x", number=3), add(number=1)])
     assert len(journal) == 4
-    journal.add([End("x")])
-    assert journal.since(0, [1]) == {1: [Note("y", 2), Add(1)]}
-    journal.add([[End("y") for _ in range(N_PARTS)]])
-    assert journal.since(0, [1]) == {1: [Add(1)]}
+    journal.add([end(key="x")])
+    assert journal.since(0, [1]) == {1: [note(key="y", number=2), add(number=1)]}
+    journal.add([[end(key="y") for _ in range(N_PARTS)]])
+    assert journal.since(0, [1]) == {1: [add(number=1)]}
 
 
-@dataclass(frozen=True)
-class Large(Add):
-    """An order of which little has to be told again."""
-
-    ballast: tuple = ()
-
-    def lasting(self):
-        return Add(self.number)
+@message(reduce=None, changes=True, lasting=lambda **arguments: arguments | {"ballast": ()})
+def add_with_ballast(part, *, number, ballast):
+    """Little of it must be replayed."""
 
 
 def test_only_what_lasts_is_kept():
     journal = Journal()
-    journal.add([Large(3, (0,) * 100), [Large(number, (1,)) for number in range(N_PARTS)]])
-    assert journal.since(0, [2]) == {2: [Add(3), Add(2)]}
+    by_part = [add_with_ballast(number=number, ballast=(1,)) for number in range(N_PARTS)]
+    journal.add([add_with_ballast(number=3, ballast=(0,) * 100), by_part])
+    kept = [add_with_ballast(number=number, ballast=()) for number in (3, 2)]
+    assert journal.since(0, [2]) == {2: kept}
 
 
 def test_what_a_list_changes_in_one_part_is_remembered():
     journal = Journal()
-    journal.add([[Sum(), Add(4), Sum()]])
-    assert journal.since(0, [0, 1]) == {0: [Sum()], 1: [Add(4)]}
+    journal.add([[sum_numbers(), add(number=4), sum_numbers()]])
+    assert journal.since(0, [0, 1]) == {0: [sum_numbers()], 1: [add(number=4)]}

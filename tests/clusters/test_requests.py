@@ -14,29 +14,29 @@ from costboost.clusters.protocol import (
     order_for,
     put_together,
 )
-from toy_parts import Add, Numbers, Part, Rows, Square, Sum
+from toy_parts import Numbers, Part, add, fetch_rows, square, sum_numbers
 
 
 def test_some_parts_are_told_their_own_of_a_list():
-    listed = [Add(number) for number in range(5)]
-    assert for_parts(listed, [3, 1]) == {3: Add(3), 1: Add(1)}
-    assert for_parts(Add(7), [3, 1]) == Add(7)
-    assert order_for(listed, 3) == order_for(for_parts(listed, [3, 1]), 3) == Add(3)
-    assert order_for(Add(7), 3) == Add(7)
+    listed = [add(number=number) for number in range(5)]
+    assert for_parts(listed, [3, 1]) == {3: add(number=3), 1: add(number=1)}
+    assert for_parts(add(number=7), [3, 1]) == add(number=7)
+    assert order_for(listed, 3) == order_for(for_parts(listed, [3, 1]), 3) == add(number=3)
+    assert order_for(add(number=7), 3) == add(number=7)
 
 
 def test_an_order_by_part_is_known_by_any_of_its_messages():
-    assert message_of({3: Rows()}) == Rows()
-    assert message_of(Sum()) == Sum()
-    assert by_part({3: Rows(), 4: Rows()})
-    assert by_part(Rows())
-    assert not by_part({3: Sum()})
+    assert message_of({3: fetch_rows()}) == fetch_rows()
+    assert message_of(sum_numbers()) == sum_numbers()
+    assert by_part({3: fetch_rows(), 4: fetch_rows()})
+    assert by_part(fetch_rows())
+    assert not by_part({3: sum_numbers()})
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_however_groups_are_put_together_the_answers_are_those_of_all(seed):
     rng = np.random.default_rng(seed)
-    orders = [Square(), Rows(), {part: Add(part) for part in range(9)}, Sum()]
+    orders = [square(), fetch_rows(), {part: add(number=part) for part in range(9)}, sum_numbers()]
     parts = {number: Part(Numbers((number, 3))) for number in range(9)}
     each = {}
     for number, part in parts.items():
@@ -58,6 +58,8 @@ def test_however_groups_are_put_together_the_answers_are_those_of_all(seed):
 
 def test_a_request_survives_the_journey():
     build = Build({1: Numbers((1, 2))}, {1: "digest"})
-    request = Request("fit", 3, 7, (Sum(), {1: Add(1)}), build, {1: [Add(4)]}, (0, 2))
+    request = Request(
+        "fit", 3, 7, (sum_numbers(), {1: add(number=1)}), build, {1: [add(number=4)]}, (0, 2)
+    )
     assert pickle.loads(pickle.dumps(request)) == request
-    assert Request("fit", 3, 7, (Sum(),)).journal == {}
+    assert Request("fit", 3, 7, (sum_numbers(),)).journal == {}

@@ -2,7 +2,6 @@
 
 import pickle
 import threading
-from dataclasses import dataclass
 
 import pytest
 
@@ -10,22 +9,22 @@ from costboost.clusters.driver import Driver
 from costboost.clusters.journal import digest_of
 from costboost.clusters.protocol import Build, Failure, Reply, Request, SourceChangedError
 from costboost.clusters.worker import Worker
-from costboost.shards.local import Command
+from costboost.runtime.messages import message
 from toy_parts import (
     CALLS,
-    Add,
-    Fail,
-    Note,
-    Notes,
     Numbers,
     Part,
-    Rows,
-    Square,
-    Sum,
     Threads,
+    add,
+    fail,
+    fetch_notes,
+    fetch_rows,
     naive,
+    note,
     plain,
     sources,
+    square,
+    sum_numbers,
 )
 
 SOURCES = {2: Numbers((1, 2)), 5: Numbers((3,)), 7: Numbers((4, 5, 6))}
@@ -42,7 +41,7 @@ def build(worker, *orders, number=1, sources=SOURCES, digests=None, **given):
 @pytest.fixture
 def worker():
     made = Worker("fit", Part)
-    build(made, Sum())
+    build(made, sum_numbers())
     return made
 
 
@@ -53,7 +52,13 @@ def test_threads_of_a_worker_answer_alike():
 
 
 def test_answers_are_reduced_but_those_by_part(worker):
-    reply = ask(worker, 2, {2: Add(10), 5: Add(20), 7: Add(30)}, Sum(), Rows())
+    reply = ask(
+        worker,
+        2,
+        {2: add(number=10), 5: add(number=20), 7: add(number=30)},
+        sum_numbers(),
+        fetch_rows(),
+    )
     assert isinstance(reply, Reply)
     assert (reply.fit, reply.groups, reply.number) == ("fit", (0,), 2)
     nothing, total, rows = reply.answers
@@ -66,39 +71,39 @@ def test_answers_are_reduced_but_those_by_part(worker):
 
 
 def test_the_same_request_twice_changes_parts_once(worker):
-    first = ask(worker, 2, Add(1), Sum())
-    again = ask(worker, 2, Add(1), Sum())
+    first = ask(worker, 2, add(number=1), sum_numbers())
+    again = ask(worker, 2, add(number=1), sum_numbers())
     assert first.answers == again.answers == (None, 27)
-    assert ask(worker, 3, Sum()).answers == (27,)
+    assert ask(worker, 3, sum_numbers()).answers == (27,)
 
 
 def test_requests_of_before_or_of_others_do_no_harm(worker):
-    ask(worker, 5, Add(1))
-    late = ask(worker, 4, Add(1))
-    other = worker.answer(Request("another", 0, 6, (Add(1),)))
+    ask(worker, 5, add(number=1))
+    late = ask(worker, 4, add(number=1))
+    other = worker.answer(Request("another", 0, 6, (add(number=1),)))
     assert isinstance(late, Failure)
     assert "Request 4 came after 5" in late.traceback
     assert "fit another came to a worker of fit" in other.traceback
-    assert ask(worker, 6, Sum()).answers == (27,)
+    assert ask(worker, 6, sum_numbers()).answers == (27,)
 
 
 def test_a_group_that_is_not_here_is_said_to_be_lost(worker):
-    failure = ask(worker, 2, Sum(), group=9)
+    failure = ask(worker, 2, sum_numbers(), group=9)
     assert isinstance(failure.error, LookupError)
     assert "Group 9 is not here" in failure.traceback
     assert failure.part is None
 
 
 def test_groups_are_forgotten_when_told_to(worker):
-    reply = build(worker, Sum(), group=1, sources={0: Numbers((100,))}, forget=(0, 8))
+    reply = build(worker, sum_numbers(), group=1, sources={0: Numbers((100,))}, forget=(0, 8))
     assert reply.answers == (100,)
-    assert isinstance(ask(worker, 2, Sum()).error, LookupError)
-    assert ask(worker, 2, Sum(), group=1).answers == (100,)
+    assert isinstance(ask(worker, 2, sum_numbers()).error, LookupError)
+    assert ask(worker, 2, sum_numbers(), group=1).answers == (100,)
 
 
 def test_new_parts_are_told_the_journal_before_the_orders():
-    journal = {part: [Add(part), Square(), Note("x", part)] for part in SOURCES}
-    reply = build(Worker("fit", Part), Rows(), Notes(), journal=journal)
+    journal = {part: [add(number=part), square(), note(key="x", number=part)] for part in SOURCES}
+    reply = build(Worker("fit", Part), fetch_rows(), fetch_notes(), journal=journal)
     rows, notes = reply.answers
     assert {part: own.tolist() for part, own in rows.items()} == {
         2: [9, 16],
@@ -109,14 +114,14 @@ def test_new_parts_are_told_the_journal_before_the_orders():
 
 
 def test_a_part_that_fails_is_named_and_takes_its_group_with_it(worker):
-    build(worker, Sum(), group=1, sources={0: Numbers((3,))})
-    failure = ask(worker, 2, Add(0), Fail(3, OSError))
+    build(worker, sum_numbers(), group=1, sources={0: Numbers((3,))})
+    failure = ask(worker, 2, add(number=0), fail(number=3, kind=OSError))
     assert (failure.group, failure.number, failure.part) == (0, 2, 5)
     assert type(failure.error) is OSError
     assert "OSError: 3 is here" in failure.traceback
     assert "toy_parts.py" in failure.traceback
-    assert isinstance(ask(worker, 3, Sum()).error, LookupError)
-    assert ask(worker, 2, Sum(), group=1).answers == (3,)  # another is none the worse
+    assert isinstance(ask(worker, 3, sum_numbers()).error, LookupError)
+    assert ask(worker, 2, sum_numbers(), group=1).answers == (3,)  # another is none the worse
 
 
 class LocalError(Exception):
@@ -127,14 +132,13 @@ class LocalError(Exception):
         self.lock = threading.Lock()
 
 
-@dataclass(frozen=True)
-class FailHere(Command):
-    def answer(self, part):
-        raise LocalError("this", "that")
+@message(reduce=None, changes=True)
+def fail_here(part):
+    raise LocalError("this", "that")
 
 
 def test_an_error_that_cannot_travel_is_told_by_its_traceback(worker):
-    failure = ask(worker, 2, FailHere())
+    failure = ask(worker, 2, fail_here())
     assert failure.error is None
     assert "LocalError: this and that" in failure.traceback
     pickle.loads(pickle.dumps(failure))
@@ -142,32 +146,28 @@ def test_an_error_that_cannot_travel_is_told_by_its_traceback(worker):
 
 def test_sources_may_be_here_already():
     worker = Worker("fit", Part, sources={2: Numbers((8,)), 3: Numbers((9,))})
-    assert build(worker, Sum(), sources={2: None, 3: Numbers((1,))}).answers == (9,)
+    assert build(worker, sum_numbers(), sources={2: None, 3: Numbers((1,))}).answers == (9,)
 
 
 def test_digests_are_told_once_and_known_ones_must_be_found_again():
     known = {2: digest_of([1, 2])}
     worker = Worker("fit", Part)
-    reply = build(worker, Sum(), digests=known)
+    reply = build(worker, sum_numbers(), digests=known)
     assert reply.digests == {5: digest_of([3]), 7: digest_of([4, 5, 6])}
-    assert ask(worker, 2, Sum()).digests == {}
-    failure = build(worker, Sum(), group=1, digests={7: digest_of([4, 5])})
+    assert ask(worker, 2, sum_numbers()).digests == {}
+    failure = build(worker, sum_numbers(), group=1, digests={7: digest_of([4, 5])})
     assert (type(failure.error), failure.part) == (SourceChangedError, 7)
 
 
-@dataclass(frozen=True)
-class Meet(Command):
+@message(reduce=None, changes=True)
+def meet(part, *, barrier: threading.Barrier):
     """Waits until as many parts are asked at once."""
-
-    barrier: threading.Barrier
-
-    def answer(self, part):
-        self.barrier.wait(10.0)
+    barrier.wait(10.0)
 
 
 def test_several_threads_answer_for_several_parts_at_once():
     worker = Worker("fit", Part, threads=3)
-    reply = build(worker, Meet(threading.Barrier(3)), Rows())
+    reply = build(worker, meet(barrier=threading.Barrier(3)), fetch_rows())
     assert isinstance(reply, Reply), reply.traceback
     assert list(reply.answers[1]) == [2, 5, 7]
     worker.close()
@@ -175,6 +175,6 @@ def test_several_threads_answer_for_several_parts_at_once():
 
 def test_a_worker_that_was_closed_answers_nothing_more(worker):
     worker.close()
-    assert isinstance(ask(worker, 2, Sum()), Failure)
-    failure = build(worker, Sum(), group=1)
+    assert isinstance(ask(worker, 2, sum_numbers()), Failure)
+    failure = build(worker, sum_numbers(), group=1)
     assert isinstance(failure.error, InterruptedError)

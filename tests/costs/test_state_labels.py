@@ -134,3 +134,11 @@ def test_a_missed_fraud_is_priced_at_ten_in_a_model():
     read = model.fit(X, y, costs=LEGIT_FIRST).predict(X)
     said = model.fit(X, y, costs=Costs(fp=1, fn=10, positive="fraud")).predict(X)
     assert_array_equal(read, said)
+
+
+def test_labels_of_rows_do_not_name_columns_of_another_number():
+    table = pd.DataFrame([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], index=[1, 0])
+    costs = Costs.from_matrix(table)
+    assert costs.classes.tolist() == [1, 0]
+    assert costs.actions.tolist() == [0, 1, 2]
+    assert_array_equal(costs.bind([0, 1]).of_decisions([0, 1], [2, 2]), [6.0, 3.0])

@@ -38,7 +38,7 @@ def victims():
 def killing(monkeypatch):
     """Kill workers before certain sends of the driver: `killing(client, (name, nth), ...)`.
 
-    A name is that of a message, such as "Expand"; the worker that dies is the next of those alive.
+    A name is that of a message ("divide_node"); the worker that dies is the next of those alive.
     """
     from costboost.clusters import driver
 
@@ -60,9 +60,9 @@ def killing(monkeypatch):
 
 def names_of(orders):
     for order in orders:
-        message = order[0] if isinstance(order, list) else order
-        yield type(message).__name__
-        yield from (type(one).__name__ for one in getattr(message, "messages", ()))
+        call = order[0] if isinstance(order, list) else order
+        yield call.message.__name__
+        yield from (inner.message.__name__ for inner in call.arguments.get("calls", ()))
 
 
 def kill_one(client, sign=signal.SIGKILL):

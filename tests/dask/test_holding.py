@@ -10,7 +10,7 @@ from costboost.clusters.journal import digest_of
 from costboost.clusters.protocol import Build, Failure, Reply, Request, identity
 from costboost.dask import workers as module
 from costboost.dask.workers import Bundle, Gone, Holder, ask, call, deliver, key_of
-from toy_parts import Add, Fail, Numbers, Part, Rows, Sum
+from toy_parts import Numbers, Part, add, fail, fetch_rows, sum_numbers
 
 NAMES = "abcd"  # of workers: the first has group 0 with parts 0 and 1, the next group 1, ...
 
@@ -62,7 +62,9 @@ class Cluster:
 
 
 def build(group, number=1):
-    return Request("fit", group, number, (Sum(),), Build(dict.fromkeys(parts_of(group)), {}))
+    return Request(
+        "fit", group, number, (sum_numbers(),), Build(dict.fromkeys(parts_of(group)), {})
+    )
 
 
 def bundle(*orders, name="a", passed=()):
@@ -97,7 +99,7 @@ def test_an_actor_says_what_it_runs(unbuilt):
 
 
 def test_replies_of_a_tree_are_one_reply(cluster):
-    (reply,) = cluster.ask(tree(Add(1), Sum(), Rows()))
+    (reply,) = cluster.ask(tree(add(number=1), sum_numbers(), fetch_rows()))
     assert (reply.fit, sorted(reply.groups), reply.number) == ("fit", [0, 1, 2, 3], 2)
     nothing, total, rows = reply.answers
     assert (nothing, total) == (None, sum(2 * part + 102 for part in range(8)))
@@ -115,7 +117,7 @@ def test_digests_of_a_tree_are_told_together(unbuilt):
 
 def test_one_that_cannot_be_reached_is_told_of_with_all_that_was_meant_for_it(cluster):
     cluster.gone.add("c")
-    sent = tree(Sum())
+    sent = tree(sum_numbers())
     reply, gone = cluster.ask(sent)
     assert sorted(reply.groups) == [0, 1]
     assert gone == Gone("c", "OSError: tcp://c cannot be reached", sent.passed[1][2])
@@ -126,7 +128,7 @@ def test_one_that_cannot_be_reached_is_told_of_with_all_that_was_meant_for_it(cl
 
 
 def test_failures_are_passed_up_as_they_are(cluster):
-    reply, failure = cluster.ask(tree(Fail(105, OSError)))
+    reply, failure = cluster.ask(tree(fail(number=105, kind=OSError)))
     assert sorted(reply.groups) == [0, 1, 3]
     assert isinstance(failure, Failure)
     assert (failure.group, failure.part, str(failure.error)) == (2, 5, "105 is here")
@@ -134,15 +136,17 @@ def test_failures_are_passed_up_as_they_are(cluster):
 
 def test_several_groups_of_one_worker_are_answered_together(cluster):
     cluster.actors[key_of("fit", "a")].bring(9, 40, source_of(40))
-    more = Request("fit", 9, 2, (Sum(),), Build({40: None}, {}))
-    (reply,) = cluster.ask(Bundle("fit", (Request("fit", 0, 2, (Sum(),)), more)))
+    more = Request("fit", 9, 2, (sum_numbers(),), Build({40: None}, {}))
+    (reply,) = cluster.ask(Bundle("fit", (Request("fit", 0, 2, (sum_numbers(),)), more)))
     assert reply.groups == (0, 9)
     assert reply.answers == (0 + 100 + 1 + 101 + 40 + 140,)
 
 
 def test_rows_are_brought_for_one_building(cluster):
     cluster.actors[key_of("fit", "a")].bring(7, 0, source_of(0))
-    first, again = (Request("fit", 7, number, (Sum(),), Build({0: None}, {})) for number in (3, 4))
+    first, again = (
+        Request("fit", 7, number, (sum_numbers(),), Build({0: None}, {})) for number in (3, 4)
+    )
     (reply,) = cluster.ask(Bundle("fit", (first,)))
     assert reply.answers == (100,)
     (failure,) = cluster.ask(Bundle("fit", (again,)))
@@ -151,7 +155,7 @@ def test_rows_are_brought_for_one_building(cluster):
 
 def test_an_actor_that_was_closed_answers_nothing_more(cluster):
     cluster.call("a", "close")
-    (outcome,) = cluster.ask(bundle(Sum()))
+    (outcome,) = cluster.ask(bundle(sum_numbers()))
     assert isinstance(outcome, Gone)
 
 

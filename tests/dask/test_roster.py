@@ -35,7 +35,7 @@ def _actors(dask_worker):
 
 
 def test_a_worker_killed_in_the_middle_of_a_tree(people, victims, killing, expected):
-    killed = killing(victims, ("Expand", 8))
+    killed = killing(victims, ("divide_node", 8))
     assert fingerprint(fit(people, victims).to_local()) == expected
     assert len(killed) == 1
 
@@ -92,14 +92,14 @@ def test_by_way_of_the_scheduler(people, client, expected, monkeypatch):
 @pytest.mark.parametrize(
     "moments",
     [
-        [("Describe", 1)],
-        [("Glance", 1)],
-        [("Encode", 1)],
-        [("OpenShard", 1)],
-        [("Begin", 2)],
-        [("Vote", 2)],
-        [("Expand", 3), ("Expand", 12)],
-        [("Settle", 1), ("Settle", 2)],
+        [("describe_part", 1)],
+        [("glance_at_columns", 1)],
+        [("encode_part", 1)],
+        [("open_shard", 1)],
+        [("begin_tree", 2)],
+        [("vote", 2)],
+        [("divide_node", 3), ("divide_node", 12)],
+        [("assign_leaves", 1), ("assign_leaves", 2)],
     ],
     ids=str,
 )
@@ -125,14 +125,14 @@ def test_a_worker_killed_at_any_time(people, victims, expected, seed):
 def test_the_recipe_after_a_death(people, victims, killing):
     params = {"n_estimators": 6, "cv": 2, "random_state": 0}
     expected = fingerprint(CostBoostClassifier(**params).fit(*people, costs=COSTS))
-    killed = killing(victims, ("Expand", 10), ("Settle", 5))
+    killed = killing(victims, ("divide_node", 10), ("assign_leaves", 5))
     assert fingerprint(fit(people, victims, params=params).to_local()) == expected
     assert len(killed) == 2
 
 
 @pytest.mark.scale
 def test_a_worker_that_is_silent_is_taken_for_lost(people, victims, killing, expected):
-    stopped = killing(victims, ("Expand", 5), sign=signal.SIGSTOP)
+    stopped = killing(victims, ("divide_node", 5), sign=signal.SIGSTOP)
     try:
         assert fingerprint(fit(people, victims, deadline=8.0).to_local()) == expected
     finally:
@@ -185,7 +185,7 @@ def test_a_source_that_changed_is_refused(people, victims, killing):
     shuffled = [dask.delayed(_shuffled, pure=False)(table.iloc[cut]) for cut in cuts]
     X = dd.from_delayed(shuffled, meta=table.iloc[:0])
     y = dd.from_delayed([dask.delayed(labels.iloc[cut]) for cut in cuts], meta=labels.iloc[:0])
-    killing(victims, ("Encode", 1))
+    killing(victims, ("encode_part", 1))
     with pytest.raises(SourceChangedError, match=r"Part \d of the table reads differently"):
         DaskCostBoostClassifier(**PARAMS).fit(X, y, costs=COSTS, client=victims)
 

@@ -9,7 +9,7 @@ from costboost.clusters.protocol import Build, Failure, Reply, Request
 from costboost.dask.transport import DaskTransport, _planted
 from costboost.dask.workers import Bundle, Gone, deliver, key_of
 from dask_fits import fingerprint, fit
-from toy_parts import Numbers, Part, Sum
+from toy_parts import Numbers, Part, sum_numbers
 
 
 def test_by_a_tree(people, client, expected, monkeypatch):
@@ -126,7 +126,7 @@ def transport():
 
 def request(group, parts=None, digests=None):
     build = None if parts is None else Build(dict.fromkeys(parts), digests or {})
-    return Request("fit", group, 1, (Sum(),), build)
+    return Request("fit", group, 1, (sum_numbers(),), build)
 
 
 def groups_of(replies):

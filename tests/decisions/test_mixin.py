@@ -25,6 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from costboost import CostBoostClassifier
 from costboost.calibration import CALIBRATORS, calibration_splits
 from costboost.costs import Costs
 from costboost.decisions import CostDecisionMixin, fit_costs, typical_costs
@@ -624,3 +625,10 @@ def test_the_mixin_requests_costs():
     routing = Constant().get_metadata_routing()
     for method in ("fit", "predict", "score"):
         assert getattr(routing, method).requests["costs"] is True
+
+
+def test_weights_and_costs_whose_sum_no_number_holds_are_refused():
+    X, y = np.arange(8.0)[:, None], np.array([0, 1] * 4)
+    model = CostBoostClassifier("adaboost", n_estimators=1, costs={"fp": 1e10, "fn": 1})
+    with pytest.raises(ValueError, match="more than 1e308"):
+        model.fit(X, y, sample_weight=np.full(8, 1e300))

@@ -87,3 +87,9 @@ def test_truths_are_two_values():
     axis = Axis(np.array([0.5]), True, 0.0, 1.0)
     assert axis.points().tolist() == [0.0, 1.0]
     assert nearest(ask, axis, 0.0, 0) == (1.0, 0.0)
+
+
+def test_what_is_dearer_near_zero_alone_is_found_in_a_wide_bin():
+    # Between 0.0005 and 0.002, of a bin from -1 to a million.
+    ask = asking(lambda x: 1.0 * ((x >= 5e-4) & (x <= 2e-3)), lambda x: 0.5 + 0 * x)
+    assert nearest(ask, Axis(np.array([-1.0, 1e6])), 5.0, 0) == (2e-3, np.nextafter(2e-3, 1.0))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -11,8 +10,7 @@ import pytest
 from costboost import CostBoostClassifier, ParquetTable
 from costboost.binning.binner import fit_binner
 from costboost.files.running import InProcess
-from costboost.runtime.messages import Command, Message
-from costboost.shards.local import MaxMessage
+from costboost.runtime.messages import join, largest, message, total
 from costboost.shards.parts import RawRows
 from parquet_rows import FEATURES, N, make_rows, write
 
@@ -32,47 +30,31 @@ class Source:
         return f"In part {self.number}"
 
 
-@dataclass(frozen=True)
-class Labels(Message):
-    def answer(self, part):
-        return part.raw.y.tolist()
-
-    def reduce(self, answers):
-        return [label for own in answers for label in own]
+@message(reduce=join)
+def fetch_labels(part):
+    return part.raw.y.tolist()
 
 
-@dataclass(frozen=True)
-class Times(Message):
-    factor: int
-
-    def answer(self, part):
-        return part.n_rows * self.factor
+@message(reduce=total)
+def times(part, *, factor: int):
+    return part.n_rows * factor
 
 
-@dataclass(frozen=True)
-class Longest(MaxMessage):
-    def answer(self, part):
-        return part.n_rows
+@message(reduce=largest)
+def longest(part):
+    return part.n_rows
 
 
-@dataclass(frozen=True)
-class Meet(Command):
+@message(reduce=None, changes=True)
+def meet(part, *, barrier: threading.Barrier):
     """Waits until as many parts are asked at once."""
-
-    barrier: threading.Barrier
-
-    def answer(self, part):
-        self.barrier.wait(10.0)
+    barrier.wait(10.0)
 
 
-@dataclass(frozen=True)
-class Refuse(Message):
-    number: int
-    error: Exception
-
-    def answer(self, part):
-        if part.source.number == self.number:
-            raise self.error
+@message(reduce=total)
+def refuse(part, *, number: int, error: Exception):
+    if part.source.number == number:
+        raise error
 
 
 def parts(n_threads=1):
@@ -82,28 +64,30 @@ def parts(n_threads=1):
 @pytest.mark.parametrize("n_threads", [1, 2, 9])
 def test_answers_are_reduced_in_the_order_of_parts(n_threads):
     cluster = parts(n_threads)
-    weights = [Times(factor) for factor in (1, 10, 100, 1000, 10_000)]
-    labels, rows, weighed, longest = cluster.send([Labels(), Times(1), weights, Longest()])
+    weights = [times(factor=factor) for factor in (1, 10, 100, 1000, 10_000)]
+    labels, rows, weighed, most = cluster.send(
+        [fetch_labels(), times(factor=1), weights, longest()]
+    )
     assert labels == np.repeat(range(5), SIZES).tolist()
-    assert (rows, longest) == (13, 5)
+    assert (rows, most) == (13, 5)
     assert weighed == 3 + 500 + 1000 + 40_000
     cluster.close()
 
 
 def test_several_threads_ask_several_parts_at_once():
     cluster = parts(n_threads=5)
-    cluster.send([Meet(threading.Barrier(5))])  # broken if somebody waits for too long
+    cluster.send([meet(barrier=threading.Barrier(5))])  # broken if somebody waits for too long
     cluster.close()
 
 
 def test_a_list_has_one_message_for_each_part():
     with pytest.raises(ValueError, match=r"zip\(\)"):
-        parts().send([Labels(), [Times(1)] * 4])
+        parts().send([fetch_labels(), [times(factor=1)] * 4])
 
 
 def test_how_many_parts_have_answered_is_told():
     on_part = []
-    parts().send([Labels()], on_part.append)
+    parts().send([fetch_labels()], on_part.append)
     assert on_part == [1, 2, 3, 4, 5]
 
 
@@ -111,9 +95,9 @@ def test_an_error_says_once_whose_rows_they_were():
     cluster, error = parts(n_threads=2), ValueError("these rows will not do")
     for _ in range(2):
         with pytest.raises(ValueError, match="will not do") as caught:
-            cluster.send([Labels(), Refuse(3, error)])
+            cluster.send([fetch_labels(), refuse(number=3, error=error)])
         assert caught.value.__notes__ == ["In part 3"]
-    assert cluster.send([Times(1)]) == [13]  # the others are none the worse
+    assert cluster.send([times(factor=1)]) == [13]  # the others are none the worse
     cluster.close()
     assert cluster.n_parts == 0
 

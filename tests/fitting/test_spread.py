@@ -17,8 +17,8 @@ from costboost import (
     PNormBoostClassifier,
 )
 from costboost.boosting.adaboost.rules import RULES
-from costboost.shards.local import Count, Expand, Histogram
-from costboost.shards.part_messages import ForwardToShard
+from costboost.shards.local import count_codes, divide_node, sum_histogram
+from costboost.shards.part_messages import forward_to_shard
 from spread_tables import spread
 
 RNG = np.random.default_rng(0)
@@ -159,19 +159,23 @@ def test_a_split_is_one_trip_where_columns_are_drawn_and_rows_counted():
     asked, send = [], table.cluster.send
 
     def noted(orders):
-        inner = [m for order in orders if isinstance(order, ForwardToShard) for m in order.messages]
-        asked.append([type(message) for message in inner])
+        inner = [
+            call
+            for order in orders
+            if getattr(order, "message", None) is forward_to_shard
+            for call in order.arguments["calls"]
+        ]
+        asked.append([call.message for call in inner])
         return send(orders)
 
     table.cluster.send = noted
     quiet(model, table, table.labels())
-    splits = [kinds for kinds in asked if Expand in kinds]
+    splits = [kinds for kinds in asked if divide_node in kinds]
     assert len(splits) >= 4
-    assert any(kinds.count(Histogram) == kinds.count(Count) == 2 for kinds in splits)
-    is_single_shard = [kinds for kinds in asked if kinds and kinds[0] in (Histogram, Count)]
-    assert (
-        len(is_single_shard) <= 4
-    )  # the roots, whose rows are counted when their histogram is known
+    assert any(kinds.count(sum_histogram) == kinds.count(count_codes) == 2 for kinds in splits)
+    # The roots' trips: their rows are counted when their histogram is known.
+    roots = [kinds for kinds in asked if kinds and kinds[0] in (sum_histogram, count_codes)]
+    assert len(roots) <= 4
 
 
 def test_sorted_by_label():

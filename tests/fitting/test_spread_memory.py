@@ -18,7 +18,7 @@ from costboost import (
     PNormBoostClassifier,
 )
 from costboost.fitting.spread import PartsTable
-from costboost.shards.part_messages import ForwardToShard
+from costboost.shards.part_messages import forward_to_shard
 from costboost.shards.parts import RawRows, TablePart
 
 SIZES = (1_000, 5_000, 25_000)  # the first pays for what is loaded once
@@ -62,7 +62,7 @@ class Elsewhere:
         pipe.send(sources)
 
     def send(self, orders):
-        if isinstance(orders[0], ForwardToShard):
+        if getattr(orders[0], "message", None) is forward_to_shard:
             self.held.append(tracemalloc.get_traced_memory()[0])
         self.pipe.send(orders)
         return self.pipe.recv()

@@ -13,7 +13,7 @@ from costboost.boosting.gradient.losses import (
     SquaredLoss,
 )
 from costboost.boosting.gradient.rows import LossRows
-from costboost.boosting.gradient.starting import BindLoss
+from costboost.boosting.gradient.starting import bind_loss
 from gradient_shards import cut_rows
 from naive import gradient as naive
 
@@ -69,7 +69,7 @@ def price_of(rows, i):
 def derive(loss, rows, raw, n_shards=1):
     """Return the largest derivatives, and all gradients and hessians in the order of the table."""
     with cut_rows(rows, n_shards=n_shards) as shards:
-        shards.call([BindLoss(loss, (0.0,) * rows.n_outputs, "leaf")])
+        shards.call([bind_loss(loss=loss, start=(0.0,) * rows.n_outputs, moves_by="leaf")])
         shards.put(lambda shard, part: setattr(shard.state, "margins", part), raw)
         largest = loss.measure(shards, getattr(loss, "total", 0.0))
         outputs = range(rows.n_outputs)

@@ -42,13 +42,13 @@ def work(pipe):
 
 def kinds_of(message):
     """Yield the kind of a message, and those of messages that it passes on."""
-    yield name_of(type(message))
-    for inner in getattr(message, "messages", ()):
+    yield name_of(message.message)
+    for inner in message.arguments.get("calls", ()):
         yield from kinds_of(inner)
 
 
-def name_of(kind):
-    return f"{kind.__module__}.{kind.__qualname__}"
+def name_of(message):
+    return f"{message.__module__}.{message.__qualname__}"
 
 
 class Workers:

@@ -39,7 +39,7 @@ class RebuiltShards:
         pass
 
     def call(self, messages, n_rows=None):
-        kinds = tuple(map(type, messages))
+        kinds = tuple(call.message for call in messages)
         if self.calls[kinds] in LOST:
             self.rebuild()
         self.calls[kinds] += 1

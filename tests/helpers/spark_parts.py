@@ -5,7 +5,7 @@ import signal
 import time
 from dataclasses import dataclass
 
-from costboost.shards.local import Message
+from costboost.runtime.messages import message, total
 
 
 @dataclass(frozen=True)
@@ -24,21 +24,15 @@ class Numbers:
         return [number for batch in self.batches for number in batch.column(0).to_pylist()]
 
 
-@dataclass(frozen=True)
-class Kill(Message):
+@message(reduce=total)
+def kill(part, *, number: int, folder: str, times: int = 1):
     """Kills the task that holds a number, as often as there is no file of that name and count."""
-
-    number: int
-    folder: str
-    times: int = 1
-
-    def answer(self, part):
-        if self.number in part.numbers:
-            done = len(os.listdir(self.folder))
-            if done < self.times:
-                open(os.path.join(self.folder, str(done)), "w").close()
-                os.kill(os.getpid(), signal.SIGKILL)
-        return 0
+    if number in part.numbers:
+        done = len(os.listdir(folder))
+        if done < times:
+            open(os.path.join(folder, str(done)), "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+    return 0
 
 
 def sleep(batches):

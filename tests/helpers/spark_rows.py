@@ -10,7 +10,6 @@ import pandas as pd
 
 from costboost import Costs
 from costboost.clusters.driver import Driver
-from costboost.shards.part_messages import ForwardToShard
 
 FEATURES = ["height", "count", "colour", "paid", "amount"]
 
@@ -88,10 +87,9 @@ def killing(*moments):
 def names_of(orders):
     """Return the names of the messages of a trip, those inside of others too."""
     for order in orders:
-        message = order[0] if isinstance(order, list) else order
-        yield type(message).__name__
-        if isinstance(message, ForwardToShard):
-            yield from (type(inner).__name__ for inner in message.messages)
+        call = order[0] if isinstance(order, list) else order
+        yield call.message.__name__
+        yield from (inner.message.__name__ for inner in call.arguments.get("calls", ()))
 
 
 def kill_task(driver, part):

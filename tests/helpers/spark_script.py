@@ -64,7 +64,7 @@ def kill_executors():
 
     def watched(driver, orders):
         seen.extend(names_of(orders))
-        if seen.count("Expand") == 9 and "killed" not in seen:
+        if seen.count("divide_node") == 9 and "killed" not in seen:
             seen.append("killed")
             caller = next(iter(driver._transport._callers.values()))
             worker = caller.hello.process
@@ -95,7 +95,7 @@ def die(path):
 
     def watched(driver, orders):
         seen.extend(names_of(orders))
-        if seen.count("Expand") == 12:
+        if seen.count("divide_node") == 12:
             os.kill(os.getpid(), signal.SIGKILL)
         return send(driver, orders)
 
@@ -114,7 +114,7 @@ def go_on(path, table=TABLE):
     with mock.patch.object(Driver, "_travel", watched):
         found = make(checkpoint=path).fit(to_spark(spark, table)).to_local()
     # Rounds that were done before are not asked for again.
-    return {"same": is_same(found), "asked_again": asked.count("Begin") >= 6}
+    return {"same": is_same(found), "asked_again": asked.count("begin_tree") >= 6}
 
 
 def connect(folder):
@@ -134,7 +134,7 @@ def connect(folder):
     before = answers_of(model, frame)
     again = answers_of(SparkCostBoostModel.load(f"{folder}/model"), frame)
     kept = np.array_equal(before["prediction"], again["prediction"])
-    with killing(("Expand", 7, 1)) as pending:
+    with killing(("divide_node", 7, 1)) as pending:
         survivor = make().fit(frame).to_local()
     return {
         "same": is_same(model.to_local()),

@@ -13,7 +13,7 @@ import numpy as np
 from costboost.clusters.driver import Driver
 from costboost.clusters.protocol import Candidate, identity
 from costboost.clusters.worker import Worker
-from costboost.shards.local import Command, Message
+from costboost.runtime.messages import join, message, total
 
 
 class Part:
@@ -43,93 +43,50 @@ class Moody:
         return [type(self).times]
 
 
-@dataclass(frozen=True)
-class Add(Command):
-    number: int
-
-    def answer(self, part):
-        part.numbers += self.number
+@message(reduce=None, changes=True)
+def add(part, *, number: int):
+    part.numbers += number
 
 
-@dataclass(frozen=True)
-class Square(Message):
+@message(reduce=total, changes=True)
+def square(part):
     """Changes and answers."""
-
-    changes = True
-
-    def answer(self, part):
-        part.numbers = part.numbers**2 % 1_000_003
-        return int(part.numbers.sum())
+    part.numbers = part.numbers**2 % 1_000_003
+    return int(part.numbers.sum())
 
 
-@dataclass(frozen=True)
-class Note(Command):
+@message(reduce=None, changes=True, topic="note")
+def note(part, *, key: str, number: int):
     """Write something down under a topic, until it ends."""
-
-    key: str
-    number: int
-
-    @property
-    def topic(self):
-        return self.key
-
-    def answer(self, part):
-        part.notes[self.key] = part.notes.get(self.key, 0) * 3 + self.number
+    part.notes[key] = part.notes.get(key, 0) * 3 + number
 
 
-@dataclass(frozen=True)
-class End(Command):
-    key: str
-
-    ends = True
-
-    @property
-    def topic(self):
-        return self.key
-
-    def answer(self, part):
-        part.notes.pop(self.key, None)
+@message(reduce=None, changes=True, ends=True, topic="note")
+def end(part, *, key: str):
+    part.notes.pop(key, None)
 
 
-@dataclass(frozen=True)
-class Notes(Message):
-    by_part = True
-
-    def answer(self, part):
-        return [dict(part.notes)]
-
-    def reduce(self, answers):
-        return [one for own in answers for one in own]
+@message(reduce=join, by_part=True)
+def fetch_notes(part):
+    return [dict(part.notes)]
 
 
-@dataclass(frozen=True)
-class Sum(Message):
-    def answer(self, part):
-        return int(part.numbers.sum())
+@message(reduce=total)
+def sum_numbers(part):
+    return int(part.numbers.sum())
 
 
-@dataclass(frozen=True)
-class Rows(Message):
-    by_part = True
-
-    def answer(self, part):
-        return part.numbers
-
-    def reduce(self, answers):
-        return np.concatenate(answers)
+@message(reduce=np.concatenate, by_part=True)
+def fetch_rows(part):
+    return part.numbers
 
 
-@dataclass(frozen=True)
-class Fail(Message):
+@message(reduce=total)
+def fail(part, *, number: int, kind: type):
     """Fails where a number is, with an error that a user or a machine could have made."""
-
-    number: int
-    kind: type
-
-    def answer(self, part):
-        if self.number in part.numbers:
-            raise self.kind(f"{self.number} is here")
-        return 0
+    if number in part.numbers:
+        raise kind(f"{number} is here")
+    return 0
 
 
 class Threads:
@@ -215,13 +172,13 @@ class Threads:
 
 TABLE = np.arange(1, 30)
 CALLS = [
-    [Sum()],
-    [Add(3), Sum(), Rows()],
-    [Square(), Add(1), Rows()],
-    [[Add(part) for part in range(7)], Rows()],
-    [Add(5)],
-    [Square(), Sum()],
-    [Rows()],
+    [sum_numbers()],
+    [add(number=3), sum_numbers(), fetch_rows()],
+    [square(), add(number=1), fetch_rows()],
+    [[add(number=part) for part in range(7)], fetch_rows()],
+    [add(number=5)],
+    [square(), sum_numbers()],
+    [fetch_rows()],
 ]
 
 
@@ -238,14 +195,14 @@ def naive():
         for order in orders:
             for number in range(len(parts)):
                 own = order[number] if isinstance(order, list) else order
-                if isinstance(own, Add):
-                    parts[number] = parts[number] + own.number
-                elif isinstance(own, Square):
+                if own.message is add:
+                    parts[number] = parts[number] + own.arguments["number"]
+                elif own.message is square:
                     parts[number] = parts[number] ** 2 % 1_000_003
             rows = np.concatenate(parts)
-            kind = type(order[0] if isinstance(order, list) else order)
+            kind = (order[0] if isinstance(order, list) else order).message
             answers.append(
-                None if kind is Add else rows.tolist() if kind is Rows else int(rows.sum())
+                None if kind is add else rows.tolist() if kind is fetch_rows else int(rows.sum())
             )
         heard.append(answers)
     return heard

@@ -2,15 +2,15 @@
 
 import threading
 from contextlib import ExitStack
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from costboost.runtime.messages import message, total
 from costboost.shards import local
 from costboost.shards.layout import plan_layout
-from costboost.shards.local import Begin, Command, Message, Shards, SharedPool
+from costboost.shards.local import Shards, SharedPool, begin_tree
 from costboost.shards.rows import Pieces, Shard
 
 
@@ -24,38 +24,29 @@ def shards_of(n_rows, n_shards, labels=None, n_segments=1):
     return layout.cut(np.zeros((n_rows, 3), dtype=np.uint8), lambda rows: rows.astype(float))
 
 
-@dataclass(frozen=True)
-class Where(Message):
+@message(reduce=total)
+def where(shard):
     """Which thread answers for each shard."""
-
-    def answer(self, shard):
-        return [threading.get_ident()]
+    return [threading.get_ident()]
 
 
-@dataclass(frozen=True)
-class Double(Command):
-    def answer(self, shard):
-        shard.state *= 2.0
+@message(reduce=None, changes=True)
+def double(shard):
+    shard.state *= 2.0
 
 
-@dataclass(frozen=True)
-class Total(Message):
-    def answer(self, shard):
-        return int(shard.state.sum())
+@message(reduce=total)
+def total_weight(shard):
+    return int(shard.state.sum())
 
 
-@dataclass(frozen=True)
-class Refuse(Message):
+@message(reduce=total)
+def refuse(shard, *, last: Shard, done: threading.Event):
     """Fails for all shards but the last, which is slower."""
-
-    last: Shard
-    done: threading.Event
-
-    def answer(self, shard):
-        if shard is not self.last:
-            raise ValueError("not these rows")
-        threading.Event().wait(0.05)
-        self.done.set()
+    if shard is not last:
+        raise ValueError("not these rows")
+    threading.Event().wait(0.05)
+    done.set()
 
 
 def test_a_crew_ends_with_the_last_model():
@@ -63,18 +54,18 @@ def test_a_crew_ends_with_the_last_model():
     with ExitStack() as stack:
         for _ in range(3):
             shards = shards_of(400, 2)
-            stack.enter_context(Shards(shards.shards, pool)).call([Begin()])
+            stack.enter_context(Shards(shards.shards, pool)).call([begin_tree()])
         assert threading.active_count() == begun + 1  # the first shard is answered for by who asks
     assert threading.active_count() == begun
     with Shards(shards.shards, pool) as again:
-        assert again.call([Begin()]) == [400]
+        assert again.call([begin_tree()]) == [400]
     assert threading.active_count() == begun
 
 
 @pytest.mark.parametrize("n_shards", [1, 2, 7])
 def test_messages_are_answered_one_after_the_other(n_shards):
     with shards_of(100, n_shards) as shards:
-        found = shards.call([Total(), Double(), Total(), Double(), Total()])
+        found = shards.call([total_weight(), double(), total_weight(), double(), total_weight()])
         assert found == [4950, None, 9900, None, 19800]
         assert shards.call([]) == []
 
@@ -84,7 +75,7 @@ def test_little_work_wakes_no_thread(monkeypatch):
     own = threading.get_ident()
     with shards_of(100, 4) as shards:
         for n_rows, here in ((0, True), (9, True), (10, False), (None, False)):
-            (threads,) = shards.call([Where()], n_rows)
+            (threads,) = shards.call([where()], n_rows)
             assert threads[0] == own
             assert (set(threads) == {own}) == here
 
@@ -93,7 +84,7 @@ def test_no_shard_is_at_work_after_an_error():
     with shards_of(100, 3) as shards:
         done = threading.Event()
         with pytest.raises(ValueError, match="not these rows"):
-            shards.call([Refuse(shards.shards[-1], done)])
+            shards.call([refuse(last=shards.shards[-1], done=done)])
         assert done.is_set()
 
 

@@ -25,22 +25,23 @@ from costboost.boosting.adaboost.evaluation import BoundRule
 from costboost.boosting.adaboost.hypothesis import Hypothesis
 from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.boosting.adaboost.rules import RULES
-from costboost.boosting.adaboost.sums import BalanceSums, LargestPriced, View
+from costboost.boosting.adaboost.sums import View, largest_priced_weight, sum_balance
 from costboost.boosting.adaboost.updates import (
-    BindRule,
-    FirstWeights,
-    LargestLearnerWeight,
-    ScaleLearnerFactors,
-    SetLearnerFactors,
+    bind_rule,
+    largest_learner_weight,
+    scale_learner_factors,
+    set_first_weights,
+    set_learner_factors,
 )
 from costboost.boosting.gradient import learner as gradient_learner
 from costboost.boosting.gradient.rows import LossRows
-from costboost.boosting.gradient.starting import FetchRowKinds
+from costboost.boosting.gradient.starting import fetch_row_kinds
 from costboost.fitting import tables
 from costboost.fitting import train as trainers
 from costboost.fitting.spread import PartsTable
+from costboost.runtime.messages import Message
 from costboost.shards import layout, modes
-from costboost.shards.local import Message, Shards
+from costboost.shards.local import Shards
 from gradient_shards import cut_rows
 from processes import ProcessParts, ProcessShards, Source, Workers, name_of
 from rebuilding import RebuiltShards
@@ -235,13 +236,16 @@ def send_rare_messages(workers):
     """Prices that cancel, or differ by many powers of ten, and users' losses ask for these."""
     given = TrainingRows(y, Costs(fp=1, fn=AMOUNT).bind([0, 1], len(y)), None, 2, y)
     plan, hypothesis = layout.plan_layout(y, len(y), 2, 1), Hypothesis(np.array([1]), np.ones(1))
-    sums = [LargestPriced(hypothesis), BalanceSums(View(hypothesis), 2.0**40)]
+    sums = [
+        largest_priced_weight(hypothesis=hypothesis),
+        sum_balance(view=View(hypothesis), scale=2.0**40),
+    ]
     messages = [
-        BindRule(BoundRule(RULES["csada"], 4, 2), (1.0,)),
-        FirstWeights(),
-        SetLearnerFactors(),
-        ScaleLearnerFactors(3),
-        LargestLearnerWeight(),
+        bind_rule(bound=BoundRule(RULES["csada"], 4, 2), scales=(1.0,)),
+        set_first_weights(),
+        set_learner_factors(),
+        scale_learner_factors(exponent=3),
+        largest_learner_weight(),
         *sums,
     ]
     codes = np.zeros((len(y), 1), np.uint8)
@@ -259,7 +263,7 @@ def send_rare_messages(workers):
         cut_rows(LossRows(y, weights=WEIGHT), n_shards=2) as cut,
         ProcessShards(workers, cut.shards) as remote,
     ):
-        (outline,) = remote.call([FetchRowKinds()])
+        (outline,) = remote.call([fetch_row_kinds()])
     assert (len(outline.y), len(outline.weights), outline.prices) == (0, 0, None)
 
 
@@ -382,24 +386,19 @@ def follow_in_parts(workers):
 
 # By name: why no process but that of the loop is ever asked.
 HERE_ONLY = {
-    "LargestSize": "of the weights that an outside classifier gets: it needs all rows at once",
-    "GrowTree": "to a shard that is alone, in this process (`tests/trees/test_at_once.py`)",
-    "Sum": "a pattern: what is added up, the sums that are derived from it say",
+    "largest_vote_size": "of the votes of an outside classifier, which needs all rows at once",
+    "grow_tree": "to a single shard, in this process (`tests/trees/test_at_once.py`)",
 }
 
 
-def concrete_messages():
-    """Return all messages of the package that have an answer, derived from or not."""
-    for found in pkgutil.walk_packages(costboost.__path__, "costboost."):
-        if not found.name.endswith("__main__"):
-            importlib.import_module(found.name)
-    kinds, pending = set(), [Message]
-    while pending:
-        kind = pending.pop()
-        pending += kind.__subclasses__()
-        own = kind.__module__.startswith("costboost.") and kind.answer is not Message.answer
-        kinds |= {kind} if own else set()
-    return kinds
+def all_messages():
+    """Return all messages of the package."""
+    found = set()
+    for module in pkgutil.walk_packages(costboost.__path__, "costboost."):
+        if not module.name.endswith("__main__"):
+            values = vars(importlib.import_module(module.name)).values()
+            found |= {value for value in values if isinstance(value, Message)}
+    return found
 
 
 def test_every_message_is_answered_in_another_process():
@@ -418,5 +417,5 @@ def test_every_message_is_answered_in_another_process():
         answered = workers.answered()
     finally:
         workers.end()
-    silent = {kind.__name__ for kind in concrete_messages() if name_of(kind) not in answered}
+    silent = {kind.__name__ for kind in all_messages() if name_of(kind) not in answered}
     assert silent == set(HERE_ONLY)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from costboost.binning.binner import fit_binner
-from costboost.shards.part_messages import BindLabels, Encode
+from costboost.shards.part_messages import bind_part_labels, encode_part
 from costboost.shards.parts import RawRows, TablePart
 
 RNG = np.random.default_rng(0)
@@ -28,8 +28,8 @@ class Rows:
 
 def make_part(folds=None):
     part = TablePart(Rows())
-    BindLabels(np.arange(3)).answer(part)
-    Encode(BINNER, None if folds is None else (folds, 3)).answer(part)
+    bind_part_labels(classes=np.arange(3)).answer(part)
+    encode_part(binner=BINNER, folds=None if folds is None else (folds, 3)).answer(part)
     return part
 
 

@@ -5,8 +5,8 @@ import time
 import numpy as np
 import pytest
 
-from spark_parts import Kill, NumberReader
-from toy_parts import Add, Fail, Part, Rows, Square, Sum
+from spark_parts import NumberReader, kill
+from toy_parts import Part, add, fail, fetch_rows, square, sum_numbers
 
 pytest.importorskip("pyspark")
 
@@ -31,7 +31,7 @@ def open_numbers(frame, n_tasks, **options):
 @pytest.mark.parametrize("n_tasks", [pytest.param(1, marks=pytest.mark.scale), 3])
 def test_parts_hold_the_rows_in_the_order_of_their_ids(spark, n_tasks):
     with open_numbers(frame_of(spark), n_tasks) as driver:
-        rows, total = driver.send([Rows(), Sum()])
+        rows, total = driver.send([fetch_rows(), sum_numbers()])
         assert rows.tolist() == NUMBERS.tolist()
         assert total == NUMBERS.sum()
 
@@ -41,7 +41,7 @@ def test_rows_without_ids_are_in_the_order_of_partitions(spark):
     columns = FrameColumns(("value",), None)
     rows = deal_rows(columns.select(frame), columns, 3)
     with open_cluster(rows, NumberReader(), 3, Reach(deadline=60.0), Part) as driver:
-        (found,) = driver.send([Rows()])
+        (found,) = driver.send([fetch_rows()])
     assert found.tolist() == NUMBERS.tolist()
 
 
@@ -49,9 +49,9 @@ def test_rows_without_ids_are_in_the_order_of_partitions(spark):
 def test_killed_tasks_are_built_again(spark, tmp_path):
     expected = ((NUMBERS + 3) ** 2) % 1_000_003 + 1
     with open_numbers(frame_of(spark), 3) as driver:
-        driver.send([Add(3)])
-        driver.send([Kill(int(NUMBERS[5]) + 3, str(tmp_path), times=2), Square()])
-        (rows,) = driver.send([Add(1), Rows()])[1:]
+        driver.send([add(number=3)])
+        driver.send([kill(number=int(NUMBERS[5]) + 3, folder=str(tmp_path), times=2), square()])
+        (rows,) = driver.send([add(number=1), fetch_rows()])[1:]
         assert rows.tolist() == expected.tolist()
         assert len(list(tmp_path.iterdir())) == 2
 
@@ -62,7 +62,7 @@ def test_errors_of_users_come_as_they_are(spark):
         open_numbers(frame_of(spark), 2) as driver,
         pytest.raises(ValueError, match="17 is here") as caught,
     ):
-        driver.send([Fail(17, ValueError)])
+        driver.send([fail(number=17, kind=ValueError)])
     assert "in answer" in caught.value.__notes__[0]
     assert time.monotonic() - started < 60
 
@@ -73,4 +73,4 @@ def test_what_fails_every_time_ends_with_its_own_traceback(spark):
         open_numbers(frame_of(spark), 2) as driver,
         pytest.raises(PartLostError, match="17 is here"),
     ):
-        driver.send([Fail(17, MemoryError)])
+        driver.send([fail(number=17, kind=MemoryError)])

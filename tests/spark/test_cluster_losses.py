@@ -97,7 +97,7 @@ def test_ctrl_c_frees_the_tasks(spark):
 
     def interrupted(driver, orders):
         sent.extend(names_of(orders))
-        if sent.count("Expand") == 3:
+        if sent.count("divide_node") == 3:
             raise KeyboardInterrupt
         return send(driver, orders)
 
@@ -110,13 +110,13 @@ def test_ctrl_c_frees_the_tasks(spark):
 @pytest.mark.parametrize(
     "moments",
     [
-        [("FetchFacts", 0, 0)],
-        [("Describe", 0, 1)],
-        [("Glance", 0, 0)],
-        [("Encode", 0, 1)],
-        [("OpenShard", 0, 0)],
-        [("Begin", 1, 0), ("Begin", 2, 0)],
-        [("Expand", 2, 0), ("Expand", 3, 0), ("Expand", 4, 1)],
+        [("fetch_facts", 0, 0)],
+        [("describe_part", 0, 1)],
+        [("glance_at_columns", 0, 0)],
+        [("encode_part", 0, 1)],
+        [("open_shard", 0, 0)],
+        [("begin_tree", 1, 0), ("begin_tree", 2, 0)],
+        [("divide_node", 2, 0), ("divide_node", 3, 0), ("divide_node", 4, 1)],
     ],
     ids=lambda moments: "+".join(f"{name}{count}" for name, count, _ in moments),
 )
@@ -130,7 +130,7 @@ def test_tasks_may_be_killed_at_any_time(spark, moments):
 @pytest.mark.scale
 def test_the_recipe_survives_kills(spark):
     recipe = {"method": "auto", "n_estimators": 20, "random_state": 5}
-    with killing(("Expand", 30, 0), ("Advance", 2, 1)) as pending:
+    with killing(("divide_node", 30, 0), ("advance_margins", 2, 1)) as pending:
         found = make(**recipe).fit(to_spark(spark, TABLE)).to_local()
     assert not pending
     assert_same_rounds(found, **recipe)
@@ -139,7 +139,7 @@ def test_the_recipe_survives_kills(spark):
 @pytest.mark.scale
 def test_tasks_that_always_die_end_the_fit(spark):
     started = time.monotonic()
-    moments = [("Expand", count, 0) for count in range(1, 9)]
+    moments = [("divide_node", count, 0) for count in range(1, 9)]
     with killing(*moments), pytest.raises(PartLostError, match="Part 0 of 2"):
         make(n_estimators=9).fit(to_spark(spark, TABLE))
     assert time.monotonic() - started < 120

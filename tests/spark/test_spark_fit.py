@@ -56,7 +56,7 @@ def test_killed_tasks_leave_no_trace(spark):
         feature_cols=FEATURES, row_id_col="id", num_workers=2, deadline=60.0, **parameters
     )
     # Between rounds, and in the middle of a tree.
-    with killing(("Begin", 1, 0), ("Expand", 9, 1)) as pending:
+    with killing(("begin_tree", 1, 0), ("divide_node", 9, 1)) as pending:
         found = classifier.fit(to_spark(spark, TABLE)).to_local()
     assert not pending
     assert_same_model(found, fit_locally(TABLE, **parameters), TABLE[FEATURES])

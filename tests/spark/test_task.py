@@ -8,7 +8,7 @@ from costboost.clusters.protocol import Build, Failure, Request
 from costboost.spark.channel import Listener
 from costboost.spark.job import Address
 from spark_tasks import Stage
-from toy_parts import Add, Fail, Numbers, Rows, Sum
+from toy_parts import Numbers, add, fail, fetch_rows, sum_numbers
 
 TOKEN = b"t" * 32
 
@@ -40,8 +40,8 @@ def test_a_task_says_who_it_is_and_answers_until_goodbye(stage, listener):
     thread, channel, hello = call_in(stage, listener)
     assert hello == stage.hello(1, 1)
     build = Build({1: None}, {})  # its rows are there already
-    assert ask(channel, 1, Sum(), build=build).answers == (30,)
-    assert ask(channel, 2, Add(3), Rows()).answers[1][1].tolist() == [33]
+    assert ask(channel, 1, sum_numbers(), build=build).answers == (30,)
+    assert ask(channel, 2, add(number=3), fetch_rows()).answers[1][1].tolist() == [33]
     channel.send(None)
     thread.join(10.0)
     assert not thread.is_alive()
@@ -51,10 +51,10 @@ def test_a_task_says_who_it_is_and_answers_until_goodbye(stage, listener):
 
 def test_a_part_that_fails_does_not_end_its_task(stage, listener):
     thread, channel, _ = call_in(stage, listener)
-    failure = ask(channel, 1, Fail(30, ValueError), build=Build({1: None}, {}))
+    failure = ask(channel, 1, fail(number=30, kind=ValueError), build=Build({1: None}, {}))
     assert isinstance(failure, Failure)
     assert (failure.part, str(failure.error)) == (1, "30 is here")
-    assert isinstance(ask(channel, 2, Sum()).error, LookupError)
+    assert isinstance(ask(channel, 2, sum_numbers()).error, LookupError)
     channel.send(None)
     thread.join(10.0)
     assert stage.errors == []
@@ -63,7 +63,7 @@ def test_a_part_that_fails_does_not_end_its_task(stage, listener):
 
 def test_a_task_whose_driver_hangs_up_fails_so_that_spark_starts_it_again(stage, listener):
     thread, channel, _ = call_in(stage, listener)
-    ask(channel, 1, Sum(), build=Build({1: None}, {}))
+    ask(channel, 1, sum_numbers(), build=Build({1: None}, {}))
     channel.close()
     thread.join(10.0)
     (error,) = stage.errors

@@ -13,7 +13,7 @@ from costboost.spark import transport as module
 from costboost.spark.channel import Listener, connect
 from costboost.spark.transport import BarrierTransport
 from spark_tasks import Job, Stage
-from toy_parts import CALLS, Fail, Sum, naive, plain, sources
+from toy_parts import CALLS, fail, naive, plain, sources, sum_numbers
 
 TOKEN = b"t" * 32
 
@@ -72,10 +72,10 @@ def test_where_one_task_is_lost_all_are_started_again(transport, at):
 
 def test_bytes_of_tasks_that_are_gone_still_count(transport):
     with open_driver(transport) as driver:
-        driver.send([Sum()])
+        driver.send([sum_numbers()])
         before = transport.traffic
         hang_up(transport, 0)
-        driver.send([Sum()])
+        driver.send([sum_numbers()])
         assert transport.traffic > 1.5 * before  # the new ones were told as much
 
 
@@ -85,7 +85,7 @@ def test_what_fails_every_time_ends_the_fit(transport, monkeypatch):
         open_driver(transport) as driver,
         pytest.raises(PartLostError, match="15 is here"),
     ):
-        driver.send([Fail(15, OSError)])
+        driver.send([fail(number=15, kind=OSError)])
     assert transport.starts > 1
 
 
@@ -93,7 +93,7 @@ def test_what_fails_every_time_ends_the_fit(transport, monkeypatch):
 def test_the_task_that_always_dies_is_named_not_those_let_go_with_it(transport, partition):
     def go_on(driver):
         for _ in range(9):
-            driver.send([Sum()])
+            driver.send([sum_numbers()])
             hang_up(transport, partition)
 
     said = f"Part {partition} of 7 was built again 3 times"
@@ -103,7 +103,7 @@ def test_the_task_that_always_dies_is_named_not_those_let_go_with_it(transport, 
 
 def test_errors_of_users_come_as_they_are(transport):
     with open_driver(transport) as driver, pytest.raises(ValueError, match="15 is here"):
-        driver.send([Fail(15, ValueError)])
+        driver.send([fail(number=15, kind=ValueError)])
 
 
 class Idle:

@@ -16,7 +16,7 @@ from costboost.shards.modes import ClassWeights, GradientPairs, PackedPairs, Vec
 from costboost.shards.rows import Pieces, Shard
 from costboost.shards.sampling import ColumnDraw, RowSample
 from costboost.trees import at_once
-from costboost.trees.at_once import GrowTree, plan_size
+from costboost.trees.at_once import grow_tree, plan_size
 from costboost.trees.grower import Grower
 from costboost.trees.splits import SplitFinder
 from costboost.trees.tree import Limits
@@ -195,7 +195,9 @@ def test_the_message_may_be_sent_elsewhere():
     rng, codes, starts = make_rows(2)
     shard = Shard(codes, np.arange(N, dtype=np.uint32), starts, make_state(rng))
     size = plan_size(3, 8, 1, N, D, 2, drawn_only=False, by_class=False)
-    message = GrowTree(GradientPairs(), make_finder("newton", 2), 3, size)
+    message = grow_tree(
+        mode=GradientPairs(), finder=make_finder("newton", 2), max_depth=3, size=size
+    )
     here = message.answer(shard)
     expected = [np.copy(part) for part in here]
     there = pickle.loads(pickle.dumps(message)).answer(shard)

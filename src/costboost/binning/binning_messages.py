@@ -1,54 +1,57 @@
 """Messages that bin a table in parts: sums of weights, ranks of probes, and few values.
 
-A part is some consecutive rows; it answers for them alone, and its answers are put together by
-adding and merging, whatever their order and number:
+A part is some consecutive rows; it answers for its own rows, and answers are reduced by adding and
+merging, whatever their order and number:
 
-    Describe      rows, columns, types, weights        what the driver must know before it asks
-    Glance        a column's distinct values if few, else some of them, evenly spread ("probes")
-    Ranks         the weight of the rows below each probe, and of those up to it
-    Windows       the distinct values between neighbouring probes, with their weights
+    describe_part       rows, columns, types, weights; `kinds_held` where types differ
+    glance_at_columns   a column's distinct values if few, else some, evenly spread ("probes")
+    rank_probes         the weight of the rows below each probe, and of those up to it
+    values_between      the distinct values between neighbouring probes, with their weights
+    count_keys          the weights of categories
 
-`counting` asks for the weights of categories in the same way.
-
-A part sorts a column at the first question about it; `keep` says whether to hold it until `Forget`.
-What is held is only ever faster, never another answer, so none of this changes a part.
+A part sorts a column when it first needs it; `keep` says whether to cache it until
+`forget_columns`. The cache changes no answer, so none of this changes the state of a part.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.binning.cutting import distinct_values, sorted_with_sums
+from costboost.binning.codes import Key
+from costboost.binning.cutting import distinct_values, key_totals, number_totals, sorted_with_sums
 from costboost.binning.feature_tables import FeatureTable, Grid, RowWeights, grid_of
 from costboost.binning.table_reading import read_table
 from costboost.inputs.arrays import read_weights
-from costboost.runtime.messages import Command, Message, TupleSumMessage, totals
+from costboost.runtime.messages import message, totals
 from costboost.typing import Floats, Int64
 
 __all__ = [
-    "Describe",
+    "MANY",
     "Description",
-    "Forget",
-    "Glance",
     "Glimpse",
-    "HoldsAnything",
+    "KeyTotals",
     "PartRows",
-    "Ranks",
     "RawTable",
-    "Windows",
+    "count_keys",
+    "describe_part",
+    "forget_columns",
+    "glance_at_columns",
+    "kinds_held",
+    "rank_probes",
     "sort_columns",
+    "values_between",
     "weights_of",
 ]
 
 Distinct = tuple[Floats, Int64]
 
 _A_FEW = 4096
+MANY = 1 << 20  # categories that a part returns at once
 
 
 class RawTable(Protocol):
@@ -102,45 +105,20 @@ class Description(NamedTuple):
     weighted: frozenset[bool]
 
 
-@dataclass(frozen=True)
-class Describe(Message):
-    """Describe the columns, kinds and weights of a part."""
-
-    by_type: bool  # whether types decide which columns hold categories
-
-    def answer(self, part: PartRows) -> Description:
-        """Describe one part."""
-        table = read_table(part.raw.X)
-        n_rows, weights = table.n_rows, part.raw.weights
-        categorical = np.zeros(table.n_columns, dtype=np.bool_)
-        if self.by_type and n_rows:
-            categorical[:] = [table.is_categorical(j) for j in range(table.n_columns)]
-        return Description(
-            1,
-            n_rows,
-            frozenset([(table.n_columns, table.names)]),
-            categorical,
-            ~categorical if n_rows else categorical.copy(),
-            table.itemsize(),
-            None if weights is None else grid_of(read_weights(weights, n_rows, some=False)),
-            frozenset([weights is not None] if n_rows else []),
-        )
-
-    def reduce(self, answers: Sequence[Description]) -> Description:
-        """Describe all of them."""
-        headings: frozenset[Any] = frozenset().union(*(part.headings for part in answers))
-        alike = len({d for d, _ in headings}) == 1  # if not, the headings are refused
-        grids = [part.grid for part in answers if part.grid is not None]
-        return Description(
-            sum(part.n_parts for part in answers),
-            sum(part.n_rows for part in answers),
-            headings,
-            _any(part.categorical for part in answers) if alike else answers[0].categorical,
-            _any(part.plain for part in answers) if alike else answers[0].plain,
-            max(part.itemsize for part in answers),
-            Grid(max(g.largest for g in grids), min(g.smallest for g in grids)) if grids else None,
-            frozenset().union(*(part.weighted for part in answers)),
-        )
+def _merge_descriptions(answers: Sequence[Description]) -> Description:
+    headings: frozenset[Any] = frozenset().union(*(part.headings for part in answers))
+    alike = len({d for d, _ in headings}) == 1  # if not, the headings are refused
+    grids = [part.grid for part in answers if part.grid is not None]
+    return Description(
+        sum(part.n_parts for part in answers),
+        sum(part.n_rows for part in answers),
+        headings,
+        _any(part.categorical for part in answers) if alike else answers[0].categorical,
+        _any(part.plain for part in answers) if alike else answers[0].plain,
+        max(part.itemsize for part in answers),
+        Grid(max(g.largest for g in grids), min(g.smallest for g in grids)) if grids else None,
+        frozenset().union(*(part.weighted for part in answers)),
+    )
 
 
 def _any(flags: Iterable[NDArray[np.bool_]]) -> NDArray[np.bool_]:
@@ -148,17 +126,32 @@ def _any(flags: Iterable[NDArray[np.bool_]]) -> NDArray[np.bool_]:
     return merged
 
 
-@dataclass(frozen=True)
-class HoldsAnything(TupleSumMessage):
-    """Whether columns hold categories, and numbers, in any part; missing values are neither."""
+@message(reduce=_merge_descriptions)
+def describe_part(part: PartRows, *, by_type: bool) -> Description:
+    """Describe the columns, kinds and weights of a part."""
+    table = read_table(part.raw.X)
+    n_rows, weights = table.n_rows, part.raw.weights
+    categorical = np.zeros(table.n_columns, dtype=np.bool_)
+    if by_type and n_rows:
+        categorical[:] = [table.is_categorical(j) for j in range(table.n_columns)]
+    return Description(
+        1,
+        n_rows,
+        frozenset([(table.n_columns, table.names)]),
+        categorical,
+        ~categorical if n_rows else categorical.copy(),
+        table.itemsize(),
+        None if weights is None else grid_of(read_weights(weights, n_rows, some=False)),
+        frozenset([weights is not None] if n_rows else []),
+    )
 
-    columns: tuple[int, ...]
 
-    def answer(self, part: PartRows) -> tuple[Int64, Int64]:
-        """Return 1 for each column that holds categories here, and for each that holds numbers."""
-        table = read_table(part.raw.X)
-        found = np.array([_holds(table, j) for j in self.columns], dtype=np.int64)
-        return found[:, 0], found[:, 1]
+@message(reduce=totals)
+def kinds_held(part: PartRows, *, columns: tuple[int, ...]) -> tuple[Int64, Int64]:
+    """Count the parts in which columns hold categories, and numbers; missing values are neither."""
+    table = read_table(part.raw.X)
+    found = np.array([_holds(table, j) for j in columns], dtype=np.int64)
+    return found[:, 0], found[:, 1]
 
 
 def _holds(table: FeatureTable, j: int) -> tuple[bool, bool]:
@@ -213,32 +206,18 @@ class Sorted(NamedTuple):
         return np.searchsorted(self.values, narrow if exact else values, side)
 
 
-@dataclass(frozen=True)
-class _OfColumns(Message):
-    """A question about columns of numbers.
-
-    Attributes
-    ----------
-    columns : tuple of int
-    grid : Grid or None
-        Of the weights of all parts; None where rows have none.
-    keep : bool
-        Whether the sorted columns are held for the next question.
-    """
-
-    columns: tuple[int, ...]
-    grid: Grid | None
-    keep: bool
-
-    def _sorted(self, part: PartRows) -> Iterable[Sorted]:
-        held: dict[int, Sorted] = part.__dict__.setdefault("sorted_columns", {})
-        absent = [j for j in self.columns if j not in held]
-        fresh = zip(absent, sort_columns(part, absent, self.grid), strict=True)
-        for j in self.columns:
-            column = held[j] if j in held else next(fresh)[1]
-            if self.keep:
-                held[j] = column
-            yield column
+def sort_cached(
+    part: PartRows, columns: Sequence[int], grid: Grid | None, *, keep: bool
+) -> Iterable[Sorted]:
+    """Yield sorted columns of a part; with `keep` they are cached there for the next call."""
+    cached: dict[int, Sorted] = part.__dict__.setdefault("sorted_columns", {})
+    absent = [j for j in columns if j not in cached]
+    fresh = zip(absent, sort_columns(part, absent, grid), strict=True)
+    for j in columns:
+        column = cached[j] if j in cached else next(fresh)[1]
+        if keep:
+            cached[j] = column
+        yield column
 
 
 def sort_columns(part: PartRows, columns: Sequence[int], grid: Grid | None) -> Iterable[Sorted]:
@@ -256,61 +235,80 @@ def weights_of(part: PartRows, n_rows: int, grid: Grid | None) -> RowWeights:
     return grid.weigh(read_weights(part.raw.weights, n_rows, some=False))
 
 
-@dataclass(frozen=True)
-class Glance(_OfColumns):
-    """Distinct values of columns, if they are at most `few`; else probes."""
+def _merge_glimpses(
+    answers: Sequence[list[Glimpse]], *, few: int, n_probes: int, **_: Any
+) -> list[Glimpse]:
+    return [_merge_column(column, few, n_probes) for column in zip(*answers, strict=True)]
 
-    few: int
-    n_probes: int
 
-    def answer(self, part: PartRows) -> list[Glimpse]:
-        """Return a glimpse of every column."""
-        return [self._glimpse(column) for column in self._sorted(part)]
+def _merge_column(found: Sequence[Glimpse], few: int, n_probes: int) -> Glimpse:
+    missing = any(part.missing for part in found)
+    if not all(part.complete for part in found):
+        probes = np.concatenate([_thinned(part, n_probes).values for part in found])
+        return Glimpse(np.unique(probes), np.empty(0, dtype=np.int64), False, missing)
+    values, weights = merge_distinct([(part.values, part.weights) for part in found])
+    merged = Glimpse(values, weights, True, missing)
+    return _thinned(merged, n_probes) if len(values) > few else merged
 
-    def _glimpse(self, column: Sorted) -> Glimpse:
-        n_rows = len(column.values)
-        n_values = n_rows and 1 + int(np.count_nonzero(column.values[1:] != column.values[:-1]))
-        # Where most rows of a part differ, all parts together have too many values.
-        if n_values <= self.few and (n_values <= _A_FEW or 2 * n_values <= n_rows):
-            return Glimpse(*distinct_values(column.values, column.sums), True, column.missing)
-        return self._probes(column.values, column.sums, column.missing)
 
-    def _probes(self, values: NDArray[Any], sums: Int64, missing: bool) -> Glimpse:
-        """Choose the ends and some values between them, at even steps of weight.
+def _thinned(found: Glimpse, n_probes: int) -> Glimpse:
+    """Return only probes of the values, if these are all."""
+    if not found.complete:
+        return found
+    if len(found.values) <= n_probes:
+        return found._replace(weights=np.empty(0, dtype=np.int64), complete=False)
+    sums = np.append(0, np.cumsum(found.weights))
+    return _probes(found.values, sums, n_probes, missing=found.missing)
 
-        Parts of the same distribution must not all choose the same values: where the first step
-        begins depends on what the values are.
-        """
-        n = len(values)
-        begin = zlib.crc32(values[:: n // 16 + 1].tobytes()) / 2**32
-        steps = (np.arange(self.n_probes) + begin) / self.n_probes
-        places = (steps * n).astype(np.int64)
-        if len(sums):
-            places = np.searchsorted(sums, steps * float(sums[-1]), "right") - 1
-        places = np.concatenate([[0], np.minimum(places, n - 1), [n - 1]])
-        chosen = np.unique(values[places].astype(np.float64) + 0.0)
-        return Glimpse(chosen, np.empty(0, dtype=np.int64), False, missing)
 
-    def _thinned(self, found: Glimpse) -> Glimpse:
-        if not found.complete:
-            return found
-        if len(found.values) <= self.n_probes:
-            return found._replace(weights=np.empty(0, dtype=np.int64), complete=False)
-        return self._probes(found.values, np.append(0, np.cumsum(found.weights)), found.missing)
+def _probes(values: NDArray[Any], sums: Int64, n_probes: int, *, missing: bool) -> Glimpse:
+    """Return the least and the largest value and some between them, at even steps of weight."""
+    n = len(values)
+    # Parts of the same distribution must not all choose the same values: where the first step
+    # begins depends on what the values are.
+    begin = zlib.crc32(values[:: n // 16 + 1].tobytes()) / 2**32
+    steps = (np.arange(n_probes) + begin) / n_probes
+    places = (steps * n).astype(np.int64)
+    if len(sums):
+        places = np.searchsorted(sums, steps * float(sums[-1]), "right") - 1
+    places = np.concatenate([[0], np.minimum(places, n - 1), [n - 1]])
+    chosen = np.unique(values[places].astype(np.float64) + 0.0)
+    return Glimpse(chosen, np.empty(0, dtype=np.int64), False, missing)
 
-    def reduce(self, answers: Sequence[list[Glimpse]]) -> list[Glimpse]:
-        """Merge the glimpses of each column."""
-        return [self._merged(column) for column in zip(*answers, strict=True)]
 
-    def _merged(self, found: Sequence[Glimpse]) -> Glimpse:
-        missing = any(part.missing for part in found)
-        complete = all(part.complete for part in found)
-        if not complete:
-            probes = np.concatenate([self._thinned(part).values for part in found])
-            return Glimpse(np.unique(probes), np.empty(0, dtype=np.int64), False, missing)
-        values, weights = merge_distinct([(part.values, part.weights) for part in found])
-        merged = Glimpse(values, weights, True, missing)
-        return self._thinned(merged) if len(values) > self.few else merged
+@message(reduce_with=_merge_glimpses)
+def glance_at_columns(
+    part: PartRows,
+    *,
+    columns: tuple[int, ...],
+    grid: Grid | None,
+    keep: bool,
+    few: int,
+    n_probes: int,
+) -> list[Glimpse]:
+    """Return the distinct values of columns, where they are at most `few`; else probes.
+
+    Parameters
+    ----------
+    part : PartRows
+    columns : tuple of int
+        Columns of numbers.
+    grid : Grid or None
+        Of the weights of all parts; None where rows have none.
+    keep : bool
+        Whether the sorted columns are kept for the next call.
+    few, n_probes : int
+    """
+    return [_glimpse(c, few, n_probes) for c in sort_cached(part, columns, grid, keep=keep)]
+
+
+def _glimpse(column: Sorted, few: int, n_probes: int) -> Glimpse:
+    n_rows = len(column.values)
+    n_values = n_rows and 1 + int(np.count_nonzero(column.values[1:] != column.values[:-1]))
+    # Where most rows of a part differ, all parts together have too many values.
+    if n_values <= few and (n_values <= _A_FEW or 2 * n_values <= n_rows):
+        return Glimpse(*distinct_values(column.values, column.sums), True, column.missing)
+    return _probes(column.values, column.sums, n_probes, missing=column.missing)
 
 
 def merge_distinct(parts: Sequence[Distinct]) -> Distinct:
@@ -323,20 +321,19 @@ def merge_distinct(parts: Sequence[Distinct]) -> Distinct:
     return values, weights
 
 
-@dataclass(frozen=True)
-class Ranks(_OfColumns):
-    """Weight of the rows below each probe, and of the rows up to it."""
-
-    probes: tuple[Floats, ...]
-
-    def answer(self, part: PartRows) -> tuple[Int64, ...]:
-        """Return one array of shape (2, n_probes) for every column."""
-        asked = zip(self._sorted(part), self.probes, strict=True)
-        return tuple(_ranks(column, probes) for column, probes in asked)
-
-    def reduce(self, answers: Sequence[Any]) -> Any:
-        """Add the ranks up."""
-        return totals(answers)
+@message(reduce=totals)
+def rank_probes(
+    part: PartRows,
+    *,
+    columns: tuple[int, ...],
+    grid: Grid | None,
+    keep: bool,
+    probes: tuple[Floats, ...],
+) -> tuple[Int64, ...]:
+    """Return the weight of the rows below each probe, and up to it, (2, n_probes) a column."""
+    sorted_columns = sort_cached(part, columns, grid, keep=keep)
+    pairs = zip(sorted_columns, probes, strict=True)
+    return tuple(_ranks(column, own) for column, own in pairs)
 
 
 def _ranks(column: Sorted, probes: Floats) -> Int64:
@@ -344,21 +341,24 @@ def _ranks(column: Sorted, probes: Floats) -> Int64:
     return np.array(sides, dtype=np.int64)
 
 
-@dataclass(frozen=True)
-class Windows(_OfColumns):
-    """Distinct values strictly between pairs of values."""
+def _merge_windows(answers: Sequence[list[Distinct]]) -> list[Distinct]:
+    return [merge_distinct(column) for column in zip(*answers, strict=True)]
 
-    above: tuple[Floats, ...]
-    below: tuple[Floats, ...]
 
-    def answer(self, part: PartRows) -> list[Distinct]:
-        """Return the values of all windows of every column, and their weights."""
-        asked = zip(self._sorted(part), self.above, self.below, strict=True)
-        return [_inside(column, above, below) for column, above, below in asked]
-
-    def reduce(self, answers: Sequence[list[Distinct]]) -> list[Distinct]:
-        """Merge the values of each column."""
-        return [merge_distinct(column) for column in zip(*answers, strict=True)]
+@message(reduce=_merge_windows)
+def values_between(
+    part: PartRows,
+    *,
+    columns: tuple[int, ...],
+    grid: Grid | None,
+    keep: bool,
+    above: tuple[Floats, ...],
+    below: tuple[Floats, ...],
+) -> list[Distinct]:
+    """Return the distinct values strictly between pairs of values, and their weights, by column."""
+    sorted_columns = sort_cached(part, columns, grid, keep=keep)
+    triples = zip(sorted_columns, above, below, strict=True)
+    return [_inside(column, low, high) for column, low, high in triples]
 
 
 def _inside(column: Sorted, above: Floats, below: Floats) -> Distinct:
@@ -372,12 +372,85 @@ def _inside(column: Sorted, above: Floats, below: Floats) -> Distinct:
     return distinct_values(column.values[places], sums)
 
 
-@dataclass(frozen=True)
-class Forget(Command):
+@message(reduce=None)
+def forget_columns(part: PartRows) -> None:
     """Free the sorted columns."""
+    part.__dict__.pop("sorted_columns", None)
 
-    changes = False
 
-    def answer(self, part: PartRows) -> None:
-        """Forget them."""
-        part.__dict__.pop("sorted_columns", None)
+# Columns of categories.
+
+
+class KeyTotals(NamedTuple):
+    """Total weight of the rows of each category.
+
+    Attributes
+    ----------
+    totals : dict or None
+        The weight of each; None where there are too many of them.
+    missing : int
+        The weight of the rows without a category.
+    n_keys : int
+        How many categories the parts have, added up.
+    """
+
+    totals: dict[Key, int] | None
+    missing: int
+    n_keys: int
+
+
+def _merge_keys(
+    answers: Sequence[KeyTotals], *, n_slices: int = 1, many: int = MANY, **_: Any
+) -> KeyTotals:
+    merged: dict[Key, int] | None = {}
+    for part in answers:
+        merged = None if merged is None or part.totals is None else _added(merged, part.totals)
+    missing, n_keys = sum(p.missing for p in answers), sum(p.n_keys for p in answers)
+    return _bounded(KeyTotals(merged, missing, n_keys), n_slices, many)
+
+
+@message(reduce_with=_merge_keys)
+def count_keys(
+    part: PartRows,
+    *,
+    column: int,
+    grid: Grid | None,
+    n_slices: int = 1,
+    at: int = 0,
+    many: int = MANY,
+) -> KeyTotals:
+    """Add up the weights of a column's categories: of all, or of one of several slices.
+
+    A part that has more than `many` answers how many there are, unless it was asked for a slice.
+    """
+    table = read_table(part.raw.X)
+    found, missing = _key_totals(part, table, column, grid)
+    if n_slices > 1:
+        found = {key: w for key, w in found.items() if _slice(key, n_slices) == at}
+    return _bounded(KeyTotals(found, missing, len(found)), n_slices, many)
+
+
+def _bounded(found: KeyTotals, n_slices: int, many: int) -> KeyTotals:
+    too_many = n_slices == 1 and found.totals is not None and len(found.totals) > many
+    return found._replace(totals=None) if too_many else found
+
+
+def _added(merged: dict[Key, int], more: dict[Key, int]) -> dict[Key, int]:
+    for key, weight in more.items():
+        merged[key] = merged.get(key, 0) + weight
+    return merged
+
+
+def _slice(key: Key, n_slices: int) -> int:
+    text = key.encode("utf-8", "surrogatepass") if isinstance(key, str) else repr(key).encode()
+    return zlib.crc32(text) % n_slices
+
+
+def _key_totals(
+    part: PartRows, table: FeatureTable, j: int, grid: Grid | None
+) -> tuple[dict[Key, int], int]:
+    weights = weights_of(part, table.n_rows, grid)
+    if table.has_keys(j):
+        return key_totals(table, weights, j)
+    ((values, units),) = table.samples([j], weights)
+    return number_totals(values, units)

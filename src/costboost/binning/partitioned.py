@@ -12,30 +12,32 @@ Nothing depends on how many parts there are or which rows they hold: the result 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner, check_max_bins, make_binner
 from costboost.binning.binning_messages import (
-    Describe,
+    MANY,
     Description,
-    Forget,
-    Glance,
     Glimpse,
-    HoldsAnything,
-    Ranks,
-    Windows,
+    KeyTotals,
+    count_keys,
+    describe_part,
+    forget_columns,
+    glance_at_columns,
+    kinds_held,
+    rank_probes,
+    values_between,
 )
-from costboost.binning.counting import CountKeys, KeyTotals, Known, walk
 from costboost.binning.cutting import ColumnBins, cut_ordered, halfway, keep_categories
 from costboost.binning.feature_tables import FeatureTable
 from costboost.binning.table_reading import categorical_mask, check_not_empty
 from costboost.inputs.arrays import check_some_weight
-from costboost.typing import Floats
+from costboost.typing import Floats, Int64
 
-__all__ = ["Send", "fit_partitioned_binner"]
+__all__ = ["Known", "Send", "Walk", "fit_partitioned_binner", "walk"]
 
 Send = Callable[[Sequence[Any]], list[Any]]
 """One trip to all parts: messages in, their reduced answers out."""
@@ -87,7 +89,7 @@ def fit_partitioned_binner(
     """
     max_bins = check_max_bins(max_bins)
     by_type = isinstance(categorical_features, str)
-    (described,) = send([Describe(by_type)])
+    (described,) = send([describe_part(by_type=by_type)])
     heading = _heading(described)
     if by_type:
         heading.flags = _categorical_by_type(send, described, heading)
@@ -149,7 +151,7 @@ def _categorical_by_type(
     unlike = np.flatnonzero(described.categorical & described.plain)
     if len(unlike) == 0:
         return flags
-    ((categories, numbers),) = send([HoldsAnything(tuple(unlike.tolist()))])
+    ((categories, numbers),) = send([kinds_held(columns=tuple(unlike.tolist()))])
     for j, has_categories, has_numbers in zip(unlike.tolist(), categories, numbers, strict=True):
         if has_categories and has_numbers:
             raise heading.refuse(
@@ -212,12 +214,18 @@ class _PartitionedBinning:
         try:
             return self._cut_numbers(group)
         finally:
-            self.send([Forget()])
+            self.send([forget_columns()])
 
     # Numbers.
 
     def _cut_numbers(self, columns: list[int]) -> dict[int, ColumnBins]:
-        glance = Glance(tuple(columns), self.grid, self.keep, self.few, self.n_probes)
+        glance = glance_at_columns(
+            columns=tuple(columns),
+            grid=self.grid,
+            keep=self.keep,
+            few=self.few,
+            n_probes=self.n_probes,
+        )
         (found,) = self.send([glance])
         seen: dict[int, Glimpse] = dict(zip(columns, found, strict=True))
         edges = {j: self._cut_few(part) for j, part in seen.items() if part.complete}
@@ -245,27 +253,148 @@ class _PartitionedBinning:
         return edges
 
     def _ranked(self, probes: dict[int, Floats]) -> dict[int, Known]:
-        (ranks,) = self.send([Ranks(tuple(probes), self.grid, self.keep, tuple(probes.values()))])
+        (ranks,) = self.send(
+            [
+                rank_probes(
+                    columns=tuple(probes),
+                    grid=self.grid,
+                    keep=self.keep,
+                    probes=tuple(probes.values()),
+                )
+            ]
+        )
         probed = zip(probes.items(), ranks, strict=True)
         return {j: Known(values, below, upto) for (j, values), (below, upto) in probed}
 
     def _filled(self, known: dict[int, Known], wanted: dict[int, list[int]]) -> dict[int, Known]:
         gaps = [column.gaps(wanted[j]) for j, column in known.items()]
         above, below = zip(*gaps, strict=True)
-        (found,) = self.send([Windows(tuple(known), self.grid, self.keep, above, below)])
+        (found,) = self.send(
+            [
+                values_between(
+                    columns=tuple(known), grid=self.grid, keep=self.keep, above=above, below=below
+                )
+            ]
+        )
         filled = zip(known.items(), found, strict=True)
         return {j: column.filled(*values) for (j, column), values in filled}
 
     # Categories.
 
     def _keep_categories(self, j: int) -> ColumnBins:
-        (found,) = self.send([CountKeys(j, self.grid)])
+        (found,) = self.send([count_keys(column=j, grid=self.grid, many=MANY)])
         slices = [found] if found.totals is not None else self._slices(j, found)
         return keep_categories((part.totals or {} for part in slices), found.missing, self.max_bins)
 
     def _slices(self, j: int, found: KeyTotals) -> Iterable[KeyTotals]:
         """Fetch many categories in slices by hash: in all parts a category is in the same one."""
-        question = CountKeys(j, self.grid)
-        n_slices = max(2, -(-found.n_keys // question.many))
+        n_slices = max(2, -(-found.n_keys // MANY))
         for at in range(n_slices):
-            yield self.send([CountKeys(j, self.grid, n_slices, at)])[0]
+            yield self.send([count_keys(column=j, grid=self.grid, n_slices=n_slices, at=at)])[0]
+
+
+# Cuts of a column of which only some values are known.
+
+
+class Known(NamedTuple):
+    """Values of a column, increasing, the smallest and the largest of all among them.
+
+    Attributes
+    ----------
+    values : float64 array of shape (m,)
+    below : int64 array of shape (m,)
+        The weight of the rows below each value.
+    upto : int64 array of shape (m,)
+        The weight of the rows below it or equal to it.
+    """
+
+    values: Floats
+    below: Int64
+    upto: Int64
+
+    def gaps(self, wanted: list[int]) -> tuple[Floats, Floats]:
+        """Return the values on both sides of gaps; gap i is that after value i."""
+        places = np.array(wanted, dtype=np.int64)
+        return self.values[places], self.values[places + 1]
+
+    def filled(self, values: Floats, weights: Int64) -> Known:
+        """Add all values of some gaps."""
+        gaps = np.searchsorted(self.values, values) - 1
+        sums = np.cumsum(weights)
+        before = sums - weights
+        first = np.searchsorted(gaps, gaps)  # the first new value in the same gap
+        upto = self.upto[gaps] + sums - before[first]
+        merged = np.concatenate([self.values, values])
+        order = np.argsort(merged, kind="stable")
+        return Known(
+            merged[order],
+            np.concatenate([self.below, upto - weights])[order],
+            np.concatenate([self.upto, upto])[order],
+        )
+
+
+class Walk(NamedTuple):
+    """Cuts, each between two neighbouring values; none of it counts unless nothing is wanted.
+
+    Attributes
+    ----------
+    lower, upper : float64 arrays
+    wanted : list of int
+        The gaps that must be known first, increasing.
+    """
+
+    lower: Floats
+    upper: Floats
+    wanted: list[int]
+
+
+def walk(known: Known, max_bins: int) -> Walk:
+    """Cut a column of more than `max_bins` values as `kernels.cut_sorted` does.
+
+    Examples
+    --------
+    >>> few = Known(np.array([1.0, 2.0, 3.0]), np.array([0, 1, 2]), np.array([1, 2, 3]))
+    >>> walk(few, 2).lower.tolist()
+    [2.0]
+    >>> walk(Known(np.array([1.0, 3.0]), np.array([0, 5]), np.array([1, 6])), 2).wanted
+    [0]
+    """
+    cuts: list[int] = []
+    wanted: set[int] = set()
+    total, start = int(known.upto[-1]), 0
+    for bins_left in range(max_bins, 1, -1):
+        if start >= total:
+            break
+        share = -((start - total) // bins_left)  # rounded up
+        i = int(np.searchsorted(known.upto, start + share))
+        first, stop = int(known.below[i]), int(known.upto[i])
+        if start + share <= first:  # the share ends in the gap before value i
+            wanted |= _around(known, i - 1)
+            start = _guess(known, i - 1, start + share)
+            continue
+        own_bin = stop - first >= share and first > start
+        cut = i - 1 if own_bin else i
+        start = first if own_bin else stop
+        if start < total:
+            cuts.append(cut)
+            if known.upto[cut] < known.below[cut + 1]:
+                wanted.add(cut)
+    places = np.array(cuts, dtype=np.int64)
+    return Walk(known.values[places], known.values[places + 1], sorted(wanted))
+
+
+def _runs(known: Known, i: int) -> int:
+    """Return the weights of the two values around gap i."""
+    return int((known.upto - known.below)[i : i + 2].sum())
+
+
+def _guess(known: Known, i: int, reached: int) -> int:
+    """Guess where the run of equal values ends in which a share does: half a run further on."""
+    return min(reached + _runs(known, i) // 4, int(known.below[i + 1]))
+
+
+def _around(known: Known, i: int) -> set[int]:
+    """Return gap i, and where values repeat, so that guesses drift, those beside it too."""
+    width = 1 if _runs(known, i) > 2 else 0
+    near = range(max(i - width, 0), min(i + width + 1, len(known.values) - 1))
+    return {g for g in near if known.upto[g] < known.below[g + 1]}

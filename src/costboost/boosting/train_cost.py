@@ -23,9 +23,10 @@ from scipy.special import logit
 
 from costboost.boosting import _vote_kernels as kernels
 from costboost.costs import Costs
+from costboost.runtime.messages import largest, message, total
 from costboost.shards.grid import exact_sum, grid_scale, rounded, to_floats
 from costboost.shards.layout import blocks_of
-from costboost.shards.local import Command, HeaviestRow, MaxMessage, Message, Shards
+from costboost.shards.local import Shards, heaviest_row
 from costboost.shards.rows import Shard
 from costboost.typing import Floats, Int64
 
@@ -197,110 +198,72 @@ class Proba(Protocol):
         """Return probabilities, (m, K); `total` is the sum of all steps so far."""
 
 
-@dataclass(frozen=True)
-class LargestPrice(MaxMessage):
-    """The largest price of a decision, in the user's units."""
-
-    def answer(self, shard: Shard) -> float:
-        """Return its size."""
-        pricing = shard.state.pricing
-        parts = (np.max(np.abs(pricing.paid(rows))) for rows in pricing.blocks())
-        return float(max(parts, default=0.0))
+@message(reduce=largest)
+def largest_price(shard: Shard) -> float:
+    """Return the largest price of a decision, in the user's units."""
+    pricing = shard.state.pricing
+    parts = (np.max(np.abs(pricing.paid(rows))) for rows in pricing.blocks())
+    return float(max(parts, default=0.0))
 
 
-@dataclass(frozen=True)
-class SetPrices(Command):
+@message(reduce=None, changes=True)
+def set_prices(shard: Shard, *, unit: float) -> None:
     """Set the prices of all decisions on every row, in a unit."""
-
-    unit: float
-
-    def answer(self, shard: Shard) -> None:
-        """Write them."""
-        pricing = shard.state.pricing
-        parts = [pricing.paid(rows) / self.unit for rows in pricing.blocks()]
-        pricing.prices = np.concatenate([np.zeros((0, parts[0].shape[1] if parts else 1)), *parts])
+    pricing = shard.state.pricing
+    parts = [pricing.paid(rows) / unit for rows in pricing.blocks()]
+    pricing.prices = np.concatenate([np.zeros((0, parts[0].shape[1] if parts else 1)), *parts])
 
 
-@dataclass(frozen=True)
-class PayForFirst(Message):
-    """The total price of deciding for the first answer everywhere, in a unit.
+@message(reduce=total, changes=True)
+def price_first_answer(shard: Shard, *, unit: float, scale: float) -> Int64:
+    """Return the total price of deciding for the first answer everywhere, in a unit.
 
     From then on messages return changes of the price: a decision seldom changes.
     """
-
-    unit: float
-    scale: float
-
-    changes = True
-
-    def answer(self, shard: Shard) -> Int64:
-        """Return the exact price, (1, 2)."""
-        pricing, out = shard.state.pricing, np.zeros((1, 2), dtype=np.int64)
-        weights, pricing.unit = shard.state.sample_weights, self.unit
-        for rows in pricing.blocks():
-            prices, own = (
-                pricing.paid(rows) / self.unit,
-                NONE if weights is None else weights[rows],
-            )
-            out += _exact_price(prices[:, 0], own, self.scale)
-        return out
+    pricing, out = shard.state.pricing, np.zeros((1, 2), dtype=np.int64)
+    weights, pricing.unit = shard.state.sample_weights, unit
+    for rows in pricing.blocks():
+        prices, own = pricing.paid(rows) / unit, NONE if weights is None else weights[rows]
+        out += _exact_price(prices[:, 0], own, scale)
+    return out
 
 
-@dataclass(frozen=True)
-class SetLimits(MaxMessage):
-    """Set every row's limit of the margin; returns whether some row has none.
+@message(reduce=largest, changes=True)
+def set_limits(shard: Shard, *, odds: float | None) -> bool:
+    """Set every row's limit of the margin; return whether some row has none.
 
     `odds` as in `DecisionCosts`.
     """
-
-    odds: float | None
-
-    changes = True
-
-    def answer(self, shard: Shard) -> bool:
-        """Return whether a row has no limit."""
-        pricing = shard.state.pricing
-        shares = share_limits(pricing.costs)
-        pricing.limits = None if shares is None else margin_limits(shares, self.odds)
-        return shares is None
+    pricing = shard.state.pricing
+    shares = share_limits(pricing.costs)
+    pricing.limits = None if shares is None else margin_limits(shares, odds)
+    return shares is None
 
 
-@dataclass(frozen=True)
-class PriceDecisions(Message):
-    """The total price of the last decisions."""
-
-    scale: float
-
-    def answer(self, shard: Shard) -> Int64:
-        """Return the exact price, (1, 2)."""
-        total: Int64 = shard.state.pricing.price(shard.state.sample_weights, self.scale)
-        return total
+@message(reduce=total)
+def price_decisions(shard: Shard, *, scale: float) -> Int64:
+    """Return the total price of the last decisions."""
+    total: Int64 = shard.state.pricing.price(shard.state.sample_weights, scale)
+    return total
 
 
-@dataclass(frozen=True)
-class ExpectedPrice(Message):
-    """The total price of the decisions of least expected cost, summed without rounding."""
+@message(reduce=total)
+def price_expected(shard: Shard, *, proba: Proba, total: float) -> int:
+    """Return the total price of the decisions of least expected cost, summed without rounding."""
+    return expected_price(shard, shard.state.margins, proba, total)
 
-    proba: Proba
-    total: float
 
-    def answer(self, shard: Shard) -> int:
-        """Return the exact sum."""
-        state, pricing, total = shard.state, shard.state.pricing, 0
-        margins = self.margins(shard)
-        for rows in pricing.blocks():
-            costs = pricing.costs[rows] if pricing.costs.per_row else pricing.costs
-            decided = costs.decide(self.proba(margins[rows], self.total), encoded=True)
-            paid = pricing.paid(rows)[np.arange(len(decided)), decided]
-            if state.sample_weights is not None:
-                paid = paid * state.sample_weights[rows]
-            total += exact_sum(paid)
-        return total
-
-    def margins(self, shard: Shard) -> Floats:
-        """Return the margins to decide by."""
-        margins: Floats = shard.state.margins
-        return margins
+def expected_price(shard: Shard, margins: Floats, proba: Proba, total: float) -> int:
+    """Return the exact price of the decisions of least expected cost, by these margins (m, J)."""
+    state, pricing, price = shard.state, shard.state.pricing, 0
+    for rows in pricing.blocks():
+        costs = pricing.costs[rows] if pricing.costs.per_row else pricing.costs
+        decided = costs.decide(proba(margins[rows], total), encoded=True)
+        paid = pricing.paid(rows)[np.arange(len(decided)), decided]
+        if state.sample_weights is not None:
+            paid = paid * state.sample_weights[rows]
+        price += exact_sum(paid)
+    return price
 
 
 def margin_limits(shares: Floats, odds: float | None) -> Floats:
@@ -350,7 +313,7 @@ class DecisionCosts:
         self.shards, self.n_classes = shards, n_classes
         self.cheapest, self.odds, self.proba = cheapest, odds, proba
         # Weights on a grid of the heaviest row, so that counts are exact integers.
-        (heaviest,) = shards.call([HeaviestRow()])
+        (heaviest,) = shards.call([heaviest_row()])
         self.scale = grid_scale(heaviest or 1.0, shards.n_rows)
         self.weight_scale = self.scale if heaviest else 1.0
         self.limits = np.zeros(1)
@@ -363,19 +326,19 @@ class DecisionCosts:
         self.by_table = self.table is not None and own_labels and not self.slowly
         self._paid: Int64 | None = None  # the total so far, where messages return its changes
         if self.priced:
-            (largest,) = shards.call([LargestPrice()])
+            (largest,) = shards.call([largest_price()])
             # A power of two, so that nothing is rounded.
             self.unit = math.ldexp(1.0, math.frexp(float(largest))[1])
 
     def set_prices(self) -> None:
         """Set the prices of all decisions on every row, if rows have their own."""
         if self.priced:
-            self.shards.call([SetPrices(self.unit)])
+            self.shards.call([set_prices(unit=self.unit)])
 
     def pay_for_first(self) -> None:
         """Price the first answer everywhere; `pay` then takes changes of the price."""
         if self.priced:
-            (self._paid,) = self.shards.call([PayForFirst(self.unit, self.scale)])
+            (self._paid,) = self.shards.call([price_first_answer(unit=self.unit, scale=self.scale)])
 
     @property
     def priced(self) -> bool:
@@ -401,7 +364,7 @@ class DecisionCosts:
         if self.n_classes > 2:
             return costs.per_row
         if costs.per_row:
-            (missing,) = self.shards.call([SetLimits(self.odds)])
+            (missing,) = self.shards.call([set_limits(odds=self.odds)])
             return bool(missing)
         shares = share_limits(costs)
         if shares is not None:
@@ -416,7 +379,7 @@ class DecisionCosts:
         """
         if self.slowly:
             assert self.proba is not None
-            (exact,) = self.shards.call([ExpectedPrice(self.proba, total)])
+            (exact,) = self.shards.call([price_expected(proba=self.proba, total=total)])
             return rounded(exact)
         if self.by_table:
             return float((sums / self.weight_scale * self.table).sum())

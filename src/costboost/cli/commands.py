@@ -50,6 +50,19 @@ def decide(
         str | None,
         typer.Option("--defer", metavar="PRICE", help="What it costs to leave a row to others."),
     ] = None,
+    explore: Annotated[
+        float | None,
+        typer.Option(
+            "--explore", metavar="SHARE", help="Draw so many decisions to learn from: 0.01."
+        ),
+    ] = None,
+    never: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--never", metavar="ACTION=COLUMN", help="Not for rows in which the column is true."
+        ),
+    ] = None,
+    seed: o.Seed = 0,
     only_decisions: Annotated[
         bool, typer.Option("--only-decisions", help="Leave out the columns of the table.")
     ] = False,
@@ -89,6 +102,9 @@ def decide(
         capacity=capacity or (),
         per=per,
         defer=defer,
+        explore=explore,
+        never=never or (),
+        seed=seed,
         only_decisions=only_decisions,
         prefix=prefix,
     )
@@ -100,6 +116,10 @@ def evaluate(
     target: o.MaybeTarget = None,
     current: o.Current = None,
     groups: o.Groups = None,
+    time: o.Time = None,
+    gap: o.Gap = None,
+    label_delay: o.LabelDelay = None,
+    label_time: o.LabelTime = None,
     fp: o.Fp = None,
     fn: o.Fn = None,
     tp: o.Tp = None,
@@ -135,7 +155,7 @@ def evaluate(
     )  # fmt: skip
     command.evaluate(
         model, table, prices, Screen(as_json), form=form, target=target, current=current,
-        groups=groups,
+        groups=groups, time=time, gap=gap, label_delay=label_delay, label_time=label_time,
     )  # fmt: skip
 
 
@@ -262,6 +282,9 @@ def train(
     benefits: o.Benefits = False,
     currency: o.Currency = None,
     time: o.Time = None,
+    gap: o.Gap = None,
+    label_delay: o.LabelDelay = None,
+    label_time: o.LabelTime = None,
     groups: o.Groups = None,
     current: o.Current = None,
     drop: o.Drop = None,
@@ -320,6 +343,9 @@ def train(
             as_number=as_number or (),
             as_category=as_category or (),
             skip_unlabelled=skip_unlabelled,
+            gap=gap,
+            label_delay=label_delay,
+            label_time=label_time,
             form=form,
             seed=seed,
         ),
@@ -358,6 +384,9 @@ def compare(
     benefits: o.Benefits = False,
     currency: o.Currency = None,
     time: o.Time = None,
+    gap: o.Gap = None,
+    label_delay: o.LabelDelay = None,
+    label_time: o.LabelTime = None,
     groups: o.Groups = None,
     current: o.Current = None,
     drop: o.Drop = None,
@@ -410,6 +439,9 @@ def compare(
             as_number=as_number or (),
             as_category=as_category or (),
             skip_unlabelled=skip_unlabelled,
+            gap=gap,
+            label_delay=label_delay,
+            label_time=label_time,
             form=form,
             seed=seed,
         ),

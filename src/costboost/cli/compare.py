@@ -58,7 +58,14 @@ def compare(
         note_training_rows(screen, model, task.table.source.digest)
     time = None if choices.time is None else task.rows.frame[choices.time]
     folds = list(
-        fold_rows(task.rows.truth, n_folds, choices.seed, time=time, groups=task.rows.groups)
+        fold_rows(
+            task.rows.truth,
+            n_folds,
+            choices.seed,
+            time=time,
+            groups=task.rows.groups,
+            labels=task.labels,
+        )
     )
     screen.say(
         f"{task.table.source.name}: {count(len(task.rows), 'row')}; {classes_text(task.rows.truth)}"

@@ -18,12 +18,13 @@ from costboost.cli.prices import Prices
 from costboost.cli.reading import read_cells
 from costboost.cli.recipe import Kept, TableRows, known_categories, load_rows, read_model
 from costboost.costs import Expression, ExpressionError
-from costboost.decisions import allocate
+from costboost.decisions import Exploration, allocate, explore_decisions
 from costboost.text import count, listed, money, percent
 
 __all__ = ["decide"]
 
 _DEFER = "defer"
+_YES, _NO = ("true", "1", "1.0", "yes"), ("false", "0", "0.0", "no")
 
 
 def decide(
@@ -38,6 +39,9 @@ def decide(
     capacity: Sequence[str],
     per: str | None,
     defer: str | None,
+    explore: float | None,
+    never: Sequence[str],
+    seed: int,
     only_decisions: bool,
     prefix: str,
 ) -> None:
@@ -46,17 +50,20 @@ def decide(
         raise UsageError("--json and the table would both go to standard output: name a file, -o.")
     check_output(output, force, table_suffixes())
     kept = read_model(model_path)
-    read_too = [] if per is None else [per]
+    forbidden = _forbidden(never)
+    read_too = [*([] if per is None else [per]), *forbidden.values()]
     rows, read = load_rows(kept, table, prices, screen, form=form, also=read_too)
     _note_unseen(screen, kept, rows)
-    joint = bool(capacity) or per is not None or defer is not None
+    joint = bool(capacity or forbidden) or (per, defer, explore) != (None, None, None)
     with screen.listening(), screen.working(f"Deciding about {count(len(rows), 'row')}"):
         if joint:
             groups = None if per is None else _groups(rows.frame, per)
-            answers, actions, plan = _jointly(kept.model, rows, capacity, groups, defer)
+            answers, actions, plan = _jointly(
+                kept.model, rows, capacity, groups, defer, explore, forbidden, seed
+            )
         else:
             answers, actions, plan = answer(kept.model, rows), rows.actions, None
-    new = pl.DataFrame(_columns(kept.model, rows, answers, actions, prefix))
+    new = pl.DataFrame(_columns(kept.model, rows, answers, actions, plan, prefix))
     n, frame = len(rows), rows.frame
     named = [name for name in kept.recipe.identifiers if name in frame.columns]
     as_written = read.source.is_csv and is_text(output)
@@ -85,9 +92,16 @@ def decide(
 
 
 def _jointly(
-    model: Any, rows: TableRows, capacity: Sequence[str], groups: Any, defer: str | None
+    model: Any,
+    rows: TableRows,
+    capacity: Sequence[str],
+    groups: Any,
+    defer: str | None,
+    explore: float | None,
+    forbidden: dict[str, str],
+    seed: int,
 ) -> tuple[Answers, list[Any], Any]:
-    """Decide about all rows together, where actions are limited or others may be asked."""
+    """Decide about all rows together, where actions are limited, forbidden, drawn, or deferred."""
     actions = [*rows.actions, *([_DEFER] if defer is not None else [])]
     limits = _limits(capacity, actions)
     if groups is not None and not limits:
@@ -96,14 +110,54 @@ def _jointly(
     costs = rows.costs if price is None else rows.costs.with_defer(price)
     proba = model._decision_proba(rows.X, rows.costs)
     expected = costs.expected(proba)
-    plan = allocate(
-        expected,
-        limits or None,
-        actions=costs.actions,
-        groups=groups,
-        cheapest=costs.decide(proba, encoded=True),
-    )
+    how: dict[str, Any] = {
+        "actions": costs.actions,
+        "groups": groups,
+        "cheapest": costs.decide(proba, encoded=True),
+        "never": {
+            label_of(name, actions, "--never"): _truths(rows.frame, column)
+            for name, column in forbidden.items()
+        },
+    }
+    try:
+        if explore is None:
+            plan = allocate(expected, limits or None, **how)
+        else:
+            plan = explore_decisions(
+                expected, limits or None, explore=explore, random_state=seed, **how
+            )
+    except ValueError as error:
+        raise InputError(str(error).replace("explore=", "--explore ", 1)) from None
     return Answers(plan.decisions, proba, expected), actions, plan
+
+
+def _forbidden(never: Sequence[str]) -> dict[str, str]:
+    """Return the columns that forbid actions, by action."""
+    found: dict[str, str] = {}
+    for text in never:
+        action, equals, column = text.partition("=")
+        if not equals or not action or not column:
+            raise UsageError(f"--never {text!r}: write ACTION=COLUMN, such as decline=vip.")
+        if action in found:
+            raise UsageError(
+                f"--never forbids {action} twice, the second time by {text!r}: give one column."
+            )
+        found[action] = column
+    return found
+
+
+def _truths(frame: pl.DataFrame, column: str) -> NDArray[np.bool_]:
+    """Return a column of yes and no: true and false, 1 and 0, yes and no."""
+    values = frame[column]
+    words = values.cast(pl.String).str.to_lowercase()
+    known = words.is_in([*_YES, *_NO])
+    if not known.all():
+        at = int((~known.fill_null(False)).arg_max() or 0)
+        raise InputError(
+            f"--never reads {column!r}, which is {values[at]!r} in row {at}: it must hold true and "
+            "false, 1 and 0, or yes and no."
+        )
+    return words.is_in(_YES).to_numpy().astype(np.bool_)
 
 
 def _limits(capacity: Sequence[str], actions: list[Any]) -> dict[Any, float]:
@@ -169,7 +223,7 @@ def _note_unseen(screen: Screen, kept: Kept, rows: TableRows) -> None:
 
 
 def _columns(
-    model: Any, rows: TableRows, answers: Answers, actions: list[Any], prefix: str
+    model: Any, rows: TableRows, answers: Answers, actions: list[Any], plan: Any, prefix: str
 ) -> dict[str, Any]:
     """Return the new columns by name."""
     new: dict[str, Any] = {"decision": _plain(answers.decided)}
@@ -181,6 +235,11 @@ def _columns(
         new["expected_cost"] = answers.expected[np.arange(len(taken)), taken]
         for a, action in enumerate(actions):
             new[f"expected_cost_{shown(action)}"] = answers.expected[:, a]
+    if isinstance(plan, Exploration):  # the log that policy_cost reads
+        new["propensity"] = plan.propensity
+        for a, action in enumerate(actions):
+            new[f"propensity_{shown(action)}"] = plan.propensities[:, a]
+        new["explored"] = plan.explored
     return {f"{prefix}{name}": values for name, values in new.items()}
 
 
@@ -219,9 +278,12 @@ def _result(answers: Answers, actions: list[Any], plan: Any, output: str | None)
         found["expected_cost"] = float(answers.expected[np.arange(len(chosen)), chosen].sum())
         constant = {shown(a): float(answers.expected[:, i].sum()) for a, i in places.items()}
         found["expected_cost_if_always"] = constant
+    if isinstance(plan, Exploration):
+        found["explored"] = int(plan.explored.sum())
+        found["exploration_cost"] = plan.exploration_cost
     if plan is not None and plan.limited:
         found["without_limits"] = plan.unlimited_cost
-        found["limits"] = [line.strip() for line in repr(plan).splitlines()[2:]]
+        found["limits"] = plan.limit_texts()
     return found
 
 
@@ -232,6 +294,9 @@ def _show(screen: Screen, found: dict[str, Any], currency: str, n: int) -> None:
         always = [f"always {a}: {money(c)}" for a, c in found["expected_cost_if_always"].items()]
         text = f"{money(found['expected_cost'], currency)}; {listed(always, 6)}"
         facts.append(("expected cost", text))
+    if "explored" in found:
+        text = f"{count(found['explored'], 'row')}, expected to cost "
+        facts.append(("explored", text + money(found["exploration_cost"], currency)))
     for i, line in enumerate(found.get("limits", [])):
         facts.append(("limits" if not i else "", line))
     if "without_limits" in found:

@@ -25,10 +25,22 @@ from costboost.cli.columns import shown
 from costboost.cli.output import Screen, check_output
 from costboost.cli.prices import Prices
 from costboost.cli.reading import read_cells
-from costboost.cli.recipe import Kept, Recipe, TableRows, load_rows, prices_to_ask_by, read_model
+from costboost.cli.recipe import (
+    Kept,
+    Recipe,
+    TableRows,
+    load_rows,
+    prices_to_ask_by,
+    read_model,
+    take_roles,
+)
+from costboost.cli.train import label_times, note_open
 from costboost.costs import Expression
+from costboost.fitting.time_split import LabelTimes
+from costboost.inputs.moments import read_moments
 from costboost.report import make_report
 from costboost.text import count, listed, money, span
+from costboost.typing import Mask
 
 __all__ = ["evaluate", "note_training_rows", "explain", "inspect", "report"]
 
@@ -43,12 +55,26 @@ def evaluate(
     target: str | None,
     current: str | None,
     groups: str | None,
+    time: str | None = None,
+    gap: str | None = None,
+    label_delay: str | None = None,
+    label_time: str | None = None,
 ) -> None:
     """Bill a model on a table."""
     kept = read_model(model_path)
+    when = time or kept.recipe.time
+
+    def known(frame: pl.DataFrame) -> Mask:
+        late = {"gap": gap, "label_delay": label_delay, "label_time": label_time}
+        take_roles(frame, {"--time": when, "--label-time": label_time})
+        labels = label_times(frame, when, **late)
+        if labels is None:
+            return np.ones(frame.height, dtype=np.bool_)
+        return note_open(labels, screen) & _after(labels, kept, screen)
+
     rows, read = load_rows(
         kept, table, prices, screen, form=form, target=target, needs_target=True, current=current,
-        groups=groups,
+        groups=groups, known=None if (gap, label_delay, label_time) == (None,) * 3 else known,
     )  # fmt: skip
     currency = prices.currency or (kept.recipe.prices.currency if kept.recipe.prices else "")
     source = read.source
@@ -76,6 +102,35 @@ def evaluate(
             **found,
         }
     )
+
+
+def _after(labels: LabelTimes, kept: Kept, screen: Screen) -> Mask:
+    """Return which rows lie beyond the gap after what was learnt from; note the others."""
+    if not labels.gap:
+        return np.ones(len(labels.when.at), dtype=np.bool_)
+    if kept.recipe.until is None:
+        raise InputError(
+            f"{kept.path} does not say until when it was trained, which --gap counts from: train "
+            "it with --time and --gap, or leave --gap out."
+        )
+    try:
+        until = read_moments(_moment(kept.recipe.until, labels.when.dates), "until")
+    except ValueError:
+        raise InputError(
+            f"{kept.path} was trained until {kept.recipe.until}, which is no moment of the column "
+            "that --time names: give the same kind of column."
+        ) from None
+    after = labels.when.at >= int(until.at[0]) + labels.gap
+    n_near = int(np.count_nonzero(~after))
+    if n_near == len(after):
+        raise InputError(f"No row lies beyond --gap after {kept.recipe.until}: give later rows.")
+    if n_near:
+        screen.note(f"{count(n_near, 'row')} before, or within --gap of, the training left out.")
+    return after
+
+
+def _moment(until: str, dates: bool) -> Any:
+    return np.array([np.datetime64(until, "us") if dates else float(until)])
 
 
 def note_training_rows(screen: Screen, kept: Kept, digest: str) -> None:

@@ -104,6 +104,33 @@ Time = Annotated[
         rich_help_panel=_COLUMNS,
     ),
 ]
+Gap = Annotated[
+    str | None,
+    typer.Option(
+        "--gap",
+        metavar="SPAN",
+        help="From training to the first decision, with --time: 7d, 12h.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+LabelDelay = Annotated[
+    str | None,
+    typer.Option(
+        "--label-delay",
+        metavar="SPAN",
+        help="Labels are known so long after --time: 30d. Later rows are no negatives yet.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+LabelTime = Annotated[
+    str | None,
+    typer.Option(
+        "--label-time",
+        metavar="COLUMN",
+        help="When each label became known; empty where it is open.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
 Groups = Annotated[
     str | None,
     typer.Option(

@@ -7,7 +7,7 @@ checked when it is read: a file from others cannot make columns or prices of any
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -35,7 +35,7 @@ from costboost.costs import Costs
 from costboost.model import FittedModel
 from costboost.persistence import read
 from costboost.persistence.kinds import fits
-from costboost.typing import Indices
+from costboost.typing import Indices, Mask
 
 __all__ = [
     "Kept",
@@ -79,6 +79,8 @@ class Recipe:
         How many were trained on and held out.
     how : str
         How they were held out.
+    until : str or None
+        The latest moment that was learnt from, where labels come late.
     bill : list of dict
         What the policies cost on the rows held out.
     form : Form
@@ -98,6 +100,7 @@ class Recipe:
     digest: str = ""
     rows: dict[str, int] = field(default_factory=dict)
     how: str = ""
+    until: str | None = None
     bill: list[dict[str, Any]] = field(default_factory=list)
     form: Form = field(default_factory=Form)
 
@@ -127,7 +130,8 @@ class Recipe:
         demand(_is_text(kept), "it holds what is no text")
         hints = get_type_hints(cls)
         fields = {name: value for name, value in kept.items() if name != "format"}
-        fields.setdefault("form", {})  # of before it was kept
+        fields.setdefault("form", {})  # of before these were kept
+        fields.setdefault("until", None)
         demand(set(fields) == set(hints), "a part is unknown or missing")
         fields["features"] = _read_features(fields["features"])
         fields["prices"] = _read_prices(fields["prices"])
@@ -373,11 +377,12 @@ def load_rows(
     current: str | None = None,
     groups: str | None = None,
     also: Sequence[str] = (),
+    known: Callable[[pl.DataFrame], Mask] | None = None,
 ) -> tuple[TableRows, Table]:
     """Read the table that a model is asked about, with its own recipe and perhaps new prices.
 
     It is read as that of the training was, but for what `form` asks; `also` are columns that are
-    needed beside features and prices.
+    needed beside features and prices, and `known` says which rows to keep.
     """
     recipe = kept.recipe
     truth = (target or recipe.target) if needs_target else None
@@ -392,6 +397,8 @@ def load_rows(
     prices = prices_to_ask_by(kept, new_prices)
     features = recipe.features or _features_as_they_are(frame, kept.model)
     table.need([*(f.name for f in features), *(prices.columns() if prices else ()), *also])
+    if known is not None:
+        frame = frame.filter(pl.Series(known(frame)))
     if truth is not None and table.form.tidy_labels:
         frame = frame.with_columns(tidied(frame[truth], kept.model.classes_.tolist()))
     rows = read_rows(

@@ -34,8 +34,10 @@ from costboost.cli.output import Screen, check_output, save_new
 from costboost.cli.prices import Prices
 from costboost.cli.reading import Table, read_source, read_table
 from costboost.cli.recipe import Recipe, TableRows, read_rows, take_roles
+from costboost.fitting.time_split import LabelTimes
+from costboost.inputs.moments import DAY
 from costboost.text import count, percent
-from costboost.typing import Indices
+from costboost.typing import Indices, Mask
 
 __all__ = [
     "Holdout",
@@ -44,6 +46,8 @@ __all__ = [
     "time_codes",
     "Choices",
     "Task",
+    "label_times",
+    "note_open",
     "open_task",
     "train",
 ]
@@ -81,13 +85,17 @@ def hold_out(
     *,
     time: pl.Series | None = None,
     groups: NDArray[np.intp] | None = None,
+    labels: LabelTimes | None = None,
 ) -> Holdout:
-    """Hold out a part of the rows; none if `part` is 0."""
+    """Hold out a part of the rows; none if `part` is 0.
+
+    With `labels`, what was not known when the model was trained is not learnt from.
+    """
     n = len(y)
     if part == 0:
         return Holdout(np.arange(n), np.arange(0), "none")
     if time is not None:
-        split = _latest(time, part)
+        split = _latest(time, part, labels)
     elif groups is not None:
         split = _whole_groups(y, part, seed, groups)
     else:
@@ -97,7 +105,7 @@ def hold_out(
     return split
 
 
-def _latest(time: pl.Series, part: float) -> Holdout:
+def _latest(time: pl.Series, part: float, labels: LabelTimes | None) -> Holdout:
     codes = time_codes(time)
     n = len(codes)
     cut = int(np.sort(codes)[min(n - 1, n - round(part * n))])
@@ -108,7 +116,24 @@ def _latest(time: pl.Series, part: float) -> Holdout:
         )
     first = time.gather(int(np.flatnonzero(codes == cut)[0]))[0]
     how = f"the latest, {time.name} >= {first}"
-    return Holdout(np.flatnonzero(codes < cut), np.flatnonzero(codes >= cut), how)
+    past = codes < cut
+    learnt = _known(past, codes == cut, labels)
+    unknown = int(np.count_nonzero(past & ~learnt))
+    if not learnt.any():
+        raise InputError(
+            f"None of the {count(unknown, 'row')} before {first} had a known label when the model "
+            "was trained: give a shorter --gap or --label-delay, or hold out less with --holdout."
+        )
+    if unknown:
+        how += f"; {count(unknown, 'earlier row')} not known by then left out"
+    return Holdout(np.flatnonzero(learnt), np.flatnonzero(codes >= cut), how)
+
+
+def _known(past: Mask, first: Mask, labels: LabelTimes | None) -> Mask:
+    """Return which rows of the past a model can have learnt from that decides from `first` on."""
+    if labels is None:
+        return past
+    return past & labels.trainable(int(labels.when.at[first].min()))
 
 
 def _whole_groups(y: NDArray[Any], part: float, seed: int, groups: NDArray[np.intp]) -> Holdout:
@@ -151,10 +176,11 @@ def fold_rows(
     *,
     time: pl.Series | None = None,
     groups: NDArray[np.intp] | None = None,
+    labels: LabelTimes | None = None,
 ) -> Iterator[tuple[Indices, Indices]]:
     """Yield rows to learn from and rows to judge by; by time, only later rows judge."""
     if time is not None:
-        yield from _forward(y, n_folds, time)
+        yield from _forward(y, n_folds, time, labels)
         return
     rarest = int(min(np.unique(y, return_counts=True)[1]))
     if rarest < n_folds:
@@ -171,13 +197,15 @@ def fold_rows(
     yield from StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(y, y)
 
 
-def _forward(y: NDArray[Any], n_folds: int, time: pl.Series) -> Iterator[tuple[Indices, Indices]]:
+def _forward(
+    y: NDArray[Any], n_folds: int, time: pl.Series, labels: LabelTimes | None
+) -> Iterator[tuple[Indices, Indices]]:
     codes = time_codes(time)
     blocks = np.array_split(np.sort(codes), n_folds + 1)
     cuts = np.unique([block[0] for block in blocks[1:]])
     for start, stop in zip(cuts, [*cuts[1:], codes.max() + 1], strict=True):
         split = Holdout(
-            np.flatnonzero(codes < start),
+            np.flatnonzero(_known(codes < start, codes == start, labels)),
             np.flatnonzero((codes >= start) & (codes < stop)),
             f"a fold by {time.name}",
         )
@@ -199,6 +227,9 @@ class Choices:
     as_number: Sequence[str] = ()
     as_category: Sequence[str] = ()
     skip_unlabelled: bool = False
+    gap: str | None = None
+    label_delay: str | None = None
+    label_time: str | None = None
     form: Form = field(default_factory=Form)
     seed: int = 0
 
@@ -209,11 +240,18 @@ class Choices:
             "--time": self.time,
             "--groups": self.groups,
             "--current": self.current,
+            "--label-time": self.label_time,
         }
 
     def roles(self) -> dict[str, str]:
         """Return the role of each column that is no feature, as the reason to leave it out."""
-        parts = ("the target", "the time", "the groups", "today's decisions")
+        parts = (
+            "the target",
+            "the time",
+            "the groups",
+            "today's decisions",
+            "when labels were known",
+        )
         named = zip(self.options().values(), parts, strict=True)
         return {name: part for name, part in named if name is not None}
 
@@ -227,6 +265,7 @@ class Task:
     rows: TableRows
     prices: Prices
     kept: pl.Series | None = None
+    labels: LabelTimes | None = None
 
 
 def open_task(path: str, prices: Prices, choices: Choices, screen: Screen) -> Task:
@@ -246,6 +285,13 @@ def open_task(path: str, prices: Prices, choices: Choices, screen: Screen) -> Ta
         frame = frame.with_columns(tidied(frame[choices.target]))
     kept = _labelled(frame, choices.target, screen) if choices.skip_unlabelled else None
     frame = frame if kept is None else frame.filter(kept)
+    late = {part: getattr(choices, part) for part in ("gap", "label_delay", "label_time")}
+    times = label_times(frame, choices.time, **late)
+    if times is not None and not (known := note_open(times, screen)).all():
+        which = np.flatnonzero(kept if kept is not None else np.ones(len(known), dtype=np.bool_))
+        kept = pl.Series(np.isin(np.arange(table.frame.height), which[known]))
+        frame = frame.filter(pl.Series(known))
+        times = label_times(frame, choices.time, **late)
     labels = labels_of(frame[choices.target])
     classes = np.unique(labels)
     if prices.actions is None:
@@ -259,7 +305,49 @@ def open_task(path: str, prices: Prices, choices: Choices, screen: Screen) -> Ta
     for name, text in table.understood.notes.items():
         if name in choice.names("category"):
             screen.note(text)
-    return Task(table, choice, rows, prices, kept)
+    return Task(table, choice, rows, prices, kept, times)
+
+
+def label_times(
+    frame: pl.DataFrame,
+    time: str | None,
+    *,
+    gap: str | None = None,
+    label_delay: str | None = None,
+    label_time: str | None = None,
+) -> LabelTimes | None:
+    """Return when rows were decided and labels known; None where nothing of that was asked for."""
+    if (gap, label_delay, label_time) == (None, None, None):
+        return None
+    if time is None:
+        raise UsageError(
+            "--gap, --label-delay and --label-time count from --time: name its column."
+        )
+    try:
+        return LabelTimes.read(
+            time, gap=gap or 0, label_delay=label_delay or 0, label_time=label_time, X=frame
+        )
+    except ValueError as error:
+        text = (
+            str(error).replace("label_delay", "--label-delay").replace("label_time", "--label-time")
+        )
+        raise InputError(text[:1].upper() + text[1:].rstrip(".") + ".") from None
+
+
+def note_open(labels: LabelTimes, screen: Screen) -> Mask:
+    """Return which rows have a known label at the end of the table, and make a note of the rest."""
+    if not labels.delay and labels.reported is None:
+        return np.ones(len(labels.when.at), dtype=np.bool_)
+    known = labels.known_now()
+    n_open = int(np.count_nonzero(~known))
+    if n_open == len(known):
+        raise InputError("No row has a known label yet: give a shorter --label-delay.")
+    if n_open:
+        screen.note(
+            f"{count(n_open, 'row')} ({percent(n_open / len(known))}) have no known label yet: "
+            "left out, not taken for negatives."
+        )
+    return known
 
 
 def _choose(frame: pl.DataFrame, choices: Choices, table: Table) -> Choice:
@@ -305,7 +393,9 @@ def train(
     rows, currency = task.rows, prices.currency
     time = None if choices.time is None else rows.frame[choices.time]
     with screen.working("Holding rows out"):
-        split = hold_out(rows.truth, holdout, choices.seed, time=time, groups=rows.groups)
+        split = hold_out(
+            rows.truth, holdout, choices.seed, time=time, groups=rows.groups, labels=task.labels
+        )
     _show_table(screen, task, split)
     fit(model, rows.take(split.train), task, screen, f"Training {method}")
     held = rows.take(split.held)
@@ -314,7 +404,9 @@ def train(
         model = fit(maker.make(method), rows, task, screen, f"Training {method} on all rows")
     recipe = _recipe(task, choices, split, method, bill)
     if refit:
-        recipe = replace(recipe, rows={"train": len(rows), "held_out": 0})
+        everything = Holdout(np.arange(len(rows)), np.arange(0), "")
+        until = None if task.labels is None else _until(task.labels, everything)
+        recipe = replace(recipe, until=until, rows={"train": len(rows), "held_out": 0})
     model.set_params(n_jobs=None)  # the machine that loads it has other cores
     # Written before it is shown: an error of the screen must not lose a model.
     written = save_new(model, output, recipe.to_notes(), force=force)
@@ -417,8 +509,15 @@ def _recipe(task: Task, choices: Choices, split: Holdout, method: str, bill: Bil
         form=task.table.form,
         rows={"train": len(split.train), "held_out": len(split.held)},
         how=split.how,
+        until=None if task.labels is None else _until(task.labels, split),
         bill=[] if bill is None else bill.to_list(),
     )
+
+
+def _until(labels: LabelTimes, split: Holdout) -> str:
+    """Return the latest moment that was learnt from, as text."""
+    last = int(labels.when.at[split.train].max())
+    return str(np.datetime64(last, "us")) if labels.when.dates else repr(last / DAY)
 
 
 def _show_end(screen: Screen, output: str, *, refit: bool) -> None:

@@ -42,7 +42,7 @@ from costboost.clusters.protocol import (
     order_for,
     put_together,
 )
-from costboost.shards.local import Message
+from costboost.runtime.messages import Call
 
 __all__ = ["Placement", "Driver"]
 
@@ -340,7 +340,7 @@ class Driver:
             tuple(self._dropped.get(group.worker, ())),
         )
 
-    def _missed(self, group: _SentGroup) -> dict[int, list[Message]]:
+    def _missed(self, group: _SentGroup) -> dict[int, list[Call[Any]]]:
         """Return the messages that a group has missed, by part."""
         missed = self.journal.since(group.knows, group.parts)
         if not group.later:
@@ -480,7 +480,8 @@ def new_fit() -> str:
 
 def _ends(order: OrderForParts) -> bool:
     """Return whether an order only ends something; releasing workers ends everything."""
-    return order.ends if isinstance(order, Message) else all(message.ends for message in order)
+    calls = [order] if isinstance(order, Call) else order
+    return all(call.message.ends for call in calls)
 
 
 def _in_order(order: Order, answer: Any) -> Any:

@@ -31,7 +31,7 @@ from costboost.clusters.protocol import (
     identity,
     order_for,
 )
-from costboost.shards.local import Message
+from costboost.runtime.messages import Call
 
 __all__ = ["Journal", "OrderForParts", "Checkpoint", "CallRecord", "DigestedSource", "digest_of"]
 
@@ -170,7 +170,7 @@ class DigestedSource:
         return raw
 
 
-OrderForParts = Message | Sequence[Message]
+OrderForParts = Call[Any] | Sequence[Call[Any]]
 
 
 @dataclass(frozen=True)
@@ -179,16 +179,16 @@ class _Entry:
     order: OrderForParts
 
 
-def _one(order: OrderForParts) -> Message:
-    return order if isinstance(order, Message) else order[0]
+def _one(order: OrderForParts) -> Call[Any]:
+    return order if isinstance(order, Call) else order[0]
 
 
 def _changes(order: OrderForParts) -> bool:
-    return order.changes if isinstance(order, Message) else any(m.changes for m in order)
+    return order.changes if isinstance(order, Call) else any(m.changes for m in order)
 
 
 def _lasting(order: OrderForParts) -> OrderForParts:
-    return order.lasting() if isinstance(order, Message) else [m.lasting() for m in order]
+    return order.lasting() if isinstance(order, Call) else [m.lasting() for m in order]
 
 
 class Journal:
@@ -211,7 +211,7 @@ class Journal:
         """Record the orders of a call that change parts."""
         self.calls += 1
         for order in orders:
-            if _one(order).ends:
+            if _one(order).message.ends:
                 self._forget(order)
             elif _changes(order):
                 self._entries.append(_Entry(self.calls, _lasting(order)))
@@ -221,7 +221,7 @@ class Journal:
         topic = _one(order).topic
         self._entries = [entry for entry in self._entries if _one(entry.order).topic != topic]
 
-    def since(self, calls: int, parts: Iterable[int]) -> dict[int, list[Message]]:
+    def since(self, calls: int, parts: Iterable[int]) -> dict[int, list[Call[Any]]]:
         """Return for every part the orders that it has missed since it knew of so many calls."""
         if calls == self.calls:
             return {}

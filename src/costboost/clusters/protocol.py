@@ -15,7 +15,7 @@ import numpy as np
 
 from costboost._version import __version__
 from costboost.runtime.machine import KERNELS
-from costboost.shards.local import Message
+from costboost.runtime.messages import Call
 
 __all__ = [
     "CheckpointError",
@@ -52,7 +52,7 @@ class CheckpointError(ClusterError):
 
 PROTOCOL = 1  # another number: another wire, refused at the start
 
-Order = Message | Mapping[int, Message]
+Order = Call[Any] | Mapping[int, Call[Any]]
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Request:
     number: int
     orders: tuple[Order, ...]
     build: Build | None = None
-    journal: Mapping[int, Sequence[Message]] = field(default_factory=dict)
+    journal: Mapping[int, Sequence[Call[Any]]] = field(default_factory=dict)
     forget: tuple[int, ...] = ()
 
 
@@ -99,24 +99,24 @@ class Failure:
     error: BaseException | None = None
 
 
-def message_of(order: Order) -> Message:
+def message_of(order: Order) -> Call[Any]:
     """Return the message of an order, or one of them: all are of one class."""
-    return order if isinstance(order, Message) else next(iter(order.values()))
+    return order if isinstance(order, Call) else next(iter(order.values()))
 
 
-def order_for(order: Order | Sequence[Message], part: int) -> Message:
+def order_for(order: Order | Sequence[Call[Any]], part: int) -> Call[Any]:
     """Return the message for one part, of an order that is one message for all or one for each."""
-    return order if isinstance(order, Message) else order[part]
+    return order if isinstance(order, Call) else order[part]
 
 
 def by_part(order: Order) -> bool:
     """Return whether answers stay separate by part until all are there, in the order of parts."""
-    return message_of(order).by_part
+    return message_of(order).message.by_part
 
 
-def for_parts(order: Message | Sequence[Message], parts: Iterable[int]) -> Order:
+def for_parts(order: Call[Any] | Sequence[Call[Any]], parts: Iterable[int]) -> Order:
     """Return an order for some parts only, as one message for all or a dict by part."""
-    return order if isinstance(order, Message) else {part: order[part] for part in parts}
+    return order if isinstance(order, Call) else {part: order[part] for part in parts}
 
 
 def put_together(orders: Sequence[Order], replies: Sequence[Sequence[Any]]) -> tuple[Any, ...]:

@@ -31,7 +31,7 @@ from costboost.typing import Floats, Int64, Mask
 
 Rng = np.random.RandomState
 
-START = np.datetime64("2018-04-01", "s")  # that of the handbook
+START = np.datetime64("2018-04-01", "ms")  # that of the handbook
 _SECONDS = 86_400
 _WINDOWS = (1, 7, 30)  # days
 _LARGE = 220.0
@@ -167,7 +167,7 @@ def make_card_stream(
     >>> stream.feature_names[:5]
     ('amount', 'hour', 'weekend', 'customer_payments_1d', 'customer_payments_7d')
     >>> str(stream.label_time[0] - stream.time[0])
-    '604800 seconds'
+    '604800000 milliseconds'
     """
     check_number("n_customers", n_customers, low=1, whole=True)
     check_number("n_terminals", n_terminals, low=1, whole=True)

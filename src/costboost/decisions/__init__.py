@@ -9,6 +9,7 @@ Prices enter last: changing them never trains anything again.
 """
 
 from costboost.decisions.capacity import Allocation, allocate
+from costboost.decisions.exploring import Exploration, explore_decisions
 from costboost.decisions.mixin import (
     CostDecisionMixin,
     fit_costs,
@@ -18,6 +19,8 @@ from costboost.decisions.mixin import (
 __all__ = [
     "Allocation",
     "allocate",
+    "Exploration",
+    "explore_decisions",
     "CostDecisionMixin",
     "fit_costs",
     "typical_costs",

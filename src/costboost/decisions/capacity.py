@@ -16,14 +16,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from costboost.costs.state import columns_by_label, read_frame
 from costboost.decisions.assignment import assign
-from costboost.inputs.arrays import LARGEST_COST, as_array, read_numbers
+from costboost.inputs.arrays import LARGEST_COST, as_array, read_mask, read_numbers
 from costboost.text import money
-from costboost.typing import Floats, Int64
+from costboost.typing import Floats, Int64, Mask
 
 # Decisions made jointly: what they are, what they are expected to cost, what a place is worth
 
@@ -124,9 +125,12 @@ class Allocation:
         more = self.expected_cost - self.unlimited_cost
         limits = f", {money(more)} more than without limits" if self.limited else ""
         lines.append(f"  expected cost {money(self.expected_cost)}{limits}")
-        for j, a in enumerate(self.limited):
-            lines += [f"  {self.actions[a]}: {text}" for text in self._texts(j)]
-        return "\n".join(lines)
+        return "\n".join([*lines, *(f"  {line}" for line in self.limit_texts())])
+
+    def limit_texts(self) -> list[str]:
+        """Return a line on each limited action: how many were taken, and what one more saves."""
+        limited = enumerate(self.limited)
+        return [f"{self.actions[a]}: {text}" for j, a in limited for text in self._texts(j)]
 
     def _texts(self, j: int) -> list[str]:
         """Return lines about one limited action, by group where there are several."""
@@ -151,6 +155,7 @@ def allocate(
     actions: Sequence[Any] | NDArray[Any] | None = None,
     groups: ArrayLike | None = None,
     cheapest: ArrayLike | None = None,
+    never: Mapping[Any, Any] | None = None,
 ) -> Allocation:
     """Return the decisions of least expected cost in which no action is taken too often.
 
@@ -170,6 +175,8 @@ def allocate(
     cheapest : array-like of shape (n_samples,), default=None
         Numbers of the actions to take where no limit is in the way; None is the first of the
         cheapest.
+    never : dict of action to bool array of shape (n_samples,), default=None
+        Which rows must not take an action, whatever it would save.
 
     Returns
     -------
@@ -183,25 +190,23 @@ def allocate(
     >>> result.decisions.tolist(), result.expected_cost, result.shadow_prices
     (['review', 'pass', 'pass'], 11.0, {'review': 5.0})
     """
-    frame = read_frame(expected, rows=False)  # such as expected_cost returns for one
-    own, given = frame.columns, frame.values
-    if actions is not None and own is not None and set(map(str, own)) == set(map(str, actions)):
-        given = columns_by_label(expected, np.asarray(actions), "expected")
-    table = _read_expected(given)
-    if table.ndim != 2 or 0 in table.shape:
-        raise ValueError(
-            f"expected has shape {table.shape}: give (n_samples, n_actions), at least one of each."
-        )
-    if actions is None:
-        actions = list(range(table.shape[1]) if own is None else own)
-    names = np.asarray(actions)
-    if len(names) != table.shape[1]:
-        raise ValueError(f"{len(names)} actions were named, but expected has {table.shape[1]}.")
+    table, names = read_expected(expected, actions)
     cut = _cut_groups(groups, len(table))
     limited, limits = _read_limits(capacity, names, cut)
     free = np.argmin(table, axis=1) if cheapest is None else np.asarray(cheapest, dtype=np.int64)
-    taken, prices = _allocate(table, limits, limited, cut, free)
-    rows = np.arange(len(table))
+    forbidden, rows = read_never(never, names, len(table)), np.arange(len(table))
+    priced = table
+    if forbidden.any():
+        priced = _price_out(table, forbidden)
+        free = np.where(forbidden[rows, free], np.argmin(priced, axis=1), free)
+    taken, prices = _allocate(priced, limits, limited, cut, free)
+    forced = forbidden[rows, taken]
+    if forced.any():
+        row = int(np.argmax(forced))
+        raise ValueError(
+            f"row {row} must not take {names.tolist()[taken[row]]!r}, but the capacities leave no "
+            "other action for it: raise one, or allow it."
+        )
     return Allocation(
         codes=taken,
         actions=names,
@@ -215,7 +220,72 @@ def allocate(
     )
 
 
-def _read_expected(expected: Any) -> Floats:
+def read_never(never: Mapping[Any, Any] | None, actions: NDArray[Any], n_rows: int) -> Mask:
+    """Return which rows must not take which action, (n, A)."""
+    forbidden = np.zeros((n_rows, len(actions)), dtype=np.bool_)
+    if never is None:
+        return forbidden
+    if not isinstance(never, Mapping):
+        raise ValueError(f"never={never!r}: give a dict of actions, like {{'decline': 'vip'}}.")
+    known = actions.tolist()
+    for action, given in never.items():
+        if action not in known:
+            raise ValueError(f"never names {action!r}, but the actions are {known}.")
+        name = f"never[{action!r}]"
+        forbidden[:, known.index(action)] = read_mask(given, n_rows, name)
+    stuck = forbidden.all(axis=1)
+    if stuck.any():
+        raise ValueError(
+            f"row {int(np.argmax(stuck))}: never forbids every action, {known}: leave one."
+        )
+    return forbidden
+
+
+def by_columns(never: Any, X: Any) -> Any:
+    """Return what is forbidden with the columns of X in place of their names."""
+    if not isinstance(never, Mapping):
+        return never
+    frame: Any = nw.from_native(X, eager_only=True, pass_through=True)
+    masks = dict(never)
+    for action, column in never.items():
+        if isinstance(column, str):
+            if not isinstance(frame, nw.DataFrame) or column not in frame.columns:
+                raise ValueError(
+                    f"never[{action!r}]={column!r} is no column of the rows: give one that says "
+                    "yes or no, or an array of True and False."
+                )
+            masks[action] = frame[column].to_numpy()
+    return masks
+
+
+def _price_out(table: Floats, forbidden: Mask) -> Floats:
+    """Return expected costs at which no plan takes what is forbidden, if there is another."""
+    # Dearer than all that the other rows could save by it together.
+    span = float(table.max()) - float(table.min())
+    beyond = float(table.max()) + (len(table) + 1) * max(span, 1e-300)
+    return np.where(forbidden, beyond, table)
+
+
+def read_expected(expected: Any, actions: Any) -> tuple[Floats, NDArray[Any]]:
+    """Return expected costs as a table of numbers, and the names of its actions."""
+    frame = read_frame(expected, rows=False)  # such as expected_cost returns for one
+    own, given = frame.columns, frame.values
+    if actions is not None and own is not None and set(map(str, own)) == set(map(str, actions)):
+        given = columns_by_label(expected, np.asarray(actions), "expected")
+    table = _read_numbers(given)
+    if table.ndim != 2 or 0 in table.shape:
+        raise ValueError(
+            f"expected has shape {table.shape}: give (n_samples, n_actions), at least one of each."
+        )
+    if actions is None:
+        actions = list(range(table.shape[1]) if own is None else own)
+    names = np.asarray(actions)
+    if len(names) != table.shape[1]:
+        raise ValueError(f"{len(names)} actions were named, but expected has {table.shape[1]}.")
+    return table, names
+
+
+def _read_numbers(expected: Any) -> Floats:
     """Read expected costs; those of the largest prices may be a rounding beyond them."""
     given = as_array(expected, "expected")
     if given.dtype.kind == "f":

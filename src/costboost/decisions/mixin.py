@@ -13,7 +13,8 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 import costboost
 from costboost.costs import Costs, as_costs
-from costboost.decisions.capacity import Allocation, allocate
+from costboost.decisions.capacity import Allocation, allocate, by_columns
+from costboost.decisions.exploring import explore_decisions
 from costboost.inputs.arrays import mean_paid, read_weights
 from costboost.inputs.checks import (
     OneFit,
@@ -378,10 +379,14 @@ class CostDecisionMixin(ReportMixin, VersionedState, OneFit):
         capacity: Any = None,
         groups: ArrayLike | None = None,
         defer: Any = None,
+        explore: float | None = None,
+        never: Any = None,
+        random_state: int | np.random.RandomState | None = None,
     ) -> Allocation:
         """Return the cheapest decisions of all rows jointly, where actions are limited.
 
-        Without limits, or where they are not reached, these are the decisions of `predict`.
+        Without limits, or where they are not reached, these are the decisions of `predict`; but for
+        what is forbidden, or drawn at random to learn from.
 
         Parameters
         ----------
@@ -397,12 +402,22 @@ class CostDecisionMixin(ReportMixin, VersionedState, OneFit):
         defer : float, array-like of shape (n_samples,), str or callable, default=None
             The price of one more action, "defer", which may be limited like any other: a number,
             one for each row, a column of X or a function of it; see `Costs.with_defer`.
+        explore : float, default=None
+            The share of the rows, such as 0.01, whose decision is drawn at random, more likely
+            where that is expected to cost little; their probabilities are logged, so that
+            `costboost.metrics.policy_cost` can judge other policies by what comes of it.
+        never : dict of action to name of a column or bool array, default=None
+            Rows that must not take an action, whatever it saves and whatever is drawn, such as
+            ``{"decline": "vip"}``.
+        random_state : int, RandomState or None, default=None
+            Of what is drawn.
 
         Returns
         -------
         Allocation
             The decisions, what they are expected to cost, and what one more place of each limited
-            action would save.
+            action would save. With ``explore``, an `Exploration`: its ``log`` holds the
+            probabilities.
 
         Examples
         --------
@@ -421,13 +436,18 @@ class CostDecisionMixin(ReportMixin, VersionedState, OneFit):
         prices = self._decision_costs(costs, X)
         if defer is not None:
             prices = prices.with_defer(defer).bind_table(X)
-        actions = self.classes_ if prices.is_square else prices.actions
-        return allocate(
-            prices.expected(proba),
-            capacity,
-            actions=actions,
-            groups=groups,
-            cheapest=prices.decide(proba, encoded=True),
+        actions = np.asarray(self.classes_ if prices.is_square else prices.actions)
+        how: dict[str, Any] = {
+            "actions": actions,
+            "groups": groups,
+            "cheapest": prices.decide(proba, encoded=True),
+            "never": by_columns(never, X),
+        }
+        expected = prices.expected(proba)
+        if explore is None:
+            return allocate(expected, capacity, **how)
+        return explore_decisions(
+            expected, capacity, explore=explore, random_state=random_state, **how
         )
 
     def _cheapest(self, costs: Costs, proba: Floats) -> NDArray[Any]:

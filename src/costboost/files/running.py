@@ -20,7 +20,7 @@ from costboost.files.sources import as_pandas, prices_of
 from costboost.fitting.spread import PartsTable
 from costboost.inputs.checks import check_number
 from costboost.runtime.machine import AFTER, EVERY, TerminalLine, release_memory
-from costboost.runtime.messages import Message
+from costboost.runtime.messages import Call
 from costboost.shards.parts import RowSource, TablePart
 from costboost.shards.scratch import ThreadScratch
 from costboost.typing import Floats
@@ -69,7 +69,7 @@ class StepProgress:
 _HELD_A_ROW = 24  # bytes of sorted columns while bins are found: fewer than rounds will need
 _HELD_LEAST, _HELD_MOST = 1 << 26, 1 << 30
 
-Orders = Sequence[Message | Sequence[Message]]
+Orders = Sequence[Call[Any] | Sequence[Call[Any]]]
 
 
 class InProcess:
@@ -98,14 +98,14 @@ class InProcess:
 
         `on_part` is called with the number of parts that have answered.
         """
-        each = [[order] * self.n_parts if isinstance(order, Message) else order for order in orders]
+        each = [[order] * self.n_parts if isinstance(order, Call) else order for order in orders]
         answers = self._ask(list(zip(*each, strict=True)), on_part)
         return [
             messages[0].reduce([answer[i] for answer in answers]) for i, messages in enumerate(each)
         ]
 
     def _ask(
-        self, orders: list[tuple[Message, ...]], on_part: Callable[[int], None] | None
+        self, orders: list[tuple[Call[Any], ...]], on_part: Callable[[int], None] | None
     ) -> list[list[Any]]:
         walk = map if self._pool is None else self._pool.map
         answers = []
@@ -122,7 +122,7 @@ class InProcess:
         self.parts.clear()
 
 
-def _answer(part: TablePart, messages: tuple[Message, ...]) -> list[Any]:
+def _answer(part: TablePart, messages: tuple[Call[Any], ...]) -> list[Any]:
     try:
         return [message.answer(part) for message in messages]
     except Exception as error:

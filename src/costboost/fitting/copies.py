@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,7 @@ from costboost.binning.feature_tables import FeatureTable
 from costboost.binning.table_reading import SparseTable, read_table
 from costboost.calibration import numbered
 from costboost.inputs.checks import warn_caller
-from costboost.shards.part_messages import PartMessage
+from costboost.runtime.messages import Call, join, message
 from costboost.shards.parts import TablePart
 from costboost.shards.sampling import mix, round_key
 from costboost.typing import Floats, Int64
@@ -226,31 +225,23 @@ def _stored_pairs(table: SparseTable) -> Floats:
 MISSING = np.uint64(0)
 
 
-@dataclass(frozen=True)
-class HashRows(PartMessage):
-    """A hash of every row."""
-
-    def answer(self, part: TablePart) -> list[Hashes]:
-        """Return the sum over columns of a mixture of the value and the column's own key."""
-        hashes = np.zeros(part.n_rows, dtype=np.uint64)
-        if part.n_rows:
-            table = read_table(part.raw.X)
-            for j in range(table.n_columns):
-                hashes += mix(round_key(0, j + 1), _column_bits(table, j))
-        return [hashes]
+@message(reduce=join, by_part=True)
+def fetch_row_hashes(part: TablePart) -> list[Hashes]:
+    """Return a hash of every row."""
+    hashes = np.zeros(part.n_rows, dtype=np.uint64)
+    if part.n_rows:
+        table = read_table(part.raw.X)
+        for j in range(table.n_columns):
+            hashes += mix(round_key(0, j + 1), _column_bits(table, j))
+    return [hashes]
 
 
-@dataclass(frozen=True)
-class ColumnBits(PartMessage):
-    """The values of a column, as bits that are equal where values are."""
-
-    column: int
-
-    def answer(self, part: TablePart) -> list[Hashes]:
-        """Return them."""
-        if not part.n_rows:
-            return [np.zeros(0, dtype=np.uint64)]
-        return [_column_bits(read_table(part.raw.X), self.column)]
+@message(reduce=join, by_part=True)
+def fetch_column_bits(part: TablePart, *, column: int) -> list[Hashes]:
+    """Return the values of a column, as bits that are equal where values are."""
+    if not part.n_rows:
+        return [np.zeros(0, dtype=np.uint64)]
+    return [_column_bits(read_table(part.raw.X), column)]
 
 
 def _column_bits(table: FeatureTable, j: int) -> Hashes:
@@ -268,16 +259,16 @@ def read_spread_copies(
     """Return the number of each row's set of copies, or None where there are none; tell of many."""
     here = weighted_rows(weights)
 
-    def ask(message: PartMessage) -> Hashes:
+    def ask(message: Call[Any]) -> Hashes:
         found = np.concatenate(send([message])[0])
         return found if here is None else found[here]
 
     def agreements() -> Iterator[float]:
         for j in range(n_columns):
-            yield agreement(ask(ColumnBits(j)))
+            yield agreement(ask(fetch_column_bits(column=j)))
 
     try:
-        found = sets_of(ask(HashRows()), agreements())
+        found = sets_of(ask(fetch_row_hashes()), agreements())
     except (TypeError, ValueError):
         return None
     return None if found is None else _sets_of_all(found, here, weights)

@@ -25,25 +25,25 @@ from costboost.fitting.copies import read_spread_copies
 from costboost.fitting.tables import Followed
 from costboost.inputs.arrays import missing_in
 from costboost.inputs.checks import check_labels, plain_labels, read_numeric_targets
+from costboost.runtime.messages import Call
 from costboost.shards.folds import Folds
 from costboost.shards.layout import Loader, RowData
-from costboost.shards.local import Message
 from costboost.shards.part_messages import (
-    Advance,
-    Apply,
-    BindCosts,
-    BindLabels,
-    CloseShard,
-    Encode,
-    FetchCodes,
-    FetchFacts,
-    FetchLabelsAndWeights,
-    FetchRowData,
-    Follow,
-    ForwardToShard,
-    OpenShard,
     PartFacts,
-    Unfollow,
+    advance_margins,
+    apply_to_codes,
+    bind_part_costs,
+    bind_part_labels,
+    close_shard,
+    encode_part,
+    fetch_codes,
+    fetch_facts,
+    fetch_labels_and_weights,
+    fetch_row_data,
+    follow_rows,
+    forward_to_shard,
+    open_shard,
+    unfollow_rows,
 )
 from costboost.shards.parts import Chosen
 from costboost.trees.forest import Forest
@@ -51,7 +51,7 @@ from costboost.typing import Codes, Floats, Int64
 
 __all__ = ["Cluster", "PartsTable"]
 
-Orders = Sequence[Message | Sequence[Message]]
+Orders = Sequence[Call[Any] | Sequence[Call[Any]]]
 
 
 class Cluster(Protocol):
@@ -117,7 +117,7 @@ class PartsTable:
         self._folds: NDArray[np.uint8] | None = None  # of the rows, until they are encoded
         self._n_folds = 0
         self._keys = count()
-        self._facts: list[PartFacts] = cluster.send([FetchFacts(targets)])[0]
+        self._facts: list[PartFacts] = cluster.send([fetch_facts(targets=targets)])[0]
         sizes = [facts.n_rows for facts in self._facts]
         self._bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         if not self.n_rows:
@@ -140,7 +140,7 @@ class PartsTable:
 
     def _tell_rows(self) -> list[tuple[NDArray[Any], Floats | None]]:
         found: list[tuple[NDArray[Any], Floats | None]] = self.cluster.send(
-            [FetchLabelsAndWeights()]
+            [fetch_labels_and_weights()]
         )[0]
         return found
 
@@ -160,18 +160,18 @@ class PartsTable:
         if missing_in(labels).any():
             plain_labels(self.labels())  # which raises, and names the row among all rows
         classes, _ = check_labels(labels, labels)
-        self.cluster.send([BindLabels(classes)])
+        self.cluster.send([bind_part_labels(classes=classes)])
         return classes, self.row_data().y
 
     def read_targets(self) -> tuple[Floats, Floats | None]:
         """Return the targets of all rows and their weights; let every part know what they are."""
         targets, weights = read_numeric_targets(self, self.labels()), self.weights()
-        self.cluster.send([BindLabels(None)])
+        self.cluster.send([bind_part_labels(classes=None)])
         return targets, weights
 
     def row_data(self) -> RowData:
         """Return labels and weights of all rows, and their costs where each has its own."""
-        replies: list[RowData] = self.cluster.send([FetchRowData()])[0]
+        replies: list[RowData] = self.cluster.send([fetch_row_data()])[0]
         found = [part for part in replies if len(part.y)]
         y = np.concatenate([part.y for part in found])
         priced = [part.costs for part in found if part.costs is not None]
@@ -182,7 +182,7 @@ class PartsTable:
         bound = costs.bind(classes)
         if not bound.needs_table:
             return bound
-        (found,) = self.cluster.send([BindCosts(costs, classes)])
+        (found,) = self.cluster.send([bind_part_costs(costs=costs, classes=classes)])
         sizes = [facts.n_rows for facts in self._facts]
         parts = [part for part, size in zip(found, sizes, strict=True) if size]
         return Costs.concat(parts)
@@ -201,14 +201,14 @@ class PartsTable:
             self.cluster.send([self._encoders()])
             self._encoded = True
 
-    def _encoders(self) -> Message | Sequence[Message]:
+    def _encoders(self) -> Call[Any] | Sequence[Call[Any]]:
         """Return the encoding message of each part, with the folds of its own rows."""
         assert self.binner is not None
         if self._folds is None:
-            return Encode(self.binner)
+            return encode_part(binner=self.binner)
         folds, self._folds = self._folds, None
         parts = (folds[a:b] for a, b in pairwise(self._bounds.tolist()))
-        return [Encode(self.binner, (part, self._n_folds)) for part in parts]
+        return [encode_part(binner=self.binner, folds=(part, self._n_folds)) for part in parts]
 
     def _select(self, rows: Int64 | None) -> _Selection:
         starts = self._bounds[:-1]
@@ -233,7 +233,7 @@ class PartsTable:
         self._encode()
         key, blank, selection = next(self._keys), loader.blank(), self._select(rows)
         orders = [
-            OpenShard(key, chosen, ranks, blank)
+            open_shard(key=key, chosen=chosen, ranks=ranks, loader=blank)
             for chosen, ranks in zip(selection.chosen, selection.ranks, strict=True)
         ]
         self.cluster.send([orders])
@@ -244,21 +244,25 @@ class PartsTable:
         """Return the codes of some rows: of those held out, which are few."""
         self._encode()
         selection = self._select(np.arange(self.n_rows)[rows])
-        (found,) = self.cluster.send([[FetchCodes(chosen) for chosen in selection.chosen]])
+        (found,) = self.cluster.send([[fetch_codes(chosen=chosen) for chosen in selection.chosen]])
         return selection.arranged(found)
 
     def apply(self, function: Callable[[Codes], Floats], rows: Int64) -> Floats:
         """Apply a picklable function to the codes of some rows."""
         self._encode()
         selection = self._select(rows)
-        (found,) = self.cluster.send([[Apply(chosen, function) for chosen in selection.chosen]])
+        (found,) = self.cluster.send(
+            [[apply_to_codes(chosen=chosen, function=function) for chosen in selection.chosen]]
+        )
         return selection.arranged(found)
 
     def follow(self, rows: Int64, start: Floats) -> Followed:
         """Follow some rows from margins (J,) on."""
         self._encode()
         selection, key = self._select(rows), next(self._keys)
-        self.cluster.send([[Follow(key, chosen, start) for chosen in selection.chosen]])
+        self.cluster.send(
+            [[follow_rows(key=key, chosen=chosen, start=start) for chosen in selection.chosen]]
+        )
         return _PartsFollowed(self.cluster, key, selection)
 
     def copies(self, weights: Floats | None) -> Int64 | None:
@@ -315,11 +319,13 @@ class _PartsShards:
         return self
 
     def __exit__(self, *raised: object) -> None:
-        self.cluster.send([CloseShard(self.key)])
+        self.cluster.send([close_shard(key=self.key)])
 
-    def call(self, messages: Sequence[Message], n_rows: int | None = None) -> list[Any]:
+    def call(self, messages: Sequence[Call[Any]], n_rows: int | None = None) -> list[Any]:
         """Send messages to every shard, one after the other; return the reduced answers."""
-        found: list[Any] = self.cluster.send([ForwardToShard(self.key, tuple(messages))])[0]
+        found: list[Any] = self.cluster.send(
+            [forward_to_shard(key=self.key, calls=tuple(messages))]
+        )[0]
         return found
 
     def fetch(self, read: Any) -> Any:
@@ -340,8 +346,10 @@ class _PartsFollowed:
 
     def add(self, forest: Forest) -> Floats:
         """Add all trees of a forest; return the margins, (n, J)."""
-        return self.selection.arranged(self.cluster.send([Advance(self.key, forest)])[0])
+        return self.selection.arranged(
+            self.cluster.send([advance_margins(key=self.key, forest=forest)])[0]
+        )
 
     def close(self) -> None:
         """Let the margins go."""
-        self.cluster.send([Unfollow(self.key)])
+        self.cluster.send([unfollow_rows(key=self.key)])

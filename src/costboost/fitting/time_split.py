@@ -29,7 +29,7 @@ from costboost.inputs.moments import (
 from costboost.text import count, percent
 from costboost.typing import Indices, Mask
 
-__all__ = ["TimePeriod", "TimeSplit", "known_labels"]
+__all__ = ["LabelTimes", "TimePeriod", "TimeSplit", "known_labels"]
 
 _STEPS = (DAY, DAY // 24, DAY // 1440, 1_000_000, 1)  # a day, an hour, a minute, a second
 
@@ -63,6 +63,57 @@ class TimePeriod(NamedTuple):
     n_train: int
     n_test: int
     n_open: int
+
+
+class LabelTimes(NamedTuple):
+    """When rows were decided, and when their labels became known.
+
+    Attributes
+    ----------
+    when : Moments
+        Of every row.
+    gap, delay : int
+        Microseconds from training to the first decision, and from a row to its label.
+    reported : Moments or None
+        When each label became known, where that is told by row.
+    """
+
+    when: Moments
+    gap: int = 0
+    delay: int = 0
+    reported: Moments | None = None
+
+    @classmethod
+    def read(
+        cls, time: Any, *, gap: Any = 0, label_delay: Any = 0, label_time: Any = None, X: Any = None
+    ) -> LabelTimes:
+        """Read times, which may be columns of X, and spans of time."""
+        spans = read_span(gap, "gap"), read_span(label_delay, "label_delay")
+        when = _column(X, time, "time")
+        _refuse_missing(when, "time")
+        if label_time is None:
+            return cls(when, *spans)
+        return cls(when, *spans, _labels_at(X, label_time, when, has_delay=spans[1] > 0))
+
+    def known_by(self, moment: int) -> Mask:
+        """Return which rows had a label that was known at a moment."""
+        return (self.when.at + self.delay <= moment) & self._reported_by(moment)
+
+    def known_now(self) -> Mask:
+        """Return which rows have a known label just after the latest row."""
+        return self.known_by(int(self.when.at.max()) + 1 if len(self.when.at) else 0)
+
+    def trainable(self, start: int) -> Mask:
+        """Return which rows a model that decides from `start` on can have been trained on."""
+        trained_at = start - self.gap
+        return (self.when.at < trained_at - self.delay) & self._reported_by(trained_at)
+
+    def _reported_by(self, moment: int) -> Mask:
+        if self.reported is None:
+            return np.ones(len(self.when.at), dtype=np.bool_)
+        in_time = ~self.reported.missing & (self.reported.at <= moment)
+        # Once the delay has passed, a missing report means that there was nothing to report.
+        return in_time | self.reported.missing if self.delay else in_time
 
 
 class TimeSplit(BaseCrossValidator):  # type: ignore[misc]
@@ -176,15 +227,13 @@ class TimeSplit(BaseCrossValidator):  # type: ignore[misc]
 
     def _cut(self, X: Any) -> list[tuple[TimePeriod, Indices, Indices]]:
         n_splits = self.get_n_splits()
-        gap, delay = read_span(self.gap, "gap"), read_span(self.label_delay, "label_delay")
         window = None if self.window is None else read_span(self.window, "window", positive=True)
-        when = _column(X, self.time, "time")
-        _refuse_missing(when, "time")
+        labels = LabelTimes.read(
+            self.time, gap=self.gap, label_delay=self.label_delay, label_time=self.label_time, X=X
+        )
+        when, gap, delay = labels.when, labels.gap, labels.delay
         if not len(when.at):
             raise ValueError("there are no rows to split: give at least one in each period")
-        reported = None
-        if self.label_time is not None:
-            reported = _labels_at(X, self.label_time, when, has_delay=delay > 0)
         first, last = int(when.at.min()), int(when.at.max())
         if self.horizon is None:
             horizon = _horizon(last - first, n_splits, gap + delay)
@@ -194,8 +243,8 @@ class TimeSplit(BaseCrossValidator):  # type: ignore[misc]
         step = next(s for s in _STEPS if horizon % s == 0)
         end = (last // step + 1) * step
         judging = np.ones(len(when.at), dtype=np.bool_)
-        if reported is not None and delay == 0:
-            judging = ~reported.missing
+        if labels.reported is not None and delay == 0:
+            judging = ~labels.reported.missing
             _warn_open(int(np.count_nonzero(~judging)), len(judging))
         folds = []
         for k in range(n_splits):
@@ -204,9 +253,7 @@ class TimeSplit(BaseCrossValidator):  # type: ignore[misc]
             until = trained_at - delay
             begin = first if window is None else until - window
             past = (when.at >= begin) & (when.at < trained_at)
-            known = past & (when.at < until)
-            if reported is not None:
-                known &= _reported_by(trained_at, reported, has_delay=delay > 0)
+            known = past & labels.trainable(start)
             test = judging & (when.at >= start) & (when.at < start + horizon)
             ends = (begin, until, trained_at, start, start + horizon)
             _refuse_empty(known, past, test, ends, k, when.dates)
@@ -256,22 +303,13 @@ def known_labels(
     >>> known.tolist(), str(said[0].message)[:41]
     ([True, True, True, False], '1 of 4 rows (25 %) have no known label ye')
     """
-    when = read_moments(time, "time")
-    _refuse_missing(when, "time")
-    delay = read_span(label_delay, "label_delay")
-    if delay == 0 and label_time is None:
+    labels = LabelTimes.read(time, label_delay=label_delay, label_time=label_time)
+    if labels.delay == 0 and label_time is None:
         raise ValueError(
             "nothing says when labels are known: give label_delay=, such as '30D', or label_time=, "
             "one moment for each row"
         )
-    if now is None:
-        moment = int(when.at.max()) + 1 if len(when.at) else 0
-    else:
-        moment = _read_now(now, when)
-    known = when.at + delay <= moment
-    if label_time is not None:
-        reported = _labels_at(None, label_time, when, has_delay=delay > 0)
-        known &= _reported_by(moment, reported, has_delay=delay > 0)
+    known = labels.known_now() if now is None else labels.known_by(_read_now(now, labels.when))
     _warn_open(int(np.count_nonzero(~known)), len(known))
     return known
 
@@ -355,12 +393,6 @@ def _labels_at(X: Any, given: ArrayLike, when: Moments, *, has_delay: bool) -> M
             "missing one means that nothing was reported"
         )
     return reported
-
-
-def _reported_by(moment: int, reported: Moments, *, has_delay: bool) -> Mask:
-    """Return which labels were there by a moment, as far as reports tell."""
-    in_time = ~reported.missing & (reported.at <= moment)
-    return in_time | reported.missing if has_delay else in_time
 
 
 # ---- Periods

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from costboost.typing import Floats, Indices
+from costboost.typing import Floats, Indices, Mask
 
 LARGEST_COST = 1e300
 """Costs beyond this are refused, so that differences and sums over 10^7 rows stay finite."""
@@ -216,6 +216,20 @@ def mean_paid(paid: Floats, sample_weight: ArrayLike | None) -> float:
         return float(np.mean(paid))
     weights = read_weights(sample_weight, len(paid))
     return float(np.average(paid, weights=weights / weights.max()))
+
+
+def read_mask(mask: ArrayLike, n_rows: int, name: str) -> Mask:
+    """Read one truth value for each row: booleans, or 0 and 1."""
+    given = np.asarray(mask)
+    if given.shape != (n_rows,):
+        raise ValueError(
+            f"{name} has shape {given.shape}; it must say yes or no for each of the {n_rows} rows."
+        )
+    if given.dtype.kind == "O" and all(isinstance(v, bool | np.bool_) for v in given):
+        given = given.astype(bool)
+    if given.dtype.kind not in "biuf" or not np.isin(given, (0, 1)).all():
+        raise ValueError(f"{name} must hold True and False (or 1 and 0) only.")
+    return given.astype(np.bool_)
 
 
 def read_labels(labels: ArrayLike, name: str) -> NDArray[Any]:

@@ -61,10 +61,10 @@ def read_moments(values: Any, name: str) -> Moments:
     """
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series) and series.dtype in (nw.Datetime, nw.Date):
-        at = series.cast(nw.Datetime("us")) if series.dtype == nw.Date else series
+        dates = series.cast(nw.Datetime("us")) if series.dtype == nw.Date else series
         nulls = series.is_null().to_numpy()
         return Moments(
-            at.dt.timestamp("us").fill_null(0).to_numpy().astype(np.int64),
+            dates.dt.timestamp("us").fill_null(0).to_numpy().astype(np.int64),
             np.asarray(nulls, dtype=np.bool_),
             True,
         )

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
 from costboost.costs import Costs
 from costboost.costs.pricing import read_proba
-from costboost.inputs.arrays import encode, missing_in, read_numbers, read_weights
+from costboost.inputs.arrays import encode, missing_in, read_mask, read_numbers, read_weights
 from costboost.metrics.prices import bind_costs
 from costboost.text import listed
 from costboost.typing import Floats, Mask
@@ -140,20 +140,6 @@ def _labelled(y: NDArray[Any], labelled: Any, log: _Log | None, reveals: Any) ->
     if not there.any():
         raise ValueError("no row has a label, so that nothing can be estimated")
     return there
-
-
-def read_mask(mask: ArrayLike, n_rows: int, name: str) -> Mask:
-    """Read one truth value for each row: booleans, or 0 and 1."""
-    given = np.asarray(mask)
-    if given.shape != (n_rows,):
-        raise ValueError(
-            f"{name} has shape {given.shape}; it must say yes or no for each of the {n_rows} rows"
-        )
-    if given.dtype.kind == "O" and all(isinstance(v, bool | np.bool_) for v in given):
-        given = given.astype(bool)
-    if given.dtype.kind not in "biuf" or not np.isin(given, (0, 1)).all():
-        raise ValueError(f"{name} must hold True and False (or 1 and 0) only")
-    return given.astype(np.bool_)
 
 
 def _bind(

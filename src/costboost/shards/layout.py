@@ -68,7 +68,7 @@ class Loader(Protocol):
         """
 
     def blank(self) -> Self:
-        """Return a loader of the same settings without rows, to be sent elsewhere."""
+        """Return a loader of the same settings without rows, to be sent to workers."""
 
     def on(self, data: RowData) -> Self:
         """Return a loader of the same settings for other rows."""

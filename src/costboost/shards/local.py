@@ -8,146 +8,78 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costboost.runtime.machine import warn_if_interpreted
-from costboost.runtime.messages import (
-    Command,
-    MaxMessage,
-    Message,
-    TupleSumMessage,
-    largest,
-    total,
-    totals,
-)
+from costboost.runtime.messages import Call, largest, message, total, totals
 from costboost.shards.rows import Mode, Shard, TreeShape
 from costboost.shards.sampling import RowSample
 from costboost.typing import Int64
 
-__all__ = [
-    "Begin",
-    "Command",
-    "Count",
-    "Expand",
-    "HeaviestRow",
-    "Histogram",
-    "MaxMessage",
-    "Message",
-    "TupleSumMessage",
-    "Settle",
-    "WeighLeaves",
-    "largest",
-    "total",
-    "totals",
-]
-
-
 # Messages that grow trees.
 
 
-@dataclass(frozen=True)
-class Begin(Message):
-    """Start a tree on all rows, or on a sample of them; returns the number of rows in its root."""
-
-    sample: RowSample | None = None
-
-    changes = True
-
-    def answer(self, shard: Shard) -> int:
-        """Return the number of the shard's rows in the root."""
-        return shard.begin(self.sample)
+@message(reduce=total, changes=True)
+def begin_tree(shard: Shard, *, sample: RowSample | None = None) -> int:
+    """Start a tree on all rows, or on a sample of them; return the number of rows in its root."""
+    return shard.begin(sample)
 
 
-@dataclass(frozen=True)
-class Histogram(Message):
-    """Histogram of a node: sums by column and code, of all columns or of some."""
-
-    node: int
-    mode: Mode
-    columns: Int64 | None = None
-
-    def answer(self, shard: Shard) -> Int64:
-        """Return the sums."""
-        return shard.histogram(self.node, self.mode, self.columns)
+@message(reduce=total)
+def sum_histogram(shard: Shard, *, node: int, mode: Mode, columns: Int64 | None = None) -> Int64:
+    """Return the histogram of a node: sums by column and code, of all columns or of some."""
+    return shard.histogram(node, mode, columns)
 
 
-@dataclass(frozen=True)
-class Expand(TupleSumMessage):
+def _division_only(**arguments: Any) -> dict[str, Any]:
+    # A worker that replaces another one makes histograms when they are needed.
+    return arguments | {"modes": ()}
+
+
+@message(reduce=totals, changes=True, lasting=_division_only)
+def divide_node(
+    shard: Shard,
+    *,
+    node: int,
+    left: int,
+    feature: int,
+    goes_left: NDArray[np.uint8],
+    modes: tuple[Mode, ...],
+) -> tuple[Any, ...]:
     """Divide a node's rows.
 
-    Returns how many go left, and the left child's histogram in each mode.
+    Return (number of rows that go left, histogram of the left child in each mode).
     """
-
-    node: int
-    left: int
-    feature: int
-    goes_left: NDArray[np.uint8]
-    modes: tuple[Mode, ...]
-
-    changes = True
-
-    def lasting(self) -> Expand:
-        """Return the division alone: a new worker makes histograms when they are needed."""
-        return replace(self, modes=())
-
-    def answer(self, shard: Shard) -> tuple[Any, ...]:
-        """Return (number of rows that go left, histogram of the left child in each mode)."""
-        sizes = shard.divide(self.node, self.left, self.feature, self.goes_left)
-        lefts = (shard.left_histogram(self.node, self.left, sizes, mode) for mode in self.modes)
-        return sizes[0], *lefts
+    sizes = shard.divide(node, left, feature, goes_left)
+    lefts = (shard.left_histogram(node, left, sizes, mode) for mode in modes)
+    return sizes[0], *lefts
 
 
-@dataclass(frozen=True)
-class Count(Message):
-    """Number of a node's rows by column and code, of all columns or of some."""
-
-    node: int
-    columns: Int64 | None = None
-
-    def answer(self, shard: Shard) -> Int64:
-        """Return the counts."""
-        return shard.counts(self.node, self.columns)
+@message(reduce=total)
+def count_codes(shard: Shard, *, node: int, columns: Int64 | None = None) -> Int64:
+    """Return the number of a node's rows by column and code, of all columns or of some."""
+    return shard.counts(node, columns)
 
 
-@dataclass(frozen=True)
-class Settle(Message):
-    """Assign every row to its leaf in the tree that was grown.
-
-    Returns the row count of each leaf.
-    """
-
-    shape: TreeShape
-
-    changes = True
-
-    def answer(self, shard: Shard) -> Int64:
-        """Write `shard.leaves`; return the counts, (n_leaves,)."""
-        return shard.settle(self.shape)
+@message(reduce=total, changes=True)
+def assign_leaves(shard: Shard, *, shape: TreeShape) -> Int64:
+    """Write `shard.leaves`, the leaf of every row in a grown tree; return their sizes, (L,)."""
+    return shard.settle(shape)
 
 
-@dataclass(frozen=True)
-class HeaviestRow(MaxMessage):
-    """The largest sample weight of any row; 0 where rows have none."""
-
-    def answer(self, shard: Shard) -> float:
-        """Return it."""
-        return shard.heaviest
+@message(reduce=largest)
+def heaviest_row(shard: Shard) -> float:
+    """Return the largest sample weight of any row; 0 where rows have none."""
+    return shard.heaviest
 
 
-@dataclass(frozen=True)
-class WeighLeaves(Message):
-    """Sample weight of every leaf, as integers on the grid of `scale`."""
-
-    n_leaves: int
-    scale: float
-
-    def answer(self, shard: Shard) -> Int64:
-        """Return the sums."""
-        return shard.weigh_leaves(self.n_leaves, self.scale)
+@message(reduce=total)
+def weigh_leaves(shard: Shard, *, n_leaves: int, scale: float) -> Int64:
+    """Return the sample weight of every leaf, as integers on the grid of `scale`."""
+    return shard.weigh_leaves(n_leaves, scale)
 
 
 R = TypeVar("R")
@@ -162,8 +94,8 @@ class SharedPool:
 
     The first shard is worked on by the calling thread.
 
-    They start with the first model and end with the last. Every thread keeps some memory of its
-    own, so that models in step had better not have threads each.
+    Threads start with the first model and end with the last. Each of them keeps some memory of its
+    own, so models that take turns share them.
     """
 
     def __init__(self, size: int) -> None:
@@ -188,21 +120,19 @@ class SharedPool:
 class Shards:
     """All shards of one model in this process, and the threads that work on them.
 
-    Used as a context manager: the threads end with the block, or with that of the last model of the
-    crew.
+    Used as a context manager: the threads end with the block, or with that of the last model that
+    shares them.
     """
 
-    is_remote = (
-        False  # whether every call is a trip over a network, so that callers should batch messages
-    )
+    is_remote = False  # whether a call is a trip over a network, so that callers should batch calls
 
     def __init__(self, shards: Sequence[Shard], pool: SharedPool | None = None) -> None:
         warn_if_interpreted()
         self.shards = list(shards)
         self.n_features = self.shards[0].codes.shape[1]
         self.n_rows = sum(len(shard.rows) for shard in self.shards)
-        self._crew = SharedPool(len(self.shards)) if pool is None else pool
-        self._pool = self._crew.acquire()
+        self._shared = SharedPool(len(self.shards)) if pool is None else pool
+        self._pool = self._shared.acquire()
 
     @property
     def is_single_shard(self) -> bool:
@@ -214,19 +144,19 @@ class Shards:
         return self
 
     def __exit__(self, *raised: object) -> None:
-        self._crew.release()
+        self._shared.release()
 
-    def call(self, messages: Sequence[Message], n_rows: int | None = None) -> list[Any]:
-        """Send messages to every shard, in their order; return one reduced answer for each message.
+    def call(self, calls: Sequence[Call[Any]], n_rows: int | None = None) -> list[Any]:
+        """Make calls to every shard, in their order; return one reduced answer for each.
 
         In parallel, unless the work is on so few rows (`n_rows`) that waking a thread would take
         longer.
         """
         if self._pool is None:
             shard = self.shards[0]
-            return [message.reduce([message.answer(shard)]) for message in messages]
-        parts = self._map(lambda shard: [message.answer(shard) for message in messages], n_rows)
-        return [message.reduce([part[i] for part in parts]) for i, message in enumerate(messages)]
+            return [call.answer(shard) for call in calls]  # one answer is the sum of all
+        parts = self._map(lambda shard: [call.answer(shard) for call in calls], n_rows)
+        return [call.reduce([part[i] for part in parts]) for i, call in enumerate(calls)]
 
     def _map(self, function: Callable[[Shard], R], n_rows: int | None) -> list[R]:
         """Return function(shard) of every shard, in the order of the shards.

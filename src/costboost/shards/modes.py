@@ -47,7 +47,8 @@ class ClassWeights:
         """Return the node's class weights as a (d, 256, K) view of planes by class."""
         hist = np.zeros((self.n_channels, shard.width(columns), 256), dtype=np.int64)
         weights, factors, scales = self._summed(shard)
-        places = list(shard.places(node))  # one, or as many of each class
+        # Pieces lie class by class, as many of each: a piece adds to the plane of its own class.
+        places = list(shard.places(node))
         per_class = max(1, len(places) // self.n_channels)
         for p, place in enumerate(places):
             own = slice(None) if len(places) == 1 else slice(p // per_class, p // per_class + 1)
@@ -103,6 +104,7 @@ class PackedPairs:
     def histogram(self, shard: Shard, node: int, columns: Int64 | None = None) -> Int64:
         """Return the node's sums of gradients and hessians, (d, 256, 2)."""
         hist = np.zeros((shard.width(columns), 256, 2), dtype=np.int64)
+        # Sums of one block, zero before and after each call: those of more rows would overflow.
         if shard.state.part is None:
             shard.state.part = np.zeros(shard.codes.shape[1] * 256, dtype=np.int64)
         packed = (shard.state.packed, self.SHIFT, self.BLOCK, shard.state.part)
@@ -131,6 +133,8 @@ class Vectors:
             wide = np.zeros((shard.width(columns), 256, self.n_channels), dtype=np.int64)
             self._fill(shard, node, wide, columns)
             return wide
+        # Kernels add to 256 codes; what is kept of a node is narrow, and the wide buffer is cleared
+        # for the next one.
         if shard.state.buffer is None:
             shape = (shard.codes.shape[1], 256, self.n_channels)
             shard.state.buffer = np.zeros(shape, dtype=np.int64)

@@ -1,18 +1,17 @@
 """Messages to the parts of a table; see `parts`.
 
-Parts answer the same kind of messages that shards do, so that whoever carries messages need know
-nothing else.
+Parts answer the same kind of messages that shards do, so that a transport need know nothing else.
 
-    BindLabels, BindCosts, Encode          what all rows together decide: classes, prices, bins
-    OpenShard, AskShard, CloseShard        a model's rows, and its loop's messages to them
-    Follow, Advance, Unfollow              rows that a model is judged by, and their margins
-    Apply, FetchCodes, ...                 queries of rows before and after the rounds
+    bind_part_labels, bind_part_costs, encode_part   what all rows decide: classes, prices, bins
+    open_shard, forward_to_shard, close_shard        a model's rows, and its loop's calls to them
+    follow_rows, advance_margins, unfollow_rows      held-out rows and their margins
+    apply_to_codes, fetch_codes, ...                 queries of rows before and after the rounds
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,22 +21,12 @@ from numpy.typing import NDArray
 from costboost.binning.binner import Binner
 from costboost.costs import Costs
 from costboost.inputs.arrays import encode
+from costboost.runtime.messages import Call, join, message
 from costboost.shards.layout import Loader, RowData
-from costboost.shards.local import Command, Message
 from costboost.shards.parts import Chosen, Folds, RawRows, TablePart
 from costboost.shards.rows import Shard
 from costboost.shards.scratch import Scratch
 from costboost.typing import Codes, Floats
-
-
-class PartMessage(Message):
-    """A message whose answers are lists, joined in the order of the parts."""
-
-    by_part = True
-
-    def reduce(self, answers: Sequence[Any]) -> Any:
-        """Concatenate the lists."""
-        return [one for answer in answers for one in answer]
 
 
 @dataclass(frozen=True)
@@ -53,121 +42,85 @@ class PartFacts:
     digest: str
 
 
-@dataclass(frozen=True)
-class FetchFacts(PartMessage):
+@message(reduce=join, by_part=True)
+def fetch_facts(part: TablePart, *, targets: bool = False) -> list[PartFacts]:
     """Fetch number of rows and distinct labels of every part; of `targets` no labels."""
-
-    targets: bool = False
-
-    def answer(self, part: TablePart) -> list[PartFacts]:
-        """Return the facts."""
-        raw = RawRows(None, part.raw.y, part.raw.weights)  # read once
-        labels = np.zeros(0) if self.targets else _distinct(np.asarray(raw.y))
-        return [PartFacts(len(raw.y), raw.weights is not None, labels, _digest(raw))]
+    raw = RawRows(None, part.raw.y, part.raw.weights)  # read once
+    labels = np.zeros(0) if targets else _distinct(np.asarray(raw.y))
+    return [PartFacts(len(raw.y), raw.weights is not None, labels, _digest(raw))]
 
 
-@dataclass(frozen=True)
-class FetchLabelsAndWeights(PartMessage):
+@message(reduce=join, by_part=True)
+def fetch_labels_and_weights(part: TablePart) -> list[tuple[NDArray[Any], Floats | None]]:
     """Fetch (labels, weights) of all rows: one pair for each part."""
-
-    def answer(self, part: TablePart) -> list[tuple[NDArray[Any], Floats | None]]:
-        """Return them."""
-        return [(np.asarray(part.raw.y), part.raw.weights)]
+    return [(np.asarray(part.raw.y), part.raw.weights)]
 
 
-@dataclass(frozen=True)
-class BindLabels(Command):
+@message(reduce=None, changes=True)
+def bind_part_labels(part: TablePart, *, classes: NDArray[Any] | None) -> None:
     """Set the classes, so that labels become class numbers; None: targets are numbers."""
-
-    classes: NDArray[Any] | None
-
-    def answer(self, part: TablePart) -> None:
-        """Turn labels into class numbers."""
-        raw, y = part.raw, np.asarray(part.raw.y)
-        numbers: NDArray[Any]
-        if self.classes is None:
-            numbers = np.asarray(y, dtype=np.float64)
-        else:
-            kind = np.uint8 if len(self.classes) <= 256 else np.uint32
-            numbers = encode(self.classes, y, "y").astype(kind) if len(y) else np.zeros(0, kind)
-        weights = None if raw.weights is None else np.asarray(raw.weights, dtype=np.float64)
-        part.data = RowData(numbers, weights)
+    raw, y = part.raw, np.asarray(part.raw.y)
+    numbers: NDArray[Any]
+    if classes is None:
+        numbers = np.asarray(y, dtype=np.float64)
+    else:
+        # A byte a row where class numbers fit: they are held as long as the table.
+        kind = np.uint8 if len(classes) <= 256 else np.uint32
+        numbers = encode(classes, y, "y").astype(kind) if len(y) else np.zeros(0, kind)
+    weights = None if raw.weights is None else np.asarray(raw.weights, dtype=np.float64)
+    part.data = RowData(numbers, weights)
 
 
-@dataclass(frozen=True)
-class FetchRowData(PartMessage):
+@message(reduce=join, by_part=True)
+def fetch_row_data(part: TablePart) -> list[RowData]:
     """Fetch the `RowData` of all rows, as far as it is settled: one for each part."""
-
-    def answer(self, part: TablePart) -> list[RowData]:
-        """Return it."""
-        return [part.settled(None)]
+    return [part.settled(None)]
 
 
-@dataclass(frozen=True)
-class BindCosts(PartMessage):
-    """Read the costs of rows from columns of their table; returns them, one for each part."""
-
-    costs: Costs
-    classes: NDArray[Any]
-
-    changes = True
-
-    def answer(self, part: TablePart) -> list[Costs]:
-        """Return [costs of this part's rows]."""
-        raw, data = part.raw, part.settled(None)
-        frame = raw.X if raw.frame is None else raw.frame
-        bound = self.costs.bind(self.classes).bind_table(frame)
-        part.data = RowData(data.y, data.weights, bound)
-        return [bound]
+@message(reduce=join, by_part=True, changes=True)
+def bind_part_costs(part: TablePart, *, costs: Costs, classes: NDArray[Any]) -> list[Costs]:
+    """Read the costs of rows from columns of their table; return them, one for each part."""
+    raw, data = part.raw, part.settled(None)
+    frame = raw.X if raw.frame is None else raw.frame
+    bound = costs.bind(classes).bind_table(frame)
+    part.data = RowData(data.y, data.weights, bound)
+    return [bound]
 
 
-@dataclass(frozen=True)
-class Encode(Command):
+@message(reduce=None, changes=True)
+def encode_part(part: TablePart, *, binner: Binner, folds: Folds | None = None) -> None:
     """Bin the table of every part.
 
     Where models leave out one fold each, `folds` are the numbers of those of the rows (that of
     folds, for a row of none), and how many there are.
     """
-
-    binner: Binner
-    folds: Folds | None = None
-
-    def answer(self, part: TablePart) -> None:
-        """Bin the table and free it."""
-        part.encode(self.binner, self.folds)
+    part.encode(binner, folds)
 
 
-@dataclass(frozen=True)
-class FetchCodes(PartMessage):
+@message(reduce=join, by_part=True)
+def fetch_codes(part: TablePart, *, chosen: Chosen) -> list[Codes]:
     """Fetch the codes of some rows, one array for each part."""
-
-    chosen: Chosen
-
-    def answer(self, part: TablePart) -> list[Codes]:
-        """Return them."""
-        return [np.asarray(part.codes_of(self.chosen))]
+    return [np.asarray(part.codes_of(chosen))]
 
 
-@dataclass(frozen=True)
-class Apply(PartMessage):
-    """Apply a function to the codes of some rows; returns one array for each part."""
-
-    chosen: Chosen
-    function: Callable[[Codes], NDArray[Any]]
-
-    def answer(self, part: TablePart) -> list[NDArray[Any]]:
-        """Return [function(codes)]."""
-        return [self.function(np.ascontiguousarray(part.codes_of(self.chosen)))]
+@message(reduce=join, by_part=True)
+def apply_to_codes(
+    part: TablePart, *, chosen: Chosen, function: Callable[[Codes], NDArray[Any]]
+) -> list[NDArray[Any]]:
+    """Apply a function to the codes of some rows; return one array for each part."""
+    return [function(np.ascontiguousarray(part.codes_of(chosen)))]
 
 
 # Models in training.
 
 
-@dataclass(frozen=True)
-class OpenShard(Command):
+@message(reduce=None, changes=True, topic="shard")
+def open_shard(
+    part: TablePart, *, key: int, chosen: Chosen, ranks: NDArray[np.uint32] | int, loader: Loader
+) -> None:
     """Make a model's shard of some rows, under a key.
 
-    Attributes
+    Parameters
     ----------
     key : int
         Of the model.
@@ -178,148 +131,78 @@ class OpenShard(Command):
     loader : Loader
         Without rows.
     """
-
-    key: int
-    chosen: Chosen
-    ranks: NDArray[np.uint32] | int
-    loader: Loader
-
-    @property
-    def topic(self) -> Hashable:
-        """Key of the model's training."""
-        return ("shard", self.key)
-
-    def answer(self, part: TablePart) -> None:
-        """Make a shard of the rows."""
-        found = part.as_stored(self.loader) if self.chosen is None else None
-        if found is not None:
-            loader, (codes, rows, starts, pieces) = found
-            state = loader.load(slice(None))
-        else:
-            loader = self.loader.on(part.settled(self.chosen))
-            codes, rows, starts, pieces = part.arranged(self.chosen, loader)
-            state = loader.load(rows)
-        first = self.ranks if isinstance(self.ranks, int) else 0
-        rows = rows if isinstance(self.ranks, int) else self.ranks[rows]
-        scratch = Scratch(part.thread_scratch) if pieces is None else part.scratch
-        part.shards[self.key] = Shard(codes, rows, starts, state, pieces, scratch, first)
+    # Rows stored as the model groups them need no copy of codes or data; else they are arranged.
+    found = part.as_stored(loader) if chosen is None else None
+    if found is not None:
+        loader, (codes, rows, starts, pieces) = found
+        state = loader.load(slice(None))
+    else:
+        loader = loader.on(part.settled(chosen))
+        codes, rows, starts, pieces = part.arranged(chosen, loader)
+        state = loader.load(rows)
+    # `rows` become numbers among all rows of the model, by which samples are drawn: the same on
+    # any number of parts.
+    first = ranks if isinstance(ranks, int) else 0
+    rows = rows if isinstance(ranks, int) else ranks[rows]
+    # Models that share codes are those of folds, whose rounds take turns: they share scratch too.
+    scratch = Scratch(part.thread_scratch) if pieces is None else part.scratch
+    part.shards[key] = Shard(codes, rows, starts, state, pieces, scratch, first)
 
 
-@dataclass(frozen=True)
-class ForwardToShard(Message):
-    """Forward messages to the shard of a model; returns one answer for each."""
-
-    key: int
-    messages: tuple[Message, ...]
-
-    @property
-    def changes(self) -> bool:  # type: ignore[override]
-        """Whether one of them changes the rows' state."""
-        return any(message.changes for message in self.messages)
-
-    @property
-    def topic(self) -> Hashable:
-        """Key of the model's training."""
-        return ("shard", self.key)
-
-    def lasting(self) -> ForwardToShard:
-        """Return the messages that change the rows' state."""
-        changing = (message.lasting() for message in self.messages if message.changes)
-        return ForwardToShard(self.key, tuple(changing))
-
-    def answer(self, part: TablePart) -> list[Any]:
-        """Return the answers."""
-        shard = part.shards[self.key]
-        return [message.answer(shard) for message in self.messages]
-
-    def reduce(self, answers: Sequence[list[Any]]) -> list[Any]:
-        """Reduce the answers of all parts, message by message."""
-        return [
-            message.reduce([part[i] for part in answers]) for i, message in enumerate(self.messages)
-        ]
+def _reduce_each(
+    answers: Sequence[list[Any]], *, key: int, calls: tuple[Call[Any], ...]
+) -> list[Any]:
+    return [call.reduce([part[i] for part in answers]) for i, call in enumerate(calls)]
 
 
-@dataclass(frozen=True)
-class CloseShard(Command):
+def _any_changes(*, key: int, calls: tuple[Call[Any], ...]) -> bool:
+    return any(call.changes for call in calls)
+
+
+# A part that is built again needs the changes of the rows, and none of the answers.
+def _those_that_change(*, key: int, calls: tuple[Call[Any], ...]) -> dict[str, Any]:
+    return {"key": key, "calls": tuple(call.lasting() for call in calls if call.changes)}
+
+
+@message(reduce_with=_reduce_each, changes=_any_changes, lasting=_those_that_change, topic="shard")
+def forward_to_shard(part: TablePart, *, key: int, calls: tuple[Call[Any], ...]) -> list[Any]:
+    """Make calls to the shard of a model; return one answer for each."""
+    shard = part.shards[key]
+    return [call.answer(shard) for call in calls]
+
+
+@message(reduce=None, ends=True, topic="shard")
+def close_shard(part: TablePart, *, key: int) -> None:
     """Drop a model's shard when its training ends."""
-
-    key: int
-
-    ends = True
-
-    @property
-    def topic(self) -> Hashable:
-        """Key of the model's training."""
-        return ("shard", self.key)
-
-    def answer(self, part: TablePart) -> None:
-        """Drop the shard."""
-        part.shards.pop(self.key, None)
+    part.shards.pop(key, None)
 
 
 # Rows that models are judged by.
 
 
-@dataclass(frozen=True)
-class Follow(Command):
+@message(reduce=None, changes=True, topic="followed")
+def follow_rows(part: TablePart, *, key: int, chosen: Chosen, start: Floats) -> None:
     """Track the margins of some rows through the rounds, from these first ones, (J,)."""
-
-    key: int
-    chosen: Chosen
-    start: Floats
-
-    @property
-    def topic(self) -> Hashable:
-        """Key of the tracked rows."""
-        return ("followed", self.key)
-
-    def answer(self, part: TablePart) -> None:
-        """Set the first margins."""
-        n_rows = part.n_rows if self.chosen is None else len(self.chosen)
-        part.followed[self.key] = (self.chosen, np.tile(self.start, (n_rows, 1)))
+    n_rows = part.n_rows if chosen is None else len(chosen)
+    part.followed[key] = (chosen, np.tile(start, (n_rows, 1)))
 
 
-@dataclass(frozen=True)
-class Advance(PartMessage):
+@message(reduce=join, by_part=True, changes=True, topic="followed")
+def advance_margins(part: TablePart, *, key: int, forest: Any) -> list[Floats]:
     """Add the trees of a forest to tracked margins.
 
-    Returns the margins, one array for each part.
+    Return the margins, one array for each part.
     """
-
-    key: int
-    forest: Any
-
-    changes = True
-
-    @property
-    def topic(self) -> Hashable:
-        """Key of the tracked rows."""
-        return ("followed", self.key)
-
-    def answer(self, part: TablePart) -> list[Floats]:
-        """Return the margins."""
-        chosen, margins = part.followed[self.key]
-        codes = np.ascontiguousarray(part.codes_of(chosen))
-        self.forest.add_trees(codes, margins, 0, len(self.forest))
-        return [margins]
+    chosen, margins = part.followed[key]
+    codes = np.ascontiguousarray(part.codes_of(chosen))
+    forest.add_trees(codes, margins, 0, len(forest))
+    return [margins]
 
 
-@dataclass(frozen=True)
-class Unfollow(Command):
+@message(reduce=None, ends=True, topic="followed")
+def unfollow_rows(part: TablePart, *, key: int) -> None:
     """Stop tracking margins."""
-
-    key: int
-
-    ends = True
-
-    @property
-    def topic(self) -> Hashable:
-        """Key of the tracked rows."""
-        return ("followed", self.key)
-
-    def answer(self, part: TablePart) -> None:
-        """Drop the margins."""
-        part.followed.pop(self.key, None)
+    part.followed.pop(key, None)
 
 
 def _distinct(labels: NDArray[Any]) -> NDArray[Any]:

@@ -68,6 +68,7 @@ class RowSample:
 
     def keeps(self, rows: NDArray[Any]) -> NDArray[np.bool_]:
         """Return the mask of the row numbers that are kept."""
+        # A share of 1 must not wrap to 0.
         limit = np.uint64(min(int(self.share * 2.0**64), 2**64 - 1))
         return np.asarray(mix(round_key(self.seed, self.number), rows) < limit)
 
@@ -76,7 +77,7 @@ class RowSample:
 class ColumnDraw:
     """A column subsample of every node: `width` of `n_features`, by the hash of its number.
 
-    `stream` tells apart trees of one round, one for each output.
+    `stream` distinguishes the trees of one round, one for each output.
     """
 
     width: int
@@ -87,6 +88,7 @@ class ColumnDraw:
 
     def columns(self, node: int, allowed: Int64 | None = None) -> Int64:
         """Return a node's columns, ascending: those with the least hashes, of all or of some."""
+        # Sorted, so that of equal splits the first column wins, as without a draw.
         key = mix_one(round_key(self.seed, self.number), self.stream * 2**32 + node + 1)
         among = np.arange(self.n_features) if allowed is None else allowed
         chosen = np.argsort(mix(key, among), kind="stable")[: self.width]
@@ -99,6 +101,7 @@ class ColumnDraw:
         keys = mix(round_key(self.seed, self.number), numbers)
         among = np.tile(np.arange(self.n_features), (n_nodes, 1))
         hashes = mix(keys[:, None], among)  # of different columns always different
+        # The first hash that is too large, of each node: all smaller ones are drawn.
         beyond = np.partition(hashes, self.width, axis=1)[:, self.width, None]
         chosen = np.flatnonzero(hashes < beyond) % self.n_features
         return chosen.reshape(n_nodes, self.width)

@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.shards.local import Message
+from costboost.runtime.messages import first, message
 from costboost.shards.modes import Summands
 from costboost.shards.rows import ROOT, Shard
 from costboost.shards.sampling import ColumnDraw, RowSample
@@ -150,11 +149,21 @@ def plan_size(
     return size if size.slots * width * 256 * channels <= _CELLS else None
 
 
-@dataclass(frozen=True)
-class GrowTree(Message):
+@message(reduce=first, changes=True)
+def grow_tree(
+    shard: Shard,
+    *,
+    mode: Any,
+    finder: SplitFinder,
+    max_depth: int | None,
+    size: Size,
+    draw: ColumnDraw | None = None,
+    drawn_only: bool = False,
+    sample: RowSample | None = None,
+) -> Grown:
     """Grow a tree on all rows or a sample; every row is then assigned to its leaf.
 
-    Attributes
+    Parameters
     ----------
     mode : Mode
         With `summands`.
@@ -167,49 +176,29 @@ class GrowTree(Message):
     sample : RowSample or None
         One without rows is all of them.
     """
-
-    mode: Any
-    finder: SplitFinder
-    max_depth: int | None
-    size: Size
-    draw: ColumnDraw | None = None
-    drawn_only: bool = False
-    sample: RowSample | None = None
-
-    changes = True
-
-    def answer(self, shard: Shard) -> Grown:
-        """Return the tree."""
-        size, finder, n_segments = self.size, self.finder, len(shard.cuts) - 1
-        # A sample that is empty here falls back to all rows, as in `Grower._root`.
-        ends, sampled = shard.cuts[1:], False
-        if self.sample is not None and shard.begin(self.sample) > 0:
-            ends, sampled = shard.ranges[ROOT][1], True
-        # The buffers outlive the tree: a boosting run grows hundreds of the same size.
-        arrays = shard.scratch.keep((size, n_segments), lambda: size.make(n_segments))
-        draw = self.draw
-        columns = finder.every_column[None] if draw is None else draw.table(size.n_nodes)
-        summands: Summands = self.mode.summands(shard)
-        rows = data.ShardRows(
-            shard.codes,
-            np.array(shard.skips),
-            shard.cuts,
-            ends,
-            sampled,
-            shard.scratch_array("order", np.uint32),
-            shard.scratch.thread_scratch.places(len(shard.rows)),
-            shard.leaves,
-            *summands,
-        )
-        heaviest = -1.0 if finder.heaviest is None else finder.heaviest
-        limits = (_DEEP if self.max_depth is None else self.max_depth, size.leaves)
-        growth = kernels.Growth(
-            finder.rules, rows, arrays.kernel, columns, self.drawn_only, heaviest, *limits
-        )
-        return arrays.grown(growth.grow(), shard.heaviest)
-
-    def reduce(self, answers: Any) -> Grown:
-        """Return the tree of the only shard."""
-        (tree,) = answers
-        found: Grown = tree
-        return found
+    n_segments = len(shard.cuts) - 1
+    # A sample that is empty here falls back to all rows, as in `Grower._root`.
+    ends, sampled = shard.cuts[1:], False
+    if sample is not None and shard.begin(sample) > 0:
+        ends, sampled = shard.ranges[ROOT][1], True
+    # The buffers outlive the tree: a boosting run grows hundreds of the same size.
+    arrays = shard.scratch.keep((size, n_segments), lambda: size.make(n_segments))
+    columns = finder.every_column[None] if draw is None else draw.table(size.n_nodes)
+    summands: Summands = mode.summands(shard)
+    rows = data.ShardRows(
+        shard.codes,
+        np.array(shard.skips),
+        shard.cuts,
+        ends,
+        sampled,
+        shard.scratch_array("order", np.uint32),
+        shard.scratch.thread_scratch.places(len(shard.rows)),
+        shard.leaves,
+        *summands,
+    )
+    heaviest = -1.0 if finder.heaviest is None else finder.heaviest
+    limits = (_DEEP if max_depth is None else max_depth, size.leaves)
+    growth = kernels.Growth(
+        finder.rules, rows, arrays.kernel, columns, drawn_only, heaviest, *limits
+    )
+    return arrays.grown(growth.grow(), shard.heaviest)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner, restore_fields
 from costboost.binning.codes import MISSING
-from costboost.shards.local import Command
+from costboost.runtime.messages import message
 from costboost.shards.rows import Shard
 from costboost.trees.checking import check_forest
 from costboost.trees.tree import Tree
@@ -386,16 +386,11 @@ def _finite(values: Floats) -> Floats:
     return np.minimum(values, np.finfo(np.float64).max)
 
 
-@dataclass(frozen=True)
-class Recall(Command):
+@message(reduce=None, changes=True)
+def recall_leaves(shard: Shard, *, tree: Tree) -> None:
     """Assign every row to its leaf in a tree that was grown earlier."""
-
-    tree: Tree
-
-    def answer(self, shard: Shard) -> None:
-        """Write the leaves."""
-        for codes, rows in shard.stretches():
-            write_leaves(self.tree, codes, shard.leaves[rows])
+    for codes, rows in shard.stretches():
+        write_leaves(tree, codes, shard.leaves[rows])
 
 
 def write_leaves(tree: Tree, codes: Codes, leaves: NDArray[np.uint16]) -> None:

@@ -4,9 +4,9 @@ The grower asks shards for integer sums and never sees a row: one message starts
 each split divides a node and brings its left child's histogram, one lets rows find their leaves.
 The right child's histogram is the parent's less the left one's, which integers make exact. Where
 nodes are searched for less than half of the columns each, drawn anew, nothing is subtracted: every
-node is added up for its own columns only. Shards that are far away are asked for that, and to count
-rows, in the trip that divides the node: before it is known whether the answer will be needed. A
-small table in one shard grows a tree in one call (`at_once.py`), to the same tree.
+node is added up for its own columns only. Remote shards do that, and count rows, in the trip that
+divides the node: before it is known whether the answer will be needed. A small table in one shard
+grows a tree in one call (`at_once.py`), to the same tree.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from typing import Any
 import numpy as np
 
 from costboost.binning.codes import MISSING
+from costboost.runtime.messages import Call
 from costboost.shards.grid import grid_scale
 from costboost.shards.local import (
-    Begin,
-    Count,
-    Expand,
-    HeaviestRow,
-    Histogram,
-    Message,
-    Settle,
     Shards,
-    WeighLeaves,
+    assign_leaves,
+    begin_tree,
+    count_codes,
+    divide_node,
+    heaviest_row,
+    sum_histogram,
+    weigh_leaves,
 )
 from costboost.shards.modes import RowCounts
 from costboost.shards.rows import ROOT, Mode, TreeShape
 from costboost.shards.sampling import ColumnDraw, RowSample
-from costboost.trees.at_once import DRAWS, GrowTree, Size, plan_size
+from costboost.trees.at_once import DRAWS, Size, grow_tree, plan_size
 from costboost.trees.splits import FREE, Bounds, Split, SplitFinder
 from costboost.trees.tree import Limits, Tree, add_up_leaves
 from costboost.typing import Floats, Int64
@@ -181,9 +181,16 @@ class Grower:
         return size
 
     def _grow_at_once(self, size: Size, sample: RowSample | None) -> Tree:
-        how = (self.limits.max_depth, size, self.draw, self._drawn_only, sample)
-        message = GrowTree(self.mode, self.finder, *how)
-        (grown,) = self.shards.call([message])
+        call = grow_tree(
+            mode=self.mode,
+            finder=self.finder,
+            max_depth=self.limits.max_depth,
+            size=size,
+            draw=self.draw,
+            drawn_only=self._drawn_only,
+            sample=sample,
+        )
+        (grown,) = self.shards.call([call])
         left = grown.left.astype(np.int32)
         leaves = np.flatnonzero(left < 0).astype(np.int32)
         # `grown` are views of buffers that the next tree overwrites: all that is kept is copied.
@@ -212,12 +219,14 @@ class Grower:
     def _weigh(self, n_leaves: int, heaviest: float) -> Floats:
         """Return the sample weight of every leaf, (n_leaves,)."""
         scale = grid_scale(heaviest, self.shards.n_rows)
-        (sums,) = self.shards.call([WeighLeaves(n_leaves, scale)], self.shards.n_rows)
+        (sums,) = self.shards.call(
+            [weigh_leaves(n_leaves=n_leaves, scale=scale)], self.shards.n_rows
+        )
         return np.asarray(sums / scale)
 
     def _finish(self, tree: Tree) -> Tree:
         """Assign rows to leaves; return the tree with covers and leaf bounds filled in."""
-        messages: list[Message] = [Settle(_shape(self.nodes, tree)), HeaviestRow()]
+        messages: list[Call[Any]] = [assign_leaves(shape=_shape(self.nodes, tree)), heaviest_row()]
         weights, heaviest = self.shards.call(messages, self.shards.n_rows)
         if heaviest > 0.0:
             weights = self._weigh(len(tree.leaves), heaviest)
@@ -230,8 +239,8 @@ class Grower:
     def _root(self, sample: RowSample | None) -> Node:
         """Return the root with its histogram; an empty sample falls back to all rows."""
         columns = self._columns(frozenset(), ROOT) if self._drawn_only else None
-        messages = [Histogram(ROOT, mode, columns) for mode in self._modes]
-        n_rows, *sums = self.shards.call([Begin(sample), *messages])
+        messages = [sum_histogram(node=ROOT, mode=mode, columns=columns) for mode in self._modes]
+        n_rows, *sums = self.shards.call([begin_tree(sample=sample), *messages])
         if n_rows == 0 and sample is not None:
             return self._root(None)
         root = Node(np.ascontiguousarray(sums[0][0].sum(axis=0)), 0, n_rows)
@@ -252,7 +261,9 @@ class Grower:
         features = self._columns(node.path, number)
         columns = features if self._drawn_only else None
         if node.histogram is None:
-            messages = [Histogram(number, mode, columns) for mode in self._modes]
+            messages = [
+                sum_histogram(node=number, mode=mode, columns=columns) for mode in self._modes
+            ]
             node.histogram, *counts = self.shards.call(messages, node.n_rows)
             node.counts = counts[0] if counts else _UNCOUNTED
         # Only a finder with constraints takes the bounds of the node's value.
@@ -266,7 +277,9 @@ class Grower:
             if split is None or self.finder.surely_counts(split, node.sums):
                 return split
         if node.counted is None:
-            (node.counted,) = self.shards.call([Count(number, columns)], node.n_rows)
+            (node.counted,) = self.shards.call(
+                [count_codes(node=number, columns=columns)], node.n_rows
+            )
         return self.finder.find(node.histogram, node.counted, *rest)
 
     def _columns(self, path: frozenset[int], number: int) -> Int64:
@@ -299,7 +312,13 @@ class Grower:
         # Children of one class each are leaves: their rows are divided, but no histogram is made.
         pure = not (self._mixed(left) or self._mixed(right))
         modes = () if pure or self._drawn_only else self._modes
-        message = Expand(number, node.left, split.feature, split.goes_left, modes)
+        message = divide_node(
+            node=number,
+            left=node.left,
+            feature=split.feature,
+            goes_left=split.goes_left,
+            modes=modes,
+        )
         # Over a network a trip costs more than the work: likely needed messages go along.
         ahead = (
             {child: self._ahead(child, node) for child in numbers} if self.shards.is_remote else {}
@@ -324,21 +343,23 @@ class Grower:
             else:
                 self.nodes[child].histogram = self.nodes[child].counted = None
 
-    def _ahead(self, number: int, parent: Node) -> list[Message]:
+    def _ahead(self, number: int, parent: Node) -> list[Call[Any]]:
         """Return messages that a child will (probably) need, to send with its parent's division."""
-        node, messages = self.nodes[number], list[Message]()
+        node, messages = self.nodes[number], list[Call[Any]]()
         if not self._mixed(node):
             return messages
         columns = self._columns(node.path, number) if self._drawn_only else None
         if self._drawn_only:
-            messages += [Histogram(number, mode, columns) for mode in self._modes]
+            messages += [
+                sum_histogram(node=number, mode=mode, columns=columns) for mode in self._modes
+            ]
         if self._lazily and parent.n_rows <= 2 * _FEW * self.limits.min_samples_leaf:
-            messages.append(Count(number, columns))
+            messages.append(count_codes(node=number, columns=columns))
         return messages
 
-    def _note(self, node: Node, messages: list[Message], answers: list[Any]) -> None:
+    def _note(self, node: Node, messages: list[Call[Any]], answers: list[Any]) -> None:
         """Store the answers to `_ahead`."""
-        if messages and isinstance(messages[-1], Count):
+        if messages and messages[-1].message is count_codes:
             *answers, node.counted = answers
         if answers:
             node.histogram, *counts = answers

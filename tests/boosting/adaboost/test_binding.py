@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from costboost.boosting.adaboost.updates import EvaluateTerms, PriceRange, RowFacts
+from costboost.boosting.adaboost.updates import RowFacts, evaluate_terms, price_range
 
 NAN = np.nan
 
@@ -29,10 +29,10 @@ def test_shards_that_disagree_about_a_class_have_no_margins_by_class():
 def test_facts_are_put_together_in_any_order():
     parts = [facts([[1.0, -1.0], [NAN, NAN]]), facts(np.full((2, 2), NAN), farthest=5.0)]
     for some in (parts, parts[::-1]):
-        both = EvaluateTerms().reduce(some)
+        both = evaluate_terms().reduce(some)
         assert both.farthest == 5.0
         np.testing.assert_array_equal(both.margins, parts[0].margins)
 
 
 def test_ranges_are_reduced_to_the_largest_and_the_smallest():
-    assert PriceRange().reduce([(3.0, 2.0), (0.0, np.inf), (7.0, 4.0)]) == (7.0, 2.0)
+    assert price_range().reduce([(3.0, 2.0), (0.0, np.inf), (7.0, 4.0)]) == (7.0, 2.0)

@@ -10,15 +10,15 @@ from costboost.boosting.adaboost.hypothesis import Hypothesis
 from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.boosting.adaboost.rules import RULES
 from costboost.boosting.adaboost.sums import (
-    LargestLog,
-    MakeTails,
     RowLogs,
-    SettleLogs,
-    StepLogs,
-    SumLogs,
     View,
+    largest_log,
+    make_tails,
+    settle_logs,
+    step_logs,
+    sum_logs,
 )
-from costboost.boosting.adaboost.updates import BindRule
+from costboost.boosting.adaboost.updates import bind_rule
 from costboost.shards.layout import plan_layout
 
 N = 40
@@ -39,7 +39,7 @@ def shards_of(method, n_shards=2):
     layout = plan_layout(Y, N, 2, n_shards)
     given = TrainingRows(Y, costs, None, 2, Y)
     shards = layout.cut(np.zeros((N, 1), np.uint8), given.load)
-    shards.call([BindRule(BoundRule(RULES[method], 4, 2), (1.0,))])
+    shards.call([bind_rule(bound=BoundRule(RULES[method], 4, 2), scales=(1.0,))])
     for shard in shards.shards:
         shard.leaves[:] = LEAVES[shard.rows]
         shard.state.weights, shard.state.sizes = D[shard.rows], SIZES[shard.rows]
@@ -81,14 +81,14 @@ def test_margins_and_factors_of_cells_are_read_by_leaf_and_class():
 
 def test_rows_that_gain_and_rows_that_lose_are_summed_apart():
     with shards_of("adac1") as shards:
-        (sizes,) = shards.call([MakeTails(RowLogs(View(HYPOTHESIS)))])
+        (sizes,) = shards.call([make_tails(how=RowLogs(View(HYPOTHESIS)))])
         assert sizes == (N, RIGHT.sum(), N - RIGHT.sum())
         u = np.where(RIGHT, PRICE, -PRICE) * STRENGTH
         for side, chosen in ((1, u > 0), (2, u < 0)):
             terms = np.log(D[chosen] * np.abs(u[chosen])) - 3.0 * u[chosen]
-            (top,) = shards.call([LargestLog(side, 3.0)])
+            (top,) = shards.call([largest_log(side=side, alpha=3.0)])
             assert top == pytest.approx(terms.max(), rel=1e-13)
-            (sums,) = shards.call([SumLogs(side, 3.0, float(top), 2.0**40)])
+            (sums,) = shards.call([sum_logs(side=side, alpha=3.0, top=float(top), scale=2.0**40)])
             total = (sums[0, 0] + sums[0, 1] / 2**40) / 2.0**40
             assert_allclose(total, np.sum(np.exp(terms - top)), rtol=1e-11)
 
@@ -98,8 +98,10 @@ def test_a_long_step_forth_and_back_leaves_the_weights(alpha):
     with shards_of("adac1") as shards:
         how = RowLogs(View(HYPOTHESIS))
         for step in (alpha, -alpha):
-            (top,) = shards.call([StepLogs(how, step, None, False)])
-            shards.call([SettleLogs(float(top))])
+            (top,) = shards.call(
+                [step_logs(how=how, alpha=step, round_factor=None, own_round_factor=False)]
+            )
+            shards.call([settle_logs(top=float(top))])
             weights = shards.fetch(lambda shard: shard.state.weights)
             assert weights.max() == 1.0
             assert weights.min() > 0.0  # held above 0, so that kernels may go on
@@ -110,11 +112,20 @@ def test_a_long_step_forth_and_back_leaves_the_weights(alpha):
 def test_factors_of_a_round_are_part_of_the_step(by_row):
     with shards_of("asymada") as shards:
         by_class = None if by_row else np.log([2.0, 3.0])
-        (top,) = shards.call([StepLogs(RowLogs(View(HYPOTHESIS)), 0.5, by_class, by_row)])
+        (top,) = shards.call(
+            [
+                step_logs(
+                    how=RowLogs(View(HYPOTHESIS)),
+                    alpha=0.5,
+                    round_factor=by_class,
+                    own_round_factor=by_row,
+                )
+            ]
+        )
         own = PRICE**0.25 if by_row else np.where(Y == 1, 3.0, 2.0)
         expected = D * np.exp(-0.5 * np.where(RIGHT, STRENGTH, -STRENGTH)) * own
         assert top == pytest.approx(np.log(expected.max()), rel=1e-12)
-        shards.call([SettleLogs(float(top))])
+        shards.call([settle_logs(top=float(top))])
         weights = shards.fetch(lambda shard: shard.state.weights)
         assert_allclose(weights, expected / expected.max(), rtol=1e-12)
 
@@ -124,7 +135,16 @@ def test_rows_without_weight_do_not_come_back():
         (shard,) = shards.shards
         shard.state.absent = np.arange(N) % 5 == 0
         for alpha in (2e3, -2e3):
-            (top,) = shards.call([StepLogs(RowLogs(View(HYPOTHESIS)), alpha, None, False)])
-            shards.call([SettleLogs(float(top))])
+            (top,) = shards.call(
+                [
+                    step_logs(
+                        how=RowLogs(View(HYPOTHESIS)),
+                        alpha=alpha,
+                        round_factor=None,
+                        own_round_factor=False,
+                    )
+                ]
+            )
+            shards.call([settle_logs(top=float(top))])
         assert np.all(shard.state.weights[shard.state.absent] <= 1e-280)
         assert np.all(shard.state.weights[~shard.state.absent] > 1e-6)

@@ -10,13 +10,13 @@ from costboost.boosting.adaboost.hypothesis import Hypothesis
 from costboost.boosting.adaboost.rows import TrainingRows, margins_of
 from costboost.boosting.adaboost.rules import RULES
 from costboost.boosting.adaboost.sums import (
-    BalanceSums,
-    LargestPriced,
-    SumPricedCells,
     View,
-    ZSums,
+    largest_priced_weight,
+    sum_balance,
+    sum_priced_cells,
+    sum_z,
 )
-from costboost.boosting.adaboost.updates import BindRule, EvaluateTerms
+from costboost.boosting.adaboost.updates import bind_rule, evaluate_terms
 from costboost.shards.layout import RowData
 from costboost.shards.rows import Shard
 
@@ -46,7 +46,7 @@ def shard_of(given, rows, method, scale=0.25):
     n_rows = len(state.labels)
     codes, numbers = np.zeros((n_rows, 1), np.uint8), np.arange(n_rows, dtype=np.uint32)
     shard = Shard(codes, numbers, starts, state)
-    BindRule(BoundRule(RULES[method], 10, given.n_classes), (scale,)).answer(shard)
+    bind_rule(bound=BoundRule(RULES[method], 10, given.n_classes), scales=(scale,)).answer(shard)
     shard.leaves[:] = LEAVES[:n_rows]
     state.weights = np.linspace(0.1, 1.0, n_rows)
     return shard
@@ -117,12 +117,14 @@ def test_rows_that_hold_little_say_what_those_do_that_hold_all(method, costs, mo
     found = []
     for rows in (slice(None), np.arange(N)):  # a part of a table elsewhere, or one in memory
         shard = shard_of(sorted_given, rows, method)
-        facts = EvaluateTerms().answer(shard)
+        facts = evaluate_terms().answer(shard)
         sums = [
-            SumPricedCells(HYPOTHESIS, 2.0**40).answer(shard).tolist(),
-            BalanceSums(View(HYPOTHESIS), 2.0**40).answer(shard).tolist(),
-            ZSums(View(HYPOTHESIS), 0.7, 5, 2.0**40).answer(shard).tolist(),
-            LargestPriced(HYPOTHESIS).answer(shard),
+            sum_priced_cells(hypothesis=HYPOTHESIS, scale=2.0**40).answer(shard).tolist(),
+            sum_balance(view=View(HYPOTHESIS), scale=2.0**40).answer(shard).tolist(),
+            sum_z(view=View(HYPOTHESIS), alpha=0.7, halvings=5, scale=2.0**40)
+            .answer(shard)
+            .tolist(),
+            largest_priced_weight(hypothesis=HYPOTHESIS).answer(shard),
         ]
         told = (facts.farthest, facts.largest_factor, facts.has_factors, facts.margins_by_class)
         found.append((told, sums))

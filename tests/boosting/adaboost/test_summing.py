@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from costboost.boosting.adaboost.hypothesis import Hypothesis, RowTerms
-from costboost.boosting.adaboost.sums import BLOCK, SumCells, View, weighed
+from costboost.boosting.adaboost.sums import BLOCK, View, sum_cells, weighed
 
 LABELS = np.array([0, 1, 2])
 U = np.array([[2.0, -1.0, -3.0], [-1.0, 4.0, -2.0], [-5.0, -1.0, 1.0]])
@@ -48,7 +48,7 @@ def shard():
 
 
 def test_weights_are_added_up_by_leaf_and_class():
-    assert SumCells(2, 1.0).answer(shard()).tolist() == [[1, 8], [0, 6]]
+    assert sum_cells(n_leaves=2, scale=1.0).answer(shard()).tolist() == [[1, 8], [0, 6]]
 
 
 def test_some_rows_know_where_classes_begin_among_them():

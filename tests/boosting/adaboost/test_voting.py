@@ -8,7 +8,7 @@ from costboost import Costs
 from costboost.boosting.adaboost import updates
 from costboost.boosting.adaboost.hypothesis import Hypothesis
 from costboost.boosting.adaboost.rows import TrainingRows
-from costboost.boosting.adaboost.updates import Vote, VoteClasses
+from costboost.boosting.adaboost.updates import vote, vote_classes
 from costboost.shards.layout import plan_layout
 from costboost.shards.rows import Shard
 from interpreted import load_interpreted
@@ -53,8 +53,16 @@ def test_votes_of_two_classes(by_row, weighted, priced, n_shards):
     was, now = margins[:, 0] > limit * before, moved > limit * total
     counts = WEIGHTS if weighted else np.ones(N)
     with shards_of(given, 2, n_shards, margins) as shards:
-        vote = Vote(hypothesis, VALUES, np.array([limit]), before, total, 2.0**20, priced)
-        (found,) = shards.call([vote])
+        call = vote(
+            hypothesis=hypothesis,
+            values=VALUES,
+            limits=np.array([limit]),
+            before=before,
+            total=total,
+            scale=2.0**20,
+            priced=priced,
+        )
+        (found,) = shards.call([call])
         held = shards.fetch(lambda shard: shard.state.margins)
     assert_allclose(held[:, 0], moved, rtol=1e-15)
     if not priced:
@@ -76,8 +84,16 @@ def test_rows_have_limits_of_their_own():
     with shards_of(TrainingRows(Y, costs, None, 2, Y), 2, 3, margins) as shards:
         for shard in shards.shards:
             shard.state.pricing.limits = own[shard.rows]
-        vote = Vote(hypothesis, VALUES, np.zeros(1), 0.0, 2.0, 1.0, False)
-        (found,) = shards.call([vote])
+        call = vote(
+            hypothesis=hypothesis,
+            values=VALUES,
+            limits=np.zeros(1),
+            before=0.0,
+            total=2.0,
+            scale=1.0,
+            priced=False,
+        )
+        (found,) = shards.call([call])
     now = VALUES[LEAVES] > 2.0 * own
     assert found.tolist() == [[np.sum((k == Y) & (now == a)) for a in (0, 1)] for k in (0, 1)]
 
@@ -92,8 +108,16 @@ def test_a_part_without_rows_has_no_limit_to_read(monkeypatch):
     hypothesis = Hypothesis(np.array([0, 1, 1]), np.ones(3))
     for shard.state.pricing.limits in (None, np.zeros(0)):
         for priced in (False, True):
-            vote = Vote(hypothesis, VALUES, np.zeros(1), 0.0, 2.0, 1.0, priced)
-            assert not vote.answer(shard).any()
+            call = vote(
+                hypothesis=hypothesis,
+                values=VALUES,
+                limits=np.zeros(1),
+                before=0.0,
+                total=2.0,
+                scale=1.0,
+                priced=priced,
+            )
+            assert not call.answer(shard).any()
 
 
 @pytest.mark.parametrize("priced", [False, True])
@@ -109,7 +133,9 @@ def test_votes_of_many_classes(priced, kept):
     decided = np.argmin(moved @ prices if priced else -moved, axis=1)
     with shards_of(TrainingRows(y, costs, None, 3, y), 3, 2, margins) as shards:
         given = prices if priced else np.zeros((0, 0))
-        (found,) = shards.call([VoteClasses(votes, values, given, 1.0, kept)])
+        (found,) = shards.call(
+            [vote_classes(votes=votes, values=values, prices=given, scale=1.0, kept=kept)]
+        )
         assert_allclose(shards.fetch(lambda shard: shard.state.margins), moved)
         if kept:
             assert_array_equal(shards.fetch(lambda shard: shard.state.pricing.decisions), decided)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from costboost.boosting.adaboost.rows import TINY
-from costboost.boosting.adaboost.updates import AreCopies, SettleWeights, TakeWeights
+from costboost.boosting.adaboost.updates import are_copies, multiply_sample_weights, settle_weights
 
 
 def shard(weights, given=None):
@@ -22,26 +22,26 @@ def shard(weights, given=None):
 
 @pytest.mark.parametrize(("given", "copies"), [([0.3, 0.6, 0.9], True), ([0.3, 0.6, 0.8], False)])
 def test_copies_are_whole_numbers_of_the_least(given, copies):
-    assert AreCopies(0.3).answer(shard([1.0, 1.0, 1.0], given)) is copies
-    assert AreCopies(0.3).reduce([True, copies]) is copies
+    assert are_copies(least=0.3).answer(shard([1.0, 1.0, 1.0], given)) is copies
+    assert are_copies(least=0.3).reduce([True, copies]) is copies
 
 
 def test_given_weights_are_counted_in_their_unit():
     rows = shard([1.0, 2.0], [0.3, 0.9])
-    assert TakeWeights(1, 0.3, -1).answer(rows) == 6.0
+    assert multiply_sample_weights(exponent=1, unit=0.3, unit_exponent=-1).answer(rows) == 6.0
     assert rows.state.weights.tolist() == [1.0, 6.0]
 
 
 def test_without_given_weights_only_the_scale_changes():
     rows = shard([1.0, 3.0])
-    assert TakeWeights(-1, None, 0).answer(rows) == 1.5
+    assert multiply_sample_weights(exponent=-1, unit=None, unit_exponent=0).answer(rows) == 1.5
     assert rows.state.weights.tolist() == [0.5, 1.5]
 
 
 def test_rows_without_weight_are_noted_and_held_above_zero():
     rows = shard([0.0, 4.0])
-    SettleWeights(-2, None).answer(rows)
+    settle_weights(exponent=-2, constant=None).answer(rows)
     assert rows.state.weights.tolist() == [TINY, 1.0]
     assert rows.state.absent.tolist() == [True, False]
-    SettleWeights(0, 0.25).answer(rows)
+    settle_weights(exponent=0, constant=0.25).answer(rows)
     assert rows.state.weights.tolist() == [0.25, 0.25]

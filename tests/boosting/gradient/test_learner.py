@@ -21,7 +21,7 @@ from costboost.boosting.gradient.learner import (
 )
 from costboost.boosting.gradient.losses import LogLoss, SquaredLoss
 from costboost.boosting.gradient.rows import LossRows
-from costboost.boosting.gradient.starting import BindLoss
+from costboost.boosting.gradient.starting import bind_loss
 from costboost.shards.sampling import RowSample
 from costboost.trees.tree import Limits
 from gradient_shards import cut_rows
@@ -38,7 +38,7 @@ BINNER = fit_binner(X)
 def bound(rows, loss, start=0.0, n_shards=1):
     """Return shards whose rows have derivatives, and the largest of them."""
     shards = cut_rows(rows, BINNER.encode(X), n_shards)
-    shards.call([BindLoss(loss, (start,) * rows.n_outputs, "steps")])
+    shards.call([bind_loss(loss=loss, start=(start,) * rows.n_outputs, moves_by="steps")])
     return shards, loss.measure(shards, 0.0)
 
 

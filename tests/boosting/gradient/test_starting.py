@@ -8,16 +8,16 @@ import pytest
 from costboost.boosting.gradient.losses import CostExponentialLoss, ExponentialLoss, LogLoss
 from costboost.boosting.gradient.rows import LossRows
 from costboost.boosting.gradient.starting import (
-    BindLoss,
-    FetchRowKinds,
-    LargestCost,
-    SizeSums,
-    SumsAtConstant,
-    TermsByClass,
-    WeighClasses,
-    WeightedSum,
+    bind_loss,
     class_weights,
+    fetch_row_kinds,
+    largest_cost,
     log_shares,
+    sum_at_constant,
+    sum_class_weights,
+    sum_sizes,
+    sum_targets,
+    terms_by_class,
 )
 from costboost.shards.grid import rounded
 from gradient_shards import best_constant, cut_rows
@@ -44,14 +44,14 @@ def test_sums_over_many_powers_of_ten_are_not_rounded(n_shards, monkeypatch):
     monkeypatch.setattr("costboost.shards.layout._BLOCK", 3)
     rng = np.random.default_rng(0)
     y = np.r_[1e200, rng.normal(size=17), -1e200, 1e-200]
-    sums = sums_of(LossRows(y), WeightedSum(), n_shards)
+    sums = sums_of(LossRows(y), sum_targets(), n_shards)
     assert rounded(sums[0]) == math.fsum(y)
     assert rounded(sums[1]) == 20.0
     labels, weights = rng.integers(0, 3, 20), 10.0 ** rng.uniform(-200, 200, 20)
     with cut_rows(LossRows(labels, 3, weights), n_shards=n_shards) as shards:
         expected = [math.fsum(weights[labels == k]) for k in range(3)]
         assert class_weights(shards, 3).tolist() == expected
-        counts = sums_of(LossRows(labels, 3), WeighClasses(4), n_shards)
+        counts = sums_of(LossRows(labels, 3), sum_class_weights(n_classes=4), n_shards)
         assert [rounded(count) for count in counts] == np.bincount(labels, minlength=4).tolist()
 
 
@@ -61,7 +61,7 @@ def test_derivatives_at_a_constant_are_added_up():
     f0 = (0.2, -0.1, 1.0)
     g, h = LogLoss().derivatives(rows, np.tile(f0, (30, 1)))
     for output in range(3):
-        sums = sums_of(rows, SumsAtConstant(LogLoss(), f0, output))
+        sums = sums_of(rows, sum_at_constant(loss=LogLoss(), constant=f0, output=output))
         expected = [math.fsum(part[:, output]) for part in (g, h)]
         assert [rounded(part) for part in sums] == expected
 
@@ -81,17 +81,21 @@ def test_binding_tells_the_largest_weights_and_sets_the_margins():
     rows = LossRows(np.array([1, 0, 1]), weights=weights, table=table)
     with cut_rows(rows, n_shards=2) as shards:
         # The objective adacost: a = y / 2, b = -c / 2, w0 = c.
-        (found,) = shards.call([BindLoss(CostExponentialLoss("adacost"), (0.7,), "steps")])
+        (found,) = shards.call(
+            [bind_loss(loss=CostExponentialLoss("adacost"), start=(0.7,), moves_by="steps")]
+        )
         assert found.tolist() == [4.0, 1.0, 0.5, 2.0]
         margins = shards.fetch(lambda shard: shard.state.margins)
         assert margins.tolist() == [[0.7]] * 3
-    plain = sums_of(LossRows(np.array([1, 0])), BindLoss(LogLoss(), (0.0,), "leaf"))
+    plain = sums_of(
+        LossRows(np.array([1, 0])), bind_loss(loss=LogLoss(), start=(0.0,), moves_by="leaf")
+    )
     assert plain.tolist() == [1.0, 1.0, 0.0, 0.0]
 
 
 def test_what_is_given_is_told_without_rows():
     rows = LossRows(np.array([0, 1]), weights=np.ones(2), prices=np.ones((2, 2)))
-    outline = sums_of(rows, FetchRowKinds())
+    outline = sums_of(rows, fetch_row_kinds())
     assert len(outline.y) == len(outline.weights) == len(outline.prices) == 0
     assert outline.table is None
 
@@ -100,8 +104,8 @@ def test_terms_and_sizes_of_classes():
     y, loss = np.array([1, 0, 1, 1]), CostExponentialLoss("asymboost")
     table = np.array([[0.0, 0.25], [1.0, 0.0]])
     rows, weights = LossRows(y, table=table), np.array([1.0, 2.0, 0.0, 3.0])
-    assert sums_of(rows, LargestCost(loss)) == 1.0
-    assert sums_of(rows, TermsByClass(loss)).a.tolist() == [-0.25, 1.0]
-    assert sums_of(LossRows(y, prices=table[y]), TermsByClass(loss)) is None
-    sums = sums_of(LossRows(y, weights=weights, table=table), SizeSums(loss))
+    assert sums_of(rows, largest_cost(loss=loss)) == 1.0
+    assert sums_of(rows, terms_by_class(loss=loss)).a.tolist() == [-0.25, 1.0]
+    assert sums_of(LossRows(y, prices=table[y]), terms_by_class(loss=loss)) is None
+    sums = sums_of(LossRows(y, weights=weights, table=table), sum_sizes(loss=loss))
     assert [rounded(part) for part in sums] == [1.0 + 0.5 + 3.0, 6.0]

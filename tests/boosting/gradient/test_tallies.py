@@ -14,9 +14,9 @@ from costboost.boosting.gradient.losses import (
     PinballLoss,
     SquaredLoss,
 )
-from costboost.boosting.gradient.messages import Derive
+from costboost.boosting.gradient.messages import write_derivatives
 from costboost.boosting.gradient.rows import LossRows
-from costboost.boosting.gradient.starting import BindLoss, GradientLoader
+from costboost.boosting.gradient.starting import GradientLoader, bind_loss
 from costboost.boosting.gradient.tallies import CostTally, loss_tally
 from costboost.shards.layout import RowData, plan_layout
 from gradient_shards import cut_rows
@@ -46,11 +46,11 @@ def test_the_mean_loss_is_that_of_the_rows(loss, weighted, own):
     found = []
     for n_shards in (1, 3):
         with cut_rows(rows, n_shards=n_shards) as shards:
-            shards.call([BindLoss(given, (0.0,), "leaf")])
+            shards.call([bind_loss(loss=given, start=(0.0,), moves_by="leaf")])
             put_margins(shards, raw)
             tally = loss_tally(given, rows)
             if not own:
-                shards.call([Derive("margins", 0.0)])
+                shards.call([write_derivatives(where="margins", total=0.0)])
             found += [tally(shards, 0.0), tally(shards, 0.0)]
     assert len(set(found)) == 1
     assert found[0] == pytest.approx(expected, rel=1e-12)

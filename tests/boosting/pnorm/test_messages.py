@@ -9,13 +9,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from costboost import Costs
 from costboost.boosting.pnorm.messages import (
     TINY,
-    LargestSigned,
-    Mix,
-    Rescale,
-    Reward,
-    Reweigh,
-    SetVectors,
-    WeightFacts,
+    largest_signed_weight,
+    mix_in,
+    rescale_mislabel,
+    reweigh,
+    set_vectors,
+    sum_reward,
+    weight_range,
 )
 from costboost.boosting.pnorm.methods import METHODS, make_stochastic
 from costboost.boosting.pnorm.rows import PNormLoader
@@ -59,13 +59,16 @@ def test_signed_weights_are_put_on_the_grid(method):
     for n_shards in (1, 3):
         loop = bound(method, n_shards, T=2)
         expected = signed(loop, method)
-        assert told(loop, LargestSigned(METHODS[method], 2.0)) == np.abs(expected).max()
-        sums = told(loop, SetVectors(METHODS[method], 2.0, 2.0**20, None))
+        assert (
+            told(loop, largest_signed_weight(method=METHODS[method], p=2.0))
+            == np.abs(expected).max()
+        )
+        sums = told(loop, set_vectors(method=METHODS[method], p=2.0, scale=2.0**20, draw=None))
         vectors = fetch(loop, "vectors")
         assert_array_equal(vectors, np.rint(expected * 2.0**20))
         assert sums.tolist() == [np.maximum(vectors, 0).sum(), vectors.sum()]
         found.append(vectors.tolist())
-        reward = told(loop, Reward(ANSWERS))
+        reward = told(loop, sum_reward(answers=ANSWERS))
         assert reward == np.sum(vectors.astype(np.int64) * ANSWERS[LEAVES])
     assert found[0] == found[1]
 
@@ -73,7 +76,7 @@ def test_signed_weights_are_put_on_the_grid(method):
 def test_copies_multiply_what_is_on_the_grid():
     copies = np.arange(N) % 4 * 1.0
     plain, copied = bound(), bound(weights=copies)
-    message = SetVectors(METHODS["lp-csb"], 2.0, 2.0**20, None)
+    message = set_vectors(method=METHODS["lp-csb"], p=2.0, scale=2.0**20, draw=None)
     told(plain, message)
     told(copied, message)
     expected = fetch(plain, "vectors") * copies[:, None].astype(int)
@@ -88,7 +91,7 @@ def test_examples_are_drawn_in_proportion_by_the_numbers_of_rows():
         largest = np.abs(weights).max()
         drawn = []
         for number in range(300):
-            told(loop, SetVectors(rule, 1.0, largest, (7, number)))
+            told(loop, set_vectors(method=rule, p=1.0, scale=largest, draw=(7, number)))
             drawn.append(fetch(loop, "vectors"))
         found.append(np.array(drawn))
     assert_array_equal(*found)
@@ -102,7 +105,7 @@ def test_examples_are_drawn_in_proportion_by_the_numbers_of_rows():
 def test_answers_are_mixed_in(stochastic):
     loop = bound(n_shards=3, T=1)
     before = fetch(loop, "mixture")
-    told(loop, Mix(ANSWERS, stochastic, 0.7, 0.3))
+    told(loop, mix_in(answers=ANSWERS, stochastic=stochastic, keep=0.7, alpha=0.3))
     hypothesis_answers = ANSWERS[LEAVES].astype(float)
     hypothesis_answers = make_stochastic(hypothesis_answers) if stochastic else hypothesis_answers
     assert_allclose(fetch(loop, "mixture"), 0.7 * before + 0.3 * hypothesis_answers, rtol=1e-14)
@@ -117,11 +120,11 @@ def test_mislabel_weights_follow_adaboost_m2():
     loop = bound("adaboost.m2", n_shards=3)
     before, h = mislabels(loop), ANSWERS[LEAVES].astype(float)
     own = h[np.arange(N), Y][:, None]
-    largest = told(loop, Reweigh(ANSWERS, 0.25))
+    largest = told(loop, reweigh(answers=ANSWERS, beta=0.25))
     expected = before * 0.25 ** (0.5 * (1 + own - h))
     assert_allclose(mislabels(loop), expected, rtol=1e-14)
     assert largest == mislabels(loop).max()
-    told(loop, Rescale(-3))
+    told(loop, rescale_mislabel(exponent=-3))
     assert_allclose(mislabels(loop), 8.0 * expected, rtol=1e-14)
 
 
@@ -132,7 +135,7 @@ def test_mislabel_weights_do_not_vanish_and_none_comes_from_nothing():
     none = mislabels(loop) == 0.0
     assert none.sum() > N  # not the labels alone
     for _ in range(4):
-        told(loop, Reweigh(ANSWERS, 1e-200))
+        told(loop, reweigh(answers=ANSWERS, beta=1e-200))
     after = mislabels(loop)
     assert np.all(after[none] == 0.0)
     assert np.all(after[~none] >= TINY)
@@ -145,7 +148,7 @@ def test_the_finest_bit_of_weights_is_told(weights, least):
     costs = Costs.from_matrix(1 - np.eye(3)).bind(np.arange(3))
     load = PNormLoader(RowData(np.arange(3), np.array(weights), costs), 3).load
     shard = SimpleNamespace(state=load(np.arange(3)))
-    assert WeightFacts().answer(shard).tolist() == [max(weights), -least]
+    assert weight_range().answer(shard).tolist() == [max(weights), -least]
 
 
 @pytest.mark.parametrize("p", [1.5, 2.0, 4.0])

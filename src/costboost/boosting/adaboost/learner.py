@@ -19,12 +19,13 @@ from sklearn.base import clone
 from costboost.binning.binner import Binner
 from costboost.boosting.adaboost.hypothesis import Hypothesis
 from costboost.inputs.outside import ask, count_rows, read_classes, read_probabilities, source_of
+from costboost.runtime.messages import message, total
 from costboost.shards.grid import grid_scale
-from costboost.shards.local import Message, Shards
+from costboost.shards.local import Shards
 from costboost.shards.modes import ClassWeights
 from costboost.shards.rows import Shard
 from costboost.shards.sampling import ColumnDraw, RowSample, column_draw
-from costboost.trees.forest import Recall
+from costboost.trees.forest import recall_leaves
 from costboost.trees.grower import Grower
 from costboost.trees.splits import ROUNDING, SplitFinder
 from costboost.trees.tree import Limits, Tree
@@ -162,21 +163,16 @@ def _within(sums: NDArray[Any], bounds: Floats, laplace: float) -> Floats:
     return np.column_stack([1.0 - share, share])
 
 
-@dataclass(frozen=True)
-class TotalWeight(Message):
-    """The total weight, on the grid of a mode."""
-
-    mode: ClassWeights
-
-    def answer(self, shard: Shard) -> int:
-        """Return the sum."""
-        state, total = shard.state, 0
-        for rows in state.pieces(shard.starts):
-            weights = state.weights[rows] * self.mode.scales[state.labels[rows.start]]
-            if self.mode.factored:
-                weights *= state.learner_factors[rows]
-            total += int(np.sum((weights + 0.5).astype(np.int64)))
-        return total
+@message(reduce=total)
+def sum_learner_weights(shard: Shard, *, mode: ClassWeights) -> int:
+    """Return the total weight, on the grid of a mode."""
+    state, total = shard.state, 0
+    for rows in state.pieces(shard.starts):
+        weights = state.weights[rows] * mode.scales[state.labels[rows.start]]
+        if mode.factored:
+            weights *= state.learner_factors[rows]
+        total += int(np.sum((weights + 0.5).astype(np.int64)))
+    return total
 
 
 @dataclass
@@ -256,14 +252,14 @@ class TreeLearner:
 
     def recall(self, shards: Shards, model: WeakTree) -> None:
         """Assign every row to its leaf in the tree of an earlier round."""
-        shards.call([Recall(model.tree)])
+        shards.call([recall_leaves(tree=model.tree)])
 
     def _finder(self, shards: Shards, mode: ClassWeights, units: Floats | None) -> SplitFinder:
         if self.finder is not None:
             return self.finder(self.binner, np.zeros(2) if units is None else units)
         if self.min_weight_leaf <= 0.0:
             return self._weightless
-        (total,) = shards.call([TotalWeight(mode)])
+        (total,) = shards.call([sum_learner_weights(mode=mode)])
         return self._make_finder(self.min_weight_leaf * float(total))
 
     @cached_property

@@ -25,15 +25,16 @@ from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.boosting.adaboost.rules import Rule
 from costboost.boosting.adaboost.steps import CellSums, Sums
 from costboost.boosting.adaboost.sums import View
-from costboost.boosting.adaboost.updates import BoundSums, Vote, VoteClasses
+from costboost.boosting.adaboost.updates import sum_bound, vote, vote_classes
 from costboost.boosting.adaboost.weights import EffectiveRule, Setting, Weights
 from costboost.boosting.links import MAX_ALPHA
-from costboost.boosting.train_cost import DecisionCosts, PriceDecisions
+from costboost.boosting.train_cost import DecisionCosts, price_decisions
 from costboost.costs import Costs
+from costboost.runtime.messages import Call
 from costboost.shards.grid import rounded
-from costboost.shards.local import Message, Shards
+from costboost.shards.local import Shards
 from costboost.trees.forest import ForestBuilder
-from costboost.typing import Floats
+from costboost.typing import Floats, Int64
 
 # Training cost: the margins of the training rows, and what the decisions by them cost.
 
@@ -91,8 +92,8 @@ class TrainCost:
         else:
             self.decision_costs.pay_for_first()
 
-    def votes(self, hypothesis: Hypothesis, values: Floats, total_alpha: float) -> list[Message]:
-        """Return the messages that add a round's votes to the margins.
+    def votes(self, hypothesis: Hypothesis, values: Floats, total_alpha: float) -> list[Call[Any]]:
+        """Return the calls that add a round's votes to the margins.
 
         Pass their answers to `pay`.
         """
@@ -106,24 +107,31 @@ class TrainCost:
         """Return the total cost of the decisions, from the answers to `votes`."""
         return self.decision_costs.pay(answers[-1], self._total_alpha)
 
-    def _vote(self, hypothesis: Hypothesis, values: Floats, before: float) -> Message:
+    def _vote(self, hypothesis: Hypothesis, values: Floats, before: float) -> Call[Int64]:
         decision_costs, own = self.decision_costs, np.ascontiguousarray(values[:, 0])
-        totals = (before, self._total_alpha)
-        return Vote(
-            hypothesis,
-            own,
-            decision_costs.limits,
-            *totals,
-            decision_costs.sum_scale,
-            decision_costs.priced,
+        return vote(
+            hypothesis=hypothesis,
+            values=own,
+            limits=decision_costs.limits,
+            before=before,
+            total=self._total_alpha,
+            scale=decision_costs.sum_scale,
+            priced=decision_costs.priced,
         )
 
-    def _vote_classes(self, hypothesis: Hypothesis, values: Floats) -> list[Message]:
+    def _vote_classes(self, hypothesis: Hypothesis, values: Floats) -> list[Call[Any]]:
         decision_costs = self.decision_costs
         own = np.ascontiguousarray(values[np.arange(len(values)), hypothesis.votes])
-        how = (decision_costs.class_prices, decision_costs.weight_scale, decision_costs.priced)
-        vote = VoteClasses(hypothesis.votes, own, *how)
-        return [vote, PriceDecisions(decision_costs.scale)] if decision_costs.priced else [vote]
+        call = vote_classes(
+            votes=hypothesis.votes,
+            values=own,
+            prices=decision_costs.class_prices,
+            scale=decision_costs.weight_scale,
+            kept=decision_costs.priced,
+        )
+        if not decision_costs.priced:
+            return [call]
+        return [call, price_decisions(scale=decision_costs.scale)]
 
 
 Stop = Literal["rounds", "alpha", "perfect"]
@@ -209,7 +217,7 @@ class Boosting:
         c is what a mistake costs more than the answer aimed at; where that costs something too, it
         is paid in any case and added.
         """
-        price, unavoidable = map(rounded, self.shards.call([BoundSums()])[0])
+        price, unavoidable = map(rounded, self.shards.call([sum_bound()])[0])
         return np.asarray(unavoidable + price * np.cumprod([done.normalizer for done in rounds]))
 
     # The rounds.
@@ -308,10 +316,10 @@ class Boosting:
     ) -> tuple[tuple[float, float], Floats, bool] | None:
         """RareBoost: alpha_p = 1/2 ln(TP / FP), alpha_n = 1/2 ln(TN / FN)."""
         hypothesis, alphas = model.hypothesis, []
-        for vote in (1, 0):
-            chosen = hypothesis.votes == vote
+        for label in (1, 0):
+            chosen = hypothesis.votes == label
             side = model.shares[chosen].sum(axis=0)
-            m = np.array([-1.0, 1.0]) if vote else np.array([1.0, -1.0])
+            m = np.array([-1.0, 1.0]) if label else np.array([1.0, -1.0])
             u = np.where(chosen[:, None], m, 0.0)
             rows = partial(self.weights.cell_tails, hypothesis, u, factor=False)
             if side.sum() <= 0.0 and max(rows().sides(0.0)) == -math.inf:

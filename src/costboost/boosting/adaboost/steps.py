@@ -20,15 +20,15 @@ from scipy.optimize import brentq
 
 from costboost.boosting.adaboost.sums import (
     N_CELLS,
-    BalanceSums,
-    LargestLog,
-    MakeTails,
-    OutlineSums,
     RowLogs,
     Side,
-    SumLogs,
     View,
-    ZSums,
+    largest_log,
+    make_tails,
+    sum_balance,
+    sum_logs,
+    sum_outline,
+    sum_z,
 )
 from costboost.boosting.bracket import Bracket, Tolerance
 from costboost.boosting.links import MAX_ALPHA
@@ -72,15 +72,15 @@ class RowTails:
 
     def __init__(self, shards: Shards, how: RowLogs) -> None:
         self.shards = shards
-        (self._sizes,) = shards.call([MakeTails(how)])
+        (self._sizes,) = shards.call([make_tails(how=how)])
 
     def log_sum(self, side: Side, alpha: float) -> float:
         """Return ln sum exp(logs - alpha u), exactly whatever the shards."""
-        (top,) = self.shards.call([LargestLog(side, alpha)])
+        (top,) = self.shards.call([largest_log(side=side, alpha=alpha)])
         if top == -math.inf:
             return -math.inf
         scale = grid_scale(1.0, self._sizes[side])
-        (sums,) = self.shards.call([SumLogs(side, alpha, float(top), scale)])
+        (sums,) = self.shards.call([sum_logs(side=side, alpha=alpha, top=float(top), scale=scale)])
         return float(top + math.log(to_floats(sums, scale)[0]))
 
 
@@ -243,7 +243,7 @@ class RowSums:
         if abs(plus - minus) > 1e-6 * both and min(plus, minus) > 1e-4 * both:
             return plus, minus
         scale = grid_scale(self.largest * (1 + self.reach), self.shards.n_rows)
-        (sums,) = self.shards.call([BalanceSums(self.view, scale)])
+        (sums,) = self.shards.call([sum_balance(view=self.view, scale=scale)])
         plus, minus = to_floats(sums, scale, self.total).tolist()
         return plus, minus
 
@@ -260,7 +260,9 @@ class RowSums:
             return found
         bound = float(self.largest * np.exp(min(abs(alpha) * self.reach, _STEEP)))
         scale = grid_scale(bound * max(1.0, self.reach**2), self.shards.n_rows)
-        question = ZSums(self.view, alpha, halvings(alpha * self.reach), scale)
+        question = sum_z(
+            view=self.view, alpha=alpha, halvings=halvings(alpha * self.reach), scale=scale
+        )
         sums = to_floats(self.shards.call([question])[0], scale, self.total)
         z, descent, curvature = sums.tolist()
         return z, -descent, curvature
@@ -282,7 +284,9 @@ class RowSums:
     def _pass(self) -> tuple[Floats, Floats]:
         """The moments of an outline, and q by leaf and class."""
         scale = grid_scale(self.largest, self.shards.n_rows)
-        ((moments, sums),) = self.shards.call([OutlineSums(self.view, self.reach, scale)])
+        ((moments, sums),) = self.shards.call(
+            [sum_outline(view=self.view, reach=self.reach, scale=scale)]
+        )
         return moments / scale, sums / scale
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from costboost.boosting.adaboost import _row_kernels as kernels
 from costboost.boosting.adaboost.hypothesis import Hypothesis, RowTerms
 from costboost.boosting.adaboost.rows import AdaRows, Part, margins_of
-from costboost.shards.local import Command, MaxMessage, Message, TupleSumMessage
+from costboost.runtime.messages import largest, message, total, totals
 from costboost.shards.rows import Shard
 from costboost.typing import Floats, Int64
 
@@ -22,18 +22,14 @@ BLOCK = 1024  # rows that the kernels take at a time
 N_CELLS = 2048  # of an outline of Z
 
 
-@dataclass(frozen=True)
-class SumCells(Message):
+@message(reduce=total)
+def sum_cells(shard: Shard, *, n_leaves: int, scale: float) -> Int64:
     """Add up the weights by leaf and class, (L, K)."""
-
-    n_leaves: int
-    scale: float
-
-    def answer(self, shard: Shard) -> Int64:
-        """Return the sums."""
-        out = np.zeros((2, self.n_leaves, shard.state.n_classes), dtype=np.int64)
-        kernels.sum_by_leaf(shard.state.weights, shard.starts, shard.leaves, self.scale, out)
-        return np.asarray(out[0] + out[1])
+    # Two planes, for even and odd rows: neighbouring rows are often of one leaf, and an add would
+    # wait for the one before it.
+    out = np.zeros((2, n_leaves, shard.state.n_classes), dtype=np.int64)
+    kernels.sum_by_leaf(shard.state.weights, shard.starts, shard.leaves, scale, out)
+    return np.asarray(out[0] + out[1])
 
 
 @dataclass(frozen=True)
@@ -75,97 +71,62 @@ def weighed(shard: Shard, rows: slice) -> tuple[Floats, Int64, NDArray[np.uint16
     return shard.state.weights[rows], starts, shard.leaves[rows]
 
 
-@dataclass(frozen=True)
-class SumPricedCells(Message):
+@message(reduce=total)
+def sum_priced_cells(shard: Shard, *, hypothesis: Hypothesis, scale: float) -> Int64:
     """Add up weight * factor by leaf and class, (L, K, 2): units and remainders."""
-
-    hypothesis: Hypothesis
-    scale: float
-
-    def answer(self, shard: Shard) -> Int64:
-        """Return the sums."""
-        n_leaves = len(self.hypothesis.votes)
-        out = np.zeros((n_leaves, shard.state.n_classes, 2), dtype=np.int64)
-        for rows, terms in shard.state.term_blocks(shard.starts, margins=False):
-            columns = terms.columns(self.hypothesis)
-            kernels.sum_terms_by_leaf(*weighed(shard, rows), columns, terms.f, self.scale, out)
-        return out
+    n_leaves = len(hypothesis.votes)
+    out = np.zeros((n_leaves, shard.state.n_classes, 2), dtype=np.int64)
+    for rows, terms in shard.state.term_blocks(shard.starts, margins=False):
+        columns = terms.columns(hypothesis)
+        kernels.sum_terms_by_leaf(*weighed(shard, rows), columns, terms.f, scale, out)
+    return out
 
 
-@dataclass(frozen=True)
-class LargestPriced(MaxMessage):
-    """The largest weight * factor."""
-
-    hypothesis: Hypothesis
-
-    def answer(self, shard: Shard) -> float:
-        """Return it."""
-        largest = 0.0
-        for rows, terms in shard.state.term_blocks(shard.starts, margins=False):
-            f = terms.factors(self.hypothesis, shard.leaves[rows])
-            largest = np.max(shard.state.weights[rows] * f, initial=largest)
-        return float(largest)
+@message(reduce=largest)
+def largest_priced_weight(shard: Shard, *, hypothesis: Hypothesis) -> float:
+    """Return the largest weight * factor."""
+    largest = 0.0
+    for rows, terms in shard.state.term_blocks(shard.starts, margins=False):
+        f = terms.factors(hypothesis, shard.leaves[rows])
+        largest = np.max(shard.state.weights[rows] * f, initial=largest)
+    return float(largest)
 
 
-@dataclass(frozen=True)
-class LargestSize(MaxMessage):
-    """The strength of the strongest vote of an outside learner."""
-
-    def answer(self, shard: Shard) -> float:
-        """Return it."""
-        return float(np.max(shard.state.sizes, initial=0.0))
+@message(reduce=largest)
+def largest_vote_size(shard: Shard) -> float:
+    """Return the strength of the strongest vote of an outside learner."""
+    return float(np.max(shard.state.sizes, initial=0.0))
 
 
-@dataclass(frozen=True)
-class OutlineSums(TupleSumMessage):
-    """Moments of q by cell of u, (N_CELLS, 4), and weight * factor by leaf and class, (L, K)."""
-
-    view: View
-    reach: float
-    scale: float
-
-    def answer(self, shard: Shard) -> tuple[Int64, Int64]:
-        """Return both."""
-        last_decisions = np.empty(BLOCK), np.empty(BLOCK, dtype=np.int32)
-        moments = np.zeros((N_CELLS, 4), dtype=np.int64)
-        n_leaves = len(self.view.hypothesis.votes)
-        sums = np.zeros((n_leaves, shard.state.n_classes), dtype=np.int64)
-        for rows in self.view.blocks(shard):
-            kernels.outline_rows(*rows, self.reach, self.scale, *last_decisions, moments, sums)
-        return moments, sums
+@message(reduce=totals)
+def sum_outline(shard: Shard, *, view: View, reach: float, scale: float) -> tuple[Int64, Int64]:
+    """Return moments of q by cell of u, (N_CELLS, 4); weight * factor by leaf and class, (L, K)."""
+    blocks = np.empty(BLOCK), np.empty(BLOCK, dtype=np.int32)  # scratch of the kernel
+    moments = np.zeros((N_CELLS, 4), dtype=np.int64)
+    n_leaves = len(view.hypothesis.votes)
+    sums = np.zeros((n_leaves, shard.state.n_classes), dtype=np.int64)
+    for rows in view.blocks(shard):
+        kernels.outline_rows(*rows, reach, scale, *blocks, moments, sums)
+    return moments, sums
 
 
-@dataclass(frozen=True)
-class BalanceSums(Message):
+@message(reduce=total)
+def sum_balance(shard: Shard, *, view: View, scale: float) -> Int64:
     """Add up q (1 + u) and q (1 - u), (2, 2)."""
-
-    view: View
-    scale: float
-
-    def answer(self, shard: Shard) -> Int64:
-        """Return the sums."""
-        out = np.zeros((2, 2), dtype=np.int64)
-        for rows in self.view.blocks(shard):
-            kernels.balance_rows(*rows, self.scale, out)
-        return out
+    out = np.zeros((2, 2), dtype=np.int64)
+    for rows in view.blocks(shard):
+        kernels.balance_rows(*rows, scale, out)
+    return out
 
 
-@dataclass(frozen=True)
-class ZSums(Message):
+@message(reduce=total)
+def sum_z(shard: Shard, *, view: View, alpha: float, halvings: int, scale: float) -> Int64:
     """Add up q exp(-alpha u), times 1, u and u^2, (3, 2)."""
-
-    view: View
-    alpha: float
-    halvings: int
-    scale: float
-
-    def answer(self, shard: Shard) -> Int64:
-        """Return the sums."""
-        block, out = np.empty(BLOCK), np.zeros((3, 2), dtype=np.int64)
-        step = (self.alpha, self.halvings, self.scale)
-        for rows in self.view.blocks(shard):
-            kernels.normalizer_rows(*rows, *step, block, out)
-        return out
+    block, out = np.empty(BLOCK), np.zeros((3, 2), dtype=np.int64)
+    step = (alpha, halvings, scale)
+    for rows in view.blocks(shard):
+        kernels.normalizer_rows(*rows, *step, block, out)
+    return out
 
 
 # Long steps in logs: sums that floats do not hold, and weights that would underflow.
@@ -193,6 +154,7 @@ class RowLogs:
     def part(self, shard: Shard) -> Part:
         """Return both, (m,) each."""
         state, leaves, view = shard.state, shard.leaves, self.view
+        # By cell where rows of a leaf and class are alike: a look-up in place of the rule.
         logs = state.log_weights()
         if self.factors is not None:
             logs += _logs(self.factors)[leaves, state.labels]
@@ -201,6 +163,7 @@ class RowLogs:
             u = u * state.sizes if view.hypothesis.by_row else u
             if self.factors is not None or not view.factor:
                 return logs, u
+        # What cells do not say is evaluated block by block, so that temporaries stay in cache.
         own = self.cells is None
         u = np.empty(len(leaves)) if own else u
         for rows, terms in state.term_blocks(shard.starts):
@@ -213,94 +176,62 @@ class RowLogs:
         return logs, u
 
 
-@dataclass(frozen=True)
-class MakeTails(TupleSumMessage):
+@message(reduce=totals, changes=True)
+def make_tails(shard: Shard, *, how: RowLogs) -> tuple[int, int, int]:
     """Cache logs and margins of all rows, of those with u > 0 and with u < 0.
 
-    Returns their counts.
+    Return their counts.
     """
-
-    how: RowLogs
-
-    changes = True
-
-    def answer(self, shard: Shard) -> tuple[int, int, int]:
-        """Return the numbers of rows."""
-        logs, u = self.how.part(shard)
-        tails = [(logs, u), _sized(logs, u, u > 0.0), _sized(logs, u, u < 0.0)]
-        shard.state.tails = tails
-        return len(tails[0][0]), len(tails[1][0]), len(tails[2][0])
+    # One search for a long step asks for these sums many times: rows are evaluated once.
+    logs, u = how.part(shard)
+    tails = [(logs, u), _sized(logs, u, u > 0.0), _sized(logs, u, u < 0.0)]
+    shard.state.tails = tails
+    return len(tails[0][0]), len(tails[1][0]), len(tails[2][0])
 
 
-@dataclass(frozen=True)
-class LargestLog(MaxMessage):
-    """The largest of logs - alpha u."""
-
-    side: Side
-    alpha: float
-
-    def answer(self, shard: Shard) -> float:
-        """Return it."""
-        part: Part = shard.state.tails[self.side]
-        return float(kernels.largest_log(*part, self.alpha))
+@message(reduce=largest)
+def largest_log(shard: Shard, *, side: Side, alpha: float) -> float:
+    """Return the largest of logs - alpha u."""
+    part: Part = shard.state.tails[side]
+    return float(kernels.largest_log(*part, alpha))
 
 
-@dataclass(frozen=True)
-class SumLogs(Message):
+@message(reduce=total)
+def sum_logs(shard: Shard, *, side: Side, alpha: float, top: float, scale: float) -> Int64:
     """Add up exp(logs - alpha u - top), (1, 2)."""
-
-    side: Side
-    alpha: float
-    top: float
-    scale: float
-
-    def answer(self, shard: Shard) -> Int64:
-        """Return the sum."""
-        out = np.zeros((1, 2), dtype=np.int64)
-        part: Part = shard.state.tails[self.side]
-        kernels.sum_of_logs(*part, self.alpha, self.top, self.scale, out)
-        return out
+    out = np.zeros((1, 2), dtype=np.int64)
+    part: Part = shard.state.tails[side]
+    kernels.sum_of_logs(*part, alpha, top, scale, out)
+    return out
 
 
-@dataclass(frozen=True)
-class StepLogs(MaxMessage):
-    """Take a step in logs, which replace the weights from now on; returns the largest.
+@message(reduce=largest, changes=True)
+def step_logs(
+    shard: Shard, *, how: RowLogs, alpha: float, round_factor: Floats | None, own_round_factor: bool
+) -> float:
+    """Take a step in logs, which replace the weights from now on; return the largest.
 
     `round_factor` has logarithms of the rule's factors before a round, by class; None: the rows'
     own if `own_round_factor`, else none.
     """
-
-    how: RowLogs
-    alpha: float
-    round_factor: Floats | None
-    own_round_factor: bool
-
-    changes = True
-
-    def answer(self, shard: Shard) -> float:
-        """Return the largest logarithm."""
-        logs, u = self.how.part(shard)
-        logs -= self.alpha * u
-        if self.own_round_factor:
-            logs += _logs(shard.state.round_factor())
-        elif self.round_factor is not None:
-            logs += self.round_factor[shard.state.labels]
-        shard.state.logs = logs
-        return float(np.max(logs, initial=-np.inf))
+    logs, u = how.part(shard)
+    logs -= alpha * u
+    if own_round_factor:
+        logs += _logs(shard.state.round_factor())
+    elif round_factor is not None:
+        logs += round_factor[shard.state.labels]
+    shard.state.logs = logs
+    return float(np.max(logs, initial=-np.inf))
 
 
-@dataclass(frozen=True)
-class SettleLogs(Command):
+@message(reduce=None, changes=True)
+def settle_logs(shard: Shard, *, top: float) -> None:
     """Recompute weights from logs, the largest 1."""
-
-    top: float
-
-    def answer(self, shard: Shard) -> None:
-        """Write them."""
-        state = shard.state
-        state.logs -= self.top
-        state.tails = []
-        kernels.raise_logs(state.logs, state.weights)
+    # The logs stay, and are the weights' truth from now on; tails belong to the weights before.
+    state = shard.state
+    state.logs -= top
+    state.tails = []
+    kernels.raise_logs(state.logs, state.weights)
 
 
 def _logs(values: Floats) -> Floats:

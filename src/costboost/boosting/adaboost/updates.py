@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce as fold
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -17,64 +17,37 @@ from costboost.boosting.adaboost.hypothesis import EvenMargins, Hypothesis, RowT
 from costboost.boosting.adaboost.rows import TINY
 from costboost.boosting.adaboost.sums import BLOCK, View, weighed
 from costboost.boosting.train_cost import NONE
+from costboost.runtime.messages import Range, largest, message, ranges, total, totals
 from costboost.shards.grid import exact_sum
-from costboost.shards.local import Command, MaxMessage, Message, TupleSumMessage
 from costboost.shards.rows import Shard
 from costboost.typing import Floats, Int64
 
-Range = tuple[float, float]
+
+@message(reduce=ranges)
+def price_range(shard: Shard) -> Range:
+    """Return the largest and the smallest positive cost of a mistake, in the user's units."""
+    found = [shard.state.prices(rows) for rows in shard.state.blocks()]
+    largest = max((part.largest for part in found), default=0.0)
+    return largest, min((part.smallest for part in found), default=math.inf)
 
 
-class Ranges(Message):
-    """A message that returns (largest, smallest) over all rows."""
-
-    def reduce(self, answers: Sequence[Any]) -> Range:
-        """Return (largest, smallest) of all shards."""
-        return max(top for top, _ in answers), min(low for _, low in answers)
-
-
-@dataclass(frozen=True)
-class PriceRange(Ranges):
-    """The largest and the smallest positive cost of a mistake, in the user's units."""
-
-    def answer(self, shard: Shard) -> Range:
-        """Return both."""
-        found = [shard.state.prices(rows) for rows in shard.state.blocks()]
-        largest = max((part.largest for part in found), default=0.0)
-        return largest, min((part.smallest for part in found), default=math.inf)
-
-
-@dataclass(frozen=True)
-class PricesBySign(TupleSumMessage):
+@message(reduce=totals)
+def sum_prices_by_sign(shard: Shard, *, scale: float) -> tuple[int, ...]:
     """Add up the weights of the negatives and of the positives, and weight * price of both."""
-
-    scale: float
-
-    def answer(self, shard: Shard) -> tuple[int, ...]:
-        """Return the exact sums."""
-        state, sums = shard.state, [0, 0, 0, 0]
-        for rows in state.blocks():
-            prices, positive = (
-                state.prices(rows).scaled(self.scale).row_price,
-                state.labels[rows] == 1,
-            )
-            for i, chosen in enumerate((~positive, positive)):
-                weights = state.weights_of(rows)[chosen]
-                sums[2 * i] += exact_sum(weights)
-                sums[2 * i + 1] += exact_sum(weights * prices[chosen])
-        return tuple(sums)
+    state, sums = shard.state, [0, 0, 0, 0]
+    for rows in state.blocks():
+        prices, positive = state.prices(rows).scaled(scale).row_price, state.labels[rows] == 1
+        for i, chosen in enumerate((~positive, positive)):
+            weights = state.weights_of(rows)[chosen]
+            sums[2 * i] += exact_sum(weights)
+            sums[2 * i + 1] += exact_sum(weights * prices[chosen])
+    return tuple(sums)
 
 
-@dataclass(frozen=True)
-class BindRule(Command):
+@message(reduce=None, changes=True)
+def bind_rule(shard: Shard, *, bound: BoundRule, scales: tuple[float, ...]) -> None:
     """Bind the rows to a rule at costs multiplied by these factors, one after the other."""
-
-    bound: BoundRule
-    scales: tuple[float, ...]
-
-    def answer(self, shard: Shard) -> None:
-        """Bind."""
-        shard.state.bind(self.bound, *self.scales)
+    shard.state.bind(bound, *scales)
 
 
 @dataclass(frozen=True)
@@ -114,28 +87,22 @@ class RowFacts:
         )
 
 
-@dataclass(frozen=True)
-class EvaluateTerms(Message):
-    """Evaluate the rule's margins and factors by row; returns their summary."""
+def _merge_facts(answers: Sequence[RowFacts]) -> RowFacts:
+    return fold(RowFacts.and_, answers)
 
-    def answer(self, shard: Shard) -> RowFacts:
-        """Return the facts."""
-        state, n_classes = shard.state, shard.state.n_classes
-        facts = RowFacts(0.0, 0.0, False, np.full((n_classes, n_classes), np.nan), True)
-        for rows, terms in state.term_blocks(shard.starts):
-            if not state.keeps_terms:
-                even = EvenMargins(state.labels[rows], terms.u.shape, n_classes)
-                even.add(slice(0, len(terms.u)), terms.u)
-                terms = even.terms(terms.f)
-            facts = facts.and_(_facts_of(terms, n_classes))
-        return facts
 
-    def reduce(self, answers: Sequence[RowFacts]) -> RowFacts:
-        """Merge the summaries."""
-        facts = answers[0]
-        for other in answers[1:]:
-            facts = facts.and_(other)
-        return facts
+@message(reduce=_merge_facts)
+def evaluate_terms(shard: Shard) -> RowFacts:
+    """Evaluate the rule's margins and factors by row; return their summary."""
+    state, n_classes = shard.state, shard.state.n_classes
+    facts = RowFacts(0.0, 0.0, False, np.full((n_classes, n_classes), np.nan), True)
+    for rows, terms in state.term_blocks(shard.starts):
+        if not state.keeps_terms:
+            even = EvenMargins(state.labels[rows], terms.u.shape, n_classes)
+            even.add(slice(0, len(terms.u)), terms.u)
+            terms = even.terms(terms.f)
+        facts = facts.and_(_facts_of(terms, n_classes))
+    return facts
 
 
 def _facts_of(terms: RowTerms, n_classes: int) -> RowFacts:
@@ -155,264 +122,187 @@ def _facts_of(terms: RowTerms, n_classes: int) -> RowFacts:
     )
 
 
-@dataclass(frozen=True)
-class RateSums(TupleSumMessage):
+@message(reduce=totals)
+def sum_rates(shard: Shard) -> tuple[int, ...]:
     """Add up the weights of every class, and weight * rate of the rule's loss."""
-
-    def answer(self, shard: Shard) -> tuple[int, ...]:
-        """Return the exact sums, the weights of all classes first."""
-        state, n_classes = shard.state, shard.state.n_classes
-        sums = [0] * (2 * n_classes)
-        for rows in state.blocks():
-            weights = state.weights_of(rows)
-            rated = weights * state.bound.rule.rate(state.at(rows))
-            for k in range(n_classes):
-                own = state.labels[rows] == k
-                sums[k] += exact_sum(weights[own])
-                sums[n_classes + k] += exact_sum(rated[own])
-        return tuple(sums)
+    state, n_classes = shard.state, shard.state.n_classes
+    sums = [0] * (2 * n_classes)
+    for rows in state.blocks():
+        weights = state.weights_of(rows)
+        rated = weights * state.bound.rule.rate(state.at(rows))
+        for k in range(n_classes):
+            own = state.labels[rows] == k
+            sums[k] += exact_sum(weights[own])
+            sums[n_classes + k] += exact_sum(rated[own])
+    return tuple(sums)
 
 
-@dataclass(frozen=True)
-class BoundSums(TupleSumMessage):
+@message(reduce=totals)
+def sum_bound(shard: Shard) -> tuple[int, int]:
     """Add up what mistakes cost, and what the answers aimed at cost, in the user's units."""
-
-    def answer(self, shard: Shard) -> tuple[int, int]:
-        """Return the exact sums."""
-        state, price, unavoidable = shard.state, 0, 0
-        for rows in state.blocks():
-            weights, labels = state.weights_of(rows), state.labels[rows]
-            paid = state.pricing.paid(rows)[np.arange(len(labels)), labels]
-            price += exact_sum(weights * state.prices(rows).row_price)
-            unavoidable += exact_sum(weights * paid)
-        return price, unavoidable
+    state, price, unavoidable = shard.state, 0, 0
+    for rows in state.blocks():
+        weights, labels = state.weights_of(rows), state.labels[rows]
+        paid = state.pricing.paid(rows)[np.arange(len(labels)), labels]
+        price += exact_sum(weights * state.prices(rows).row_price)
+        unavoidable += exact_sum(weights * paid)
+    return price, unavoidable
 
 
 # The weights of rows: before the first round, for the learner, and after a step.
 
 
-@dataclass(frozen=True)
-class FirstWeights(MaxMessage):
-    """Set the rule's first weights; returns the largest."""
-
-    changes = True
-
-    def answer(self, shard: Shard) -> float:
-        """Return the largest."""
-        state = shard.state
-        # The factors before round 1 belong to its weights, as those of later rounds do.
-        state.weights = state.evaluate("first")
-        if state.bound.rule.round_factor is not None:
-            for rows in state.blocks():
-                state.weights[rows] *= state.bound.factor("round_factor", state.at(rows))
-        return float(np.max(state.weights, initial=0.0))
+@message(reduce=largest, changes=True)
+def set_first_weights(shard: Shard) -> float:
+    """Set the rule's first weights; return the largest."""
+    state = shard.state
+    # The factors before round 1 belong to its weights, as those of later rounds do.
+    state.weights = state.evaluate("first")
+    if state.bound.rule.round_factor is not None:
+        for rows in state.blocks():
+            state.weights[rows] *= state.bound.factor("round_factor", state.at(rows))
+    return float(np.max(state.weights, initial=0.0))
 
 
-@dataclass(frozen=True)
-class SampleRange(Ranges):
-    """The largest and the smallest weight that the user gave."""
-
-    def answer(self, shard: Shard) -> Range:
-        """Return both."""
-        return _range(shard.state.sample_weights)
+@message(reduce=ranges)
+def sample_weight_range(shard: Shard) -> Range:
+    """Return the largest and the smallest weight that the user gave."""
+    return _range(shard.state.sample_weights)
 
 
-@dataclass(frozen=True)
-class AreCopies(Message):
-    """Whether all weights that the user gave are so many copies of the least."""
-
-    least: float
-
-    def answer(self, shard: Shard) -> bool:
-        """Return whether these are."""
-        given = shard.state.sample_weights
-        return all(_are_copies(given[rows] / self.least) for rows in shard.state.blocks())
-
-    def reduce(self, answers: Sequence[bool]) -> bool:
-        """Return whether all are."""
-        return all(answers)
+@message(reduce=all)
+def are_copies(shard: Shard, *, least: float) -> bool:
+    """Return whether all weights that the user gave are so many copies of the least."""
+    given = shard.state.sample_weights
+    return all(_are_copies(given[rows] / least) for rows in shard.state.blocks())
 
 
-@dataclass(frozen=True)
-class TakeWeights(MaxMessage):
-    """Scale first weights by a power of two and multiply them by the user's; returns the largest.
+@message(reduce=largest, changes=True)
+def multiply_sample_weights(
+    shard: Shard, *, exponent: int, unit: float | None, unit_exponent: int
+) -> float:
+    """Scale first weights by a power of two and multiply them by the user's; return the largest.
 
     The user's are divided by `unit` and rounded, if given, and scaled by a power of two as well.
     """
-
-    exponent: int
-    unit: float | None
-    unit_exponent: int
-
-    changes = True
-
-    def answer(self, shard: Shard) -> float:
-        """Return the largest."""
-        weights, given = shard.state.weights, shard.state.sample_weights
-        np.ldexp(weights, self.exponent, out=weights)
-        for rows in () if given is None else shard.state.blocks():
-            # Copies of rows count as whole numbers: 3 rows and one row of weight 3 are then the
-            # same.
-            own = given[rows] if self.unit is None else np.rint(given[rows] / self.unit)
-            weights[rows] *= np.ldexp(own, self.unit_exponent)
-        return float(np.max(weights, initial=0.0))
+    weights, given = shard.state.weights, shard.state.sample_weights
+    np.ldexp(weights, exponent, out=weights)
+    for rows in () if given is None else shard.state.blocks():
+        # Copies of rows count as whole numbers: 3 rows and one row of weight 3 are then the same.
+        own = given[rows] if unit is None else np.rint(given[rows] / unit)
+        weights[rows] *= np.ldexp(own, unit_exponent)
+    return float(np.max(weights, initial=0.0))
 
 
-@dataclass(frozen=True)
-class SettleWeights(Command):
+@message(reduce=None, changes=True)
+def settle_weights(shard: Shard, *, exponent: int, constant: float | None) -> None:
     """Scale the weights by a power of two, or set them all to one number; note rows without any."""
-
-    exponent: int
-    constant: float | None
-
-    def answer(self, shard: Shard) -> None:
-        """Write them."""
-        state = shard.state
-        weights = state.weights
-        if self.constant is not None:
-            weights.fill(self.constant)
-            return
-        # Zero weights are raised to TINY with the others, so that kernels need no special case;
-        # `absent` remembers them.
-        if not weights.all():  # held above TINY as well, but by no step brought back
-            state.absent = weights == 0.0
-        np.ldexp(weights, self.exponent, out=weights)
-        np.maximum(weights, TINY, out=weights)
+    state = shard.state
+    weights = state.weights
+    if constant is not None:
+        weights.fill(constant)
+        return
+    # Zero weights are raised to TINY with the others, so that kernels need no special case;
+    # `absent` remembers them.
+    if not weights.all():  # held above TINY as well, but by no step brought back
+        state.absent = weights == 0.0
+    np.ldexp(weights, exponent, out=weights)
+    np.maximum(weights, TINY, out=weights)
 
 
-@dataclass(frozen=True)
-class SetLearnerFactors(Ranges):
-    """Set `learner_factors` of every row; returns their largest and smallest."""
-
-    changes = True
-
-    def answer(self, shard: Shard) -> Range:
-        """Return both."""
-        state = shard.state
-        state.learner_factors = state.evaluate("learner_factor")
-        return _range(state.learner_factors)
+@message(reduce=ranges, changes=True)
+def set_learner_factors(shard: Shard) -> Range:
+    """Set `learner_factors` of every row; return their largest and smallest."""
+    state = shard.state
+    state.learner_factors = state.evaluate("learner_factor")
+    return _range(state.learner_factors)
 
 
-@dataclass(frozen=True)
-class ScaleLearnerFactors(Command):
+@message(reduce=None, changes=True)
+def scale_learner_factors(shard: Shard, *, exponent: int) -> None:
     """Multiply `learner_factors` by a power of two."""
-
-    exponent: int
-
-    def answer(self, shard: Shard) -> None:
-        """Multiply."""
-        learner_factors = shard.state.learner_factors
-        np.ldexp(learner_factors, self.exponent, out=learner_factors)
+    learner_factors = shard.state.learner_factors
+    np.ldexp(learner_factors, exponent, out=learner_factors)
 
 
-@dataclass(frozen=True)
-class LargestLearnerWeight(MaxMessage):
-    """The largest weight * learner factor of a row."""
-
-    def answer(self, shard: Shard) -> float:
-        """Return it."""
-        state, largest = shard.state, 0.0
-        for rows in state.blocks():
-            largest = np.max(state.weights[rows] * state.learner_factors[rows], initial=largest)
-        return float(largest)
+@message(reduce=largest)
+def largest_learner_weight(shard: Shard) -> float:
+    """Return the largest weight * learner factor of a row."""
+    state, largest = shard.state, 0.0
+    for rows in state.blocks():
+        largest = np.max(state.weights[rows] * state.learner_factors[rows], initial=largest)
+    return float(largest)
 
 
-@dataclass(frozen=True)
-class LargestOfClasses(MaxMessage):
-    """The largest weight of every class, (K,)."""
-
-    def answer(self, shard: Shard) -> Floats:
-        """Return them."""
-        return _by_class(shard, shard.state.weights, 0.0)
+@message(reduce=largest)
+def largest_weights_by_class(shard: Shard) -> Floats:
+    """Return the largest weight of every class, (K,)."""
+    return _by_class(shard, shard.state.weights, 0.0)
 
 
-@dataclass(frozen=True)
-class LargestLogs(MaxMessage):
-    """The logarithm of the largest weight of every class, (K,)."""
-
-    def answer(self, shard: Shard) -> Floats:
-        """Return them."""
-        return _by_class(shard, shard.state.log_weights(), -np.inf)
+@message(reduce=largest)
+def largest_logs_by_class(shard: Shard) -> Floats:
+    """Return the logarithm of the largest weight of every class, (K,)."""
+    return _by_class(shard, shard.state.log_weights(), -np.inf)
 
 
-@dataclass(frozen=True)
-class SetLearnerFactorsByClass(Command):
+@message(reduce=None, changes=True)
+def set_learner_factors_by_class(shard: Shard, *, largest: Floats) -> None:
     """Set `learner_factors` to make weights relative to their class's largest, given in logs."""
-
-    largest: Floats
-
-    def answer(self, shard: Shard) -> None:
-        """Write the factors."""
-        state = shard.state
-        state.learner_factors = (
-            np.exp(state.log_weights() - self.largest[state.labels]) / state.weights
-        )
+    state = shard.state
+    state.learner_factors = np.exp(state.log_weights() - largest[state.labels]) / state.weights
 
 
-@dataclass(frozen=True)
-class MultiplyCells(MaxMessage):
-    """Multiply weights by factors of their cells, (L, K), and by their own; returns the largest."""
-
-    hypothesis: Hypothesis
-    factors: Floats
-    factored: bool
-    round_factor: bool
-
-    changes = True
-
-    def answer(self, shard: Shard) -> float:
-        """Return the largest."""
-        state = shard.state
-        state.tails = []
-        if not (self.factored or self.round_factor):
-            rows = (state.weights, shard.starts, shard.leaves)
-            return float(kernels.multiply_by_leaf(*rows, self.factors))
-        parts = (self._multiply(shard, *block) for block in self._blocks(shard))
-        return float(max(parts, default=0.0))
-
-    def _blocks(self, shard: Shard) -> Iterator[tuple[slice, Int64, Floats]]:
-        """Yield rows, the columns of their factors for every leaf, and their factors."""
-        state, one_column = shard.state, np.zeros_like(self.hypothesis.votes)
-        if not self.factored:
-            for rows in state.pieces(shard.starts):
-                yield rows, one_column, np.ones((1, 1))
-            return
-        for rows, terms in state.term_blocks(shard.starts, margins=False):
-            yield rows, terms.columns(self.hypothesis), terms.f
-
-    def _multiply(self, shard: Shard, rows: slice, columns: Int64, own: Floats) -> float:
-        if self.round_factor:
-            own = own * shard.state.round_factor()[rows, None]
-        part = weighed(shard, rows)
-        return float(kernels.multiply_by_leaf_and_row(*part, columns, self.factors, own))
+@message(reduce=largest, changes=True)
+def multiply_cells(
+    shard: Shard, *, hypothesis: Hypothesis, factors: Floats, factored: bool, round_factor: bool
+) -> float:
+    """Multiply weights by factors of their cells, (L, K), and by their own; return the largest."""
+    state = shard.state
+    state.tails = []
+    if not (factored or round_factor):
+        rows = (state.weights, shard.starts, shard.leaves)
+        return float(kernels.multiply_by_leaf(*rows, factors))
+    largest = 0.0
+    for block, columns, own in _own_factors(shard, hypothesis, factored=factored):
+        if round_factor:
+            own = own * state.round_factor()[block, None]
+        part = weighed(shard, block)
+        found = kernels.multiply_by_leaf_and_row(*part, columns, factors, own)
+        largest = max(largest, float(found))
+    return largest
 
 
-@dataclass(frozen=True)
-class MultiplyRows(MaxMessage):
-    """Multiply weights by factor * exp(-alpha u) and a power of two; returns the largest."""
+def _own_factors(
+    shard: Shard, hypothesis: Hypothesis, *, factored: bool
+) -> Iterator[tuple[slice, Int64, Floats]]:
+    """Yield rows, the column of each leaf's factor, and the factors; a single 1 if unfactored."""
+    if factored:
+        for rows, terms in shard.state.term_blocks(shard.starts, margins=False):
+            yield rows, terms.columns(hypothesis), terms.f
+        return
+    one_column = np.zeros_like(hypothesis.votes)
+    for rows in shard.state.pieces(shard.starts):
+        yield rows, one_column, np.ones((1, 1))
 
-    view: View
-    alpha: float
-    halvings: int
-    shrink: float
-    round_factor: bool
 
-    changes = True
-
-    def answer(self, shard: Shard) -> float:
-        """Return the largest."""
-        state = shard.state
-        state.tails = []
-        how, largest = (self.halvings, self.shrink, np.empty(BLOCK)), 0.0
-        for weights, starts, leaves, columns, sizes, u, f in self.view.blocks(shard):
-            rows = (weights, starts, leaves, columns, -self.alpha * sizes, u, f)
-            largest = max(largest, kernels.multiply_rows(*rows, *how))
-        if self.round_factor:
-            weights = state.weights
-            weights *= state.round_factor()
-            np.maximum(weights, TINY, out=weights)
-            largest = np.max(weights, initial=0.0)
-        return float(largest)
+@message(reduce=largest, changes=True)
+def multiply_rows(
+    shard: Shard, *, view: View, alpha: float, halvings: int, shrink: float, round_factor: bool
+) -> float:
+    """Multiply weights by factor * exp(-alpha u) and a power of two; return the largest."""
+    state = shard.state
+    state.tails = []
+    how, largest = (halvings, shrink, np.empty(BLOCK)), 0.0
+    for weights, starts, leaves, columns, sizes, u, f in view.blocks(shard):
+        rows = (weights, starts, leaves, columns, -alpha * sizes, u, f)
+        largest = max(largest, kernels.multiply_rows(*rows, *how))
+    if round_factor:
+        weights = state.weights
+        weights *= state.round_factor()
+        np.maximum(weights, TINY, out=weights)
+        largest = np.max(weights, initial=0.0)
+    return float(largest)
 
 
 def _are_copies(shares: Floats) -> bool:
@@ -433,14 +323,24 @@ def _range(values: Floats) -> Range:
 # Votes: margins are updated, and decisions counted or priced.
 
 
-@dataclass(frozen=True)
-class Vote(Message):
+@message(reduce=total, changes=True)
+def vote(
+    shard: Shard,
+    *,
+    hypothesis: Hypothesis,
+    values: Floats,
+    limits: Floats,
+    before: float,
+    total: float,
+    scale: float,
+    priced: bool,
+) -> Int64:
     """Add a round's votes to the margins of two classes, and decide.
 
     The answer is a confusion matrix, (2, 2), or, where decisions have the prices of their rows, by
     how much the exact price changes, (1, 2).
 
-    Attributes
+    Parameters
     ----------
     hypothesis : Hypothesis
     values : float64 array of shape (L,)
@@ -452,54 +352,38 @@ class Vote(Message):
         Of the grid.
     priced : bool
     """
-
-    hypothesis: Hypothesis
-    values: Floats
-    limits: Floats
-    before: float
-    total: float
-    scale: float
-    priced: bool
-
-    changes = True
-
-    def answer(self, shard: Shard) -> Int64:
-        """Vote; return the matrix, or the change of the price."""
-        state, pricing = shard.state, shard.state.pricing
-        weights = NONE if state.sample_weights is None else state.sample_weights
-        # A part without rows has no limit either, and the kernel reads one.
-        limits = (
-            self.limits if pricing.limits is None or not len(pricing.limits) else pricing.limits
-        )
-        strengths = state.sizes if self.hypothesis.by_row else NONE
-        if self.priced:
-            return self._pay(shard, strengths, limits, weights)
+    state, pricing = shard.state, shard.state.pricing
+    weights = NONE if state.sample_weights is None else state.sample_weights
+    # A part without rows has no limit either, and the kernel reads one.
+    if pricing.limits is not None and len(pricing.limits):
+        limits = pricing.limits
+    strengths = state.sizes if hypothesis.by_row else NONE
+    if not priced:
         confusion = np.zeros((2, 2), dtype=np.int64)
         rows = (state.margins, shard.starts, shard.leaves)
-        votes, counted = (self.values, strengths, limits), (weights, self.scale, confusion)
-        _vote_kernels.vote_binary(*rows, *votes, self.total, *counted)
+        votes, counted = (values, strengths, limits), (weights, scale, confusion)
+        _vote_kernels.vote_binary(*rows, *votes, total, *counted)
         return confusion
-
-    def _pay(self, shard: Shard, strengths: Floats, limits: Floats, weights: Floats) -> Int64:
-        """Vote block by block, reading each block's costs on the way."""
-        state, pricing = shard.state, shard.state.pricing
-        out, turned = np.zeros((1, 2), dtype=np.int64), np.empty(BLOCK + 1, dtype=np.uint16)
-        own = (strengths, limits, weights)
-        for rows in state.pieces(shard.starts):
-            extra = np.empty(rows.stop - rows.start)
-            np.divide(state.extra(rows), pricing.unit, out=extra)
-            size, bar, weight = (part[rows] if len(part) > 1 else part for part in own)
-            voted = (state.margins[rows], shard.leaves[rows], self.values, size, bar)
-            totals, paid = (self.before, self.total), (weight, extra, self.scale, turned, out)
-            _vote_kernels.vote_at_prices(*voted, *totals, *paid)
-        return out
+    # Block by block, so that the extra costs of all rows are never held at once.
+    out, turned = np.zeros((1, 2), dtype=np.int64), np.empty(BLOCK + 1, dtype=np.uint16)
+    own = (strengths, limits, weights)
+    for rows in state.pieces(shard.starts):
+        extra = np.empty(rows.stop - rows.start)
+        np.divide(state.extra(rows), pricing.unit, out=extra)
+        size, bar, weight = (part[rows] if len(part) > 1 else part for part in own)
+        voted = (state.margins[rows], shard.leaves[rows], values, size, bar)
+        totals, paid = (before, total), (weight, extra, scale, turned, out)
+        _vote_kernels.vote_at_prices(*voted, *totals, *paid)
+    return out
 
 
-@dataclass(frozen=True)
-class VoteClasses(Message):
+@message(reduce=total, changes=True)
+def vote_classes(
+    shard: Shard, *, votes: Int64, values: Floats, prices: Floats, scale: float, kept: bool
+) -> Int64:
     """Add a round's votes to the margins of K classes, and decide; return a confusion matrix.
 
-    Attributes
+    Parameters
     ----------
     votes : int64 array of shape (L,)
     values : float64 array of shape (L,)
@@ -509,23 +393,12 @@ class VoteClasses(Message):
     kept : bool
         Whether decisions are kept, to be priced.
     """
-
-    votes: Int64
-    values: Floats
-    prices: Floats
-    scale: float
-    kept: bool
-
-    changes = True
-
-    def answer(self, shard: Shard) -> Int64:
-        """Vote; return the matrix."""
-        state = shard.state
-        n_classes = state.n_classes
-        decisions = state.pricing.last_decisions() if self.kept else np.zeros(0, np.uint8)
-        confusion = np.zeros((n_classes, max(n_classes, self.prices.shape[1])), np.int64)
-        weights = NONE if state.sample_weights is None else state.sample_weights
-        votes = (self.votes, self.values, self.prices, weights, self.scale)
-        rows = (state.margins, shard.starts, shard.leaves)
-        _vote_kernels.vote_classes(*rows, *votes, decisions, confusion)
-        return confusion
+    state = shard.state
+    n_classes = state.n_classes
+    decisions = state.pricing.last_decisions() if kept else np.zeros(0, np.uint8)
+    confusion = np.zeros((n_classes, max(n_classes, prices.shape[1])), np.int64)
+    weights = NONE if state.sample_weights is None else state.sample_weights
+    rows = (state.margins, shard.starts, shard.leaves)
+    how = (votes, values, prices, weights, scale)
+    _vote_kernels.vote_classes(*rows, *how, decisions, confusion)
+    return confusion

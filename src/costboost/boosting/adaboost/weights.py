@@ -21,40 +21,41 @@ from costboost.boosting.adaboost.learner import LearnerWeights, Votes, WeakModel
 from costboost.boosting.adaboost.rules import Rule
 from costboost.boosting.adaboost.steps import RowSums, RowTails, Tails, halvings
 from costboost.boosting.adaboost.sums import (
-    LargestPriced,
-    LargestSize,
     RowLogs,
-    SettleLogs,
-    StepLogs,
-    SumCells,
-    SumPricedCells,
     View,
+    largest_priced_weight,
+    largest_vote_size,
+    settle_logs,
+    step_logs,
+    sum_cells,
+    sum_priced_cells,
 )
 from costboost.boosting.adaboost.updates import (
-    AreCopies,
-    BindRule,
-    EvaluateTerms,
-    FirstWeights,
-    LargestLearnerWeight,
-    LargestLogs,
-    LargestOfClasses,
-    MultiplyCells,
-    MultiplyRows,
-    PriceRange,
-    PricesBySign,
-    RateSums,
     RowFacts,
-    SampleRange,
-    ScaleLearnerFactors,
-    SetLearnerFactors,
-    SetLearnerFactorsByClass,
-    SettleWeights,
-    TakeWeights,
+    are_copies,
+    bind_rule,
+    evaluate_terms,
+    largest_learner_weight,
+    largest_logs_by_class,
+    largest_weights_by_class,
+    multiply_cells,
+    multiply_rows,
+    multiply_sample_weights,
+    price_range,
+    sample_weight_range,
+    scale_learner_factors,
+    set_first_weights,
+    set_learner_factors,
+    set_learner_factors_by_class,
+    settle_weights,
+    sum_prices_by_sign,
+    sum_rates,
 )
 from costboost.boosting.links import MAX_ALPHA
 from costboost.boosting.objectives import Beta, RuleInput
+from costboost.runtime.messages import Call
 from costboost.shards.grid import grid_scale, rounded, to_floats
-from costboost.shards.local import Message, Shards
+from costboost.shards.local import Shards
 from costboost.typing import Floats
 
 # If factors span more than this ratio, max(w) * max(f) is too loose a bound; compute max(w * f).
@@ -112,7 +113,7 @@ class EffectiveRule:
         self.constant = by_class is not None
         self.terms_by_class = self.constant or rule.plain_rounds
         if by_class is None:
-            largest, smallest = shards.call([PriceRange()])[0]
+            largest, smallest = shards.call([price_range()])[0]
         else:
             largest, smallest = by_class.largest, by_class.smallest
         # Costs are scaled once for the rule; `evaluate` may scale them again (AdaCost's first
@@ -133,7 +134,7 @@ class EffectiveRule:
     def evaluate(self, scale: float) -> None:
         """Evaluate the rule at prices times `scale`: by class where rows are alike."""
         scales = self._scales if scale == 1.0 else (*self._scales, scale)
-        self.shards.call([BindRule(self.bound, scales)])
+        self.shards.call([bind_rule(bound=self.bound, scales=scales)])
         self._facts: RowFacts | None = None
         self._cell_margins.forget()
         self._cell_factors.forget()
@@ -165,7 +166,9 @@ class EffectiveRule:
         else:
             # In proportion to the largest: what any row's weight is multiplied by is at most 1.
             power = -math.frexp(self.largest_price)[1]
-            (sums,) = self.shards.call([PricesBySign(math.ldexp(self._scales[0], power))])
+            (sums,) = self.shards.call(
+                [sum_prices_by_sign(scale=math.ldexp(self._scales[0], power))]
+            )
             n_negative, cost_negative, n_positive, cost_positive = map(rounded, sums)
             if not (n_negative > 0.0 and n_positive > 0.0):
                 return 1.0
@@ -207,7 +210,7 @@ class EffectiveRule:
     def _find_slope(self) -> float:
         if self.constant and self.setting.objective is None:
             return 2.0 / self.n_classes * float(np.sum(self.rule.rate(self._at_classes())))
-        (sums,) = self.shards.call([RateSums()])
+        (sums,) = self.shards.call([sum_rates()])
         weights, rates = np.array(list(map(rounded, sums))).reshape(2, self.n_classes)
         seen = weights > 0.0
         return 2.0 / int(np.sum(seen)) * float(np.sum(rates[seen] / weights[seen]))
@@ -249,7 +252,7 @@ class EffectiveRule:
     def facts(self) -> RowFacts:
         """Summary of the margins and factors of all rows, cached."""
         if self._facts is None:
-            (facts,) = self.shards.call([EvaluateTerms()])
+            (facts,) = self.shards.call([evaluate_terms()])
             # Classes without rows have no margins.
             self._facts = replace(facts, margins=np.nan_to_num(facts.margins))
         return self._facts
@@ -266,13 +269,13 @@ class EffectiveRule:
     def largest_size(self, hypothesis: Hypothesis) -> float:
         """Return the strength of the strongest vote."""
         size = float(np.max(hypothesis.sizes))
-        return size * self.shards.call([LargestSize()])[0] if hypothesis.by_row else size
+        return size * self.shards.call([largest_vote_size()])[0] if hypothesis.by_row else size
 
     def largest(self, hypothesis: Hypothesis, largest_weight: float) -> float:
         """Return an upper bound of weight * factor over all rows."""
         if self.facts.largest_factor <= FAR:
             return largest_weight * self.facts.largest_factor
-        return float(self.shards.call([LargestPriced(hypothesis)])[0])
+        return float(self.shards.call([largest_priced_weight(hypothesis=hypothesis)])[0])
 
 
 LONG = MAX_ALPHA * (1 + 1e-6)  # exponents up to here are within what the grid can tell
@@ -316,25 +319,27 @@ class Weights:
         """
         # Three passes, so that neither the rule's weights nor the user's overflow: each is brought
         # near 1 by a power of two before they are multiplied.
-        (top,) = self.shards.call([FirstWeights()])
+        (top,) = self.shards.call([set_first_weights()])
         unit, heaviest = None, 1.0
         if weighted:
             heaviest, unit = self._unit()
         own = -_exponent(heaviest) if weighted else 0
-        (largest,) = self.shards.call([TakeWeights(-_exponent(top), unit, own)])
+        (largest,) = self.shards.call(
+            [multiply_sample_weights(exponent=-_exponent(top), unit=unit, unit_exponent=own)]
+        )
         if not largest > 0.0:
             # No row has any weight (nothing costs anything): all are alike then.
-            self.shards.call([SettleWeights(0, constant=0.5)])
+            self.shards.call([settle_weights(exponent=0, constant=0.5)])
             return 0.5
         # The largest is now between 1/2 and 1; dividing by a power of two rounds nothing.
         exponent = -_exponent(largest)
-        self.shards.call([SettleWeights(exponent, constant=None)])
+        self.shards.call([settle_weights(exponent=exponent, constant=None)])
         return math.ldexp(largest, exponent)
 
     def _unit(self) -> tuple[float, float | None]:
         """Return the largest weight and the unit it is counted in: rows given several times."""
-        most, least = self.shards.call([SampleRange()])[0]
-        if least > _RAREST * most and self.shards.call([AreCopies(least)])[0]:
+        most, least = self.shards.call([sample_weight_range()])[0]
+        if least > _RAREST * most and self.shards.call([are_copies(least=least)])[0]:
             return float(np.rint(most / least)), least
         return most, None
 
@@ -367,23 +372,23 @@ class Weights:
         most, least = self._row_factors
         largest = self.largest * most
         if least * FAR < most:  # the product of two bounds is then too coarse a bound
-            (largest,) = self.shards.call([LargestLearnerWeight()])
+            (largest,) = self.shards.call([largest_learner_weight()])
         return LearnerWeights(float(largest), self.of_cells, by_row=True)
 
     def _learner_weights_by_class(self) -> LearnerWeights:
         """Return weights without factors; relative to each class's largest if these differ much."""
-        if _near(self.shards.call([LargestOfClasses()])[0]):
+        if _near(self.shards.call([largest_weights_by_class()])[0]):
             return LearnerWeights(self.largest, self.of_cells)
-        (logs,) = self.shards.call([LargestLogs()])
-        self.shards.call([SetLearnerFactorsByClass(logs)])
+        (logs,) = self.shards.call([largest_logs_by_class()])
+        self.shards.call([set_learner_factors_by_class(largest=logs)])
         return LearnerWeights(1.0, self.of_cells, by_row=True, units=logs)
 
     def _set_learner_factors(self) -> tuple[float, float]:
         """Set `learner_factors` of all rows, in the grid's range; return (largest, smallest)."""
-        most, least = self.shards.call([SetLearnerFactors()])[0]
+        most, least = self.shards.call([set_learner_factors()])[0]
         exponent = in_range(most)
         if exponent:
-            self.shards.call([ScaleLearnerFactors(exponent)])
+            self.shards.call([scale_learner_factors(exponent=exponent)])
         return math.ldexp(most, exponent), math.ldexp(least, exponent)
 
     def sums(self, hypothesis: Hypothesis, cells: Floats | None) -> RowSums:
@@ -402,7 +407,7 @@ class Weights:
         if not self.terms.by_cell(hypothesis) and not self.terms.has_factors:
             return self.sums(hypothesis, None).cells  # by the pass that the step needs too
         scale = grid_scale(self.largest, self.shards.n_rows)
-        (sums,) = self.shards.call([SumCells(len(hypothesis.votes), scale)])
+        (sums,) = self.shards.call([sum_cells(n_leaves=len(hypothesis.votes), scale=scale)])
         return np.asarray(sums / scale)
 
     def of_priced_cells(self, model: WeakModel) -> Floats:
@@ -417,11 +422,11 @@ class Weights:
 
     def _price_cells(self, hypothesis: Hypothesis) -> Floats:
         scale = grid_scale(self.terms.largest(hypothesis, self.largest), self.shards.n_rows)
-        (sums,) = self.shards.call([SumPricedCells(hypothesis, scale)])
+        (sums,) = self.shards.call([sum_priced_cells(hypothesis=hypothesis, scale=scale)])
         return to_floats(sums, scale)
 
-    def change(self, model: WeakModel, alpha: float, normalizer: float) -> Message:
-        """Return the message that updates the weights; pass its answer to `settle`.
+    def change(self, model: WeakModel, alpha: float, normalizer: float) -> Call[float]:
+        """Return the call that updates the weights; pass its answer to `settle`.
 
         They are multiplied by factor * exp(-alpha u), and by the rule's own factors.
         """
@@ -434,20 +439,28 @@ class Weights:
         if terms.by_cell(hypothesis):
             factors = self._cell_factors(model, alpha, normalizer)
             factored = not terms.terms_by_class and terms.has_factors
-            return MultiplyCells(hypothesis, factors, factored, round_factor)
+            return multiply_cells(
+                hypothesis=hypothesis, factors=factors, factored=factored, round_factor=round_factor
+            )
         # A power of two keeps weights in range, exactly.
         shrink = math.ldexp(1.0, -_exponent(terms.largest(hypothesis, self.largest)))
         halved = halvings(alpha * terms.reach(hypothesis))
         round_factor = terms.rule.round_factor is not None
-        return MultiplyRows(View(hypothesis), alpha, halved, shrink, round_factor)
+        return multiply_rows(
+            view=View(hypothesis),
+            alpha=alpha,
+            halvings=halved,
+            shrink=shrink,
+            round_factor=round_factor,
+        )
 
-    def settle(self, change: Message, largest: float) -> None:
+    def settle(self, change: Call[float], largest: float) -> None:
         """Record the largest weight after an update."""
-        if isinstance(change, StepLogs):
-            self.shards.call([SettleLogs(float(largest))])
+        if change.message is step_logs:
+            self.shards.call([settle_logs(top=float(largest))])
             largest = 1.0
         elif exponent := in_range(largest):  # cells too light for the grid came to the fore
-            self.shards.call([SettleWeights(exponent, constant=None)])
+            self.shards.call([settle_weights(exponent=exponent, constant=None)])
             largest = math.ldexp(largest, exponent)
         self.largest = float(largest)
 
@@ -458,7 +471,7 @@ class Weights:
             return abs(alpha) * terms.longest_cell_margin(hypothesis) > LONG
         return abs(alpha) * terms.reach(hypothesis) > LONG
 
-    def _step_in_logs(self, model: WeakModel, alpha: float) -> StepLogs:
+    def _step_in_logs(self, model: WeakModel, alpha: float) -> Call[float]:
         """Return the update in logs, which replace weights from now on.
 
         Products have lost too much.
@@ -468,7 +481,12 @@ class Weights:
             with np.errstate(divide="ignore"):
                 round_factor = np.log(terms.round_factor_by_class())
         own = terms.round_factor_by_row
-        return StepLogs(self._logs(model.hypothesis), alpha, round_factor, own)
+        return step_logs(
+            how=self._logs(model.hypothesis),
+            alpha=alpha,
+            round_factor=round_factor,
+            own_round_factor=own,
+        )
 
     def _logs(self, hypothesis: Hypothesis, *, factor: bool = True) -> RowLogs:
         """Return the recipe by which rows compute ln(weight * factor) and their margin."""

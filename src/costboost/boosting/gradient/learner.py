@@ -24,7 +24,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from costboost.binning.binner import Binner
-from costboost.boosting.gradient.messages import Pack, PutVectors, Widen
+from costboost.boosting.gradient.messages import write_packed_pairs, write_pairs, write_vectors
 from costboost.inputs.outside import (
     ask,
     count_rows,
@@ -37,7 +37,7 @@ from costboost.shards.local import Shards
 from costboost.shards.modes import GradientPairs, PackedPairs, Vectors
 from costboost.shards.rows import Mode, Shard
 from costboost.shards.sampling import ColumnDraw, RowSample, column_draw
-from costboost.trees.forest import Recall
+from costboost.trees.forest import recall_leaves
 from costboost.trees.grower import Grower
 from costboost.trees.splits import SplitFinder
 from costboost.trees.tree import Limits, Tree
@@ -97,7 +97,7 @@ class BuiltInTree:
 
     def recall(self, shards: Shards, model: Tree) -> None:
         """Assign every row to its leaf in an earlier tree."""
-        shards.call([Recall(model)])
+        shards.call([recall_leaves(tree=model)])
 
 
 @dataclass
@@ -186,13 +186,17 @@ class GradientTree(BuiltInTree):
                 grid_scale(top[0], 1, PackedPairs.GRADIENT_BITS + 1),
                 grid_scale(top[1], 1, PackedPairs.HESSIAN_BITS + 1),
             )
-            (sums,) = shards.call([Pack(output, self.least_squares, scales)])
+            (sums,) = shards.call(
+                [write_packed_pairs(output=output, by_weight=self.least_squares, scales=scales)]
+            )
             size, gradient, hessian, alive = sums.tolist()
             typical = size - abs(gradient) >= _TYPICAL_GRADIENT * alive
             if typical and hessian >= _TYPICAL_HESSIAN * alive:
                 return PackedPairs(), scales, hessian
         scales = (grid_scale(top[0], shards.n_rows), grid_scale(top[1], shards.n_rows))
-        (total,) = shards.call([Widen(output, self.least_squares, scales)])
+        (total,) = shards.call(
+            [write_pairs(output=output, by_weight=self.least_squares, scales=scales)]
+        )
         return GradientPairs(), scales, int(total)
 
     def _finder(
@@ -421,7 +425,7 @@ class VectorTree(BuiltInTree):
         """Grow a tree on the gradients of all outputs."""
         gradient = grid_scale(float(largest[0]), 1, _BITS)
         weight = 1.0 if self.heaviest is None else grid_scale(self.heaviest, 1, _BITS)
-        shards.call([PutVectors(gradient, weight)])
+        shards.call([write_vectors(gradient_scale=gradient, weight_scale=weight)])
         finder, limits = self._finder(weight)
         draw = column_draw(self.limits.max_features, self.binner.n_features, self.seed, number)
         mode = Vectors(self.n_outputs + 1)

@@ -26,19 +26,19 @@ from numpy.typing import NDArray
 
 from costboost.boosting.gradient.learner import GradientLearner
 from costboost.boosting.gradient.messages import (
-    LeafSides,
-    LeafSizes,
-    LeafSums,
-    LookAlong,
-    Move,
-    Sample,
-    SumsAlong,
-    TryLeaves,
-    TrySteps,
-    WriteSteps,
+    mark_sample,
+    move_margins,
+    prepare_line_search,
+    sum_along,
+    sum_leaf_sides,
+    sum_leaf_sizes,
+    sum_leaves,
+    try_leaves,
+    try_steps,
+    write_steps,
 )
 from costboost.boosting.gradient.minimisers import minimise, minimise_along, minimise_between
-from costboost.boosting.gradient.starting import BindLoss
+from costboost.boosting.gradient.starting import bind_loss
 from costboost.inputs.outside import check_some_w0
 from costboost.shards.grid import grid_scale, to_floats
 from costboost.shards.local import Shards
@@ -152,7 +152,9 @@ class GradientBoosting:
         self.n_outputs = len(start)
         self.stop: Stop = "rounds"
         self.sum_of_steps = self._farthest = 0.0
-        (tops,) = shards.call([BindLoss(loss, tuple(start.tolist()), self._moves_by)])
+        (tops,) = shards.call(
+            [bind_loss(loss=loss, start=tuple(start.tolist()), moves_by=self._moves_by)]
+        )
         self._heaviest, largest_w0, self._drift, self._largest_size = tops.tolist()
         check_some_w0(largest_w0)
 
@@ -253,9 +255,9 @@ class GradientBoosting:
             return None
         sample = RowSample(self.setting.subsample, self.setting.seed, number)
         # A sample without rows counts as all rows.
-        (n_rows,) = self.shards.call([Sample(sample)])
+        (n_rows,) = self.shards.call([mark_sample(sample=sample)])
         if n_rows == 0:
-            self.shards.call([Sample(None)])
+            self.shards.call([mark_sample(sample=None)])
         return sample
 
     def _leaf_values(self, model: Any, k: int, largest: Floats) -> Floats:
@@ -284,7 +286,7 @@ class GradientBoosting:
         if not self.loss.has_prices:
             return 1.0
         scales = self._scales(self._largest_size, self._heaviest, self.shards.n_rows)
-        (sums,) = self.shards.call([LeafSizes(n_leaves, scales)])
+        (sums,) = self.shards.call([sum_leaf_sizes(n_leaves=n_leaves, scales=scales)])
         sizes, shares = _to_float(sums, scales)
         # Rows too light for the grid have no mean.
         seen = (sizes > 0.0) & (shares > 0.0)
@@ -297,7 +299,9 @@ class GradientBoosting:
         by_weight = by_weight or self._searching
         top = self._heaviest if by_weight else float(largest[1])
         scales = self._scales(float(largest[0]), top, self.shards.n_rows)
-        (sums,) = self.shards.call([LeafSums(k, n_leaves, by_weight, scales)])
+        (sums,) = self.shards.call(
+            [sum_leaves(output=k, n_leaves=n_leaves, by_weight=by_weight, scales=scales)]
+        )
         return _to_float(sums, scales)
 
     def _scales(self, gradient: float, hessian: float, n_terms: int) -> tuple[float, float]:
@@ -314,7 +318,7 @@ class GradientBoosting:
         )
 
         def at(values: Floats) -> tuple[Floats, Floats]:
-            self.shards.call([TryLeaves(k, values)])
+            self.shards.call([try_leaves(output=k, values=values)])
             largest = self.loss.measure(self.shards, self.sum_of_steps, "trial")
             gradients, hessians = self._leaf_sums(k, n_leaves, largest[k])
             if bounds is not None:
@@ -335,7 +339,9 @@ class GradientBoosting:
     def _write_step(self, k: int, values: Floats) -> None:
         """Store what the round adds to output k of every row, unless leaves alone say it."""
         if self._moves_by != "leaf":
-            self.shards.call([WriteSteps(k, values if self.learner.has_leaves else None)])
+            self.shards.call(
+                [write_steps(output=k, values=values if self.learner.has_leaves else None)]
+            )
 
     def _take(
         self, number: int, step: float, models: tuple[Any, ...], values: tuple[Floats, ...]
@@ -348,7 +354,7 @@ class GradientBoosting:
 
     def _move(self, step: float, values: tuple[Floats, ...]) -> None:
         self.sum_of_steps += step
-        self.shards.call([Move(step, values)])
+        self.shards.call([move_margins(size=step, values=values)])
 
     # Lambda.
 
@@ -360,7 +366,7 @@ class GradientBoosting:
         closed = self.loss.best_step(self.shards)
         if closed is not None:
             return float(closed)
-        (tops,) = self.shards.call([LookAlong()])
+        (tops,) = self.shards.call([prepare_line_search()])
         longest, farthest = tops.tolist()
         if not longest > 0.0:
             return 0.0
@@ -405,10 +411,12 @@ class GradientBoosting:
         reach = min(self.loss.longest / float(moves[moves > 0.0].min()), 1e300)
 
         def at(moved: Floats) -> tuple[Floats, Floats]:
-            self.shards.call([TryLeaves(0, moved)])
+            self.shards.call([try_leaves(output=0, values=moved)])
             top = self.loss.measure(self.shards, self.sum_of_steps, "trial")[0]
             scales = self._scales(float(top[0]), float(top[1]), self.shards.n_rows)
-            (sums,) = self.shards.call([LeafSums(0, n_leaves, False, scales)])
+            (sums,) = self.shards.call(
+                [sum_leaves(output=0, n_leaves=n_leaves, by_weight=False, scales=scales)]
+            )
             return _to_float(sums, scales)
 
         size = minimise_along(at, steps, limits, reach, unit=1.0 / float(moves.max()))
@@ -421,18 +429,18 @@ class GradientBoosting:
     def _aims_one_way(self, n_leaves: int) -> NDArray[np.bool_]:
         """Whether all rows of a leaf, but those without price, should move the same way."""
         scale = grid_scale(self._largest_size, self.shards.n_rows)
-        (sums,) = self.shards.call([LeafSides(n_leaves, scale)])
+        (sums,) = self.shards.call([sum_leaf_sides(n_leaves=n_leaves, scale=scale)])
         both = sums[:, :2].any(axis=1) & sums[:, 2:].any(axis=1)
         return np.asarray(~both)
 
     def _sums_along(self, size: float, longest: float) -> tuple[Floats, Floats]:
         """Return gradient and hessian of the loss, as a function of lambda, exactly summed."""
-        self.shards.call([TrySteps(size)])
+        self.shards.call([try_steps(size=size)])
         largest = self.loss.measure(self.shards, self.sum_of_steps + size, "trial")
         gradient, hessian = (top * longest for top in largest.max(axis=0).tolist())
         hessian *= longest  # what is infinite is refused by `grid_scale`
         scales = self._scales(gradient, hessian, self.shards.n_rows * self.n_outputs)
-        (sums,) = self.shards.call([SumsAlong(scales)])
+        (sums,) = self.shards.call([sum_along(scales=scales)])
         return _to_float(sums, scales)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from costboost.boosting.gradient.rows import GradientRows, Held, LossRows
 from costboost.boosting.train_cost import make_pricing
+from costboost.runtime.messages import first, largest, message, totals
 from costboost.shards.grid import exact_count, exact_sum, rounded
 from costboost.shards.layout import RowData
-from costboost.shards.local import MaxMessage, Message, Shards, TupleSumMessage, totals
+from costboost.shards.local import Shards
 from costboost.shards.rows import Shard
 from costboost.typing import Floats
 
@@ -98,107 +99,74 @@ def _by_blocks(
     return totals([(0,) * n_sums, *(part(some) for _, some in rows.blocks())])
 
 
-@dataclass(frozen=True)
-class LargestCost(MaxMessage):
-    """The largest cost, by which a loss scales."""
-
-    loss: Any
-
-    def answer(self, shard: Shard) -> float:
-        """Return the largest cost."""
-        return float(self.loss.largest_cost(shard.state.data))
+@message(reduce=largest)
+def largest_cost(shard: Shard, *, loss: Any) -> float:
+    """Return the largest cost, by which a loss scales."""
+    return float(loss.largest_cost(shard.state.data))
 
 
-@dataclass(frozen=True)
-class FetchRowKinds(Message):
-    """A `LossRows` without rows, which shows whether there are weights, prices and so on."""
-
-    def answer(self, shard: Shard) -> LossRows:
-        """Return no row."""
-        rows: LossRows = shard.state.data.take(slice(0))
-        return rows
-
-    def reduce(self, answers: Sequence[LossRows]) -> LossRows:
-        """All say the same."""
-        return answers[0]
+@message(reduce=first)
+def fetch_row_kinds(shard: Shard) -> LossRows:
+    """Return a `LossRows` without rows, which shows whether there are weights, prices and so on."""
+    rows: LossRows = shard.state.data.take(slice(0))
+    return rows
 
 
-@dataclass(frozen=True)
-class BindLoss(MaxMessage):
+@message(reduce=largest, changes=True)
+def bind_loss(shard: Shard, *, loss: Any, start: tuple[float, ...], moves_by: str) -> Floats:
     """Bind rows to a loss, and set their first margins to a constant.
 
-    The answer tells the largest weight of a row, and of the loss the largest w0, |b| and weighted
-    |a|, (4,).
-
-    `moves_by` says what rows note of a round until its steps are taken: see `GradientRows`.
+    Return the largest weight of a row, and of the loss the largest w0, |b| and weighted |a|, (4,).
+    `moves_by` is what rows store of a round until its step is taken: see `GradientRows`.
     """
-
-    loss: Any
-    start: tuple[float, ...]
-    moves_by: str
-
-    changes = True
-
-    def answer(self, shard: Shard) -> Floats:
-        """Prepare the rows; return the largest weights."""
-        state, bound = shard.state, self.loss.bind(shard.state.data)
-        if bound is None:  # all rows are asked for in every round
-            state.data = state.data.priced()
-        state.terms = Held(state.weights) if bound is None else bound
-        state.margins = np.tile(np.array(self.start), (len(shard.rows), 1))
-        state.moves_by = self.moves_by
-        heaviest = 1.0 if state.data.weights is None else np.max(state.weights, initial=0.0)
-        largest_size = np.max(state.sizes, initial=0.0) if self.loss.has_prices else 0.0
-        return np.array([heaviest, state.terms.largest_w0, state.terms.drift, largest_size])
+    state, bound = shard.state, loss.bind(shard.state.data)
+    if bound is None:  # a user's loss: it gets the arrays of all rows in every round
+        state.data = state.data.priced()
+    state.terms = Held(state.weights) if bound is None else bound
+    state.margins = np.tile(np.array(start), (len(shard.rows), 1))
+    state.moves_by = moves_by
+    heaviest = 1.0 if state.data.weights is None else np.max(state.weights, initial=0.0)
+    largest_size = np.max(state.sizes, initial=0.0) if loss.has_prices else 0.0
+    return np.array([heaviest, state.terms.largest_w0, state.terms.drift, largest_size])
 
 
-@dataclass(frozen=True)
-class WeightedSum(TupleSumMessage):
+@message(reduce=totals)
+def sum_targets(shard: Shard) -> tuple[int, ...]:
     """Add up y and the weights, without any rounding."""
 
-    def answer(self, shard: Shard) -> tuple[int, ...]:
-        """Return both sums."""
+    def part(rows: LossRows) -> tuple[int, int]:
+        weights = rows.unit_or_weights
+        return exact_sum(np.asarray(rows.y, dtype=float) * weights), exact_sum(weights)
 
-        def part(rows: LossRows) -> tuple[int, int]:
-            weights = rows.unit_or_weights
-            return exact_sum(np.asarray(rows.y, dtype=float) * weights), exact_sum(weights)
-
-        return _by_blocks(part, shard.state.data, 2)
+    return _by_blocks(part, shard.state.data, 2)
 
 
-@dataclass(frozen=True)
-class TargetEnds(MaxMessage):
-    """Range of the targets of rows with weight, (2, 1): -smallest, largest."""
-
-    def answer(self, shard: Shard) -> Floats:
-        """Return both ends."""
-        rows = shard.state.data
-        y = rows.y if rows.weights is None else rows.y[rows.weights > 0.0]
-        return np.array([[np.max(part, initial=-np.inf)] for part in (-y, y)])
+@message(reduce=largest)
+def target_range(shard: Shard) -> Floats:
+    """Return the range of the targets of rows with weight, (2, 1): -smallest, largest."""
+    rows = shard.state.data
+    # -smallest, so that both ends are reduced by their maximum.
+    y = rows.y if rows.weights is None else rows.y[rows.weights > 0.0]
+    return np.array([[np.max(part, initial=-np.inf)] for part in (-y, y)])
 
 
-@dataclass(frozen=True)
-class WeighClasses(TupleSumMessage):
+@message(reduce=totals)
+def sum_class_weights(shard: Shard, *, n_classes: int) -> tuple[int, ...]:
     """Add up the weights of every class, without any rounding."""
 
-    n_classes: int
+    def part(rows: LossRows) -> tuple[int, ...]:
+        weights, y = rows.weights, rows.y
+        if weights is None:
+            counts = np.bincount(y, minlength=n_classes).tolist()
+            return tuple(map(exact_count, counts))
+        return tuple(exact_sum(weights[y == k]) for k in range(n_classes))
 
-    def answer(self, shard: Shard) -> tuple[int, ...]:
-        """Return the sums."""
-
-        def part(rows: LossRows) -> tuple[int, ...]:
-            weights, y = rows.weights, rows.y
-            if weights is None:
-                counts = np.bincount(y, minlength=self.n_classes).tolist()
-                return tuple(map(exact_count, counts))
-            return tuple(exact_sum(weights[y == k]) for k in range(self.n_classes))
-
-        return _by_blocks(part, shard.state.data, self.n_classes)
+    return _by_blocks(part, shard.state.data, n_classes)
 
 
 def class_weights(shards: Shards, n_classes: int) -> Floats:
     """Return the weight of every class, (K,)."""
-    (sums,) = shards.call([WeighClasses(n_classes)])
+    (sums,) = shards.call([sum_class_weights(n_classes=n_classes)])
     return np.array([rounded(part) for part in sums])
 
 
@@ -215,54 +183,35 @@ def log_shares(shards: Shards, n_outputs: int) -> Floats:
     return np.asarray(logs - math.fsum(logs.tolist()) / n_classes)
 
 
-@dataclass(frozen=True)
-class TermsByClass(Message):
-    """(a, b, w0) by class, or None where rows of a class differ."""
-
-    loss: Any
-
-    def answer(self, shard: Shard) -> Any:
-        """Return the terms."""
-        return self.loss.of_classes(shard.state.data)
-
-    def reduce(self, answers: Sequence[Any]) -> Any:
-        """All say the same."""
-        return answers[0]
+@message(reduce=first)
+def terms_by_class(shard: Shard, *, loss: Any) -> Any:
+    """Return (a, b, w0) by class, or None where rows of a class differ."""
+    return loss.of_classes(shard.state.data)
 
 
-@dataclass(frozen=True)
-class SizeSums(TupleSumMessage):
+@message(reduce=totals)
+def sum_sizes(shard: Shard, *, loss: Any) -> tuple[int, ...]:
     """Add up the weighted |a| of rows, and their weights, without any rounding."""
 
-    loss: Any
+    def part(rows: LossRows) -> tuple[int, int]:
+        weights = rows.unit_or_weights
+        return exact_sum(loss.bind(rows).sizes * weights), exact_sum(weights)
 
-    def answer(self, shard: Shard) -> tuple[int, ...]:
-        """Return both sums."""
-
-        def part(rows: LossRows) -> tuple[int, int]:
-            weights = rows.unit_or_weights
-            return exact_sum(self.loss.bind(rows).sizes * weights), exact_sum(weights)
-
-        return _by_blocks(part, shard.state.data, 2)
+    return _by_blocks(part, shard.state.data, 2)
 
 
-@dataclass(frozen=True)
-class SumsAtConstant(TupleSumMessage):
+@message(reduce=totals)
+def sum_at_constant(
+    shard: Shard, *, loss: Any, constant: tuple[float, ...], output: int
+) -> tuple[int, ...]:
     """Add up the derivatives of one output at a constant, without any rounding."""
 
-    loss: Any
-    constant: tuple[float, ...]
-    output: int
+    def part(rows: LossRows) -> tuple[int, int]:
+        margins = np.tile(np.array(constant), (len(rows.y), 1))
+        gradients, hessians = loss.derivatives(rows, margins)
+        return exact_sum(gradients[:, output]), exact_sum(hessians[:, output])
 
-    def answer(self, shard: Shard) -> tuple[int, ...]:
-        """Return the sums of gradients and hessians."""
-
-        def part(rows: LossRows) -> tuple[int, int]:
-            margins = np.tile(np.array(self.constant), (len(rows.y), 1))
-            gradients, hessians = self.loss.derivatives(rows, margins)
-            return exact_sum(gradients[:, self.output]), exact_sum(hessians[:, self.output])
-
-        return _by_blocks(part, shard.state.data, 2)
+    return _by_blocks(part, shard.state.data, 2)
 
 
 def put_margins(shard: Shard, values: Floats) -> None:

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from costboost.boosting import _vote_kernels as kernels
-from costboost.boosting.gradient.messages import SumValues, WriteValues
+from costboost.boosting.gradient.messages import sum_values, write_values
 from costboost.boosting.gradient.rows import LossRows
-from costboost.boosting.gradient.starting import WeightedSum
-from costboost.boosting.train_cost import DecisionCosts, PriceDecisions
+from costboost.boosting.gradient.starting import sum_targets
+from costboost.boosting.train_cost import DecisionCosts, price_decisions
 from costboost.costs import Costs
+from costboost.runtime.messages import Call, message, total
 from costboost.shards.grid import grid_scale, rounded, to_floats
-from costboost.shards.local import Message, Shards
+from costboost.shards.local import Shards
 from costboost.shards.rows import Shard
 from costboost.typing import Floats, Int64
 
@@ -24,7 +25,7 @@ _NO_DECISIONS = np.zeros(0, dtype=np.uint8)
 
 def loss_tally(loss: Any, rows: LossRows) -> Callable[[Shards, float], float]:
     """Return the function that gives the mean loss of the training rows."""
-    if loss.bind(rows.take(slice(0))) is None:  # a user's loss, asked for all rows at once
+    if loss.bind(rows.take(slice(0))) is None:  # a user's loss, which needs all rows at once
         return lambda shards, total: loss.mean_value(rows, shards.fetch(_margins), total)
     return MeanLoss()
 
@@ -38,10 +39,10 @@ class MeanLoss:
     def __call__(self, shards: Shards, total: float) -> float:
         """Return the mean loss at the shards' margins."""
         if self._weight is None:
-            self._weight = rounded(shards.call([WeightedSum()])[0][1])
-        (largest,) = shards.call([WriteValues()])
+            self._weight = rounded(shards.call([sum_targets()])[0][1])
+        (largest,) = shards.call([write_values()])
         scale = grid_scale(largest, shards.n_rows)
-        (values,) = shards.call([SumValues(scale)])
+        (values,) = shards.call([sum_values(scale=scale)])
         return float(to_floats(values, scale, self._weight)[0])
 
 
@@ -49,52 +50,39 @@ def _margins(shard: Shard) -> Floats:
     return np.asarray(shard.state.margins)
 
 
-@dataclass(frozen=True)
-class CountDecisions(Message):
+@message(reduce=total)
+def count_decisions(shard: Shard, *, limits: Floats, scale: float) -> Int64:
     """Decide between two classes by the margins; return a confusion matrix of exact counts.
 
     `limits`, (1,): the second is answered above, unless rows have limits of their own.
     """
-
-    limits: Floats
-    scale: float
-
-    def answer(self, shard: Shard) -> Int64:
-        """Return the matrix, (2, 2)."""
-        state, confusion = shard.state, np.zeros((2, 2), dtype=np.int64)
-        rows = (state.margins, state.pricing.truth, _limits(shard, self.limits))
-        kernels.count_binary(*rows, state.weights, self.scale, confusion)
-        return confusion
+    state, confusion = shard.state, np.zeros((2, 2), dtype=np.int64)
+    rows = (state.margins, state.pricing.truth, _limits(shard, limits))
+    kernels.count_binary(*rows, state.weights, scale, confusion)
+    return confusion
 
 
-@dataclass(frozen=True)
-class PriceAnswers(Message):
+@message(reduce=total)
+def price_binary_decisions(shard: Shard, *, limits: Floats, scale: float, unit: float) -> Int64:
     """Decide in the same way; add up what the decisions cost where rows have their own prices.
 
     The prices are read where the user gave them: no row holds those of both answers.
     """
+    state, pricing, out = (
+        shard.state,
+        shard.state.pricing,
+        np.zeros((1, 2), dtype=np.int64),
+    )
 
-    limits: Floats
-    scale: float
-    unit: float
+    def prices(k: int) -> tuple[Floats, Floats]:
+        first, second = pricing.costs.of_class(k)
+        shape = pricing.truth.shape
+        return np.broadcast_to(first, shape), np.broadcast_to(second, shape)
 
-    def answer(self, shard: Shard) -> Int64:
-        """Return the exact price, (1, 2)."""
-        state, pricing, out = (
-            shard.state,
-            shard.state.pricing,
-            np.zeros((1, 2), dtype=np.int64),
-        )
-
-        def prices(k: int) -> tuple[Floats, Floats]:
-            first, second = pricing.costs.of_class(k)
-            shape = pricing.truth.shape
-            return np.broadcast_to(first, shape), np.broadcast_to(second, shape)
-
-        rows = (state.margins, pricing.truth, _limits(shard, self.limits))
-        paid = (*prices(0), *prices(1), self.unit)
-        kernels.price_binary(*rows, *paid, state.weights, self.scale, out)
-        return out
+    rows = (state.margins, pricing.truth, _limits(shard, limits))
+    paid = (*prices(0), *prices(1), unit)
+    kernels.price_binary(*rows, *paid, state.weights, scale, out)
+    return out
 
 
 def _limits(shard: Shard, shared: Floats) -> Floats:
@@ -102,11 +90,13 @@ def _limits(shard: Shard, shared: Floats) -> Floats:
     return shared if own is None else own
 
 
-@dataclass(frozen=True)
-class CountChoices(Message):
+@message(reduce=total, changes=True)
+def count_class_decisions(
+    shard: Shard, *, n_classes: int, odds: float, prices: Floats, scale: float, kept: bool
+) -> Int64:
     """Decide among K > 2 classes by the margins; return a confusion matrix of exact counts.
 
-    Attributes
+    Parameters
     ----------
     n_classes : int
     odds : float
@@ -117,23 +107,12 @@ class CountChoices(Message):
     kept : bool
         Whether decisions are kept, to be priced.
     """
-
-    n_classes: int
-    odds: float
-    prices: Floats
-    scale: float
-    kept: bool
-
-    changes = True
-
-    def answer(self, shard: Shard) -> Int64:
-        """Return the matrix, (K, K)."""
-        state, pricing = shard.state, shard.state.pricing
-        decisions = pricing.last_decisions() if self.kept else _NO_DECISIONS
-        confusion = np.zeros((self.n_classes, self.n_classes), dtype=np.int64)
-        how = (self.odds, self.prices, state.weights, self.scale, np.zeros((1, self.n_classes)))
-        kernels.count_classes(state.margins, pricing.truth, *how, decisions, confusion)
-        return confusion
+    state, pricing = shard.state, shard.state.pricing
+    decisions = pricing.last_decisions() if kept else _NO_DECISIONS
+    confusion = np.zeros((n_classes, n_classes), dtype=np.int64)
+    how = (odds, prices, state.weights, scale, np.zeros((1, n_classes)))
+    kernels.count_classes(state.margins, pricing.truth, *how, decisions, confusion)
+    return confusion
 
 
 @dataclass(frozen=True)
@@ -178,26 +157,34 @@ class CostTally:
             proba=LossProba(loss),
             own_link=scale is None,
         )
-        self._ask: list[Message]  # the answer to the last one goes to `DecisionCosts.pay`
+        self._calls: list[Call[Any]]  # the answer to the last one goes to `DecisionCosts.pay`
         if n_classes == 2:
-            self._ask = [CountDecisions(decision_costs.limits, decision_costs.weight_scale)]
+            self._calls = [
+                count_decisions(limits=decision_costs.limits, scale=decision_costs.weight_scale)
+            ]
             if decision_costs.priced:
-                self._ask = [
-                    PriceAnswers(decision_costs.limits, decision_costs.scale, decision_costs.unit)
+                self._calls = [
+                    price_binary_decisions(
+                        limits=decision_costs.limits,
+                        scale=decision_costs.scale,
+                        unit=decision_costs.unit,
+                    )
                 ]
             return
         decision_costs.set_prices()
-        how = (
-            odds,
-            decision_costs.class_prices,
-            decision_costs.weight_scale,
-            decision_costs.priced,
-        )
-        self._ask = [CountChoices(n_classes, *how)]
+        self._calls = [
+            count_class_decisions(
+                n_classes=n_classes,
+                odds=odds,
+                prices=decision_costs.class_prices,
+                scale=decision_costs.weight_scale,
+                kept=decision_costs.priced,
+            )
+        ]
         if decision_costs.priced:
-            self._ask.append(PriceDecisions(decision_costs.scale))
+            self._calls.append(price_decisions(scale=decision_costs.scale))
 
     def __call__(self, shards: Shards, total: float) -> float:
         """Return the total cost of the decisions by the shards' margins."""
-        answers = [None] if self.decision_costs.slowly else shards.call(self._ask)
+        answers = [None] if self.decision_costs.slowly else shards.call(self._calls)
         return self.decision_costs.pay(answers[-1], total)

@@ -34,7 +34,7 @@ from costboost.shards.local import Shards
 from costboost.shards.modes import Vectors
 from costboost.shards.rows import Shard
 from costboost.shards.sampling import RowSample, column_draw
-from costboost.trees.forest import Recall
+from costboost.trees.forest import recall_leaves
 from costboost.trees.grower import Grower
 from costboost.trees.splits import Split, SplitFinder
 from costboost.trees.tree import Limits, Tree
@@ -155,7 +155,7 @@ class RelationalTree:
 
     def recall(self, shards: Shards, hypothesis: PairTree) -> None:
         """Send every row down the tree of an earlier round."""
-        shards.call([Recall(hypothesis.tree)])
+        shards.call([recall_leaves(tree=hypothesis.tree)])
 
 
 def leaf_answers(sums: Int64, *, one_label: bool) -> Bits:

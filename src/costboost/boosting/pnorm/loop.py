@@ -20,29 +20,30 @@ from scipy.optimize import brentq
 from costboost.boosting.links import MAX_ALPHA
 from costboost.boosting.pnorm.learner import PairHypothesis, RelationalLearner
 from costboost.boosting.pnorm.messages import (
-    BindMethod,
-    Decide,
-    DistanceSum,
-    LargestSigned,
-    Mix,
-    ObjectiveSum,
-    PseudoLoss,
-    Rescale,
-    Reward,
-    Reweigh,
-    SetExcess,
-    SetVectors,
-    SlopeSum,
-    Sum,
-    WeightFacts,
+    bind_method,
+    count_mixture_decisions,
+    largest_signed_weight,
+    mix_in,
+    rescale_mislabel,
+    reweigh,
+    set_excess,
+    set_vectors,
+    sum_distance,
+    sum_objective,
+    sum_pseudo_loss,
+    sum_reward,
+    sum_slope,
+    weight_range,
 )
 from costboost.boosting.pnorm.methods import Method, lipschitz, make_stochastic
 from costboost.boosting.pnorm.rows import price_unit
 from costboost.boosting.train_cost import DecisionCosts
 from costboost.costs import Costs
+from costboost.runtime.messages import Message
 from costboost.shards.grid import FloatGrid, grid_scale, rounded
 from costboost.shards.local import Shards
 from costboost.trees.forest import ForestBuilder
+from costboost.typing import Floats
 
 Stop = Literal["rounds", "alpha", "perfect"]
 Step = Literal["harmonic", "average", "bound", "search"]
@@ -128,12 +129,14 @@ class PNormBoosting:
         self.n_classes = n_classes
         self.stop: Stop = "rounds"
         self.total_alpha = 0.0
-        (self.largest_cost,) = shards.call([SetExcess()])  # in the user's units
+        (self.largest_cost,) = shards.call([set_excess()])  # in the user's units
         self._unit = price_unit(self.largest_cost)
         exponent, copies = self._weigh() if weighted else (0, 1)
         # AdaBoost.M2 sums votes from 0; all others start from the uniform mixture H_0.
         start = 0.0 if method.adaptive else 1.0 / n_classes
-        bind = BindMethod(self._unit, exponent, copies, start, method.adaptive)
+        bind = bind_method(
+            unit=self._unit, exponent=exponent, copies=copies, start=start, adaptive=method.adaptive
+        )
         (total,) = shards.call([bind])
         self._total_weight = rounded(total)
         self._payer = DecisionCosts(shards, costs, n_classes, cheapest=False)
@@ -146,7 +149,7 @@ class PNormBoosting:
 
         Divided by a power of two they are small whole numbers, if they can be.
         """
-        (facts,) = self.shards.call([WeightFacts()])
+        (facts,) = self.shards.call([weight_range()])
         heaviest, finest = float(facts[0]), -int(facts[1])
         top = int(np.frexp(heaviest)[1])
         copies = int(math.ldexp(heaviest, -finest)) if finest >= top - 7 else _COPIES + 1
@@ -159,10 +162,10 @@ class PNormBoosting:
     _heaviest = 1.0
     _weight_unit = 1.0
 
-    def _sum(self, kind: type[Sum], bound: float, **what: Any) -> float:
+    def _sum(self, kind: Message[..., Floats], bound: float, **what: Any) -> float:
         """Return the weighted sum over all rows of terms of size at most `bound`, exactly."""
         grid = self._grid(bound)
-        (sums,) = self.shards.call([kind(grid, **what)])
+        (sums,) = self.shards.call([kind(grid=grid, **what)])
         return grid.to_float(sums)
 
     def _grid(self, bound: float) -> FloatGrid:
@@ -209,7 +212,7 @@ class PNormBoosting:
     ) -> PNormRound:
         self.total_alpha += alpha
         keep = 1.0 if self.method.adaptive else 1.0 - alpha
-        self.shards.call([Mix(**self._answers_of(hypothesis), keep=keep, alpha=alpha)])
+        self.shards.call([mix_in(**self._answers_of(hypothesis), keep=keep, alpha=alpha)])
         if self.method.adaptive:
             self._reweigh(hypothesis, math.exp(-alpha))
         objective, cost = self._account()
@@ -220,14 +223,18 @@ class PNormBoosting:
     def _set_vectors(self, number: int) -> tuple[int, int]:
         """Set the signed weights on the grid; return (sum of the positive ones, sum of all)."""
         method, p = self.method, self.setting.p
-        (largest,) = self.shards.call([LargestSigned(method, p)])
+        (largest,) = self.shards.call([largest_signed_weight(method=method, p=p)])
         if not largest > 0.0:
             return 0, 0
         if method.repeats(p):
-            message = SetVectors(method, p, largest, (self.setting.seed, number + 1))
+            message = set_vectors(
+                method=method, p=p, scale=largest, draw=(self.setting.seed, number + 1)
+            )
         else:
             # The same grid with copies as without: 24 bits and 6 for them fit in the four bytes.
-            message = SetVectors(method, p, grid_scale(largest, 1, _VECTOR_BITS + 1), None)
+            message = set_vectors(
+                method=method, p=p, scale=grid_scale(largest, 1, _VECTOR_BITS + 1), draw=None
+            )
         (sums,) = self.shards.call([message])
         positive, net = sums.tolist()
         return positive, 2 * positive - net
@@ -240,11 +247,11 @@ class PNormBoosting:
         """
         if self.method.adaptive:
             grid = self._grid(2.0)
-            (sums,) = self.shards.call([PseudoLoss(grid, hypothesis.answers)])
+            (sums,) = self.shards.call([sum_pseudo_loss(grid=grid, answers=hypothesis.answers)])
             return grid.to_float(sums[0]) / grid.to_float(sums[1])
         reward = hypothesis.reward
         if reward is None:
-            (reward,) = self.shards.call([Reward(hypothesis.answers)])
+            (reward,) = self.shards.call([sum_reward(answers=hypothesis.answers)])
         return (positive - int(reward)) / net
 
     # Steps.
@@ -263,7 +270,7 @@ class PNormBoosting:
 
     def _bound_step(self, hypothesis: PairHypothesis) -> float:
         """Return Eq. 10's alpha, with means over rows in place of sums."""
-        distance = self._sum(DistanceSum, 1.0, **self._answers_of(hypothesis))
+        distance = self._sum(sum_distance, 1.0, **self._answers_of(hypothesis))
         largest = self.largest_cost / self._unit
         curvature = lipschitz(largest, self.setting.p) * distance
         slope = self._slope(hypothesis, 0.0)
@@ -286,7 +293,7 @@ class PNormBoosting:
         """Return the derivative in alpha of the objective at (1 - alpha) H + alpha h, times n."""
         p, method = self.setting.p, self.method
         return self._sum(
-            SlopeSum,
+            sum_slope,
             p * self.n_classes,
             **self._answers_of(hypothesis),
             pseudo=method.answers == "relational",
@@ -297,17 +304,19 @@ class PNormBoosting:
     # After the step is known.
 
     def _reweigh(self, hypothesis: PairHypothesis, beta: float) -> None:
-        (largest,) = self.shards.call([Reweigh(hypothesis.answers, beta)])
-        self.shards.call([Rescale(int(np.frexp(largest)[1]))])
+        (largest,) = self.shards.call([reweigh(answers=hypothesis.answers, beta=beta)])
+        self.shards.call([rescale_mislabel(exponent=int(np.frexp(largest)[1]))])
 
     def _account(self) -> tuple[float, float]:
         """Return the objective, the mean over rows, and the cost of all decisions."""
         share = 1.0 / self.total_alpha if self.method.adaptive else 1.0
-        total = self._sum(ObjectiveSum, 1.0, p=self.setting.p, share=share)
+        total = self._sum(sum_objective, 1.0, p=self.setting.p, share=share)
         return total * self._unit / self._total_weight, self._pay() * self._weight_unit
 
     def _pay(self) -> float:
         """Return the cost of all decisions, at the weights that rows hold."""
         decision_costs = self._payer
-        (sums,) = self.shards.call([Decide(decision_costs.sum_scale, decision_costs.priced)])
+        (sums,) = self.shards.call(
+            [count_mixture_decisions(scale=decision_costs.sum_scale, priced=decision_costs.priced)]
+        )
         return decision_costs.pay(sums, self.total_alpha)

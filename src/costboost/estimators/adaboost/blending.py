@@ -18,11 +18,12 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from costboost.boosting.additive import Basis, fit_coefficients, make_basis
 from costboost.boosting.bracket import Bracket, Tolerance
-from costboost.boosting.train_cost import ExpectedPrice
+from costboost.boosting.train_cost import Proba, expected_price
 from costboost.calibration import ClassCalibration
 from costboost.calibration.calibrators import NEVER, row_counts
 from costboost.fitting.train import Trainer
 from costboost.model import Logistic, Member
+from costboost.runtime.messages import message, total
 from costboost.shards.folds import Folds
 from costboost.shards.rows import Shard
 from costboost.trees.forest import Forest, join_forests
@@ -132,19 +133,14 @@ def _with_shares(forest: Forest, weights: Floats, share: float) -> Forest:
     return replace(forest, gains=forest.gains * scale)
 
 
-@dataclass(frozen=True)
-class BlendedPrice(ExpectedPrice):
-    """The prices of the decisions of two models: rows keep the margins of the boosted one."""
-
-    part: AdditivePart
-
-    def margins(self, shard: Shard) -> Floats:
-        """Return the blended margins of all rows."""
-        boosted = shard.state.margins
-        additive = np.empty_like(boosted)
-        for codes, rows in shard.stretches():
-            additive[rows] = self.part.forest.margins_of_codes(codes)
-        return self.part.blend(boosted, additive)
+@message(reduce=total)
+def price_blended(shard: Shard, *, proba: Proba, total: float, part: AdditivePart) -> int:
+    """Price the decisions of two models exactly: rows hold the margins of the boosted one."""
+    boosted = shard.state.margins
+    additive = np.empty_like(boosted)
+    for codes, rows in shard.stretches():
+        additive[rows] = part.forest.margins_of_codes(codes)
+    return expected_price(shard, part.blend(boosted, additive), proba, total)
 
 
 class AdditiveFolds:

@@ -29,15 +29,15 @@ from costboost.boosting.adaboost.hypothesis import scores_of
 from costboost.boosting.gradient.loop import GradientSetting
 from costboost.boosting.gradient.losses import LogLoss
 from costboost.boosting.rounds import EarlyStopping, Observer, consume, reported
-from costboost.boosting.train_cost import ExpectedPrice
+from costboost.boosting.train_cost import price_expected
 from costboost.calibration import CalibratedScores, ClassCalibration, calibration_folds
 from costboost.calibration.calibrators import row_counts
 from costboost.estimators.adaboost.blending import (
     AdditiveFolds,
     AdditivePart,
     Blend,
-    BlendedPrice,
     fit_additive,
+    price_blended,
 )
 from costboost.estimators.adaboost.plan import Plan
 from costboost.estimators.gradient.family import GRADIENT, GradientPlan
@@ -187,9 +187,11 @@ class Fold:
         """
         if walk:
             return self._walked_cost(self.model(n_rounds, part), calibration)
-        how = (CalibratedProba(calibration, self.plan.discrete), self.total(n_rounds))
-        message = ExpectedPrice(*how) if part is None else BlendedPrice(*how, part)
-        (exact,) = self.loop.shards.call([message])
+        proba, total = CalibratedProba(calibration, self.plan.discrete), self.total(n_rounds)
+        call = price_expected(proba=proba, total=total)
+        if part is not None:
+            call = price_blended(proba=proba, total=total, part=part)
+        (exact,) = self.loop.shards.call([call])
         return rounded(exact)
 
     def _walked_cost(self, model: Member, calibration: ClassCalibration) -> float:

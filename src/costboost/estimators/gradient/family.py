@@ -28,7 +28,7 @@ from costboost.boosting.gradient.losses import (
     read_loss,
 )
 from costboost.boosting.gradient.rows import LossRows
-from costboost.boosting.gradient.starting import GradientLoader, LargestCost, put_margins
+from costboost.boosting.gradient.starting import GradientLoader, largest_cost, put_margins
 from costboost.boosting.gradient.tallies import CostTally, loss_tally
 from costboost.boosting.links import choices_of
 from costboost.calibration import CALIBRATORS, CalibratedScores
@@ -275,7 +275,7 @@ def open_loop(
     """Return the loop with its learner; a warm start begins where the earlier model did."""
     plan: Any = trainer.plan
     table, l2 = loader.rows, _l2(plan.setting.l2, loader.shift)
-    (largest,) = shards.call([LargestCost(plan.loss)])
+    (largest,) = shards.call([largest_cost(loss=plan.loss)])
     loss = plan.loss.scaled(largest)
     start, init = _start(trainer, loss, shards, table, rows, previous)
     learner = _learner(trainer, table, rows, l2)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from costboost.boosting.gradient.losses import AbsoluteLoss, PinballLoss
-from costboost.boosting.gradient.messages import WriteSteps
+from costboost.boosting.gradient.messages import write_steps
 from costboost.boosting.gradient.rows import LossRows
-from costboost.boosting.gradient.starting import BindLoss
+from costboost.boosting.gradient.starting import bind_loss
 from gradient_shards import best_constant, cut_rows
 
 RNG = np.random.default_rng(0)
@@ -59,7 +59,7 @@ def test_the_constant_is_a_quantile_of_all_rows(name):
 def test_leaves_and_steps_are_least(name, n_shards):
     loss, rows = PinballLoss(2.0, 1.0), ROWS[name]
     with cut_rows(rows, n_shards=n_shards) as shards:
-        shards.call([BindLoss(loss, (0.3,), "steps")])
+        shards.call([bind_loss(loss=loss, start=(0.3,), moves_by="steps")])
         for shard in shards.shards:
             shard.leaves[:] = LEAVES[shard.rows]
         values = loss.leaf_values(shards, 4)
@@ -70,7 +70,7 @@ def test_leaves_and_steps_are_least(name, n_shards):
             found = total(loss, rows, 0.3 + values[leaf], own)
             assert found == pytest.approx(least, rel=1e-12)
         steps = np.array([1.0, -0.5, 0.0])
-        shards.call([WriteSteps(0, steps)])
+        shards.call([write_steps(output=0, values=steps)])
         size = loss.best_step(shards)
     tries = [(y - 0.3) / steps[leaf] for y, leaf in zip(Y, LEAVES, strict=True) if steps[leaf]]
     least = min(total(loss, rows, 0.3 + at * steps[LEAVES]) for at in tries)
@@ -80,7 +80,7 @@ def test_leaves_and_steps_are_least(name, n_shards):
 def test_rows_that_a_round_does_not_learn_from_do_not_count():
     loss = PinballLoss()
     with cut_rows(LossRows(Y)) as shards:
-        shards.call([BindLoss(loss, (0.0,), "leaf")])
+        shards.call([bind_loss(loss=loss, start=(0.0,), moves_by="leaf")])
         shards.shards[0].state.keep = (np.arange(41) < 7).astype(np.uint8)
         (found,) = loss.leaf_values(shards, 1)
     assert found == np.median(Y[:7])

@@ -23,10 +23,10 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from costboost.boosting import links
-from costboost.boosting.gradient.messages import Derive, put_derivatives
+from costboost.boosting.gradient.messages import put_derivatives, write_derivatives
 from costboost.boosting.gradient.minimisers import FARTHEST, LeafBounds, minimise
 from costboost.boosting.gradient.rows import NONE, BoundLoss, Held, LossRows
-from costboost.boosting.gradient.starting import FetchRowKinds, SumsAtConstant
+from costboost.boosting.gradient.starting import fetch_row_kinds, sum_at_constant
 from costboost.inputs.outside import read_finite, read_shares, source_of
 from costboost.shards.grid import rounded
 from costboost.shards.local import Shards
@@ -170,7 +170,7 @@ class BuiltIn:
 
         `total` is the sum of the steps so far.
         """
-        (largest,) = shards.call([Derive(where, total)])
+        (largest,) = shards.call([write_derivatives(where=where, total=total)])
         return np.asarray(largest)
 
     def constant(self, shards: Shards, n_outputs: int) -> Floats:
@@ -183,7 +183,9 @@ class BuiltIn:
 
     def _sums_at(self, shards: Shards) -> Callable[[Floats, int], tuple[float, float]]:
         def at(f0: Floats, output: int) -> tuple[float, float]:
-            (sums,) = shards.call([SumsAtConstant(self, tuple(f0.tolist()), output)])
+            (sums,) = shards.call(
+                [sum_at_constant(loss=self, constant=tuple(f0.tolist()), output=output)]
+            )
             return rounded(sums[0]), rounded(sums[1])
 
         return at
@@ -335,7 +337,7 @@ def own_loss(loss: Any) -> OwnLoss:
 
 def _given(shards: Shards) -> LossRows:
     """Return all rows in the order of the table."""
-    outline: LossRows = shards.call([FetchRowKinds()])[0]
+    outline: LossRows = shards.call([fetch_row_kinds()])[0]
 
     def whole(name: str) -> Any:
         if getattr(outline, name) is None:

@@ -18,7 +18,7 @@ from costboost.boosting.gradient.losses.classes import (
 )
 from costboost.boosting.gradient.minimisers import FARTHEST
 from costboost.boosting.gradient.rows import LossRows
-from costboost.boosting.gradient.starting import SizeSums, TermsByClass, class_weights
+from costboost.boosting.gradient.starting import class_weights, sum_sizes, terms_by_class
 from costboost.boosting.objectives import OBJECTIVES, RuleInput, cost_or_one, zero
 from costboost.inputs.checks import check_choice
 from costboost.inputs.outside import read_objective
@@ -183,14 +183,14 @@ class CostExponentialLoss(BuiltIn):
 
     def _limit(self, shards: Shards, n_outputs: int) -> tuple[float, float]:
         """Return how far a constant may lie, and the unit of F: 1 over the mean |a|."""
-        (sums,) = shards.call([SizeSums(self)])
+        (sums,) = shards.call([sum_sizes(loss=self)])
         size = rounded(sums[0]) / rounded(sums[1]) or 1.0
         size = max(size, _LEAST_SIZE)
         return FARTHEST / size, 1.0 / size
 
     def _sums_at(self, shards: Shards) -> Callable[[Floats, int], tuple[float, float]]:
         """Return sums as the base class does, but over classes where rows of a class are alike."""
-        (terms,) = shards.call([TermsByClass(self)])
+        (terms,) = shards.call([terms_by_class(loss=self)])
         if terms is None:
             return super()._sums_at(shards)
         weights = class_weights(shards, len(terms.a))

@@ -10,7 +10,7 @@ import numpy as np
 
 from costboost.boosting.gradient import _gradient_kernels as kernels
 from costboost.boosting.gradient.losses.base import FAR, BuiltIn
-from costboost.boosting.gradient.messages import LeafEnds
+from costboost.boosting.gradient.messages import residual_ranges
 from costboost.boosting.gradient.minimisers import (
     LeafBounds,
     huber_delta,
@@ -21,7 +21,7 @@ from costboost.boosting.gradient.minimisers import (
     pinball_minimiser,
 )
 from costboost.boosting.gradient.rows import EVERY, BoundLoss, GradientRows, LossRows, Read
-from costboost.boosting.gradient.starting import TargetEnds, WeightedSum
+from costboost.boosting.gradient.starting import sum_targets, target_range
 from costboost.inputs.checks import check_number
 from costboost.shards.grid import rounded
 from costboost.shards.local import Shards
@@ -110,7 +110,7 @@ class SquaredLoss(BuiltIn):
 
     def constant(self, shards: Shards, n_outputs: int) -> Floats:
         """Return the mean."""
-        (sums,) = shards.call([WeightedSum()])
+        (sums,) = shards.call([sum_targets()])
         return np.array([rounded(sums[0]) / rounded(sums[1])])
 
 
@@ -162,7 +162,7 @@ class HuberLoss(BuiltIn):
 
     def constant(self, shards: Shards, n_outputs: int) -> Floats:
         """Return the constant of least loss, which lies among the targets."""
-        ends, sums = shards.call([TargetEnds(), WeightedSum()])
+        ends, sums = shards.call([target_range(), sum_targets()])
         bounds, sums_at = self._bounds(ends, rounded(sums[1])), self._sums_at(shards)
 
         def at(f0: Floats) -> tuple[Floats, Floats]:
@@ -174,7 +174,7 @@ class HuberLoss(BuiltIn):
     def leaf_bounds(self, shards: Shards, weigh: Callable[[], Floats]) -> LeafBounds:
         """Return the ends of the residuals of every leaf, between which its minimiser lies."""
         weights = weigh()
-        (ends,) = shards.call([LeafEnds(len(weights))])
+        (ends,) = shards.call([residual_ranges(n_leaves=len(weights))])
         return self._bounds(ends, weights)
 
     def _bounds(self, ends: Floats, weights: Any) -> LeafBounds:
