@@ -356,7 +356,7 @@ class NamedObjective:
 
 @dataclass(frozen=True)
 class _UserObjective:
-    """A user's function of a `RuleInput`, checked; it is asked for some rows at a time."""
+    """A user's function of a `RuleInput`, checked; called for some rows at a time."""
 
     function: Any
 
