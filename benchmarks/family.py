@@ -42,6 +42,7 @@ class Method:
         self.slow = plan.rule.step == "search" or costs.per_row
         self.stamps: list[Any] = []
         self.trainer = Trainer(ADABOOST, plan, X, y, None, bound, observer=self._stamp)
+        self.trainer.bin_table()
 
     def _stamp(self, done: Any, fitted: Any) -> bool:
         self.stamps.append(now())
