@@ -25,7 +25,7 @@ from _cost_models import NOT_MODELS, own_hash
 from _multiclass_sets import Set, class_frequency_costs, cut
 from costboost import CostBoostClassifier, Costs
 from costboost.estimators.pnorm import PNormBoostClassifier
-from costboost.estimators.pnorm.trainer import leaf_rows
+from costboost.estimators.pnorm.family import leaf_rows
 from costboost.metrics import bootstrap_interval
 
 Floats = NDArray[np.float64]

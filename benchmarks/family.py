@@ -23,8 +23,8 @@ from _common import BINS, THREADS, Line, Ours, Report, make_table, now, start, t
 from costboost import CostBoostClassifier, Costs
 from costboost.boosting.adaboost.rules import RULES
 from costboost.costs import as_costs
-from costboost.estimators.adaboost.plan import settle
-from costboost.estimators.adaboost.trainer import Trainer
+from costboost.estimators.adaboost.family import ADABOOST
+from costboost.fitting.train import Trainer
 
 ENGINE = "engine"
 CLASSES = np.array([0, 1])
@@ -38,10 +38,11 @@ class Method:
             name, rounds, max_leaf_nodes=leaves, max_bins=BINS, calibration=None, n_jobs=THREADS
         )
         bound = as_costs(costs, CLASSES, len(y))
-        plan = settle(model, X, y, bound, 2)
+        plan = ADABOOST.settle(model, X, y, bound, 2)
         self.slow = plan.rule.step == "search" or costs.per_row
         self.stamps: list[Any] = []
-        self.trainer = Trainer(plan, X, y, None, bound, CLASSES, observer=self._stamp)
+        self.trainer = Trainer(ADABOOST, plan, X, y, None, bound, observer=self._stamp)
+        self.trainer.bin_table()
 
     def _stamp(self, done: Any, fitted: Any) -> bool:
         self.stamps.append(now())

@@ -45,7 +45,7 @@ from costboost.boosting.pnorm.loop import PNormBoosting, PNormSetting
 from costboost.boosting.pnorm.methods import METHODS
 from costboost.boosting.pnorm.rows import PNormLoader
 from costboost.estimators.pnorm import PNormBoostClassifier
-from costboost.estimators.pnorm.trainer import leaf_rows
+from costboost.estimators.pnorm.family import leaf_rows
 from costboost.shards.layout import RowData, plan_layout
 from costboost.trees.tree import Limits
 

@@ -221,7 +221,7 @@ def test_nothing_is_left_behind(tmp_path, monkeypatch):
         seen.extend(left_behind())
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("costboost.fitting.trainer.take_rounds", interrupt)
+    monkeypatch.setattr("costboost.fitting.train.take_rounds", interrupt)
     with pytest.raises(KeyboardInterrupt):
         quiet(boost("adaboost", calibration=None), table)
     assert len(seen) == 1  # there it was

@@ -21,7 +21,7 @@ from costboost import (
 )
 from costboost.calibration import calibration_folds, labels_of_sets
 from costboost.fitting.copies import read_copies
-from costboost.fitting.trainer import TableTrainer
+from costboost.fitting.train import Trainer
 
 TREE = DecisionTreeClassifier(random_state=0)
 MODELS = {
@@ -65,7 +65,7 @@ def cuts(monkeypatch):
         seen.extend(found)
         return found
 
-    hold_out = TableTrainer._hold_out
+    hold_out = Trainer._hold_out
 
     def held(self, rows):
         found = hold_out(self, rows)
@@ -74,7 +74,7 @@ def cuts(monkeypatch):
 
     monkeypatch.setattr(costboost.calibration._fitting, "calibration_folds", splits)
     monkeypatch.setattr(costboost.estimators.adaboost.recipe, "calibration_folds", splits)
-    monkeypatch.setattr(TableTrainer, "_hold_out", held)
+    monkeypatch.setattr(Trainer, "_hold_out", held)
     return seen
 
 

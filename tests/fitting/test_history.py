@@ -6,18 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from costboost.fitting.held_out import HISTORY, series_of, set_history
-
-
-def history(alphas, **evals):
-    rounds = [SimpleNamespace(alpha=alpha, error=alpha / 10) for alpha in alphas]
-    return SimpleNamespace(rounds=rounds, evals=evals)
-
-
-def test_fields_of_rounds_become_arrays_by_model():
-    told = series_of([history([1.0, 2.0]), history([3.0])], "cost", estimator_weights_="alpha")
-    assert [part.tolist() for part in told.pop("estimator_weights_")] == [[1.0, 2.0], [3.0]]
-    assert told == {}
+from costboost.fitting.held_out import HISTORY, eval_series, set_history
 
 
 @pytest.mark.parametrize(
@@ -25,13 +14,13 @@ def test_fields_of_rounds_become_arrays_by_model():
     [("cost", "validation_cost_"), ("brier", "validation_loss_"), (len, "validation_loss_")],
 )
 def test_held_out_rows_are_told_of_by_what_was_measured(metric, name):
-    told = series_of([history([1.0, 2.0], held=[5.0, 4.0])], metric)
+    told = eval_series(metric, [{"held": [5.0, 4.0]}])
     assert list(told) == [name]
     assert told[name][0].tolist() == [5.0, 4.0]
 
 
 def test_several_sets_are_told_of_by_name_and_the_first_alone():
-    told = series_of([history([1.0], first=[5.0], second=[7.0])], "cost")
+    told = eval_series("cost", [{"first": [5.0], "second": [7.0]}])
     assert told["validation_cost_"][0].tolist() == [5.0]
     assert {name: part.tolist() for name, part in told["eval_results_"][0].items()} == {
         "first": [5.0],
@@ -40,7 +29,7 @@ def test_several_sets_are_told_of_by_name_and_the_first_alone():
 
 
 def test_sets_that_were_never_measured_tell_nothing():
-    assert series_of([history([], held=[])], "cost") == {}
+    assert eval_series("cost", [{"held": []}]) == {}
 
 
 def test_a_single_model_s_series_stands_alone_and_an_old_one_is_forgotten():

@@ -15,8 +15,8 @@ from costboost import (
 )
 from costboost.costs import as_costs
 from costboost.estimators.adaboost import plan as adaboost
-from costboost.estimators.gradient import plan as gradient
-from costboost.estimators.pnorm import trainer as pnorm
+from costboost.estimators.gradient import family as gradient
+from costboost.estimators.pnorm import family as pnorm
 from costboost.fitting.plan import TrainingPlan
 from costboost.inputs.checks import fit_seed
 
@@ -32,7 +32,7 @@ def plan_of(family, n_classes=2, **params):
     if family == "gradient":
         model = GradientBoostClassifier(**given)
         return gradient.settle_classification(model, X, y, costs, n_classes)
-    return pnorm.settle(PNormBoostClassifier(**given), X, costs, n_classes)
+    return pnorm.settle(PNormBoostClassifier(**given), X, y, costs, n_classes)
 
 
 FAMILIES = ("adaboost", "gradient", "pnorm")

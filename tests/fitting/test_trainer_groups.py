@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_classification
 
 from costboost import CostBoostClassifier, GradientBoostClassifier, PNormBoostClassifier
-from costboost.fitting.trainer import TableTrainer
+from costboost.fitting.train import Trainer
 
 STOP = {"n_iter_no_change": 2, "random_state": 0, "validation_fraction": 0.3}
 MODELS = {
@@ -22,13 +22,13 @@ MODELS = {
 @pytest.fixture
 def cuts(monkeypatch):
     """Collect the rows of every hold-out."""
-    found, hold_out = [], TableTrainer._hold_out
+    found, hold_out = [], Trainer._hold_out
 
     def held(self, rows):
         found.append(hold_out(self, rows))
         return found[-1]
 
-    monkeypatch.setattr(TableTrainer, "_hold_out", held)
+    monkeypatch.setattr(Trainer, "_hold_out", held)
     return found
 
 

@@ -5,7 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from costboost.inputs.checks import answers_tables, fits_tables, refuse_unopened
+from costboost.fitting.atomic import fits_tables
+from costboost.inputs.checks import answers_tables, refuse_unopened
 
 
 class Stored:

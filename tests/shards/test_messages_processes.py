@@ -37,7 +37,7 @@ from costboost.boosting.gradient import learner as gradient_learner
 from costboost.boosting.gradient.rows import LossRows
 from costboost.boosting.gradient.starting import fetch_row_kinds
 from costboost.fitting import tables
-from costboost.fitting import trainer as trainers
+from costboost.fitting import train as trainers
 from costboost.fitting.spread import PartsTable
 from costboost.runtime.messages import Message
 from costboost.shards import layout, modes

@@ -312,7 +312,7 @@ def take_rounds(
     idle : callable, optional
         Whether that round decided nothing differently.
     observer : callable, optional
-        Told of every round; True stops.
+        Called with every round; True stops.
     start : float, optional
         When the fit began, by `time.perf_counter`; now by default.
 

@@ -157,7 +157,7 @@ Model = TypeVar("Model")
 class CalibratedScores:
     """Fitted models, each with the map from its scores to probabilities.
 
-    `calibrate_folds` makes it; an estimator keeps it and asks it for probabilities.
+    `calibrate_folds` makes it; an estimator keeps it, for the probabilities of new rows.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ class CalibratedScores:
         Parameters
         ----------
         scores : iterable of array-likes of shape (n,) or (n, K)
-            The scores that each model gives to the rows asked about, in the order of `models`.
+            The scores that each model gives to the same rows, in the order of `models`.
         """
         pairs = zip(self.maps, scores, strict=True)
         return np.asarray(sum(map_.predict(part) for map_, part in pairs) / len(self.maps))
@@ -253,13 +253,13 @@ def calibrate_folds(
     n_jobs : int, optional
         Folds trained at once.
     announce : callable, optional
-        Told which rows each fold trains on and leaves out, before the first is trained.
+        Called with the folds before the first is trained.
     ended : callable, optional
-        Asked after each fold, which are then trained one at a time: True leaves the others out,
+        Called after each fold, which are then trained one at a time: True leaves the others out,
         and the folds so far are averaged. Ctrl-C before the end of a fold leaves that one out too.
     judge : callable, optional
-        Told the numbers of the rows that the folds left out, and their calibrated probabilities,
-        ``(n, K)``.
+        Called with the numbers of the rows that the folds left out, and their calibrated
+        probabilities, ``(n, K)``.
 
     Returns
     -------
@@ -315,8 +315,8 @@ def calibrate_folds(
         return CalibratedScores(tuple(models), maps, len(tests))
     known = [np.isin(labels[test], labels[train]) for train, test in folds]
     if len(np.unique(labels[np.concatenate(tests)[np.concatenate(known)]])) == len(names):
-        # The model of all rows knows every class: what a fold says of one that it never saw, it
-        # does not.
+        # The model of all rows knows every class: scores of rows whose class a fold never saw say
+        # nothing about it.
         scores = [score[own] for score, own in zip(scores, known, strict=True)]
         tests = [test[own] for test, own in zip(tests, known, strict=True)]
     pooled, rows = _pool(scores, tests)

@@ -26,7 +26,8 @@ from costboost.dask.transport import DaskTransport
 from costboost.estimators.adaboost import CostBoostClassifier
 from costboost.estimators.gradient import GradientBoostClassifier, GradientBoostRegressor
 from costboost.estimators.pnorm import PNormBoostClassifier
-from costboost.fitting.spread import PartsTable, refuse_if_remote
+from costboost.fitting.plan import refuse_if_remote
+from costboost.fitting.spread import PartsTable
 from costboost.shards.parts import TablePart
 from costboost.shards.scratch import ThreadScratch
 

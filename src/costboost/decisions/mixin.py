@@ -113,6 +113,11 @@ def fit_costs(
     >>> fit_costs({"fp": 1, "fn": 10}, None, [0, 1], n_samples=3)
     Costs(fp=1, fn=10, positive=1)
     """
+    return _bound(_wanted(constructor, given), classes, n_samples, X)
+
+
+def _wanted(constructor: Any, given: Any) -> Costs:
+    """Return the costs of ``fit``, not yet bound: those given to it, or the constructor's."""
     held = as_costs(constructor)
     if held.n_rows is not None:
         raise ValueError(
@@ -120,11 +125,15 @@ def fit_costs(
             "pass costs per row to fit, predict and score, or name the column that holds them, "
             "such as Costs(fp=8, fn='amount')."
         )
-    wanted = held if given is None else as_costs(given)
+    return held if given is None else as_costs(given)
+
+
+def _bound(wanted: Costs, classes: ArrayLike, n_samples: int, X: Any) -> Costs:
+    """Return costs that know classes and rows; refuse them where nothing has a price."""
     if is_spread(X):
         bound = bind_remote(wanted, classes, X)
     else:
-        bound = as_costs(wanted, classes, n_samples, X)
+        bound = (wanted if X is None else wanted.bind_table(X)).bind(classes, n_samples)
     # Rows of a single class have no wrong answer; training refuses that.
     if not bound.contain_truth and bound.largest == 0.0 and len(np.asarray(classes)) > 1:
         raise ValueError(
@@ -243,9 +252,9 @@ class CostDecisionMixin(ReportMixin, VersionedState, OneFit):
         Needs ``classes_``. ``costs`` is what ``fit`` was given; ``y`` holds labels; columns are
         read from X.
         """
-        bound = fit_costs(self.costs, costs, self.classes_, len(np.asarray(y)), X)
+        given = _wanted(self.costs, costs)
+        bound = _bound(given, self.classes_, len(np.asarray(y)), X)
         _check_total(bound, sample_weight)
-        given = as_costs(self.costs if costs is None else costs)
         by_column = given.needs_table and given.n_rows is None
         self.costs_per_row_ = bound.per_row and not by_column
         if by_column:  # predict reads the columns of its own table

@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from costboost.calibration import CalibratedScores
 from costboost.costs import Costs
 from costboost.decisions import CostDecisionMixin
 from costboost.explain.classifying import ExplainDecisionsMixin
 from costboost.fitting.held_out import EvalSet, read_eval_set
-from costboost.fitting.spread import refuse_if_remote
-from costboost.fitting.warm import train_models
+from costboost.fitting.plan import refuse_if_remote
+from costboost.fitting.train import Family, FittedModels, Trainer, set_fitted, train_models
 from costboost.inputs.checks import (
     OneFit,
     answers_tables,
@@ -32,7 +31,7 @@ from costboost.inputs.checks import (
 )
 from costboost.inputs.estimators import RoundCallbacks
 from costboost.model import FittedModel
-from costboost.typing import Floats, Int64
+from costboost.typing import Floats
 
 
 class MarginsMixin(OneFit):
@@ -85,16 +84,9 @@ class BoostingClassifierMixin(CostDecisionMixin, ExplainDecisionsMixin, MarginsM
 
     cv: Any
     ensemble: bool
+    _family: Family
 
     # --- training
-
-    def _make_plan(self, X: Any, labels: Int64, costs: Costs) -> Any:
-        """Return the family's plan: the parameters, settled and checked."""
-        raise NotImplementedError
-
-    def _trainer(self) -> Callable[..., Any]:
-        """Return the constructor of the family's trainer."""
-        raise NotImplementedError
 
     def _read_eval_set(self, eval_set: Any, plan: Any, costs: Costs) -> list[EvalSet] | None:
         """Return the held-out rows that were given, if any."""
@@ -114,30 +106,24 @@ class BoostingClassifierMixin(CostDecisionMixin, ExplainDecisionsMixin, MarginsM
         refuse_if_remote(self, X)
         X = check_table(self, X, y, reset=True)
         labels, weights, bound = self._read_rows(X, y, sample_weight, costs)
-        plan = self._make_plan(X, labels, bound)
+        plan = self._family.settle(self, X, labels, bound, len(self.classes_))
         held_out = self._read_eval_set(eval_set, plan, bound)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
-        trainer = self._trainer()(plan, X, labels, weights, costs=bound, observer=callbacks)
+        trainer = Trainer(self._family, plan, X, labels, weights, bound, observer=callbacks)
         del labels, weights, bound  # the trainer holds them, if anybody here does
+        given = lambda: {"the classes of y": self.classes_, "costs": trainer.costs}  # noqa: E731
+        folds = {"cv": self.cv, "groups": groups, "ensemble": self.ensemble}
+        fit_models = self._fit_models(plan)
         with trainer:
             trainer.bin_table()
-            trainer.watch(held_out)
-            self._train(trainer, groups)
+            trainer.use_eval_sets(held_out)
+            set_fitted(self, trainer, fit_models(self, trainer, given, **folds))
         callbacks.close()
         return self
 
-    def _train(self, trainer: Any, groups: Any) -> None:
-        """Train one model, or one for each fold."""
-        given = lambda: {"the classes of y": self.classes_, "costs": trainer.costs}  # noqa: E731
-        folds = {"cv": self.cv, "groups": groups, "ensemble": self.ensemble}
-        self._keep(trainer, *train_models(self, trainer, given, **folds))
-
-    def _keep(
-        self, trainer: Any, models: tuple[Any, ...], scores: CalibratedScores | None, *seen: Any
-    ) -> None:
-        """Set the fitted attributes: models and histories."""
-        vars(self).update(trainer.attributes(models, scores))
-        trainer.report(self, models, *seen)
+    def _fit_models(self, plan: Any) -> Callable[..., FittedModels]:
+        """Return the function that makes models of a trainer's rows."""
+        return train_models
 
     # --- answers
 

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-from costboost.inputs.checks import one_fit
+from costboost.inputs.checks import one_fit, opened_to_fit
 
-__all__ = ["all_at_once"]
+__all__ = ["all_at_once", "fits_tables"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -22,8 +22,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def all_at_once(fit: F) -> F:
     """Make a ``fit`` set its attributes at the end, all at once.
 
-    Whatever decorators inside this one set is part of the draft; those outside (`fits_tables`) see
-    the estimator itself.
+    Whatever decorators inside this one set is part of the draft.
 
     Examples
     --------
@@ -40,9 +39,26 @@ def all_at_once(fit: F) -> F:
     ...     print(model.first_, model.second_)
     0.5 1.0
     """
+    return _drafted(fit, opens=False)
 
+
+def fits_tables(fit: F) -> F:
+    """Make a ``fit`` do so that also takes tables that must be opened, such as `ParquetTable`.
+
+    They hold labels, weights and costs. A table is opened for the estimator itself, and the draft
+    is fitted while it is open.
+    """
+    return _drafted(fit, opens=True)
+
+
+def _drafted(fit: F, *, opens: bool) -> F:
     @wraps(fit)
     def fit_draft(self: Any, *args: Any, **kwargs: Any) -> Any:
+        X = args[0] if args else kwargs.get("X")
+        if opens and hasattr(X, "open_for"):
+            rest = {name: value for name, value in kwargs.items() if name != "X"}
+            with opened_to_fit(self, fit, X, args[1:], rest) as (rows, given):
+                return fit_draft(self, rows, None, **given)
         draft = object.__new__(type(self))
         draft.__dict__.update(self.__dict__)
         with one_fit():

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_consistent_length
 
 from costboost.calibration import labels_of_sets
 from costboost.costs import Costs, as_costs
-from costboost.inputs.arrays import read_weights
-from costboost.inputs.checks import check_table
+from costboost.inputs.arrays import read_numbers, read_weights
+from costboost.inputs.checks import check_table, read_numeric_targets
 from costboost.shards.layout import blocks_of
 from costboost.typing import Array, Floats, Int64, Mask
 
@@ -281,16 +281,7 @@ HISTORY = (
 )
 
 
-def series_of(histories: Sequence[Any], metric: Any, **fields: str) -> dict[str, list[Any]]:
-    """Return, per attribute, one series for each model: fields of its rounds, held-out metrics."""
-    series: dict[str, list[Any]] = {
-        name: [np.array([getattr(done, field) for done in h.rounds]) for h in histories]
-        for name, field in fields.items()
-    }
-    return series | _eval_series(metric, [h.evals for h in histories])
-
-
-def _eval_series(metric: Any, evals: Sequence[dict[str, list[float]]]) -> dict[str, list[Any]]:
+def eval_series(metric: Any, evals: Sequence[dict[str, list[float]]]) -> dict[str, list[Any]]:
     """Return the attributes with metrics of held-out rows, one entry per model."""
     if not any(evals[-1].values()):
         return {}
@@ -352,3 +343,15 @@ def _read_one_set(estimator: Any, name: str, part: Any, *, per_row: bool) -> Eva
         costs = as_costs(costs, table=X)
     weights = None if weights is None else read_weights(weights, len(labels))
     return EvalSet(name, X, labels, costs, weights)
+
+
+def read_prices_of_set(part: EvalSet) -> tuple[Floats, Floats | None]:
+    """Return the target of a regression's eval set, (n,), and its prices, (n, 2), if any."""
+    n_rows, given = len(part.y), part.costs
+    prices = None if given is None else read_numbers(given, "the prices of eval_set")
+    if prices is not None and prices.shape != (n_rows, 2):
+        raise ValueError(
+            f"eval_set has prices of shape {prices.shape} for {n_rows} rows: give (n, 2), "
+            "over and under of every row."
+        )
+    return read_numeric_targets(part.X, part.y), prices

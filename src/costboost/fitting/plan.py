@@ -22,6 +22,7 @@ from costboost.inputs.checks import (
     count_features,
     count_threads,
     is_frame,
+    is_spread,
 )
 from costboost.trees.tree import Interactions, Limits, make_interactions
 
@@ -207,6 +208,39 @@ def check_unbiased(calibration: str | None, trained: str, *, on_costs: bool) -> 
         )
 
 
+# Remedies where rows are in files or on a cluster, by the parameter that needs them in one place
+REMEDIES = {
+    "estimator": "Use the built-in trees, estimator=None.",
+    "init": "Use init=None, or init='zero'.",
+    "warm_start": "Use warm_start=False.",
+    "loss": "Use another of the built-in losses, by its name.",
+    "objective": "Use one of the built-in objectives, by its name.",
+    "beta": "Use beta=None, the published one.",
+}
+
+
+def refuse_if_remote(estimator: Any, X: Any) -> None:
+    """Refuse, before any work, what needs all rows in one place, if they are not."""
+    if not is_spread(X):
+        return
+    params = estimator.get_params(deep=False)
+    objective = params.get("objective")
+    needs = {
+        "estimator": params.get("estimator") is not None,
+        "init": not (params.get("init") is None or isinstance(params.get("init"), str)),
+        "warm_start": params["warm_start"],
+        "loss": estimator._loss_needs_all_rows(),
+        "objective": objective is not None and not isinstance(objective, str),
+        "beta": params.get("beta") is not None,
+    }
+    for name, refused in needs.items():
+        if refused:
+            raise ValueError(
+                f"{name}={params[name]!r} needs all rows in one place, and those of this table are "
+                f"in files or on a cluster. {REMEDIES[name]} Or give a table in memory."
+            )
+
+
 @dataclass(frozen=True, kw_only=True)
 class TrainingPlan:
     """Everything that any training needs to know beside the rows.
@@ -291,6 +325,30 @@ class TrainingPlan:
             on_interrupt=params.on_interrupt,
             **own,
         )
+
+    @property
+    def scores_are_margins(self) -> bool:
+        """Whether scores to calibrate are real-valued margins rather than values in [0, 1]."""
+        return True
+
+    @property
+    def width(self) -> int:
+        """How many columns' work a column is, by which a table is cut into shards."""
+        return 1
+
+    @property
+    def needs_table(self) -> bool:
+        """Whether rounds are evaluated on rows of the table, beside their codes."""
+        return False
+
+    @property
+    def compared_with_constant(self) -> bool:
+        """Whether decisions on rows that folds left out are compared with a constant answer."""
+        return False
+
+    def prices_of(self, rows: Any) -> NDArray[np.float64] | None:
+        """Return the prices of some rows of a regression, (n, 2), if they have any."""
+        return None
 
     @property
     def n_outputs(self) -> int:

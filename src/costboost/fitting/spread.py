@@ -24,7 +24,7 @@ from costboost.costs import Costs
 from costboost.fitting.copies import read_spread_copies
 from costboost.fitting.tables import Followed
 from costboost.inputs.arrays import missing_in
-from costboost.inputs.checks import check_labels, is_spread, plain_labels, read_numeric_targets
+from costboost.inputs.checks import check_labels, plain_labels, read_numeric_targets
 from costboost.runtime.messages import Call
 from costboost.shards.folds import Folds
 from costboost.shards.layout import Loader, RowData
@@ -49,16 +49,7 @@ from costboost.shards.parts import Chosen
 from costboost.trees.forest import Forest
 from costboost.typing import Codes, Floats, Int64
 
-__all__ = ["Cluster", "PartsTable", "refuse_if_remote"]
-
-REMEDIES = {
-    "estimator": "Use the built-in trees, estimator=None.",
-    "init": "Use init=None, or init='zero'.",
-    "warm_start": "Use warm_start=False.",
-    "loss": "Use another of the built-in losses, by its name.",
-    "objective": "Use one of the built-in objectives, by its name.",
-    "beta": "Use beta=None, the published one.",
-}
+__all__ = ["Cluster", "PartsTable"]
 
 Orders = Sequence[Call[Any] | Sequence[Call[Any]]]
 
@@ -312,28 +303,6 @@ def _joined(parts: Sequence[RowData]) -> Floats | None:
     if all(part.weights is None for part in parts):
         return None
     return np.concatenate([np.ones(len(p.y)) if p.weights is None else p.weights for p in parts])
-
-
-def refuse_if_remote(estimator: Any, X: Any) -> None:
-    """Refuse, before any work, what needs all rows in one place, if they are not."""
-    if not is_spread(X):
-        return
-    params = estimator.get_params(deep=False)
-    objective = params.get("objective")
-    needs = {
-        "estimator": params.get("estimator") is not None,
-        "init": not (params.get("init") is None or isinstance(params.get("init"), str)),
-        "warm_start": params["warm_start"],
-        "loss": estimator._loss_needs_all_rows(),
-        "objective": objective is not None and not isinstance(objective, str),
-        "beta": params.get("beta") is not None,
-    }
-    for name, refused in needs.items():
-        if refused:
-            raise ValueError(
-                f"{name}={params[name]!r} needs all rows in one place, and those of this table are "
-                f"in files or on a cluster. {REMEDIES[name]} Or give a table in memory."
-            )
 
 
 class _PartsShards:

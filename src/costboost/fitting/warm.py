@@ -15,9 +15,7 @@ from typing import Any
 import numpy as np
 from joblib import hash as hash_object
 
-from costboost.calibration import CalibratedScores, calibrate_folds, read_groups
 from costboost.costs import Costs
-from costboost.fitting.trainer import TableTrainer
 
 # What a round depends on beside the rows. Other parameters may change from fit to fit.
 FIXED = (
@@ -63,12 +61,12 @@ class WarmState:
 Given = Callable[[], dict[str, Any]]
 
 
-def continued(estimator: Any, trainer: TableTrainer, given: Given) -> WarmState | None:
-    """Return the state that a warm start continues from, or None; check that it may.
+def continued(estimator: Any, trainer: Any, given: Given) -> WarmState | None:
+    """Return the state of the last fit, if there is one; check that it may be continued.
 
-    `given` tells what fit was given beside the table, under the names users know.
+    `given` returns the arguments of this fit beside the table, under the names users know.
     """
-    earlier = _earlier(estimator)
+    earlier: WarmState | None = getattr(estimator, "_progress", None)
     if earlier is None:
         return None
     _check_params(earlier, _fixed_params(estimator, trainer))
@@ -90,11 +88,8 @@ def continued(estimator: Any, trainer: TableTrainer, given: Given) -> WarmState 
     return earlier
 
 
-def remember(estimator: Any, trainer: TableTrainer, model: Any, given: Given) -> None:
-    """Keep what the next fit may continue from, if this one asks for it; else forget it."""
-    forget(estimator)
-    if not estimator.warm_start:
-        return
+def remember(estimator: Any, trainer: Any, model: Any, given: Given) -> None:
+    """Keep the state that the next fit may continue from."""
     estimator._progress = WarmState(
         trainer.histories[-1].rounds,
         model,
@@ -104,16 +99,7 @@ def remember(estimator: Any, trainer: TableTrainer, model: Any, given: Given) ->
     )
 
 
-def forget(estimator: Any) -> None:
-    """Leave nothing to continue from."""
-    vars(estimator).pop("_progress", None)
-
-
-def _earlier(estimator: Any) -> WarmState | None:
-    return getattr(estimator, "_progress", None) if estimator.warm_start else None
-
-
-def _fixed_params(estimator: Any, trainer: TableTrainer) -> dict[str, Any]:
+def _fixed_params(estimator: Any, trainer: Any) -> dict[str, Any]:
     params = estimator.get_params(deep=False)
     fixed = {name: params[name] for name in FIXED if name in params}
     fixed["estimator"] = params["estimator"] is not None
@@ -143,18 +129,18 @@ def _same(one: Any, other: Any) -> bool:
     return bool(hash_object(one) == hash_object(other))
 
 
-def _digests(trainer: TableTrainer, given: Given) -> dict[str, str]:
+def _digests(trainer: Any, given: Given) -> dict[str, str]:
     weights = trainer.weights
     weights = np.ones(trainer.n_rows) if weights is None else weights
     parts = {"X": _table(trainer), "y": trainer.y, "sample_weight": weights, **given()}
     return {name: _digest(part) for name, part in parts.items()}
 
 
-def _table(trainer: TableTrainer) -> Any:
+def _table(trainer: Any) -> Any:
     """Return the parts of a table that rounds depend on: its binner and its codes."""
     if trainer.binner is None:
         return trainer.X
-    return trainer.binner, trainer.codes_of(slice(None))
+    return trainer.binner, trainer.table.codes_of(slice(None))
 
 
 def _digest(part: Any) -> str:
@@ -166,67 +152,3 @@ def _digest(part: Any) -> str:
         data = np.ascontiguousarray(part)
         return hashlib.blake2b(data.view(np.uint8).data, digest_size=16).hexdigest()
     return str(hash_object(part))
-
-
-# From a trainer to models: one of all rows, or one for each fold of a calibration
-
-
-def train_models(
-    estimator: Any,
-    trainer: TableTrainer,
-    given: Given,
-    *,
-    cv: Any = None,
-    groups: Any = None,
-    ensemble: bool = True,
-) -> tuple[tuple[Any, ...], CalibratedScores | None]:
-    """Train one model on all rows, or one for each fold and calibrate them.
-
-    One model continues the last fit's if a warm start asks for it.
-
-    Parameters
-    ----------
-    estimator : the one that is fitted
-    trainer : TableTrainer
-    given : see `continued`
-    cv, groups, ensemble : as in `calibrate_folds`
-
-    Returns
-    -------
-    models : tuple
-    scores : CalibratedScores or None
-        None without calibration.
-    """
-    earlier, scores = continued(estimator, trainer, given), None
-    if groups is not None:
-        trainer.groups = read_groups(groups, trainer.n_rows)
-    if trainer.plan.calibration is None:
-        models: tuple[Any, ...] = (trainer.train(None, earlier),)
-    else:
-        scores = _calibrated(trainer, cv, groups, ensemble=ensemble)
-        models = scores.models
-    trainer.settle_beaten()
-    remember(estimator, trainer, models[0], given)
-    return models, scores
-
-
-def _calibrated(trainer: TableTrainer, cv: Any, groups: Any, *, ensemble: bool) -> CalibratedScores:
-    plan = trainer.plan
-    return calibrate_folds(
-        trainer.train,
-        trainer.score,
-        trainer.y,
-        cv,
-        classes=np.arange(plan.n_classes),
-        method=plan.calibration,
-        margins=trainer.scores_are_margins,
-        groups=groups,
-        copies=trainer.copies_for(cv, groups),
-        sample_weight=trainer.weights,
-        rising=plan.monotone is not None,
-        ensemble=ensemble,
-        random_state=plan.seed,
-        ended=(lambda: trainer.interrupted) if plan.on_interrupt == "keep" else None,
-        announce=lambda folds: trainer.table.arrange(folds, *trainer.grouping()),
-        judge=trainer.judge_left_out,
-    )

@@ -32,8 +32,8 @@ __all__ = [
     "OneFit",
     "USUAL",
     "answers_tables",
-    "fits_tables",
     "of_one_fit",
+    "opened_to_fit",
     "refuse_unopened",
     "usual_positive",
 ]
@@ -46,32 +46,29 @@ F = TypeVar("F", bound=Callable[..., Any])
 _IN_TABLE = {"y": "label", "sample_weight": "weight"}
 
 
-def fits_tables(fit: F) -> F:
-    """Decorate ``fit`` to take a table that must be opened, with labels, weights and costs."""
+@contextmanager
+def opened_to_fit(estimator: Any, fit: Any, X: Any, args: Any, kwargs: Any) -> Iterator[Any]:
+    """Open a table for a ``fit``; yields the rows, and the other arguments that the table holds.
 
-    @wraps(fit)
-    def fit_opened(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        if not hasattr(X, "open_for"):
-            return fit(self, X, *args, **kwargs)
-        names = list(signature(fit).parameters)[2:]
-        given = dict(zip(names, args, strict=False)) | kwargs
-        for name, column in _IN_TABLE.items():
-            if given.pop(name, None) is not None:
-                raise ValueError(
-                    f"{name} was given beside a {type(X).__name__}, which names its own column of "
-                    f"them: {type(X).__name__}(..., {column}=...), and fit(table) alone."
-                )
-        with X.open_for(self, given.pop("costs", None)) as opened:
-            if opened.costs is not None and "costs" not in names:
-                raise ValueError(
-                    f"{type(self).__name__} learns numbers, not classes, and has no use for costs: "
-                    "leave them out of the table."
-                )
-            if opened.costs is not None:
-                given["costs"] = opened.costs
-            return fit(self, opened.X, None, **given)
-
-    return cast(F, fit_opened)
+    The table has labels, weights and costs in its columns, and refuses others beside it.
+    """
+    names = list(signature(fit).parameters)[2:]
+    given = dict(zip(names, args, strict=False)) | kwargs
+    for name, column in _IN_TABLE.items():
+        if given.pop(name, None) is not None:
+            raise ValueError(
+                f"{name} was given beside a {type(X).__name__}, which names its own column of "
+                f"them: {type(X).__name__}(..., {column}=...), and fit(table) alone."
+            )
+    with X.open_for(estimator, given.pop("costs", None)) as opened:
+        if opened.costs is not None and "costs" not in names:
+            raise ValueError(
+                f"{type(estimator).__name__} learns numbers, not classes, and has no use for "
+                "costs: leave them out of the table."
+            )
+        if opened.costs is not None:
+            given["costs"] = opened.costs
+        yield opened.X, given
 
 
 def answers_tables(method: F) -> F:

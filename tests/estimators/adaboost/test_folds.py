@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from costboost import CostBoostClassifier, Costs
+from costboost import CostBoostClassifier, Costs, GradientBoostClassifier
 from costboost.estimators.adaboost import recipe
 from costboost.estimators.adaboost.recipe import Look
 from costboost.fitting.tables import FollowedRows
@@ -96,3 +96,22 @@ def test_looks_add_up_only_the_rounds_that_are_new(monkeypatch):
     monkeypatch.setattr(FollowedRows, "add", add)
     auto(30, n_iter_no_change=None, monotonic_cst=[1, 0, 0, 0, 0]).fit(X, y)
     assert added == [10] * 9  # three folds, at looks after 10, 20 and 30 rounds
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_log_loss_folds_are_those_of_gradient_boosting(monkeypatch, weighted):
+    """The recipe's fold is the model of `GradientBoostClassifier` with the same parameters."""
+    monkeypatch.setattr("costboost.estimators.adaboost.plan.LARGER", 10)
+    X, y = problem()
+    rows = np.arange(300)
+    weight = np.random.default_rng(0).integers(1, 4, 300).astype(float) if weighted else None
+    given = {"learning_rate": 0.2, "max_leaf_nodes": 7, "min_samples_leaf": 5, "random_state": 0}
+    given |= {"n_estimators": 10, "cv": [(rows[100:], rows[:100])]}
+    auto = CostBoostClassifier(subsample=1.0, max_features=None, **given).fit(X, y, weight)
+    same = GradientBoostClassifier(
+        l2_regularization=recipe.L2, calibration="bias-corrected", **given
+    ).fit(X, y, weight)
+    (fold,), (twin,), n_rounds = auto._model.members, same._model.members, auto.n_iter_
+    assert len(fold.trees) == n_rounds
+    assert n_rounds == same.n_iter_ == 10
+    assert_array_equal(fold.margins(X), twin.margins(X))

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeRegressor
 from costboost import Costs
 from costboost.costs import as_costs
 from costboost.estimators.gradient import GradientBoostClassifier, GradientBoostRegressor
-from costboost.estimators.gradient.plan import settle_classification, settle_regression
+from costboost.estimators.gradient.family import settle_classification, settle_regression
 
 TRIAGE = Costs.from_matrix([[0, 1, 9], [9, 1, 0]], classes=[0, 1], actions=["a", "b", "c"])
 

@@ -90,10 +90,18 @@ def class_prices(costs: Costs, n_classes: int, *, aim: bool = True) -> MistakePr
 
 
 def aimed_labels(
-    costs: Costs, y: NDArray[np.integer[Any]], n_classes: int, *, aim: bool = True
+    costs: Costs,
+    y: NDArray[np.integer[Any]],
+    n_classes: int,
+    *,
+    aim: bool = True,
+    known: MistakePrices | None = None,
 ) -> NDArray[np.integer[Any]]:
-    """Return the label that each row aims at: its class, or the cheapest answer, (n,)."""
-    if not aim or class_prices(costs, n_classes) is not None:
+    """Return the label that each row aims at: its class, or the cheapest answer, (n,).
+
+    `known` are the class prices, where there are some and they were read before.
+    """
+    if not aim or (known or class_prices(costs, n_classes)) is not None:
         return y
     labels = y.astype(np.uint8)
     for rows in blocks_of(len(y)):

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -279,6 +279,8 @@ class TrainingRows:
         (at, rows) -> (a, b, w0).
     own_prices : bool
         Whether rows have prices of their own even where costs are constant by class.
+    known : MistakePrices or None
+        The prices by class, where they were read before: once for all models of a fit.
     """
 
     y: NDArray[np.integer[Any]]
@@ -289,6 +291,7 @@ class TrainingRows:
     aim: bool = True
     objective: Any = None
     own_prices: bool = False
+    known: MistakePrices | None = None
 
     @property
     def aims_at_truth(self) -> bool:
@@ -307,15 +310,22 @@ class TrainingRows:
 
     def on(self, data: RowData) -> TrainingRows:
         """Return a loader of the same settings for other rows and their own costs."""
-        costs = self.costs if data.costs is None else data.costs
-        labels = aimed_labels(costs, data.y, self.n_classes, aim=self.aim)
-        return replace(self, y=data.y, labels=labels, weights=data.weights, costs=costs)
+        costs, known = self.costs, self.known
+        if data.costs is not None:
+            costs, known = data.costs, None
+        labels = aimed_labels(costs, data.y, self.n_classes, aim=self.aim, known=known)
+        return replace(
+            self, y=data.y, labels=labels, weights=data.weights, costs=costs, known=known
+        )
+
+    @cached_property
+    def table(self) -> MistakePrices | None:
+        """The prices by class, in the user's units; None where rows of a class differ."""
+        return self.known or class_prices(self.costs, self.n_classes, aim=self.aim)
 
     def by_class(self) -> MistakePrices | None:
         """Return the prices by class, or None where rows of a class differ."""
-        if self.own_prices:
-            return None
-        return class_prices(self.costs, self.n_classes, aim=self.aim)
+        return None if self.own_prices else self.table
 
     def _numbers(self, rows: slice) -> NDArray[Any]:
         """Return row numbers where a user's objective needs them, else an empty array."""
@@ -336,7 +346,7 @@ class TrainingRows:
             labels,
             weights,
             self.n_classes,
-            class_prices(self.costs, self.n_classes, aim=self.aim),
+            self.table,
             not self.own_prices,
             self.aim,
             self.objective,

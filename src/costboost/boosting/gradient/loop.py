@@ -133,6 +133,8 @@ class GradientBoosting:
         f_0, the same for all rows; see `costboost.boosting.gradient.starting.put_margins`.
     tally : callable, or None
         Returns the training cost or loss of the margins, given the sum of the steps.
+    init : Init or None
+        A model whose margins rows start from, beside `start`: whoever opens the loop puts them.
     """
 
     def __init__(
@@ -143,9 +145,10 @@ class GradientBoosting:
         setting: GradientSetting,
         start: Floats,
         tally: Callable[[Shards, float], float] | None = None,
+        init: Any = None,
     ) -> None:
         self.shards, self.loss, self.learner = shards, loss, learner
-        self.setting, self.tally = setting, tally
+        self.setting, self.tally, self.start, self.init = setting, tally, start, init
         self.n_outputs = len(start)
         self.stop: Stop = "rounds"
         self.sum_of_steps = self._farthest = 0.0

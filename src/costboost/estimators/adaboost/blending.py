@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
@@ -20,7 +21,7 @@ from costboost.boosting.bracket import Bracket, Tolerance
 from costboost.boosting.train_cost import Proba, expected_price
 from costboost.calibration import ClassCalibration
 from costboost.calibration.calibrators import NEVER, row_counts
-from costboost.estimators.adaboost.trainer import Trainer
+from costboost.fitting.train import Trainer
 from costboost.model import Logistic, Member
 from costboost.runtime.messages import message, total
 from costboost.shards.folds import Folds
@@ -225,7 +226,8 @@ class AdditiveFolds:
 
 def fit_additive(trainer: Trainer, folds: Folds) -> AdditiveFolds | None:
     """Return the additive models of all folds; None where the plan, or the table, has none."""
-    if not trainer.plan.additive:
+    plan: Any = trainer.plan
+    if not plan.additive:
         return None
     assert trainer.binner is not None
     used = folds.used(trainer.n_rows)

@@ -1,13 +1,12 @@
 """`CostBoostClassifier`: the AdaBoost family behind one scikit-learn estimator.
 
-The class is a skin: it checks what it is given, settles a `Plan`, and hands rows to `Trainer`,
-which trains one ensemble, or one for each fold of a calibration. Tables are binned once.
+The class is a skin: `_fit` (`estimators/base.py`) settles a `Plan` and gives the rows to the
+trainer of all families, which trains one ensemble, or one for each fold of a calibration.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -15,16 +14,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from costboost.boosting.adaboost.rules import RULES
 from costboost.costs import Costs
-from costboost.estimators.adaboost.plan import Plan, settle
+from costboost.estimators.adaboost.family import ADABOOST
+from costboost.estimators.adaboost.plan import Plan
 from costboost.estimators.adaboost.recipe import train_in_step
-from costboost.estimators.adaboost.trainer import Trainer
 from costboost.estimators.base import BoostingClassifierMixin
-from costboost.fitting.atomic import all_at_once
+from costboost.fitting.atomic import fits_tables
 from costboost.fitting.held_out import EvalSet
-from costboost.fitting.warm import forget
-from costboost.inputs.checks import fits_tables
+from costboost.fitting.train import FittedModels
 from costboost.inputs.estimators import CallbackSupportMixin, with_callbacks
-from costboost.typing import Int64
 
 
 class CostBoostClassifier(
@@ -237,6 +234,7 @@ class CostBoostClassifier(
     True
     """
 
+    _family = ADABOOST
     _rule_name: str
 
     def __init__(
@@ -319,7 +317,6 @@ class CostBoostClassifier(
         return tags
 
     @fits_tables
-    @all_at_once
     @with_callbacks
     def fit(
         self,
@@ -362,12 +359,6 @@ class CostBoostClassifier(
         """
         return self._fit(X, y, sample_weight, costs, groups, eval_set)
 
-    def _make_plan(self, X: Any, labels: Int64, costs: Costs) -> Plan:
-        return settle(self, X, labels, costs, len(self.classes_))
-
-    def _trainer(self) -> Callable[..., Trainer]:
-        return partial(Trainer, classes=self.classes_)
-
     def _read_eval_set(self, eval_set: Any, plan: Plan, costs: Costs) -> list[EvalSet] | None:
         if plan.in_step and eval_set is not None:
             raise ValueError(
@@ -377,13 +368,8 @@ class CostBoostClassifier(
             )
         return super()._read_eval_set(eval_set, plan, costs)
 
-    def _train(self, trainer: Trainer, groups: Any) -> None:
-        if not trainer.plan.in_step:
-            super()._train(trainer, groups)
-            return
-        scores, seen = train_in_step(trainer, self.cv, groups, ensemble=self.ensemble)
-        forget(self)
-        self._keep(trainer, scores.models, scores, seen)
+    def _fit_models(self, plan: Any) -> Callable[..., FittedModels]:
+        return train_in_step if plan.in_step else super()._fit_models(plan)
 
     def _refuse_costs(self) -> None:
         rule = RULES[self._rule_name]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.boosting.adaboost.evaluation import MistakePrices, class_prices
 from costboost.boosting.adaboost.learner import LEAF_VALUES
 from costboost.boosting.adaboost.rules import RULES, Rule
 from costboost.boosting.adaboost.weights import Setting
@@ -145,6 +146,8 @@ class Plan(TrainingPlan):
         As the user chose it: "auto" runs the rule "adamec", and messages name what was chosen.
     rule : Rule
     setting : Setting
+    class_prices : MistakePrices or None
+        What mistakes cost by class, where rows of a class do not differ.
     discrete : bool
         Whether scores are shares of votes.
     in_step : bool
@@ -158,6 +161,7 @@ class Plan(TrainingPlan):
     method: str
     rule: Rule
     setting: Setting
+    class_prices: MistakePrices | None
     criterion: Any
     min_weight_leaf: float
     subsample: float
@@ -166,6 +170,11 @@ class Plan(TrainingPlan):
     in_step: bool
     log_loss: bool
     additive: bool
+
+    @property
+    def scores_are_margins(self) -> bool:
+        """Whether scores are real-valued margins rather than shares of votes."""
+        return not self.discrete
 
     @property
     def bounded(self) -> bool:
@@ -206,6 +215,7 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
         method=params.method,
         setting=setting,
         rule=rule,
+        class_prices=class_prices(costs, n_classes, aim=rule.trains_on_costs),
         criterion=params.criterion,
         min_weight_leaf=float(params.min_weight_leaf),
         subsample=float(params.subsample),
@@ -346,7 +356,7 @@ class NamedObjective:
 
 @dataclass(frozen=True)
 class _UserObjective:
-    """A user's function of a `RuleInput`, checked; it is asked for some rows at a time."""
+    """A user's function of a `RuleInput`, checked; called for some rows at a time."""
 
     function: Any
 
@@ -360,7 +370,11 @@ class RowObjective:
 
     arrays: tuple[Floats, Floats, Floats]
 
-    def __call__(self, at: RuleInput, rows: Any) -> tuple[Floats, Floats, Floats]:
+    def __call__(self, at: RuleInput | None, rows: Any) -> tuple[Floats, Floats, Floats]:
         """Return those of some rows."""
         a, b, w0 = self.arrays
         return a[rows], b[rows], w0[rows]
+
+    def of_rows(self, rows: Any) -> RowObjective:
+        """Return the objective of some rows, which are then numbered from 0."""
+        return RowObjective(self(None, rows))

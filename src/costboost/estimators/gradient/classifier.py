@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 
 from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES, needs_all_rows
-from costboost.costs import Costs
 from costboost.estimators.base import BoostingClassifierMixin
 from costboost.estimators.gradient.base import GradientBoost
-from costboost.estimators.gradient.plan import GradientPlan, settle_classification
-from costboost.estimators.gradient.trainer import GradientTrainer
-from costboost.fitting.atomic import all_at_once
-from costboost.inputs.checks import fits_tables
+from costboost.estimators.gradient.family import GRADIENT
+from costboost.fitting.atomic import fits_tables
 from costboost.inputs.estimators import with_callbacks
-from costboost.typing import Int64
 
 
 class GradientBoostClassifier(
@@ -170,6 +165,7 @@ class GradientBoostClassifier(
     True
     """
 
+    _family = GRADIENT
     _loss: Any
     _natural: bool
 
@@ -243,7 +239,6 @@ class GradientBoostClassifier(
         self.n_jobs = n_jobs
 
     @fits_tables
-    @all_at_once
     @with_callbacks
     def fit(
         self,
@@ -284,12 +279,6 @@ class GradientBoostClassifier(
         self
         """
         return self._fit(X, y, sample_weight, costs, groups, eval_set)
-
-    def _make_plan(self, X: Any, labels: Int64, costs: Costs) -> GradientPlan:
-        return settle_classification(self, X, labels, costs, len(self.classes_))
-
-    def _trainer(self) -> Callable[..., GradientTrainer]:
-        return GradientTrainer
 
     def _loss_needs_all_rows(self) -> bool:
         return needs_all_rows(CLASSIFICATION_LOSSES, self.loss)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,6 @@ from costboost.binning.binner import Binner
 from costboost.boosting.gradient.learner import Init, OutsideSteps
 from costboost.boosting.gradient.loop import GradientRound
 from costboost.calibration import CalibratedScores
-from costboost.estimators.gradient.plan import GradientPlan
 from costboost.model import FittedModel, LossLink, Member, calibrated
 from costboost.trees.forest import ForestBuilder
 from costboost.typing import Floats
@@ -39,7 +39,7 @@ def assemble_gradient(
 
 
 def to_model(
-    members: tuple[Member, ...], scores: CalibratedScores | None, plan: GradientPlan
+    members: tuple[Member, ...], scores: CalibratedScores | None, plan: Any
 ) -> FittedModel:
     """Return the fitted model: calibrated, or by the loss; a regression is a margin."""
     if not plan.n_classes:

@@ -12,20 +12,17 @@ from sklearn.base import RegressorMixin
 from costboost.boosting.gradient.losses import REGRESSION_LOSSES, needs_all_rows
 from costboost.costs.pricing import price_errors
 from costboost.estimators.gradient.base import GradientBoost
-from costboost.estimators.gradient.model import to_model
-from costboost.estimators.gradient.plan import GradientPlan, settle_regression
-from costboost.estimators.gradient.trainer import GradientTrainer
+from costboost.estimators.gradient.family import REGRESSION
 from costboost.explain.mixin import ExplainMixin
-from costboost.fitting.atomic import all_at_once
+from costboost.fitting.atomic import fits_tables
 from costboost.fitting.held_out import read_eval_set
-from costboost.fitting.spread import refuse_if_remote
-from costboost.fitting.warm import train_models
-from costboost.inputs.arrays import mean_paid, read_numbers, read_weights
+from costboost.fitting.plan import refuse_if_remote
+from costboost.fitting.train import Trainer, set_fitted, train_models
+from costboost.inputs.arrays import mean_paid, read_weights
 from costboost.inputs.checks import (
     answers_tables,
     check_choice,
     check_table,
-    fits_tables,
     is_spread,
     read_numeric_targets,
     refuse_masked,
@@ -213,7 +210,6 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
         self.n_jobs = n_jobs
 
     @fits_tables
-    @all_at_once
     @with_callbacks
     def fit(
         self,
@@ -253,37 +249,21 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
         else:
             target = read_numeric_targets(X, y)
         weights = None if sample_weight is None else read_weights(sample_weight, len(target))
-        plan = settle_regression(self, X, target, weights)
-        prices = self._prices(plan, over, under, len(target))
-        held_out = read_eval_set(self, eval_set, per_row=prices is not None)
+        plan = REGRESSION.settle(self, X, target, weights, over, under)
+        held_out = read_eval_set(self, eval_set, per_row=plan.prices is not None)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
-        trainer = GradientTrainer(plan, X, target, weights, prices=prices, observer=callbacks)
+        trainer = Trainer(REGRESSION, plan, X, target, weights, observer=callbacks)
         del target, weights, sample_weight  # the trainer holds them, if anybody here does
         with trainer:
             trainer.bin_table()
-            trainer.watch(held_out)
-            models, _ = train_models(self, trainer, lambda: {"over and under": prices})
-            self._model = to_model(models, None, plan)
-            trainer.report(self, models)
+            trainer.use_eval_sets(held_out)
+            given = lambda: {"over and under": plan.prices}  # noqa: E731
+            set_fitted(self, trainer, train_models(self, trainer, given))
         callbacks.close()
         return self
 
     def _loss_needs_all_rows(self) -> bool:
         return needs_all_rows(REGRESSION_LOSSES, self.loss)
-
-    def _prices(self, plan: GradientPlan, over: Any, under: Any, n_rows: int) -> Floats | None:
-        """Return prices per row, (n, 2), if any were given."""
-        if over is None and under is None:
-            return None
-        if not plan.loss.takes_prices:
-            raise ValueError(f'over and under are prices of loss="pinball", not of {self.loss!r}.')
-        given = (self.over if over is None else over, self.under if under is None else under)
-        columns = [
-            read_numbers(part, name) for part, name in zip(given, ("over", "under"), strict=True)
-        ]
-        if any(part.shape not in ((), (n_rows,)) for part in columns):
-            raise ValueError(f"over and under must be numbers, or one for each of {n_rows} rows.")
-        return np.stack([np.broadcast_to(part, n_rows) for part in columns], axis=1)
 
     @answers_tables
     def predict(self, X: Any) -> Floats:

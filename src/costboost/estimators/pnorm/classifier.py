@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from costboost.costs import Costs
 from costboost.estimators.base import BoostingClassifierMixin
-from costboost.estimators.pnorm.trainer import PNormPlan, PNormTrainer, settle
-from costboost.fitting.atomic import all_at_once
-from costboost.inputs.checks import fits_tables
+from costboost.estimators.pnorm.family import PNORM
+from costboost.fitting.atomic import fits_tables
 from costboost.inputs.estimators import CallbackSupportMixin, with_callbacks
-from costboost.typing import Int64
 
 
 class PNormBoostClassifier(
@@ -181,6 +176,8 @@ class PNormBoostClassifier(
     (178, 3)
     """
 
+    _family = PNORM
+
     def __init__(
         self,
         p: float = 2,
@@ -239,7 +236,6 @@ class PNormBoostClassifier(
         self.n_jobs = n_jobs
 
     @fits_tables
-    @all_at_once
     @with_callbacks
     def fit(
         self,
@@ -275,12 +271,6 @@ class PNormBoostClassifier(
         self
         """
         return self._fit(X, y, sample_weight, costs, groups, eval_set)
-
-    def _make_plan(self, X: Any, labels: Int64, costs: Costs) -> PNormPlan:
-        return settle(self, X, costs, len(self.classes_))
-
-    def _trainer(self) -> Callable[..., PNormTrainer]:
-        return partial(PNormTrainer, classes=self.classes_)
 
     def _refuse_costs(self) -> None:
         raise ValueError(
