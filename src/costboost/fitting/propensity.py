@@ -11,19 +11,27 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
 
 from costboost.binning.binner import fit_binner
-from costboost.inputs.arrays import read_mask, read_numbers, read_weights
-from costboost.inputs.checks import check_learner, check_number, read_random_state, warn_caller
+from costboost.costs import as_costs
+from costboost.inputs.arrays import missing_in, read_mask, read_numbers, read_weights
+from costboost.inputs.checks import (
+    check_learner,
+    check_number,
+    is_spread,
+    read_random_state,
+    warn_caller,
+)
 from costboost.text import percent
-from costboost.typing import Floats, Indices, Mask
+from costboost.typing import Floats, Mask
 
-__all__ = ["LabelledRows", "estimate_propensity", "read_labelled"]
+__all__ = ["LabelledRows", "estimate_propensity", "take_labelled"]
 
 _BINS = 200  # categories that scikit-learn's trees take, with room for those that are missing
 _FEW = 0.2  # of the labelled rows: an effective number below this share is worth a warning
@@ -83,7 +91,7 @@ def estimate_propensity(
     check_number("cv", cv, low=2, whole=True)
     check_number("clip", clip, low=0.0, high=1.0, open_low=True)
     check_learner("estimator", estimator)
-    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    n = _num_samples(X)
     mask = read_mask(labelled, n, "labelled")
     fewer = min(int(mask.sum()), int((~mask).sum()))
     if fewer < cv:
@@ -117,59 +125,97 @@ def estimate_propensity(
 
 
 class LabelledRows(NamedTuple):
-    """The rows with a label, what each weighs, and as how many of equal weight they count."""
+    """What a fit is given, of the rows with a label; and as how many of equal weight they count."""
 
-    rows: Indices
-    weights: Floats
+    X: Any
+    y: Any
+    sample_weight: Floats
+    costs: Any
+    groups: Any
     effective: float
 
 
-def read_labelled(
+def take_labelled(
     X: Any,
+    y: Any,
+    sample_weight: Any,
+    costs: Any,
+    groups: Any,
+    *,
     labelled: Any,
     propensity: Any,
-    sample_weight: Any,
-    groups: Any,
 ) -> LabelledRows:
-    """Return which rows can be trained on, and their weights, of mean 1 but for `sample_weight`.
+    """Return the rows to train on, weighted by 1 / propensity, of mean 1 but for `sample_weight`.
 
     Parameters
     ----------
-    X : table of shape (n, n_features)
+    X, y, sample_weight, costs, groups
+        As for ``fit``, of all rows; labels of the others do not matter.
     labelled : bool array of shape (n,)
     propensity : array-like of shape (n,), "estimate" or None
         None estimates as well.
-    sample_weight : array-like of shape (n,) or None
-    groups : array-like of shape (n,) or None
-        For folds of the estimate.
     """
-    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    if is_spread(X):
+        raise ValueError(
+            "labelled= needs a table in memory: leave rows without a label out of the files, and "
+            "give 1 / propensity as their weights."
+        )
     if labelled is None:
         raise ValueError(
-            "propensity= says how likely rows were to have a label: give labelled=, which have one"
+            "propensity= says how likely rows were to have a label: give labelled= as well, which "
+            "rows have one."
         )
+    n = _num_samples(X)
     mask = read_mask(labelled, n, "labelled")
     if not mask.any():
-        raise ValueError("labelled names no row: at least two classes need labelled rows")
+        raise ValueError("labelled names no row: there is nothing to train on.")
+    if _num_samples(y) != n:
+        raise ValueError(
+            f"y has {_num_samples(y)} labels for {n} rows: give one for each; what stands where "
+            "there is none does not matter."
+        )
     given = read_weights(sample_weight, n)
-    if isinstance(propensity, str) and propensity != "estimate":
-        raise ValueError(f"propensity={propensity!r}: give one chance for each row, or 'estimate'")
-    if propensity is None or isinstance(propensity, str):
-        chance = np.ones(n) if mask.all() else estimate_propensity(X, mask, groups=groups)
-    else:
-        chance = _read_chances(propensity, mask)
     rows = np.flatnonzero(mask)
-    inverse = 1.0 / chance[rows]
-    inverse = inverse / inverse.mean()
-    weights = inverse * given[rows]
-    effective = float(weights.sum()) ** 2 / float(np.sum(weights**2)) if weights.any() else 0.0
+    inverse = 1.0 / _chances(X, mask, propensity, groups)[rows]
+    weights = given[rows] * (inverse / inverse.mean())
+    effective = float(weights.sum()) ** 2 / float(np.sum(weights**2))
     if effective < _FEW * np.count_nonzero(weights):
         warn_caller(
             f"The {len(rows):,} rows with a label count as {effective:,.0f} of equal weight "
             f"({percent(effective / len(rows))}): a few that were hardly ever labelled stand for "
             "many. Raise small propensities, or label more rows like them."
         )
-    return LabelledRows(rows, weights, effective)
+    prices = None if costs is None else as_costs(costs)
+    if prices is not None and prices.n_rows is not None:
+        prices = prices[rows]
+    return LabelledRows(
+        _safe_indexing(X, rows),
+        _labels(np.asarray(_safe_indexing(y, rows)), whole=len(rows) < n),
+        weights,
+        prices,
+        None if groups is None else _safe_indexing(groups, rows),
+        effective,
+    )
+
+
+def _labels(y: NDArray[Any], *, whole: bool) -> NDArray[Any]:
+    """Return labels as they would be without missing ones among them, which make floats of ints."""
+    if not whole or y.ndim != 1 or missing_in(y).any():
+        return y
+    if y.dtype.kind == "f" and (y == np.rint(y)).all():
+        return y.astype(np.int64)
+    return np.array(y.tolist()) if y.dtype == object else y
+
+
+def _chances(X: Any, mask: Mask, propensity: Any, groups: Any) -> Floats:
+    """Return the chance of each row to have a label, given or estimated."""
+    if propensity is None or isinstance(propensity, str):
+        if propensity not in (None, "estimate"):
+            raise ValueError(
+                f"propensity={propensity!r}: give one chance for each row, or 'estimate'."
+            )
+        return np.ones(len(mask)) if mask.all() else estimate_propensity(X, mask, groups=groups)
+    return _read_chances(propensity, mask)
 
 
 def _read_chances(propensity: Any, mask: Mask) -> Floats:
