@@ -96,7 +96,8 @@ class Exploration(Allocation):
         }
 
     def __repr__(self) -> str:
-        first, *rest = super().__repr__().replace("Allocation", "Exploration", 1).splitlines()
+        text = super().__repr__().replace("Allocation", "Exploration", 1)
+        first, *rest = text.replace("than without limits", "than with neither", 1).splitlines()
         drawn = (
             f"  {count(int(self.explored.sum()), 'row')} explored, expected to cost "
             f"{money(self.exploration_cost)}"
