@@ -94,7 +94,8 @@ class Bill:
     ----------
     lines : tuple of Line
         The constant policies, today's, the models', and knowing the truth.
-    n_rows : int
+    n_rows : float
+        How many rows it is of; with weights, for how many those stand.
     against : str
         The policy that savings are counted from: the cheapest constant one.
     constant : tuple of str
@@ -102,7 +103,7 @@ class Bill:
     """
 
     lines: tuple[Line, ...]
-    n_rows: int
+    n_rows: float
     against: str
     constant: tuple[str, ...]
 
@@ -141,7 +142,8 @@ def make_bill(rows: TableRows, decided: dict[str, NDArray[Any]]) -> Bill:
         saved, share = found.saved(name), found.share(name)
         by_today = found.saved(name, TODAY) if today else ()
         lines.append(Line(name, *found.cost(name), *saved, share, acted, *by_today))
-    return Bill(tuple(lines), len(rows), found.cheapest, found.constant)
+    n_rows = len(rows) if rows.weight is None else float(rows.weight.sum())
+    return Bill(tuple(lines), n_rows, found.cheapest, found.constant)
 
 
 # ---- Bills and findings as they are printed.
