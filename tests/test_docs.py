@@ -42,6 +42,8 @@ NEEDED = {
     "export.md": ["pandas", "onnx", "onnxruntime"],
     "maintenance.md": ["pandas"],
     "ten-million-rows.md": ["pandas", "pyarrow", "dask", "distributed"],
+    "late-labels.md": ["pandas", "typer", "rich", "polars"],
+    "labels-of-some.md": ["pandas", "typer", "rich", "polars"],
 }
 # Blocks of libraries that we do not install are run where they are.
 FOREIGN = re.compile(r"# needs (\w+)\n")

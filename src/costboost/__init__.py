@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         RateClassifier,
     )
     from costboost.files import ParquetTable
+    from costboost.fitting.propensity import estimate_propensity
     from costboost.fitting.time_split import TimeSplit, known_labels
     from costboost.persistence import load, save
     from costboost.persistence.trusted import TRUSTED_TYPES
@@ -42,6 +43,7 @@ __all__ = [
     "ParquetTable",
     "TimeSplit",
     "known_labels",
+    "estimate_propensity",
     "TRUSTED_TYPES",
     "save",
     "load",
@@ -64,6 +66,7 @@ _HOMES = {
     "ParquetTable": "files",
     "TimeSplit": "fitting.time_split",
     "known_labels": "fitting.time_split",
+    "estimate_propensity": "fitting.propensity",
     "TRUSTED_TYPES": "persistence.trusted",
     "save": "persistence",
     "load": "persistence",

@@ -38,15 +38,18 @@ def test_a_file_of_prices_stands_for_the_signs(arriving, command, tmp_path):
 def test_the_options_of_decide(arriving):
     limits = ("--capacity", "yes=5", "--capacity", "review=0.1", "--per", "day")
     rest = ("--defer", "amount / 9", "--only-decisions", "--prefix", "p_", "--force")
+    rest += ("--explore", "0.01", "--never", "yes=vip", "--never", "no=old", "--seed", "4")
     _, more = arriving("decide", "m.cb", "t.csv", "-o", "d.csv", *limits, *rest)
     assert more == {
         "output": "d.csv", "force": True, "capacity": ["yes=5", "review=0.1"], "per": "day",
         "defer": "amount / 9", "only_decisions": True, "prefix": "p_", "form": Form(),
+        "explore": 0.01, "never": ["yes=vip", "no=old"], "seed": 4,
     }  # fmt: skip
     _, more = arriving("decide", "m.cb", "t.csv")
     assert more == {
         "output": None, "force": False, "capacity": (), "per": None, "defer": None,
-        "only_decisions": False, "prefix": "", "form": Form(),
+        "only_decisions": False, "prefix": "", "form": Form(), "explore": None, "never": (),
+        "seed": 0,
     }  # fmt: skip
 
 
@@ -61,7 +64,12 @@ def test_words_step_aside_where_decisions_go_to_standard_output(arriving, output
 def test_the_options_of_the_others(arriving):
     columns = ("--target", "truth", "--current", "now")
     _, more = arriving("evaluate", "m.cb", "t.csv", *columns, "--groups", "who")
-    assert more == {"target": "truth", "current": "now", "groups": "who", "form": Form()}
+    late = {"time": None, "gap": None, "label_delay": None, "label_time": None, "propensity": None}
+    assert more == {"target": "truth", "current": "now", "groups": "who", "form": Form(), **late}
+    given = ("--time", "day", "--gap", "7d", "--label-delay", "30d", "--label-time", "known")
+    _, more = arriving("evaluate", "m.cb", "t.csv", *given)
+    late = {"time": "day", "gap": "7d", "label_delay": "30d", "label_time": "known"}
+    assert {name: more[name] for name in late} == late
     _, more = arriving("explain", "m.cb", "t.csv", "--row", "0")
     assert more == {"row": 0, "identifier": None, "form": Form()}
     given = ("-o", "r.htm", "--rows", "--title", "A page", "--force")

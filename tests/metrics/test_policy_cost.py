@@ -270,6 +270,32 @@ def test_without_reveals_a_row_tells_about_the_same_decision_only():
     assert abs(np.mean(off)) < 3.5 * np.std(off) / np.sqrt(60)
 
 
+def test_chances_that_were_made_may_be_small():
+    rng = np.random.default_rng(4)
+    y, _, paid, new, _ = draw(rng, 20_000)
+    chance = np.full(20_000, 0.01)
+    paid = rng.uniform(size=20_000) < chance
+    log = {"decision": np.where(paid, "pay", "decline"), "propensity_pay": chance,
+           "propensity_decline": 1 - chance}  # fmt: skip
+    new = np.where(new == 1, "decline", "pay")
+    made = policy_cost(y, new, costs=ACTIONS, log=log, reveals="pay")
+    assert made.unknowable.rows == 0
+    assert made.low <= total_cost(y, new, costs=ACTIONS) <= made.high
+    guessed = policy_cost(y, new, costs=ACTIONS, labelled=paid, propensity=chance)
+    assert guessed.estimated.rows == 0
+    assert np.isnan(guessed.total)
+
+
+def test_groups_widen_the_interval():
+    y, chance, labelled, new, _ = draw(np.random.default_rng(5), 300)
+    again = np.tile(np.arange(300), 4)
+    how = {"costs": COSTS, "labelled": labelled[again], "propensity": chance[again]}
+    alone = policy_cost(y[again], new[again], **how)
+    together = policy_cost(y[again], new[again], **how, groups=again)
+    assert alone.total == pytest.approx(together.total)
+    assert together.high - together.low == pytest.approx(2 * (alone.high - alone.low), rel=0.1)
+
+
 # ---- What it says
 
 

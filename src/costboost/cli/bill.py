@@ -94,7 +94,8 @@ class Bill:
     ----------
     lines : tuple of Line
         The constant policies, today's, the models', and knowing the truth.
-    n_rows : int
+    n_rows : float
+        How many rows it is of; with weights, for how many those stand.
     against : str
         The policy that savings are counted from: the cheapest constant one.
     constant : tuple of str
@@ -102,7 +103,7 @@ class Bill:
     """
 
     lines: tuple[Line, ...]
-    n_rows: int
+    n_rows: float
     against: str
     constant: tuple[str, ...]
 
@@ -131,7 +132,7 @@ def make_bill(rows: TableRows, decided: dict[str, NDArray[Any]]) -> Bill:
     positive = rows.actions.index(rows.positive) if binary else None
     constant = constant_names([shown(action) for action in rows.actions], positive)
     prices = rows.costs.of_labels(rows.truth)
-    found = price_policies(prices, taken, constant, groups=rows.groups)
+    found = price_policies(prices, taken, constant, weight=rows.weight, groups=rows.groups)
     taken |= {name: np.full(len(rows), a) for a, name in enumerate(constant)}
     lines = []
     for name in found.paid:
@@ -141,7 +142,8 @@ def make_bill(rows: TableRows, decided: dict[str, NDArray[Any]]) -> Bill:
         saved, share = found.saved(name), found.share(name)
         by_today = found.saved(name, TODAY) if today else ()
         lines.append(Line(name, *found.cost(name), *saved, share, acted, *by_today))
-    return Bill(tuple(lines), len(rows), found.cheapest, found.constant)
+    n_rows = len(rows) if rows.weight is None else float(rows.weight.sum())
+    return Bill(tuple(lines), n_rows, found.cheapest, found.constant)
 
 
 # ---- Bills and findings as they are printed.
@@ -246,14 +248,17 @@ def findings(model: Any, rows: TableRows, answers: Answers, bill: Bill) -> dict[
     found: dict[str, Any] = {"rounds": getattr(model, "n_iter_", None)}
     if rows.positive is not None and len(model.classes_) == 2:
         p = answers.proba[:, model.classes_.tolist().index(rows.positive)]
-        happened = rows.truth == rows.positive
-        deviation = float(np.sqrt(np.sum(p * (1 - p)))) or 1.0
+        happened, w = rows.truth == rows.positive, np.ones(len(rows))
+        came: float = int(happened.sum())
+        if rows.weight is not None:
+            w, came = rows.weight, round(float(np.sum(rows.weight * happened)), 1)
+        deviation = float(np.sqrt(np.sum(w**2 * p * (1 - p)))) or 1.0
         found["positives"] = {
-            "expected": float(p.sum()),
-            "happened": int(happened.sum()),
-            "z": float((happened.sum() - p.sum()) / deviation),
+            "expected": float(np.sum(w * p)),
+            "happened": came,
+            "z": float((came - np.sum(w * p)) / deviation),
         }
-        found["brier"] = float(np.mean((p - happened) ** 2))
+        found["brier"] = float(np.average((p - happened) ** 2, weights=w))
     if answers.expected is not None:
         found["cost"] = _cost_check(rows, answers, bill[MODEL].cost)
     if hasattr(model, "feature_importances_"):
@@ -277,9 +282,10 @@ def _cost_check(rows: TableRows, answers: Answers, paid: float) -> dict[str, flo
     off = by_class - by_class[:, :1]
     scale = power_of_two(off)  # squares stay in range
     mean = np.sum(answers.proba * off, axis=1, keepdims=True)
-    variance = np.sum(answers.proba * ((off - mean) / scale) ** 2)
+    w = np.ones(n) if rows.weight is None else rows.weight
+    variance = np.sum(w[:, None] ** 2 * answers.proba * ((off - mean) / scale) ** 2)
     deviation = float(scale * np.sqrt(variance))
-    return {"expected": float(expected.sum()), "deviation": deviation, "paid": paid}
+    return {"expected": float(np.sum(w * expected)), "deviation": deviation, "paid": paid}
 
 
 def show_findings(screen: Screen, found: dict[str, Any], currency: str, positive: Any) -> None:
@@ -309,6 +315,17 @@ def show_findings(screen: Screen, found: dict[str, Any], currency: str, positive
 _BEYOND_CHANCE = 3  # standard errors beyond which chance is no explanation
 _LEAKS = 0.99  # area under the curve of a column on its own, as if it knew the answer
 _MOST_ROWS = 20_000  # rows to look at
+
+
+def note_weights(screen: Screen, rows: TableRows) -> None:
+    """Say for how many rows those with a label stand, and as how many they count."""
+    if rows.weight is None:
+        return
+    effective = float(rows.weight.sum()) ** 2 / float(np.sum(rows.weight**2))
+    screen.note(
+        f"{count(len(rows), 'row')} with a label stand for {rows.weight.sum():,.0f}, and count as "
+        f"{effective:,.0f} of equal weight; nothing is said of rows that never had a chance of one."
+    )
 
 
 def note_warnings(screen: Screen, rows: TableRows, found: dict[str, Any], where: str) -> None:

@@ -120,6 +120,7 @@ def evaluate(
     gap: o.Gap = None,
     label_delay: o.LabelDelay = None,
     label_time: o.LabelTime = None,
+    propensity: o.Propensity = None,
     fp: o.Fp = None,
     fn: o.Fn = None,
     tp: o.Tp = None,
@@ -156,6 +157,7 @@ def evaluate(
     command.evaluate(
         model, table, prices, Screen(as_json), form=form, target=target, current=current,
         groups=groups, time=time, gap=gap, label_delay=label_delay, label_time=label_time,
+        propensity=propensity,
     )  # fmt: skip
 
 
@@ -285,6 +287,7 @@ def train(
     gap: o.Gap = None,
     label_delay: o.LabelDelay = None,
     label_time: o.LabelTime = None,
+    propensity: o.Propensity = None,
     groups: o.Groups = None,
     current: o.Current = None,
     drop: o.Drop = None,
@@ -346,6 +349,7 @@ def train(
             gap=gap,
             label_delay=label_delay,
             label_time=label_time,
+            propensity=propensity,
             form=form,
             seed=seed,
         ),

@@ -180,7 +180,7 @@ def _pair(rows: TableRows, one: NDArray[Any], best: NDArray[Any], seed: int) -> 
 
 
 def _show(screen: Screen, found: Found, currency: str, *, n_folds: int) -> None:
-    screen.say(f"{count(found.bill.n_rows, 'row')} billed, in {n_folds} folds")
+    screen.say(f"{count(int(found.bill.n_rows), 'row')} billed, in {n_folds} folds")
     screen.say()
     show_bill(screen, found.bill, currency)
     for name, pair in sorted(found.pairs.items(), key=lambda item: item[1]["more"]):
@@ -204,7 +204,7 @@ def _draw(found: Found, names: Sequence[str], path: str, force: bool) -> None:
 
 def _result(found: Found, names: Sequence[str], n_folds: int, currency: str) -> dict[str, Any]:
     return {
-        "rows": found.bill.n_rows,
+        "rows": int(found.bill.n_rows),
         "folds": n_folds,
         "currency": currency,
         "bill": found.bill.to_list(),

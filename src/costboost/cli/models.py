@@ -17,6 +17,7 @@ from costboost.cli.bill import (
     findings,
     make_bill,
     note_warnings,
+    note_weights,
     show_bill,
     show_findings,
 )
@@ -59,6 +60,7 @@ def evaluate(
     gap: str | None = None,
     label_delay: str | None = None,
     label_time: str | None = None,
+    propensity: str | None = None,
 ) -> None:
     """Bill a model on a table."""
     kept = read_model(model_path)
@@ -74,7 +76,8 @@ def evaluate(
 
     rows, read = load_rows(
         kept, table, prices, screen, form=form, target=target, needs_target=True, current=current,
-        groups=groups, known=None if (gap, label_delay, label_time) == (None,) * 3 else known,
+        groups=groups, propensity=propensity,
+        known=None if (gap, label_delay, label_time) == (None,) * 3 else known,
     )  # fmt: skip
     currency = prices.currency or (kept.recipe.prices.currency if kept.recipe.prices else "")
     source = read.source
@@ -88,6 +91,7 @@ def evaluate(
     show_bill(screen, bill, currency)
     show_findings(screen, {**found, "rounds": None, "importances": {}}, currency, rows.positive)
     cells = _cells(rows, answers.decided)
+    note_weights(screen, rows)
     _show_cells(screen, cells, currency)
     note_warnings(screen, rows, found, "of the table")
     screen.result(

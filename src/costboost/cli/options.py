@@ -131,6 +131,15 @@ LabelTime = Annotated[
         rich_help_panel=_COLUMNS,
     ),
 ]
+Propensity = Annotated[
+    str | None,
+    typer.Option(
+        "--propensity",
+        metavar="COLUMN",
+        help="The chance that a row had to get its label; rows weigh 1 / it, and stand for all.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
 Groups = Annotated[
     str | None,
     typer.Option(

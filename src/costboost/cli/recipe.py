@@ -32,10 +32,11 @@ from costboost.cli.output import Screen
 from costboost.cli.prices import Prices
 from costboost.cli.reading import Source, Table, read_source, read_table
 from costboost.costs import Costs
+from costboost.fitting.propensity import CLIP
 from costboost.model import FittedModel
 from costboost.persistence import read
 from costboost.persistence.kinds import fits
-from costboost.typing import Indices, Mask
+from costboost.typing import Floats, Indices, Mask
 
 __all__ = [
     "Kept",
@@ -277,6 +278,8 @@ class TableRows:
         The positive of two classes.
     y, current, groups : ndarray of shape (n,) or None
         The truth, today's decisions, and who belongs together.
+    weight : ndarray of shape (n,) or None
+        For how many rows each stands, where only some have a label.
     """
 
     frame: pl.DataFrame
@@ -286,6 +289,7 @@ class TableRows:
     y: NDArray[Any] | None = None
     current: NDArray[Any] | None = None
     groups: NDArray[np.intp] | None = None
+    weight: Floats | None = None
 
     def __len__(self) -> int:
         return self.frame.height
@@ -308,7 +312,7 @@ class TableRows:
         def cut(values: Any) -> Any:
             return None if values is None else values[index]
 
-        parts = {name: cut(getattr(self, name)) for name in ("y", "current", "groups")}
+        parts = {name: cut(getattr(self, name)) for name in ("y", "current", "groups", "weight")}
         return replace(
             self, frame=self.frame[index], X=self.X[index], costs=self.costs[index], **parts
         )
@@ -337,8 +341,9 @@ def read_rows(
     target: str | None = None,
     current: str | None = None,
     groups: str | None = None,
+    propensity: str | None = None,
 ) -> TableRows:
-    """Read features, truth, current decisions and groups of every row.
+    """Read features, truth, current decisions, groups and weights of every row.
 
     Without `prices`, those that `model` holds are taken.
     """
@@ -355,7 +360,21 @@ def read_rows(
         y=None if target is None else labels_of(frame[target]),
         current=None if current is None else decisions_of(frame[current], rows.actions, positive),
         groups=None if groups is None else _group_codes(frame[groups]),
+        weight=None if propensity is None else _weights(frame[propensity]),
     )
+
+
+def _weights(column: pl.Series) -> Floats:
+    """Return 1 / propensity, chances below the least that counts taken for that."""
+    chance: Floats = column.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    bad = ~((chance > 0) & (chance <= 1))
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise InputError(
+            f"--propensity {column.name!r} is {column[at]!r} in row {at}: it must be the chance, "
+            "above 0 and at most 1, that the row had to get its label."
+        )
+    return np.asarray(1.0 / np.maximum(chance, CLIP))
 
 
 def _group_codes(column: pl.Series) -> NDArray[np.intp]:
@@ -376,6 +395,7 @@ def load_rows(
     needs_target: bool = False,
     current: str | None = None,
     groups: str | None = None,
+    propensity: str | None = None,
     also: Sequence[str] = (),
     known: Callable[[pl.DataFrame], Mask] | None = None,
 ) -> tuple[TableRows, Table]:
@@ -393,7 +413,8 @@ def load_rows(
     if needs_target and truth is None:
         raise UsageError("The model file does not say which column is the truth: give --target.")
     today = current or (recipe.current if recipe.current in frame.columns else None)
-    take_roles(frame, {"--target": truth, "--current": today, "--groups": groups})
+    parts = {"--target": truth, "--current": today, "--groups": groups, "--propensity": propensity}
+    take_roles(frame, parts)
     prices = prices_to_ask_by(kept, new_prices)
     features = recipe.features or _features_as_they_are(frame, kept.model)
     table.need([*(f.name for f in features), *(prices.columns() if prices else ()), *also])
@@ -410,6 +431,7 @@ def load_rows(
         target=truth,
         current=today if needs_target else None,
         groups=groups,
+        propensity=propensity,
     )
     if truth is not None:
         _check_known_classes(rows.truth, kept.model.classes_, truth)

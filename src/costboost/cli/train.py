@@ -24,6 +24,7 @@ from costboost.cli.bill import (
     findings,
     make_bill,
     note_warnings,
+    note_weights,
     show_bill,
     show_findings,
 )
@@ -230,6 +231,7 @@ class Choices:
     gap: str | None = None
     label_delay: str | None = None
     label_time: str | None = None
+    propensity: str | None = None
     form: Form = field(default_factory=Form)
     seed: int = 0
 
@@ -241,6 +243,7 @@ class Choices:
             "--groups": self.groups,
             "--current": self.current,
             "--label-time": self.label_time,
+            "--propensity": self.propensity,
         }
 
     def roles(self) -> dict[str, str]:
@@ -251,6 +254,7 @@ class Choices:
             "the groups",
             "today's decisions",
             "when labels were known",
+            "the chance of a label",
         )
         named = zip(self.options().values(), parts, strict=True)
         return {name: part for name, part in named if name is not None}
@@ -300,7 +304,9 @@ def open_task(path: str, prices: Prices, choices: Choices, screen: Screen) -> Ta
     with screen.working("Looking at the columns"):
         table.need([*prices.columns(), *filter(None, (choices.time, choices.current))])
         choice = _choose(frame, choices, table)
-        parts = {"target": choices.target, "current": choices.current, "groups": choices.groups}
+        parts = {
+            name: getattr(choices, name) for name in ("target", "current", "groups", "propensity")
+        }
         rows = read_rows(frame, choice.features, prices, classes, **parts)
     for name, text in table.understood.notes.items():
         if name in choice.names("category"):
@@ -429,7 +435,8 @@ def fit(model: Any, rows: TableRows, task: Task, screen: Screen, what: str) -> A
         screen.working(what) as advance,
         show_rounds(model, advance),
     ):
-        model.fit(rows.X, rows.truth, costs=costs, groups=rows.groups)
+        weight = None if rows.weight is None else rows.weight / rows.weight.mean()
+        model.fit(rows.X, rows.truth, weight, costs=costs, groups=rows.groups)
     return model
 
 
@@ -491,6 +498,7 @@ def _show_bill(
     show_bill(screen, bill, currency)
     show_findings(screen, found, currency, held.positive)
     note_warnings(screen, held, found, "held out")
+    note_weights(screen, held)
 
 
 def _recipe(task: Task, choices: Choices, split: Holdout, method: str, bill: Bill | None) -> Recipe:

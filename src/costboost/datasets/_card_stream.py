@@ -60,6 +60,13 @@ class CardStream(Dataset):
         0 for an honest payment; 1 a large amount, 2 a compromised terminal, 3 a stolen card.
     fee : ndarray of shape (n_samples,)
         What it costs to investigate each payment.
+
+    Examples
+    --------
+    >>> from costboost.datasets import make_card_stream
+    >>> stream = make_card_stream(20, 40, n_days=30)
+    >>> int(stream.day.max()), list(stream.to_table("pandas").columns[:4])
+    (29, ['time', 'customer', 'terminal', 'amount'])
     """
 
     time: NDArray[Any]

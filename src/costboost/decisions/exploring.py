@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from costboost.decisions.capacity import Allocation, allocate, read_expected, read_never
 from costboost.inputs.checks import check_number, read_random_state
-from costboost.text import count
+from costboost.text import count, money
 from costboost.typing import Floats, Int64, Mask
 
 __all__ = ["Exploration", "explore_decisions"]
@@ -96,10 +96,11 @@ class Exploration(Allocation):
         }
 
     def __repr__(self) -> str:
-        first, *rest = super().__repr__().replace("Allocation", "Exploration", 1).splitlines()
+        text = super().__repr__().replace("Allocation", "Exploration", 1)
+        first, *rest = text.replace("than without limits", "than with neither", 1).splitlines()
         drawn = (
             f"  {count(int(self.explored.sum()), 'row')} explored, expected to cost "
-            f"{self.exploration_cost:.6g}"
+            f"{money(self.exploration_cost)}"
         )
         return "\n".join([first, drawn, *rest])
 

@@ -20,6 +20,7 @@ from costboost.decisions import CostDecisionMixin
 from costboost.explain.classifying import ExplainDecisionsMixin
 from costboost.fitting.held_out import EvalSet, read_eval_set
 from costboost.fitting.plan import refuse_if_remote
+from costboost.fitting.propensity import take_labelled
 from costboost.fitting.train import Family, FittedModels, Trainer, set_fitted, train_models
 from costboost.inputs.checks import (
     OneFit,
@@ -82,7 +83,10 @@ class MarginsMixin(OneFit):
 class BoostingClassifierMixin(CostDecisionMixin, ExplainDecisionsMixin, MarginsMixin):
     """Decision values, probabilities, decisions and explanations of a boosting classifier."""
 
+    __metadata_request__fit = {"labelled": True, "propensity": True}  # noqa: RUF012
+
     cv: Any
+    effective_rows_: float
     ensemble: bool
     _family: Family
 
@@ -91,6 +95,28 @@ class BoostingClassifierMixin(CostDecisionMixin, ExplainDecisionsMixin, MarginsM
     def _read_eval_set(self, eval_set: Any, plan: Any, costs: Costs) -> list[EvalSet] | None:
         """Return the held-out rows that were given, if any."""
         return read_eval_set(self, eval_set, per_row=costs.per_row)
+
+    def _fit_labelled(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        costs: Any,
+        groups: ArrayLike | None,
+        eval_set: Any,
+        labelled: ArrayLike | None,
+        propensity: Any,
+    ) -> Self:
+        """Fit, where only some rows have labels on those, weighted to stand for all."""
+        vars(self).pop("effective_rows_", None)
+        if labelled is None and propensity is None:
+            return self._fit(X, y, sample_weight, costs, groups, eval_set)
+        found = take_labelled(
+            X, y, sample_weight, costs, groups, labelled=labelled, propensity=propensity
+        )
+        self._fit(found.X, found.y, found.sample_weight, found.costs, found.groups, eval_set)
+        self.effective_rows_ = found.effective
+        return self
 
     def _fit(
         self,

@@ -35,6 +35,7 @@ from costboost.text import count, money, percent, span
 from costboost.typing import Floats, Mask
 
 METHODS = ("inverse-propensity", "self-normalised", "doubly-robust")
+_LEAST = 0.02  # below, a chance is little more than a guess
 _MISFIT = 5.0  # standard errors
 
 
@@ -153,10 +154,10 @@ class PolicyCost:
             lines.append(f"total       {money(self.total)} ({sure} {span(self.low, self.high)})")
         if self.hidden_bias_bounds is not None:
             lines.append(
-                f"            {span(*self.hidden_bias_bounds)} if the odds of a label are off by a "
+                f"hidden bias {span(*self.hidden_bias_bounds)} if the odds of a label are off by a "
                 f"factor of up to {self.hidden_bias:g} for reasons that no column shows"
             )
-        lines.append(f"            {span(*self.bounds)} whatever the missing labels are")
+        lines.append(f"bounds      {span(*self.bounds)} whatever the missing labels are")
         return "\n".join(lines)
 
 
@@ -174,7 +175,7 @@ def policy_cost(
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     method: str = "auto",
-    min_propensity: float = 0.02,
+    min_propensity: float | None = None,
     hidden_bias: float = 1.0,
     confidence: float = 0.95,
 ) -> PolicyCost:
@@ -211,9 +212,10 @@ def policy_cost(
         Rows of one group are not independent; intervals allow for it.
     method : {"auto", "inverse-propensity", "self-normalised", "doubly-robust"}, default="auto"
         "auto" is doubly robust where there are probabilities, else self-normalised.
-    min_propensity : float, default=0.02
+    min_propensity : float, default=None
         Rows without a label whose chance of one was less have nothing to be estimated from: they
-        are unknowable, and bounded by their prices.
+        are unknowable, and bounded by their prices. None is 0.02; with ``log``, whose chances are
+        no estimates, only rows without any chance are.
     hidden_bias : float, default=1.0
         Bounds are given as well for the case that the true odds of a label differ from those
         given by up to this factor, for reasons that no column shows; 1 is no such bias.
@@ -244,6 +246,8 @@ def policy_cost(
     True
     """
     check_choice("method", method, ("auto", *METHODS))
+    if min_propensity is None:
+        min_propensity = _LEAST if log is None else float(np.finfo(np.float64).tiny)
     check_number("min_propensity", min_propensity, low=0.0, high=1.0, open_low=True)
     check_number("hidden_bias", hidden_bias, low=1.0)
     if not 0 < confidence < 1:

@@ -262,6 +262,7 @@ _CLASSES: Fields = {
     "classes_": NDArray[Any],
     "costs_": Costs,
     "costs_per_row_": bool,
+    "effective_rows_": float,
 }
 _ROUNDS: Fields = {
     "n_iter_": int,
@@ -301,8 +302,9 @@ FITTED: dict[type[Any], Fields] = {
     },
     FrozenEstimator: {},
 }
-# What a fit may leave out: histories depend on the method, names on the table.
-_OPTIONAL = {*HISTORY, "feature_names_in_"} - {"estimators_"}
+# What a fit may leave out: histories depend on the method, names on the table, and as how many
+# rows they count on whether only some have labels.
+_OPTIONAL = {*HISTORY, "feature_names_in_", "effective_rows_"} - {"estimators_"}
 ESTIMATORS = tuple(kind for kind in FITTED if kind.__module__.startswith("costboost."))
 
 # A warm start that continues from a file begins anew, with the same result: rounds hold trees in

@@ -249,6 +249,8 @@ class GradientBoostClassifier(
         *,
         groups: ArrayLike | None = None,
         eval_set: Any = None,
+        labelled: ArrayLike | None = None,
+        propensity: Any = None,
     ) -> GradientBoostClassifier:
         """Train, and calibrate if asked to.
 
@@ -273,12 +275,22 @@ class GradientBoostClassifier(
         eval_set : tuple (X, y), (X, y, costs), (X, y, costs, sample_weight) or dict, default=None
             Held-out rows for early stopping, in place of `validation_fraction`; or several
             of them by name, of which the first stops training.
+        labelled : bool array of shape (n_samples,), default=None
+            Which rows have a label, where only some have: they are trained on, each weighted by
+            1 / propensity, so that they stand for all; what stands in y for the others does not
+            matter. ``effective_rows_`` says as how many rows of equal weight they count.
+        propensity : array-like of shape (n_samples,) or "estimate", default=None
+            The chance of each row to have got its label, logged or otherwise known; those below
+            0.02 count as that. None and "estimate" estimate it from X, out of fold
+            (`costboost.estimate_propensity`); what was decided by other columns must be given.
 
         Returns
         -------
         self
         """
-        return self._fit(X, y, sample_weight, costs, groups, eval_set)
+        return self._fit_labelled(
+            X, y, sample_weight, costs, groups, eval_set, labelled, propensity
+        )
 
     def _loss_needs_all_rows(self) -> bool:
         return needs_all_rows(CLASSIFICATION_LOSSES, self.loss)
