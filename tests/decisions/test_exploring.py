@@ -138,6 +138,13 @@ def test_allocate_never_takes_what_is_forbidden(limit):
     assert plan.unlimited_cost == pytest.approx(priced.min(axis=1).sum())
 
 
+def test_what_is_forbidden_is_not_for_sale():
+    # The second row would save a hundred by the only place, which the first one must have.
+    plan = allocate([[0, 1], [100, 0]], {1: 1}, never={0: [True, False]})
+    assert plan.codes.tolist() == [1, 0]
+    assert plan.expected_cost == 101
+
+
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
 def test_models_explore_and_read_columns(make):
     rng = np.random.default_rng(0)

@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 import costboost
 from costboost import (
@@ -119,9 +120,11 @@ def test_estimates_are_out_of_fold_and_near_the_truth():
     labelled = rng.uniform(size=4000) < chance
     found = estimate_propensity(table, labelled)
     assert np.mean(np.abs(found - chance)) < 0.04
-    # Of noise, a model of rows that it has seen would tell labelled ones apart.
-    noise = estimate_propensity(table, rng.permutation(labelled))
-    assert np.mean(np.abs(noise - labelled.mean())) < 0.06
+    # Of noise, a tree of rows that it has seen would tell all labelled ones apart.
+    noise = rng.permutation(labelled)
+    grown = estimate_propensity(table, noise, estimator=DecisionTreeClassifier(random_state=0))
+    assert abs(grown[noise].mean() - grown[~noise].mean()) < 0.1
+    assert np.mean(np.abs(estimate_propensity(table, noise) - labelled.mean())) < 0.06
     own = estimate_propensity(table, labelled, estimator=LogisticRegression(), clip=0.3)
     assert own.min() == 0.3
     named = pd.DataFrame({"x": table[:, 0], "kind": np.where(table[:, 1] > 0.5, "a", "b")})

@@ -7,6 +7,7 @@ import pytest
 from sklearn.model_selection import KFold, StratifiedKFold
 
 import costboost as cb
+from costboost import TimeSplit
 from costboost.binning.binner import fit_binner
 from costboost.fitting.held_out import HISTORY
 from costboost.persistence import ModelFileError
@@ -87,7 +88,14 @@ def test_draws_go_on_where_they_were():
             again(state, **changes)
 
 
-@pytest.mark.parametrize("splitter", [KFold(3), StratifiedKFold(4, shuffle=True, random_state=2)])
+@pytest.mark.parametrize(
+    "splitter",
+    [
+        KFold(3),
+        StratifiedKFold(4, shuffle=True, random_state=2),
+        TimeSplit(2, time="day", gap="7D"),
+    ],
+)
 def test_splitters_come_back_by_their_arguments(splitter):
     assert vars(again(splitter)) == vars(splitter)
     with pytest.raises(ModelFileError, match="unknown"):

@@ -36,6 +36,7 @@ from costboost.estimators.wrappers import (
 )
 from costboost.estimators.wrappers.base import Constant
 from costboost.fitting.held_out import HISTORY
+from costboost.fitting.time_split import TimeSplit
 from costboost.model import (
     Calibrate,
     FittedModel,
@@ -348,7 +349,7 @@ def _estimator(kind: type[Any]) -> Kind:
 
 
 def _splitter(kind: type[Any]) -> Kind:
-    """Return the kind of one of scikit-learn's splitters: the arguments of its constructor."""
+    """Return the kind of a splitter: the arguments of its constructor."""
     names = set(inspect.signature(kind).parameters)
 
     def make(fields: Fields) -> Any:
@@ -366,6 +367,7 @@ _SPLITTERS = (
     model_selection.ShuffleSplit,
     model_selection.StratifiedShuffleSplit,
     model_selection.GroupShuffleSplit,
+    TimeSplit,
 )
 
 
