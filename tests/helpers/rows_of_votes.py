@@ -3,7 +3,7 @@
 import numpy as np
 
 from costboost import Costs
-from costboost.boosting.adaboost.hypothesis import Hypothesis, RowTerms
+from costboost.boosting.adaboost.evaluation import Hypothesis, RowTerms
 from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.boosting.adaboost.steps import RowSums
 from costboost.boosting.adaboost.sums import View

@@ -19,7 +19,7 @@ import numpy as np
 
 from costboost.binning.codes import MISSING
 from costboost.runtime.messages import Call
-from costboost.shards.grid import grid_scale
+from costboost.shards.grid import RowCounts, grid_scale
 from costboost.shards.local import (
     Shards,
     assign_leaves,
@@ -30,12 +30,10 @@ from costboost.shards.local import (
     sum_histogram,
     weigh_leaves,
 )
-from costboost.shards.modes import RowCounts
 from costboost.shards.rows import ROOT, Mode, TreeShape
 from costboost.shards.sampling import ColumnDraw, RowSample
 from costboost.trees.at_once import DRAWS, Size, grow_tree, plan_size
-from costboost.trees.splits import FREE, Bounds, Split, SplitFinder
-from costboost.trees.tree import Limits, Tree, add_up_leaves
+from costboost.trees.tree import FREE, Bounds, Limits, Split, SplitFinder, Tree, add_up_leaves
 from costboost.typing import Floats, Int64
 
 # Rows of a node that is larger than so many of the smallest leaves are counted only where the best
@@ -79,7 +77,7 @@ class Grower:
     >>> from types import SimpleNamespace
     >>> from costboost.shards.grid import grid_scale
     >>> from costboost.shards.layout import plan_layout
-    >>> from costboost.shards.modes import ClassWeights
+    >>> from costboost.shards.grid import ClassWeights
     >>> labels = np.array([0, 0, 1, 1])
     >>> codes = np.array([[0, 1], [1, 0], [2, 1], [3, 0]], dtype=np.uint8)
     >>> layout = plan_layout(labels, n_rows=4, n_segments=2, n_shards=1)

@@ -5,8 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
-from costboost.boosting.adaboost.evaluation import BoundRule, aimed_labels, row_prices
-from costboost.boosting.adaboost.hypothesis import Hypothesis
+from costboost.boosting.adaboost.evaluation import BoundRule, Hypothesis, aimed_labels, row_prices
 from costboost.boosting.adaboost.rows import TrainingRows, margins_of
 from costboost.boosting.adaboost.rules import RULES
 from costboost.boosting.adaboost.sums import (

@@ -15,7 +15,7 @@ from costboost.boosting.adaboost.loop import Boosting
 from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.boosting.adaboost.rules import RULES
 from costboost.boosting.adaboost.weights import Setting
-from costboost.estimators.adaboost.model import assemble, constant_member, score_maps
+from costboost.estimators.adaboost.family import assemble, constant_member, score_maps
 from costboost.model import Logistic, Member, VoteShares, apply_maps
 from costboost.shards.layout import plan_layout
 from costboost.trees.tree import Limits

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.adaboost import steps
-from costboost.boosting.adaboost.hypothesis import Hypothesis, LastValue, voted_proba
+from costboost.boosting.adaboost.evaluation import Hypothesis, LastValue, voted_proba
 from costboost.boosting.adaboost.learner import LEAF_VALUES, Learner, WeakModel
 from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.boosting.adaboost.rules import Rule

@@ -25,12 +25,14 @@ from numpy.typing import NDArray
 from costboost.boosting.adaboost import _row_kernels as kernels
 from costboost.boosting.adaboost.evaluation import (
     BoundRule,
+    EvenMargins,
+    Hypothesis,
     MistakePrices,
+    RowTerms,
     aimed_labels,
     class_prices,
     row_prices,
 )
-from costboost.boosting.adaboost.hypothesis import EvenMargins, Hypothesis, RowTerms
 from costboost.boosting.objectives import RuleInput
 from costboost.boosting.train_cost import DecisionPricing, make_pricing
 from costboost.costs import Costs

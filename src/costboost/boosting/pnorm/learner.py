@@ -30,14 +30,13 @@ from costboost.binning.binner import Binner
 from costboost.binning.codes import MISSING
 from costboost.boosting.pnorm.methods import Method, make_stochastic
 from costboost.inputs.outside import ask, read_classes, source_of
+from costboost.shards.grid import Vectors
 from costboost.shards.local import Shards
-from costboost.shards.modes import Vectors
 from costboost.shards.rows import Shard
 from costboost.shards.sampling import RowSample, column_draw
 from costboost.trees.forest import recall_leaves
 from costboost.trees.grower import Grower
-from costboost.trees.splits import Split, SplitFinder
-from costboost.trees.tree import Limits, Tree
+from costboost.trees.tree import Limits, Split, SplitFinder, Tree
 from costboost.typing import Floats, Int64
 
 Bits = NDArray[np.uint8]

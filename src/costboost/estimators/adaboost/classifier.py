@@ -18,10 +18,9 @@ from costboost.estimators.adaboost.family import ADABOOST
 from costboost.estimators.adaboost.plan import Plan
 from costboost.estimators.adaboost.recipe import train_in_step
 from costboost.estimators.base import BoostingClassifierMixin
-from costboost.fitting.atomic import fits_tables
 from costboost.fitting.held_out import EvalSet
 from costboost.fitting.train import FittedModels
-from costboost.inputs.estimators import CallbackSupportMixin, with_callbacks
+from costboost.inputs.estimators import CallbackSupportMixin, fits_tables, with_callbacks
 
 
 class CostBoostClassifier(

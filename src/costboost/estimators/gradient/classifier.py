@@ -11,8 +11,7 @@ from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES, needs_all_
 from costboost.estimators.base import BoostingClassifierMixin
 from costboost.estimators.gradient.base import GradientBoost
 from costboost.estimators.gradient.family import GRADIENT
-from costboost.fitting.atomic import fits_tables
-from costboost.inputs.estimators import with_callbacks
+from costboost.inputs.estimators import fits_tables, with_callbacks
 
 
 class GradientBoostClassifier(
