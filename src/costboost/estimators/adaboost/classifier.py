@@ -366,9 +366,7 @@ class CostBoostClassifier(
         -------
         self
         """
-        return self._fit_labelled(
-            X, y, sample_weight, costs, groups, eval_set, labelled, propensity
-        )
+        return self._fit(X, y, sample_weight, costs, groups, eval_set, labelled, propensity)
 
     def _read_eval_set(self, eval_set: Any, plan: Plan, costs: Costs) -> list[EvalSet] | None:
         if plan.in_step and eval_set is not None:

@@ -287,9 +287,7 @@ class GradientBoostClassifier(
         -------
         self
         """
-        return self._fit_labelled(
-            X, y, sample_weight, costs, groups, eval_set, labelled, propensity
-        )
+        return self._fit(X, y, sample_weight, costs, groups, eval_set, labelled, propensity)
 
     def _loss_needs_all_rows(self) -> bool:
         return needs_all_rows(CLASSIFICATION_LOSSES, self.loss)

@@ -279,9 +279,7 @@ class PNormBoostClassifier(
         -------
         self
         """
-        return self._fit_labelled(
-            X, y, sample_weight, costs, groups, eval_set, labelled, propensity
-        )
+        return self._fit(X, y, sample_weight, costs, groups, eval_set, labelled, propensity)
 
     def _refuse_costs(self) -> None:
         raise ValueError(
