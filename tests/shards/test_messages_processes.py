@@ -39,6 +39,7 @@ from costboost.fitting import train as trainers
 from costboost.fitting.spread import PartsTable
 from costboost.runtime.messages import Message
 from costboost.shards import grid, layout
+from costboost.shards.layout import RowData
 from costboost.shards.local import Shards
 from gradient_shards import cut_rows
 from processes import ProcessParts, ProcessShards, Source, Workers, name_of
@@ -232,7 +233,7 @@ def test_messages_of_rare_occasions(workers):
 
 def send_rare_messages(workers):
     """Prices that cancel, or differ by many powers of ten, and users' losses ask for these."""
-    given = TrainingRows(y, Costs(fp=1, fn=AMOUNT).bind([0, 1], len(y)), None, 2, y)
+    given = TrainingRows(RowData(y, None, Costs(fp=1, fn=AMOUNT).bind([0, 1], len(y))), 2, y)
     plan, hypothesis = layout.plan_layout(y, len(y), 2, 1), Hypothesis(np.array([1]), np.ones(1))
     sums = [
         largest_priced_weight(hypothesis=hypothesis),

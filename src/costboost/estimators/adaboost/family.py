@@ -120,9 +120,7 @@ def load_rows(trainer: Trainer, rows: Any) -> TrainingRows:
         objective = objective.of_rows(rows)
     known = plan.class_prices
     labels = aimed_labels(data.costs, data.y, plan.n_classes, aim=aim, known=known)
-    loader = TrainingRows(
-        data.y, data.costs, data.weights, plan.n_classes, labels, aim, objective, known=known
-    )
+    loader = TrainingRows(data, plan.n_classes, labels, aim, objective, known=known)
     if objective is None or isinstance(objective, NamedObjective):
         return loader
     return _aim_at_objective(loader, plan, trainer.n_rounds)
@@ -135,7 +133,7 @@ def _aim_at_objective(loader: TrainingRows, plan: Plan, n_rounds: int) -> Traini
     """
     objective = loader.objective
     if not isinstance(objective, RowObjective):
-        rows = loader.load(np.arange(len(loader.y)))
+        rows = loader.load(np.arange(len(loader.labels)))
         prices = rows.table or rows.prices()
         scale = price_scale(prices.largest, prices.smallest, plan.rule, plan.setting.cost_scale)
         sign = np.where(loader.labels == 1, 1.0, -1.0)
@@ -162,7 +160,7 @@ def open_loop(
 
 def _learner(trainer: Trainer, loader: TrainingRows, rows: Any) -> Learner:
     plan: Any = trainer.plan
-    weights = loader.weights
+    weights = loader.data.weights
     if trainer.binner is None:
         return OutsideLearner(
             plan.estimator,
