@@ -99,6 +99,8 @@ class FloatGrid:
 
     def add(self, terms: Floats, weights: Floats | None = None) -> Floats:
         """Add up terms, times the weights of their rows; return the exact sum, (2,)."""
+        # Whole units and what is left of them, each a whole number below 2**53 in all: float64
+        # adds them without rounding, whatever the order of rows and blocks.
         scaled = terms * self.scale
         if weights is not None:
             scaled *= weights
@@ -126,6 +128,8 @@ def exact_sum(values: Floats) -> int:
     >>> rounded(exact_sum(np.array([1e100, 1.0])) + exact_sum(np.array([-1e100])))
     1.0
     """
+    # Mantissas of one exponent are added as integers: halves of 27 and 26 bits leave room for 2**36
+    # rows in int64. Python's unbounded integers then put the few sums together.
     mantissas, exponents = np.frexp(values)
     whole = (mantissas * 2.0**53).astype(np.int64)
     order = np.argsort(exponents, kind="stable")

@@ -260,12 +260,12 @@ class Grower:
         rest = (node.sums, node.n_rows, features, *((node.bounds,) if self._constrained else ()))
         # A large node's split seldom leaves too few rows, and weights alone can prove it: rows are
         # counted only if they cannot.
-        split, is_proven = None, False
+        split, needs_counts = None, self._lazily
         if not self._lazily or node.n_rows > _FEW * self.limits.min_samples_leaf:
             split = self.finder.find(node.histogram, node.counts, *rest)
-            is_proven = not self._lazily or split is None
-            is_proven = is_proven or self.finder.surely_counts(split, node.sums)
-        if not is_proven:
+            is_proven = split is None or self.finder.surely_counts(split, node.sums)
+            needs_counts = self._lazily and not is_proven
+        if needs_counts:
             if node.counted is None:
                 (node.counted,) = self.shards.call(
                     [count_codes(node=number, columns=columns)], node.n_rows

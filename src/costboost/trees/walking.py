@@ -284,6 +284,8 @@ def check_forest(
         "gains": gains,
         "covers": covers,
     }
+    # In this order: each check relies on those before it. The kernel reads roots, which must lie
+    # within the nodes; depths are compared with those that it finds.
     arrays = {name: _typed(name, array) for name, array in given.items()}
     _check_lengths(arrays)
     _check_finite(arrays)
@@ -334,6 +336,7 @@ def _check_finite(arrays: dict[str, NDArray[Any]]) -> None:
 
 
 def _check_roots(roots: Int64, n_nodes: int) -> None:
+    # Every tree has a node: a root is followed by a larger one, the last by the end.
     ends = np.append(roots, n_nodes)
     if ends[0] != 0 or np.any(ends[1:] <= ends[:-1]):
         raise _no_forest(f"the roots must rise from 0 and end before {n_nodes}, the nodes")
@@ -341,6 +344,7 @@ def _check_roots(roots: Int64, n_nodes: int) -> None:
 
 def _check_nodes(words: Words, n_subsets: int, roots: Int64, binner: Binner) -> Int64:
     """Raise if a walk could leave its tree or the columns; return how deep each tree is."""
+    # A node's level is -1 until its parent has been seen: a second parent, or none, is a fault.
     levels = np.full(len(words), -1, dtype=np.int32)
     depths, place = np.zeros(len(roots), dtype=np.int64), np.zeros(2, dtype=np.int64)
     columns = (binner.n_bins, binner.is_categorical.view(np.uint8))
