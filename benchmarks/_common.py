@@ -33,14 +33,12 @@ from costboost.boosting.gradient.loop import GradientBoosting, GradientRound, Gr
 from costboost.boosting.gradient.losses import LogLoss
 from costboost.boosting.gradient.rows import GradientRows, LossRows
 from costboost.runtime.messages import largest, message
-from costboost.shards.grid import grid_scale
+from costboost.shards.grid import ClassWeights, grid_scale
 from costboost.shards.layout import plan_layout
-from costboost.shards.modes import ClassWeights
 from costboost.shards.rows import Shard
 from costboost.trees.forest import Forest, ForestBuilder
 from costboost.trees.grower import Grower
-from costboost.trees.splits import SplitFinder
-from costboost.trees.tree import Limits, Tree
+from costboost.trees.tree import Limits, SplitFinder, Tree
 
 PINNED = {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "PASSIVE"}
 THREADS = int(os.environ.get("OMP_NUM_THREADS", PINNED["OMP_NUM_THREADS"]))

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from costboost.runtime.extras import EXTRA_OF
+from costboost.runtime.machine import EXTRA_OF
 
 # What is typed, and the package whose extra it needs.
 NEEDING = {

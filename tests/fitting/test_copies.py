@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from costboost.calibration import copies_in
-from costboost.fitting.copies import find_copies
+from costboost.fitting.tables import find_copies
 
 
 def table(n=300, seed=0):

@@ -20,7 +20,7 @@ from costboost import (
     PNormBoostClassifier,
 )
 from costboost.calibration import calibration_folds, labels_of_sets
-from costboost.fitting.copies import read_copies
+from costboost.fitting.tables import read_copies
 from costboost.fitting.train import Trainer
 
 TREE = DecisionTreeClassifier(random_state=0)

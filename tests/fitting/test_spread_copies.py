@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from costboost.fitting.copies import read_copies
 from costboost.fitting.spread import PartsTable
+from costboost.fitting.tables import read_copies
 from spread_tables import InProcess, Rows, spread
 
 

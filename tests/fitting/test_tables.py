@@ -11,9 +11,8 @@ from sklearn.model_selection import KFold
 from costboost import GradientBoostRegressor
 from costboost.binning.binner import fit_binner
 from costboost.fitting import tables
-from costboost.fitting.copies import find_copies
-from costboost.fitting.tables import FollowedRows, LocalTable
-from costboost.shards.folds import Folds
+from costboost.fitting.tables import FollowedRows, LocalTable, find_copies
+from costboost.shards.layout import Folds
 
 N = 90
 RNG = np.random.default_rng(0)

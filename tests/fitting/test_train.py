@@ -172,7 +172,7 @@ def test_prices_by_class_are_read_once_a_fit(method, calibration, monkeypatch):
 def test_rows_with_costs_of_their_own_forget_the_prices_by_class():
     same = Costs(fp=1, fn=3).bind([0, 1])
     known = evaluation.class_prices(same, 2)
-    loader = TrainingRows(Y, same, None, 2, Y, known=known)
+    loader = TrainingRows(RowData(Y, None, same), 2, Y, known=known)
     assert loader.by_class() is known
     assert loader.on(RowData(Y[:3])).by_class() is known
     own = Costs(fp=1, fn=np.arange(1.0, 9.0)).bind([0, 1], 8)

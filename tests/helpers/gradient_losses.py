@@ -12,8 +12,7 @@ from costboost.boosting.gradient.losses import (
     PinballLoss,
     SquaredLoss,
 )
-from costboost.boosting.gradient.rows import LossRows
-from costboost.boosting.gradient.starting import bind_loss
+from costboost.boosting.gradient.rows import LossRows, bind_loss
 from gradient_shards import cut_rows
 from naive import gradient as naive
 

@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from costboost.shards.grid import grid_scale
+from costboost.shards.grid import ClassWeights, GradientPairs, PackedPairs, Vectors, grid_scale
 from costboost.shards.local import Shards
-from costboost.shards.modes import ClassWeights, GradientPairs, PackedPairs, Vectors
 from costboost.shards.rows import Shard
 from costboost.trees.grower import Grower
-from costboost.trees.splits import SplitFinder
-from costboost.trees.tree import Limits
+from costboost.trees.tree import Limits, SplitFinder
 from naive import trees as naive
 
 

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 import costboost
-from costboost.shards import modes, rows
-from costboost.trees import at_once, splits
+from costboost.shards import grid, rows
+from costboost.trees import at_once, tree
 
 # In the order in which they call each other.
 TREE_KERNELS = (
@@ -74,11 +74,11 @@ def tree_kernels_by(way):
 
 def use_tree_kernels(patch, kernels):
     """Let the modules around the kernels of the trees use these."""
-    for module in (modes, rows):
+    for module in (grid, rows):
         patch.setattr(module, "kernels", kernels.tree)
-    for module in (splits, at_once):
+    for module in (tree, at_once):
         patch.setattr(module, "searches", kernels.search)
-    patch.setattr(splits, "scores", kernels.score)
-    patch.setattr(splits, "kernels", kernels.split)
+    patch.setattr(tree, "scores", kernels.score)
+    patch.setattr(tree, "kernels", kernels.split)
     patch.setattr(at_once, "data", kernels.grow_data)
     patch.setattr(at_once, "kernels", kernels.grow)

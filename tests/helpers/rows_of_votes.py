@@ -3,11 +3,11 @@
 import numpy as np
 
 from costboost import Costs
-from costboost.boosting.adaboost.hypothesis import Hypothesis, RowTerms
+from costboost.boosting.adaboost.evaluation import Hypothesis, RowTerms
 from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.boosting.adaboost.steps import RowSums
 from costboost.boosting.adaboost.sums import View
-from costboost.shards.layout import plan_layout
+from costboost.shards.layout import RowData, plan_layout
 
 
 class Rows:
@@ -49,7 +49,7 @@ class Rows:
 def sums_of(rows, n_shards=1):
     """Return the sums over the rows of one shard, or of several."""
     layout = plan_layout(rows.labels, rows.n, 2, n_shards)
-    given = TrainingRows(rows.labels, Costs(fp=1, fn=1).bind([0, 1]), None, 2, rows.labels)
+    given = TrainingRows(RowData(rows.labels, None, Costs(fp=1, fn=1).bind([0, 1])), 2, rows.labels)
     shards = layout.cut(np.zeros((rows.n, 1), np.uint8), given.load)
     for shard in shards.shards:
         shard.leaves[:] = rows.leaves[shard.rows]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from costboost.trees.splits import SplitFinder
+from costboost.trees.tree import SplitFinder
 from interpreted import use_tree_kernels
 from naive import trees as naive
 

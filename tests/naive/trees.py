@@ -135,7 +135,7 @@ def gain(left, right, rules):
 
 @dataclass(frozen=True)
 class Split:
-    """The twin of `costboost.trees.splits.Split`; goes_left is a list of 256 booleans."""
+    """The twin of `costboost.trees.tree.Split`; goes_left is a list of 256 booleans."""
 
     gain: float
     feature: int

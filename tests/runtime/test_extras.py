@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from costboost.runtime.extras import EXTRA_OF, Later, need
+from costboost.runtime.machine import EXTRA_OF, Later, need
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 

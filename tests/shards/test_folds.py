@@ -13,7 +13,7 @@ from costboost import (
 )
 from costboost.boosting.adaboost.rules import RULES
 from costboost.fitting import tables
-from costboost.shards.folds import FoldLayout, Folds, plan_folds
+from costboost.shards.layout import FoldLayout, Folds, plan_folds
 from costboost.shards.local import Shards
 
 

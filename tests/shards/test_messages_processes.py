@@ -21,8 +21,7 @@ from costboost import (
 )
 from costboost.binning.binner import fit_binner
 from costboost.binning.partitioned import fit_partitioned_binner
-from costboost.boosting.adaboost.evaluation import BoundRule
-from costboost.boosting.adaboost.hypothesis import Hypothesis
+from costboost.boosting.adaboost.evaluation import BoundRule, Hypothesis
 from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.boosting.adaboost.rules import RULES
 from costboost.boosting.adaboost.sums import View, largest_priced_weight, sum_balance
@@ -34,13 +33,13 @@ from costboost.boosting.adaboost.updates import (
     set_learner_factors,
 )
 from costboost.boosting.gradient import learner as gradient_learner
-from costboost.boosting.gradient.rows import LossRows
-from costboost.boosting.gradient.starting import fetch_row_kinds
+from costboost.boosting.gradient.rows import LossRows, fetch_row_kinds
 from costboost.fitting import tables
 from costboost.fitting import train as trainers
 from costboost.fitting.spread import PartsTable
 from costboost.runtime.messages import Message
-from costboost.shards import layout, modes
+from costboost.shards import grid, layout
+from costboost.shards.layout import RowData
 from costboost.shards.local import Shards
 from gradient_shards import cut_rows
 from processes import ProcessParts, ProcessShards, Source, Workers, name_of
@@ -181,7 +180,7 @@ def test_shards_that_are_made_again_give_the_same_model(case):
 def test_histograms_are_not_added_up_again(monkeypatch):
     """Of the trees of past rounds only the leaves of rows are left."""
     summed, told = [0], []
-    plain, rebuild = modes.ClassWeights.histogram, RebuiltShards.rebuild
+    plain, rebuild = grid.ClassWeights.histogram, RebuiltShards.rebuild
 
     def counted(*given):
         summed[0] += 1
@@ -192,7 +191,7 @@ def test_histograms_are_not_added_up_again(monkeypatch):
         rebuild(shards)
         told.append((len(shards.journal), summed[0] - before))
 
-    monkeypatch.setattr(modes.ClassWeights, "histogram", counted)
+    monkeypatch.setattr(grid.ClassWeights, "histogram", counted)
     monkeypatch.setattr(RebuiltShards, "rebuild", noted)
     fit_on(RebuiltShards, 2, clone(CASES["csb2 by row"][0]), X, y, **BY_ROW)
     assert summed[0] > 0
@@ -234,7 +233,7 @@ def test_messages_of_rare_occasions(workers):
 
 def send_rare_messages(workers):
     """Prices that cancel, or differ by many powers of ten, and users' losses ask for these."""
-    given = TrainingRows(y, Costs(fp=1, fn=AMOUNT).bind([0, 1], len(y)), None, 2, y)
+    given = TrainingRows(RowData(y, None, Costs(fp=1, fn=AMOUNT).bind([0, 1], len(y))), 2, y)
     plan, hypothesis = layout.plan_layout(y, len(y), 2, 1), Hypothesis(np.array([1]), np.ones(1))
     sums = [
         largest_priced_weight(hypothesis=hypothesis),

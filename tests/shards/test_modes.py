@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from costboost.boosting.gradient.rows import GradientRows, LossRows
+from costboost.shards.grid import ClassWeights, GradientPairs, PackedPairs, RowCounts, Vectors
 from costboost.shards.layout import plan_layout
-from costboost.shards.modes import ClassWeights, GradientPairs, PackedPairs, RowCounts, Vectors
 from costboost.shards.rows import Pieces, Shard
 from costboost.shards.sampling import RowSample
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from costboost.shards import rows as module
-from costboost.shards.modes import GradientPairs, RowCounts
+from costboost.shards.grid import GradientPairs, RowCounts
 from costboost.shards.rows import Pieces, Shard, TreeShape
 from costboost.shards.sampling import RowSample
 

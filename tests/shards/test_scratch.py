@@ -13,8 +13,7 @@ from costboost.boosting.gradient.loop import GradientBoosting, GradientSetting
 from costboost.boosting.gradient.losses import CostExponentialLoss, LogLoss, SquaredLoss
 from costboost.boosting.gradient.rows import GradientRows, LossRows
 from costboost.shards.layout import plan_layout
-from costboost.shards.rows import Shard
-from costboost.shards.scratch import Scratch, ThreadScratch
+from costboost.shards.rows import Scratch, Shard, ThreadScratch
 from costboost.trees.tree import Limits
 
 rng = np.random.default_rng(0)

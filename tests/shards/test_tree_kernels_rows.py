@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costboost.shards.modes import PackedPairs
+from costboost.shards.grid import PackedPairs
 from costboost.shards.rows import Shard
 from interpreted import (
     WAYS,

@@ -11,15 +11,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from costboost.shards.grid import ClassWeights, GradientPairs, PackedPairs, Vectors
 from costboost.shards.local import Shards
-from costboost.shards.modes import ClassWeights, GradientPairs, PackedPairs, Vectors
 from costboost.shards.rows import Pieces, Shard
 from costboost.shards.sampling import ColumnDraw, RowSample
 from costboost.trees import at_once
 from costboost.trees.at_once import grow_tree, plan_size
 from costboost.trees.grower import Grower
-from costboost.trees.splits import SplitFinder
-from costboost.trees.tree import Limits
+from costboost.trees.tree import Limits, SplitFinder
 from grown_trees import Asked
 
 

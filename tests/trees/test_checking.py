@@ -16,8 +16,8 @@ from numpy.testing import assert_array_equal
 
 from costboost import CostBoostClassifier, GradientBoostClassifier, PNormBoostClassifier
 from costboost.binning.binner import fit_binner
-from costboost.trees.checking import check_forest
 from costboost.trees.forest import Forest
+from costboost.trees.walking import check_forest
 
 LEFT, FEATURE = 40, 16
 ARRAYS = ("words", "subsets", "roots", "depths", "values", "base", "gains", "covers")

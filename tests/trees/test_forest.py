@@ -16,13 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from costboost.binning.binner import fit_binner
+from costboost.shards.grid import GradientPairs
 from costboost.shards.layout import plan_layout
-from costboost.shards.modes import GradientPairs
 from costboost.trees import walking
 from costboost.trees.forest import ForestBuilder, encode_once
 from costboost.trees.grower import Grower
-from costboost.trees.splits import SplitFinder
-from costboost.trees.tree import Limits, Tree
+from costboost.trees.tree import Limits, SplitFinder, Tree
 from forest_cases import Case, mixed_frame, seeds
 from naive import trees as naive
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from costboost.trees.splits import CRITERIA
+from costboost.trees.tree import CRITERIA
 
 DEEP = 9
 

@@ -7,13 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from costboost.shards.grid import grid_scale
+from costboost.shards.grid import PackedPairs, grid_scale
 from costboost.shards.layout import plan_layout
-from costboost.shards.modes import PackedPairs
 from costboost.trees import tree as tree_module
 from costboost.trees.grower import Grower
-from costboost.trees.splits import SplitFinder
-from costboost.trees.tree import Limits
+from costboost.trees.tree import Limits, SplitFinder
 from grown_trees import (
     MODES,
     Drawn,

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costboost.trees.splits import SplitFinder
+from costboost.trees.tree import SplitFinder
 from naive import trees as naive
 from tree_searches import few, using
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costboost.trees.splits import SplitFinder
+from costboost.trees.tree import SplitFinder
 from naive import trees as naive
 from tree_searches import few, find_split, node_tables, using
 

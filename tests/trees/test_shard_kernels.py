@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from costboost.shards.grid import GradientPairs
 from costboost.shards.local import Shards
-from costboost.shards.modes import GradientPairs
 from costboost.shards.rows import Pieces, Shard
 from costboost.trees.at_once import Size
 from costboost.trees.grower import Grower
-from costboost.trees.splits import SplitFinder
-from costboost.trees.tree import Limits
+from costboost.trees.tree import Limits, SplitFinder
 from interpreted import tree_kernels
 from naive import trees as naive
 from tree_searches import using

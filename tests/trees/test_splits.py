@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from costboost.trees.splits import FREE, Split, SplitFinder
+from costboost.trees.tree import FREE, Split, SplitFinder
 
 
 def test_a_finder_that_has_searched_may_be_sent_elsewhere():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from costboost.trees.splits import SplitFinder
+from costboost.trees.tree import SplitFinder
 
 
 def test_constrained_splits_equal_the_naive_search():

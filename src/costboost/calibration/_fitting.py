@@ -22,7 +22,7 @@ from costboost.calibration.calibrators import (
     unit_interval,
 )
 from costboost.inputs.arrays import encode
-from costboost.shards.folds import Folds
+from costboost.shards.layout import Folds
 from costboost.typing import AnyInts, Floats
 
 # Scores of K classes -> probabilities, by calibrators of one score

@@ -14,7 +14,7 @@ from sklearn.model_selection import GroupShuffleSplit, StratifiedGroupKFold, Str
 
 from costboost.inputs.arrays import missing_in
 from costboost.inputs.checks import read_random_state, warn_caller
-from costboost.shards.folds import MOST_FOLDS, Folds
+from costboost.shards.layout import MOST_FOLDS, Folds
 from costboost.typing import Indices
 
 Split = tuple[Indices, Indices]

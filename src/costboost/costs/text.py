@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from costboost.costs.expressions import Expression
 from costboost.costs.state import Cell, State, TablePrice, dense
-from costboost.runtime.extras import need
+from costboost.runtime.machine import need
 from costboost.text import money
 from costboost.typing import Floats
 

@@ -5,7 +5,7 @@ Needs the extra ``dask``: ``pip install "costboost[dask]"``.
 
 from __future__ import annotations
 
-from costboost.runtime.extras import need
+from costboost.runtime.machine import need
 
 for _module in ("dask.dataframe", "distributed"):
     need(_module, "costboost.dask")

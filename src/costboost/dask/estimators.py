@@ -29,7 +29,7 @@ from costboost.estimators.pnorm import PNormBoostClassifier
 from costboost.fitting.plan import refuse_if_remote
 from costboost.fitting.spread import PartsTable
 from costboost.shards.parts import TablePart
-from costboost.shards.scratch import ThreadScratch
+from costboost.shards.rows import ThreadScratch
 
 __all__ = [
     "fit_on_cluster",

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.costs import Costs
-from costboost.runtime.extras import need
+from costboost.runtime.machine import need
 from costboost.typing import Floats
 
 Columns: TypeAlias = Mapping[str, NDArray[Any]]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import fetch_openml
 
 from costboost.datasets._spec import OpenML, Spec
-from costboost.runtime.extras import need
+from costboost.runtime.machine import need
 from costboost.typing import Floats
 
 Cells = list[str | None]

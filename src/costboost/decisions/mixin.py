@@ -27,7 +27,7 @@ from costboost.inputs.checks import (
     warn_caller,
 )
 from costboost.inputs.estimators import VersionedState
-from costboost.runtime.extras import need
+from costboost.runtime.machine import need
 from costboost.typing import Floats, Int64
 
 __all__ = ["KINDS", "as_table", "ReportMixin"]

@@ -14,7 +14,7 @@ from costboost import calibration as maps
 from costboost.binning.codes import MISSING
 from costboost.calibration.calibrators import EPSILON
 from costboost.model import Calibrate, Logistic, Map, Normalise, Second, VoteShares
-from costboost.runtime.extras import need
+from costboost.runtime.machine import need
 from costboost.trees.forest import Forest, NodeTable, unpack_subset
 
 __all__ = ["Graph", "write_forest", "write_map"]

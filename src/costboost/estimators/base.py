@@ -96,7 +96,7 @@ class BoostingClassifierMixin(CostDecisionMixin, ExplainDecisionsMixin, MarginsM
         """Return the held-out rows that were given, if any."""
         return read_eval_set(self, eval_set, per_row=costs.per_row)
 
-    def _fit_labelled(
+    def _fit(
         self,
         X: Any,
         y: ArrayLike,
@@ -107,27 +107,15 @@ class BoostingClassifierMixin(CostDecisionMixin, ExplainDecisionsMixin, MarginsM
         labelled: ArrayLike | None,
         propensity: Any,
     ) -> Self:
-        """Fit, where only some rows have labels on those, weighted to stand for all."""
-        vars(self).pop("effective_rows_", None)
-        if labelled is None and propensity is None:
-            return self._fit(X, y, sample_weight, costs, groups, eval_set)
-        found = take_labelled(
-            X, y, sample_weight, costs, groups, labelled=labelled, propensity=propensity
-        )
-        self._fit(found.X, found.y, found.sample_weight, found.costs, found.groups, eval_set)
-        self.effective_rows_ = found.effective
-        return self
-
-    def _fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        costs: Any,
-        groups: ArrayLike | None,
-        eval_set: Any,
-    ) -> Self:
         """Fit: the steps shared by all boosting classifiers."""
+        vars(self).pop("effective_rows_", None)
+        # Where only some rows have labels: those, weighted to stand for all.
+        if labelled is not None or propensity is not None:
+            found = take_labelled(
+                X, y, sample_weight, costs, groups, labelled=labelled, propensity=propensity
+            )
+            X, y, sample_weight, costs, groups, self.effective_rows_ = found
+            del found
         self._check_outside_learners()
         refuse_if_remote(self, X)
         X = check_table(self, X, y, reset=True)

@@ -30,7 +30,7 @@ from costboost.explain.decision import plain
 from costboost.explain.rows import Encoded
 from costboost.explain.shapley import Explainer
 from costboost.model import FittedModel, Member
-from costboost.runtime.extras import need
+from costboost.runtime.machine import need
 from costboost.typing import Floats
 
 # Data frames for results: pandas if it is installed, else polars

@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from costboost.runtime.extras import Later
+from costboost.runtime.machine import Later
 
 __all__ = [
     "Kind",

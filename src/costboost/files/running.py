@@ -22,7 +22,7 @@ from costboost.inputs.checks import check_number
 from costboost.runtime.machine import AFTER, EVERY, TerminalLine, release_memory
 from costboost.runtime.messages import Call
 from costboost.shards.parts import RowSource, TablePart
-from costboost.shards.scratch import ThreadScratch
+from costboost.shards.rows import ThreadScratch
 from costboost.typing import Floats
 
 __all__ = ["answer_in_batches", "StepProgress", "FileTable", "InProcess"]

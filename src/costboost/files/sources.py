@@ -19,7 +19,7 @@ from costboost.binning.feature_tables import FeatureTable
 from costboost.costs import Costs
 from costboost.files.cache import CodesFolder
 from costboost.files.finding import Kind, Stretch, open_file, pa
-from costboost.runtime.extras import need
+from costboost.runtime.machine import need
 from costboost.typing import Array, Floats, Int64
 
 __all__ = ["ParquetColumns", "FileColumns", "FileRows", "RowGroups", "as_pandas", "prices_of"]

@@ -16,7 +16,7 @@ from costboost.files.running import FileTable, InProcess, StepProgress, answer_i
 from costboost.files.sources import ParquetColumns, RowGroups, prices_of
 from costboost.fitting.plan import refuse_if_remote
 from costboost.inputs.checks import check_number, count_threads
-from costboost.runtime.extras import need
+from costboost.runtime.machine import need
 
 __all__ = ["ParquetTable"]
 

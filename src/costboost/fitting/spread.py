@@ -21,13 +21,11 @@ from numpy.typing import NDArray
 from costboost.binning.binner import Binner
 from costboost.binning.partitioned import fit_partitioned_binner
 from costboost.costs import Costs
-from costboost.fitting.copies import read_spread_copies
-from costboost.fitting.tables import Followed
+from costboost.fitting.tables import Followed, read_spread_copies
 from costboost.inputs.arrays import missing_in
 from costboost.inputs.checks import check_labels, plain_labels, read_numeric_targets
 from costboost.runtime.messages import Call
-from costboost.shards.folds import Folds
-from costboost.shards.layout import Loader, RowData
+from costboost.shards.layout import Folds, Loader, RowData
 from costboost.shards.part_messages import (
     PartFacts,
     advance_margins,

@@ -1,12 +1,29 @@
-"""The table of a fit: its bins, its codes, and the shards of every model that trains on its rows.
+"""The table of a fit: its bins, its codes, the shards of every model, and rows that are copies.
 
 `LocalTable` is a table in memory, `costboost.fitting.spread.PartsTable` one whose rows are
 elsewhere. Trainers ask both for the same things, and number rows from 0 in the table's order.
+
+Oversampling and joins repeat rows. A model that is judged on copies of rows it was trained on looks
+better than it is, so folds keep copies together. `find_copies` gives every row the number of its
+*set* of equal rows, `read_copies` finds them once for a fit and warns of many. Sets are numbered in
+the order of their first rows::
+
+    row     0    1    2    3    4
+    table   a    b    a    c    b
+    set     0    1    0    2    1
+
+Rows are compared by a hash of 64 bits: of a million different rows two have the same with a chance
+of 3e-8, and then they only stay together in a fold.
+
+Equal rows need not be copies. Two yes-or-no columns have four different rows, however many are
+drawn, and each of them is new evidence. So rows count as copies only where equal pairs are far more
+frequent than they would be if columns were drawn independently.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -15,15 +32,25 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from costboost.binning.binner import Binner, fit_binner
-from costboost.fitting.copies import read_copies
+from costboost.binning.feature_tables import FeatureTable
+from costboost.binning.table_reading import SparseTable, read_table
+from costboost.calibration import numbered
+from costboost.inputs.checks import warn_caller
 from costboost.runtime.machine import release_memory
-from costboost.shards.folds import FoldLayout, Folds, plan_folds
-from costboost.shards.layout import Loader, ShardLayout, plan_layout, sensible_shards
+from costboost.runtime.messages import Call, join, message
+from costboost.shards.layout import (
+    FoldLayout,
+    Folds,
+    Loader,
+    ShardLayout,
+    plan_folds,
+    plan_layout,
+    sensible_shards,
+)
+from costboost.shards.parts import TablePart
+from costboost.shards.sampling import mix, round_key
 from costboost.trees.forest import Forest
 from costboost.typing import Codes, Floats, Int64
-
-__all__ = ["Followed", "FollowedRows", "LocalTable", "TrainingTable"]
-
 
 MANY = 50_000  # rows, from which on a copy of the codes for every fold takes too much memory
 
@@ -231,3 +258,239 @@ class FollowedRows:
             margins[rows] = own
         self.margins = margins
         return margins
+
+
+Hashes = NDArray[np.uint64]
+
+BLOCK = 8192  # rows that are hashed at once: a column of them stays in the cache
+WARN_SHARE = 0.1  # of copies, from which on fits warn
+SURPRISE = 10.0  # so many times the equal pairs that chance would give are copies
+
+
+def read_copies(X: Any, weights: Floats | None = None) -> Int64 | None:
+    """Return the number of each row's set of copies, or None without copies; warn of many.
+
+    Rows of weight 0 are as good as absent, and are copies of nothing. A table that cannot be
+    compared (an outside learner may take anything) has no copies either.
+    """
+    here = weighted_rows(weights)
+    try:
+        found = find_copies(X if here is None else _safe_indexing(X, here))
+    except (TypeError, ValueError):
+        return None
+    return None if found is None else _sets_of_all(found, here, weights)
+
+
+def weighted_rows(weights: Floats | None) -> Int64 | None:
+    """Return the numbers of the rows that have weight; None: all of them."""
+    if weights is None or np.all(weights > 0.0):
+        return None
+    return np.flatnonzero(weights > 0.0)
+
+
+def _sets_of_all(found: Int64, here: Int64 | None, weights: Floats | None) -> Int64:
+    """Return the sets of all rows, given those of the weighted rows `here`; warn of many copies."""
+    _warn_if_many(found)
+    if here is None:
+        return found
+    assert weights is not None
+    sets: Int64 = found.max() + 1 + np.arange(len(weights))
+    sets[here] = found
+    return sets
+
+
+def _warn_if_many(sets: Int64) -> None:
+    share = 1.0 - (int(sets.max()) + 1) / len(sets)
+    if share >= WARN_SHARE:
+        warn_caller(
+            f"{share:.0%} of the rows are copies of other rows. Copies stay together where rows "
+            "are set apart (to calibrate, or to stop early), so that no model is judged on rows "
+            "that it was trained on; in training each of them counts. Give every row once with a "
+            "sample_weight, or groups= of rows that belong together."
+        )
+
+
+def find_copies(X: Any) -> Int64 | None:
+    """Return the number of each row's set of equal rows, or None where no row has copies.
+
+    Missing values are equal to each other, and -0.0 to 0.0.
+
+    Parameters
+    ----------
+    X : array-like, DataFrame, sparse matrix or FeatureTable of shape (n_samples, n_features)
+
+    Returns
+    -------
+    int64 array of shape (n_samples,), or None
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(100, 5))
+    >>> find_copies(X) is None
+    True
+    >>> find_copies(X[[0, 1, 0, 2, 1]]).tolist()
+    [0, 1, 0, 2, 1]
+    """
+    table = read_table(X)
+    return sets_of(_hash_rows(table), _agreements(table))
+
+
+def sets_of(hashes: Hashes, agreements: Iterable[float]) -> Int64 | None:
+    """Return the number of each row's set of equal hashes, or None where they are no copies.
+
+    `agreements` yields, for one column after another, the chance that two different rows agree in
+    it; it is read only where hashes are equal.
+    """
+    ordered = np.sort(hashes)
+    if not np.any(ordered[1:] == ordered[:-1]):
+        return None
+    sets = numbered(hashes)
+    return sets if _surprising(len(hashes), np.bincount(sets), agreements) else None
+
+
+def agreement(values: NDArray[Any]) -> float:
+    """Return the chance that two different rows agree in a column."""
+    n, counts = len(values), np.unique(values, return_counts=True)[1]
+    return float(np.sum(counts * (counts - 1.0))) / (n * (n - 1.0))
+
+
+# --- hashes: the sum over columns of a mixture of the value and the column's own key
+
+
+def _hash_rows(table: FeatureTable) -> Hashes:
+    if isinstance(table, SparseTable):
+        return _hash_stored(table)
+    hashes = np.zeros(table.n_rows, dtype=np.uint64)
+    for j, part, bits in _columns_of(table):
+        hashes[part] += mix(round_key(0, j + 1), bits)
+    return hashes
+
+
+def _columns_of(table: FeatureTable) -> Iterator[tuple[int, slice, Hashes]]:
+    """Yield columns as bits: of numbers in blocks of rows, of categories as a whole."""
+    numeric = [j for j in range(table.n_columns) if not table.has_keys(j)]
+    # Blocks of a frame are new objects, which cost more than they save.
+    step = BLOCK if table.names is None else max(table.n_rows, 1)
+    for start in range(0, table.n_rows, step):
+        part = slice(start, min(start + step, table.n_rows))
+        for j in numeric:
+            yield j, part, bits_of(table.numbers(j, part.start, part.stop))
+    for j in set(range(table.n_columns)) - set(numeric):
+        yield j, slice(None), table.keys(j, 0, table.n_rows)[0].astype(np.uint64)
+
+
+def _hash_stored(table: SparseTable) -> Hashes:
+    rows, columns, bits = _stored(table)
+    hashes = np.zeros(table.n_rows, dtype=np.uint64)
+    np.add.at(hashes, rows, mix(0, bits ^ mix(1, columns)))
+    return hashes
+
+
+def _stored(table: SparseTable) -> tuple[Int64, Int64, Hashes]:
+    """Return row, column and bits of the stored values other than 0: a stored 0 is as none."""
+    csc = table.csc
+    kept = csc.data != 0
+    columns = np.repeat(np.arange(table.n_columns), np.diff(csc.indptr))
+    return csc.indices[kept], columns[kept], bits_of(csc.data[kept])
+
+
+def bits_of(values: NDArray[Any]) -> Hashes:
+    """Return float64 numbers as bits, equal where the numbers are."""
+    numbers = values.astype(np.float64) + 0.0  # -0.0 becomes 0.0
+    numbers[np.isnan(numbers)] = np.nan
+    return numbers.view(np.uint64)
+
+
+# --- chance
+
+
+def _surprising(n: int, sizes: Int64, agreements: Iterable[float]) -> bool:
+    """Whether equal pairs are far more than independent columns would give.
+
+    A pair agrees in column j with the chance sum_v p_v^2, and in all with the product of these.
+    """
+    found = float(np.sum(sizes * (sizes - 1.0))) / 2.0
+    expected = n * (n - 1.0) / 2.0
+    for share in agreements:
+        expected *= share
+        if expected * SURPRISE < found:
+            return True
+    return False
+
+
+def _agreements(table: FeatureTable) -> Iterator[float]:
+    """Yield the chance that two different rows agree in a column, for one column after another."""
+    n = table.n_rows
+    if isinstance(table, SparseTable):
+        yield from (_stored_pairs(table) / (n * (n - 1.0))).tolist()
+        return
+    for j in range(table.n_columns):
+        keyed = table.has_keys(j)
+        yield agreement(table.keys(j, 0, n)[0] if keyed else bits_of(table.numbers(j, 0, n)))
+
+
+def _stored_pairs(table: SparseTable) -> Floats:
+    """Return for every column how many ordered pairs of rows agree in it; most in their zeros."""
+    _, columns, bits = _stored(table)
+    order = np.lexsort((bits, columns))
+    columns, bits = columns[order], bits[order]
+    new = np.append(True, (columns[1:] != columns[:-1]) | (bits[1:] != bits[:-1]))[: len(bits)]
+    starts = np.flatnonzero(new)
+    counts = np.diff(np.append(starts, len(bits)))
+    zeros = table.n_rows - np.bincount(columns, minlength=table.n_columns)
+    pairs = np.bincount(columns[starts], counts * (counts - 1.0), minlength=table.n_columns)
+    return np.asarray(pairs + zeros * (zeros - 1.0))
+
+
+# The same for remote tables: parts send hashes of their rows
+
+MISSING = np.uint64(0)
+
+
+@message(reduce=join, by_part=True)
+def fetch_row_hashes(part: TablePart) -> list[Hashes]:
+    """Return a hash of every row."""
+    hashes = np.zeros(part.n_rows, dtype=np.uint64)
+    if part.n_rows:
+        table = read_table(part.raw.X)
+        for j in range(table.n_columns):
+            hashes += mix(round_key(0, j + 1), _column_bits(table, j))
+    return [hashes]
+
+
+@message(reduce=join, by_part=True)
+def fetch_column_bits(part: TablePart, *, column: int) -> list[Hashes]:
+    """Return the values of a column, as bits that are equal where values are."""
+    if not part.n_rows:
+        return [np.zeros(0, dtype=np.uint64)]
+    return [_column_bits(read_table(part.raw.X), column)]
+
+
+def _column_bits(table: FeatureTable, j: int) -> Hashes:
+    if not table.has_keys(j):
+        return bits_of(table.numbers(j, 0, table.n_rows))
+    codes, keys = table.keys(j, 0, table.n_rows)
+    named = [hashlib.blake2b(repr(key).encode(), digest_size=8).digest() for key in keys]
+    bits = np.frombuffer(b"".join(named), dtype=np.uint64) if named else np.zeros(0, np.uint64)
+    return np.append(bits, MISSING)[codes]  # code -1 is a missing value
+
+
+def read_spread_copies(
+    send: Callable[[Sequence[Any]], list[Any]], n_columns: int, weights: Floats | None
+) -> Int64 | None:
+    """Return the number of each row's set of copies, or None where there are none; tell of many."""
+    here = weighted_rows(weights)
+
+    def ask(message: Call[Any]) -> Hashes:
+        found = np.concatenate(send([message])[0])
+        return found if here is None else found[here]
+
+    def agreements() -> Iterator[float]:
+        for j in range(n_columns):
+            yield agreement(ask(fetch_column_bits(column=j)))
+
+    try:
+        found = sets_of(ask(fetch_row_hashes()), agreements())
+    except (TypeError, ValueError):
+        return None
+    return None if found is None else _sets_of_all(found, here, weights)

@@ -86,9 +86,9 @@ def answers_tables(method: F) -> F:
 
 
 # ---- Methods that use one fit although another thread may fit the same object meanwhile. A fit
-# gives an estimator a new ``__dict__`` when it is done (`costboost.fitting.atomic`) and leaves the
-# old one as it was. A method that holds the dict that it found has binner, trees, calibration and
-# prices that belong together.
+# gives an estimator a new ``__dict__`` when it is done (`costboost.inputs.estimators`) and leaves
+# the old one as it was. A method that holds the dict that it found has binner, trees, calibration
+# and prices that belong together.
 
 _OF_THE_OBJECT = ("fit", "get_", "set_")  # these are about the object, whichever fit it has
 

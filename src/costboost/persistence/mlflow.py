@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from costboost._version import __version__
 from costboost.costs import Costs, ExpressionError, expression
 from costboost.persistence.files import load, save
-from costboost.runtime.extras import need
+from costboost.runtime.machine import need
 
 __all__ = ["ServedModel", "log_model", "save_model"]
 

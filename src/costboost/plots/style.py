@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from costboost.runtime.extras import need
+from costboost.runtime.machine import need
 from costboost.text import tick_texts
 
 # Okabe and Ito 2008, without yellow, which vanishes on white; dark ones first.

@@ -1,4 +1,7 @@
-"""What the machine provides: compiled kernels, memory, a terminal line, threads."""
+"""What the machine provides: compiled kernels, memory, a terminal line, threads, packages.
+
+Packages that only some features need are imported when they are used, and missed in one sentence.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,6 @@ from typing import Any, TextIO, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-
-__all__ = ["release_memory", "own_pages", "AFTER", "EVERY", "TerminalLine", "run", "worthwhile"]
 
 _ROOT = Path(__file__).parents[1]
 KERNELS = tuple(
@@ -153,3 +154,58 @@ def run(function: Callable[[Task], Result], tasks: Sequence[Task], n_threads: in
         return [function(task) for task in tasks]
     with ThreadPoolExecutor(min(n_threads, len(tasks))) as pool:
         return list(pool.map(function, tasks))
+
+
+# Which extra of ours brings a package.
+EXTRA_OF = {
+    "dask": "dask",
+    "distributed": "dask",
+    "matplotlib": "plot",
+    "mlflow": "mlflow",
+    "onnx": "onnx",
+    "pandas": "pandas",
+    "polars": "polars",
+    "pyarrow": "parquet",
+    "pyspark": "spark",
+    "shap": "explain",
+}
+
+
+def need(module: str, what: str) -> Any:
+    """Import a module of an optional package and return it.
+
+    Parameters
+    ----------
+    module : str
+        With dots for a module inside the package.
+    what : str
+        Begins the sentence of the error: what cannot be done without.
+
+    Raises
+    ------
+    ImportError
+        If the package is missing or broken; it names the extra that brings it.
+
+    Examples
+    --------
+    >>> from costboost.runtime.machine import need
+    >>> need("json", "The report").dumps([1])
+    '[1]'
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise ImportError(
+            f"{what} needs {package}: pip install 'costboost[{EXTRA_OF[package]}]'"
+        ) from error
+
+
+class Later:
+    """A module that is imported when an attribute of it is first read."""
+
+    def __init__(self, module: str, what: str) -> None:
+        self._module, self._what = module, what
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(need(self._module, self._what), name)

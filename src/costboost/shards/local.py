@@ -54,8 +54,10 @@ def divide_node(
     Return (number of rows that go left, histogram of the left child in each mode).
     """
     sizes = shard.divide(node, left, feature, goes_left)
-    lefts = (shard.left_histogram(node, left, sizes, mode) for mode in modes)
-    return sizes[0], *lefts
+    answer: tuple[Any, ...] = (sizes[0],)
+    for mode in modes:
+        answer += (shard.left_histogram(node, left, sizes, mode),)
+    return answer
 
 
 @message(reduce=total)
@@ -153,8 +155,11 @@ class Shards:
         longer.
         """
         if self._pool is None:
-            shard = self.shards[0]
-            return [call.answer(shard) for call in calls]  # one answer is the sum of all
+            # The answer of the only shard is the sum of all.
+            shard, answers = self.shards[0], []
+            for call in calls:
+                answers.append(call.answer(shard))
+            return answers
         parts = self._map(lambda shard: [call.answer(shard) for call in calls], n_rows)
         return [call.reduce([part[i] for part in parts]) for i, call in enumerate(calls)]
 

@@ -24,8 +24,7 @@ from costboost.inputs.arrays import encode
 from costboost.runtime.messages import Call, join, message
 from costboost.shards.layout import Loader, RowData
 from costboost.shards.parts import Chosen, Folds, RawRows, TablePart
-from costboost.shards.rows import Shard
-from costboost.shards.scratch import Scratch
+from costboost.shards.rows import Scratch, Shard
 from costboost.typing import Codes, Floats
 
 

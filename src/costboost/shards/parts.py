@@ -26,8 +26,7 @@ from costboost.shards.layout import (
     plan_layout,
     without_fold,
 )
-from costboost.shards.rows import Shard
-from costboost.shards.scratch import Scratch, ThreadScratch
+from costboost.shards.rows import Scratch, Shard, ThreadScratch
 from costboost.typing import Codes, Floats, Int64
 
 Folds = tuple[NDArray[np.uint8], int]

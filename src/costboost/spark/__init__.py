@@ -9,7 +9,7 @@ The model is bit for bit that of the same rows in memory, however they are sprea
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from costboost.runtime.extras import need
+from costboost.runtime.machine import need
 
 if TYPE_CHECKING:
     from costboost.spark.classifier import SparkCostBoostClassifier

@@ -22,7 +22,7 @@ from costboost.clusters.worker import Make
 from costboost.estimators.adaboost import CostBoostClassifier
 from costboost.fitting.spread import PartsTable
 from costboost.shards.parts import TablePart
-from costboost.shards.scratch import ThreadScratch
+from costboost.shards.rows import ThreadScratch
 from costboost.spark.channel import Listener
 from costboost.spark.frame_columns import FrameColumns, RowReader, deal_rows, read_columns
 from costboost.spark.job import Address, BarrierJob, HoldRows, choose_n_workers, is_connect

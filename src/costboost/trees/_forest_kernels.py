@@ -27,7 +27,7 @@ except ImportError:
     from costboost.runtime import interpreted as cython
 
 
-# What `check_nodes` finds; `checking` puts it into words.
+# What `check_nodes` finds; `walking` puts it into words.
 SOUND = cython.declare(cython.int, 0)
 STRAY_CHILD = cython.declare(cython.int, 1)
 NOT_ONE_PARENT = cython.declare(cython.int, 2)

@@ -35,7 +35,7 @@ class ShardRows:
     sampled : whether `order` holds the rows to learn from; else they are all of them
     leaves : the leaf of every row, which is written
     kind : what is added up: 0 weights by class, 1 pairs, 2 vectors
-    weights, factors, scales, pairs, vectors : what is added up; see `modes`
+    weights, factors, scales, pairs, vectors : what is added up; see `shards.grid`
     """
 
     codes: cython.const[cython.uchar][:, ::1]

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.runtime.messages import first, message
-from costboost.shards.modes import Summands
+from costboost.shards.grid import Summands
 from costboost.shards.rows import ROOT, Shard
 from costboost.shards.sampling import ColumnDraw, RowSample
 from costboost.trees import _grow_data_kernels as data
 from costboost.trees import _grow_kernels as kernels
 from costboost.trees import _search_kernels as searches
-from costboost.trees.splits import FREE, SplitFinder, make_search
+from costboost.trees.tree import FREE, SplitFinder, make_search
 from costboost.typing import Floats, Int64
 
 _ROWS = 1 << 15  # above, the work in a node outweighs what asking for it takes

@@ -19,13 +19,13 @@ from costboost.binning.binner import Binner, restore_fields
 from costboost.binning.codes import MISSING
 from costboost.runtime.messages import message
 from costboost.shards.rows import Shard
-from costboost.trees.checking import check_forest
 from costboost.trees.tree import Tree
 from costboost.trees.walking import (
     Nodes,
     Tables,
     add_margins,
     add_tables,
+    check_forest,
     find_leaves,
     make_tables,
 )
@@ -69,7 +69,7 @@ class Forest:
 
     Notes
     -----
-    A forest checks its arrays whenever it is made or restored (`checking.check_forest`): kernels
+    A forest checks its arrays whenever it is made or restored (`walking.check_forest`): kernels
     follow them without looking.
 
     Examples

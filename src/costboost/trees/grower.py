@@ -19,7 +19,7 @@ import numpy as np
 
 from costboost.binning.codes import MISSING
 from costboost.runtime.messages import Call
-from costboost.shards.grid import grid_scale
+from costboost.shards.grid import RowCounts, grid_scale
 from costboost.shards.local import (
     Shards,
     assign_leaves,
@@ -30,12 +30,10 @@ from costboost.shards.local import (
     sum_histogram,
     weigh_leaves,
 )
-from costboost.shards.modes import RowCounts
 from costboost.shards.rows import ROOT, Mode, TreeShape
 from costboost.shards.sampling import ColumnDraw, RowSample
 from costboost.trees.at_once import DRAWS, Size, grow_tree, plan_size
-from costboost.trees.splits import FREE, Bounds, Split, SplitFinder
-from costboost.trees.tree import Limits, Tree, add_up_leaves
+from costboost.trees.tree import FREE, Bounds, Limits, Split, SplitFinder, Tree, add_up_leaves
 from costboost.typing import Floats, Int64
 
 # Rows of a node that is larger than so many of the smallest leaves are counted only where the best
@@ -79,7 +77,7 @@ class Grower:
     >>> from types import SimpleNamespace
     >>> from costboost.shards.grid import grid_scale
     >>> from costboost.shards.layout import plan_layout
-    >>> from costboost.shards.modes import ClassWeights
+    >>> from costboost.shards.grid import ClassWeights
     >>> labels = np.array([0, 0, 1, 1])
     >>> codes = np.array([[0, 1], [1, 0], [2, 1], [3, 0]], dtype=np.uint8)
     >>> layout = plan_layout(labels, n_rows=4, n_segments=2, n_shards=1)
@@ -126,7 +124,7 @@ class Grower:
         self.nodes = [self._root(sample)]
         self._queue: list[tuple[float, int]] = []
         if self.limits.allows(0, 1):
-            self._consider(ROOT)
+            self._search(ROOT)
         n_leaves = 1
         while self._queue:
             node = self._next()
@@ -247,17 +245,9 @@ class Grower:
         root.histogram, root.counts = sums[0], sums[1] if len(sums) > 1 else _UNCOUNTED
         return root
 
-    def _consider(self, number: int) -> None:
-        """Search the node's best split; queue the node if there is one."""
+    def _search(self, number: int) -> None:
+        """Find the best split of a node; queue the node if there is one."""
         node = self.nodes[number]
-        node.split = self._best_split(node, number)
-        node.counted = None
-        if node.split is None or self._drawn_only:
-            node.histogram, node.counts = None, _UNCOUNTED
-        if node.split is not None:
-            heapq.heappush(self._queue, (-node.split.gain, number))
-
-    def _best_split(self, node: Node, number: int) -> Split | None:
         features = self._columns(node.path, number)
         columns = features if self._drawn_only else None
         if node.histogram is None:
@@ -268,19 +258,25 @@ class Grower:
             node.counts = counts[0] if counts else _UNCOUNTED
         # Only a finder with constraints takes the bounds of the node's value.
         rest = (node.sums, node.n_rows, features, *((node.bounds,) if self._constrained else ()))
-        if not self._lazily:
-            return self.finder.find(node.histogram, node.counts, *rest)
         # A large node's split seldom leaves too few rows, and weights alone can prove it: rows are
         # counted only if they cannot.
-        if node.n_rows > _FEW * self.limits.min_samples_leaf:
+        split, needs_counts = None, self._lazily
+        if not self._lazily or node.n_rows > _FEW * self.limits.min_samples_leaf:
             split = self.finder.find(node.histogram, node.counts, *rest)
-            if split is None or self.finder.surely_counts(split, node.sums):
-                return split
-        if node.counted is None:
-            (node.counted,) = self.shards.call(
-                [count_codes(node=number, columns=columns)], node.n_rows
-            )
-        return self.finder.find(node.histogram, node.counted, *rest)
+            is_proven = split is None or self.finder.surely_counts(split, node.sums)
+            needs_counts = self._lazily and not is_proven
+        if needs_counts:
+            if node.counted is None:
+                (node.counted,) = self.shards.call(
+                    [count_codes(node=number, columns=columns)], node.n_rows
+                )
+            split = self.finder.find(node.histogram, node.counted, *rest)
+        node.split, node.counted = split, None
+        # A histogram is kept for as long as the right child's may have to be subtracted from it.
+        if split is None or self._drawn_only:
+            node.histogram, node.counts = None, _UNCOUNTED
+        if split is not None:
+            heapq.heappush(self._queue, (-split.gain, number))
 
     def _columns(self, path: frozenset[int], number: int) -> Int64:
         """Return the columns to search for the split of a node."""
@@ -301,12 +297,10 @@ class Grower:
         if self._constrained:
             bounds = self.finder.child_bounds(split, node.sums, node.bounds)
             self.nodes[-2].bounds, self.nodes[-1].bounds = bounds
-        if self.limits.allows(node.depth + 1, n_leaves):
-            self._divide(node, number, split)
-        node.histogram, node.counts = None, _UNCOUNTED
-
-    def _divide(self, node: Node, number: int, split: Split) -> None:
-        """Divide the node's rows and find the children's histograms and best splits."""
+        # Children that may not be split are leaves, which need neither rows nor histograms.
+        if not self.limits.allows(node.depth + 1, n_leaves):
+            node.histogram, node.counts = None, _UNCOUNTED
+            return
         numbers = (node.left, node.left + 1)
         left, right = (self.nodes[child] for child in numbers)
         # Children of one class each are leaves: their rows are divided, but no histogram is made.
@@ -329,17 +323,19 @@ class Grower:
         for child, messages in ahead.items():
             self._note(self.nodes[child], messages, more[: len(messages)])
             del more[: len(messages)]
+        histogram, counts = node.histogram, node.counts
+        node.histogram, node.counts = None, _UNCOUNTED
         if pure:
             return
         if not self._drawn_only:
-            assert node.histogram is not None
+            assert histogram is not None
             # Only the left child was summed; the right one is the rest, exact in integers.
-            left.histogram, right.histogram = sums[0], node.histogram - sums[0]
+            left.histogram, right.histogram = sums[0], histogram - sums[0]
         if len(sums) > 1:
-            left.counts, right.counts = sums[1], node.counts - sums[1]
+            left.counts, right.counts = sums[1], counts - sums[1]
         for child in numbers:
             if self._may_gain(self.nodes[child]):
-                self._consider(child)
+                self._search(child)
             else:
                 self.nodes[child].histogram = self.nodes[child].counted = None
 

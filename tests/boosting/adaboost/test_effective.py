@@ -5,12 +5,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
-from costboost.boosting.adaboost.evaluation import BoundRule, class_prices, price_scale
-from costboost.boosting.adaboost.hypothesis import Hypothesis
+from costboost.boosting.adaboost.evaluation import BoundRule, Hypothesis, class_prices, price_scale
 from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.boosting.adaboost.rules import RULES
 from costboost.boosting.adaboost.weights import EffectiveRule, Setting
-from costboost.shards.layout import plan_layout
+from costboost.shards.layout import RowData, plan_layout
 
 RNG = np.random.default_rng(0)
 N = 80
@@ -27,7 +26,7 @@ def small_deals(monkeypatch):
 
 def terms_of(method, fn=3.0, weights=None, n_shards=2, **setting):
     costs = Costs(fp=1.0, fn=fn).bind([0, 1], N)
-    given = TrainingRows(Y, costs, weights, 2, Y, objective=setting.get("objective"))
+    given = TrainingRows(RowData(Y, weights, costs), 2, Y, objective=setting.get("objective"))
     shards = plan_layout(Y, N, 2, n_shards).cut(np.zeros((N, 1), np.uint8), given.load)
     setting = Setting(**{"n_rounds": 10, **setting})
     return EffectiveRule(shards, RULES[method], given.by_class(), 2, setting)
@@ -135,7 +134,7 @@ def test_a_cost_scale_is_the_largest_price():
 def test_the_unit_of_prices_does_not_matter(method, power):
     """But to AdaC2, whose factors are the prices themselves, in range."""
     costs = Costs(fp=2.0**power, fn=FN * 2.0**power).bind([0, 1], N)
-    given = TrainingRows(Y, costs, None, 2, Y)
+    given = TrainingRows(RowData(Y, None, costs), 2, Y)
     shards = plan_layout(Y, N, 2, 2).cut(np.zeros((N, 1), np.uint8), given.load)
     far = EffectiveRule(shards, RULES[method], None, 2, Setting(10))
     near = terms_of(method, fn=FN)

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from costboost.boosting.adaboost.evaluation import BoundRule, MistakePrices
-from costboost.boosting.adaboost.hypothesis import RowTerms
+from costboost.boosting.adaboost.evaluation import BoundRule, MistakePrices, RowTerms
 from costboost.boosting.adaboost.rules import RULES
 from rows_of_votes import Rows
 

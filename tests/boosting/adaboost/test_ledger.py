@@ -5,10 +5,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from costboost import Costs
-from costboost.boosting.adaboost.hypothesis import Hypothesis
+from costboost.boosting.adaboost.evaluation import Hypothesis
 from costboost.boosting.adaboost.loop import TrainCost
 from costboost.boosting.adaboost.rows import TrainingRows
-from costboost.shards.layout import plan_layout
+from costboost.shards.layout import RowData, plan_layout
 
 
 @pytest.mark.parametrize("decision", ["sign", "cheapest"])
@@ -20,7 +20,7 @@ def test_ledger_pays_for_the_decisions_of_every_round(decision, weighted, per_ro
     fn = rng.uniform(0.0, 9.0, n) if per_row else 4.0
     costs = Costs(fp=1.0, fn=fn).bind([0, 1], n)
     weight = rng.uniform(0.0, 2.0, n) if weighted else None
-    given = TrainingRows(y, costs, weight, 2, y)
+    given = TrainingRows(RowData(y, weight, costs), 2, y)
     with plan_layout(y, n, 2, 2).cut(np.zeros((n, 1), np.uint8), given.load) as shards:
         train_cost = TrainCost(shards, costs, 2, cheapest=decision == "cheapest")
         margins, total = np.zeros(n), 0.0
@@ -51,7 +51,7 @@ def test_decisions_of_many_classes_are_paid_for(cheapest, kind, weighted, monkey
     C[..., np.arange(3), np.arange(3)] = 0.0
     costs = Costs.from_matrix(C, classes=np.arange(3)).bind(np.arange(3), n)
     weight = rng.integers(0, 4, n).astype(float) if weighted else None
-    given, own = TrainingRows(y, costs, weight, 3, y), np.broadcast_to(C, (n, 3, 3))
+    given, own = TrainingRows(RowData(y, weight, costs), 3, y), np.broadcast_to(C, (n, 3, 3))
     found, expected = [], []
     for n_shards in (1, 3):
         rng = np.random.default_rng(9)
@@ -79,7 +79,7 @@ def test_decisions_of_many_classes_are_paid_for(cheapest, kind, weighted, monkey
 def test_fitted_leaf_values_are_half_the_log_odds():
     y, fn = np.array([0, 1, 1, 0]), 3.0
     costs = Costs(fp=1.0, fn=fn).bind([0, 1])
-    given = TrainingRows(y, costs, None, 2, y)
+    given = TrainingRows(RowData(y, None, costs), 2, y)
     with plan_layout(y, 4, 2, 1).cut(np.zeros((4, 1), np.uint8), given.load) as shards:
         train_cost = TrainCost(shards, costs, 2, cheapest=True, shares=False)
         shards.shards[0].leaves[:] = np.array([0, 1, 2, 3])[shards.shards[0].rows]

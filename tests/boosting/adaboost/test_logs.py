@@ -5,8 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
-from costboost.boosting.adaboost.evaluation import BoundRule
-from costboost.boosting.adaboost.hypothesis import Hypothesis
+from costboost.boosting.adaboost.evaluation import BoundRule, Hypothesis
 from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.boosting.adaboost.rules import RULES
 from costboost.boosting.adaboost.sums import (
@@ -19,7 +18,7 @@ from costboost.boosting.adaboost.sums import (
     sum_logs,
 )
 from costboost.boosting.adaboost.updates import bind_rule
-from costboost.shards.layout import plan_layout
+from costboost.shards.layout import RowData, plan_layout
 
 N = 40
 RNG = np.random.default_rng(0)
@@ -37,7 +36,7 @@ RIGHT = VOTES == Y
 def shards_of(method, n_shards=2):
     costs = Costs(fp=1.0, fn=FN).bind([0, 1], N)
     layout = plan_layout(Y, N, 2, n_shards)
-    given = TrainingRows(Y, costs, None, 2, Y)
+    given = TrainingRows(RowData(Y, None, costs), 2, Y)
     shards = layout.cut(np.zeros((N, 1), np.uint8), given.load)
     shards.call([bind_rule(bound=BoundRule(RULES[method], 4, 2), scales=(1.0,))])
     for shard in shards.shards:

@@ -11,7 +11,7 @@ from costboost.boosting.adaboost.loop import LARGEST, Boosting
 from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.boosting.adaboost.rules import RULES
 from costboost.boosting.adaboost.weights import Setting
-from costboost.shards.layout import plan_layout
+from costboost.shards.layout import RowData, plan_layout
 from costboost.trees.tree import Limits
 from naive import rules as naive
 
@@ -30,7 +30,7 @@ class Fit:
         binner = fit_binner(X)
         costs = Costs(fp=1.0, fn=fn).bind([0, 1], len(y))
         objective = setting.get("objective")
-        self.given = TrainingRows(y, costs, weights, 2, y, objective=objective)
+        self.given = TrainingRows(RowData(y, weights, costs), 2, y, objective=objective)
         layout = plan_layout(y, len(y), 2, n_shards)
         codes = binner.encode(X, positions=layout.positions)
         self.shards = layout.cut(codes, self.given.load)
@@ -148,7 +148,7 @@ def test_the_bound_is_the_price_of_all_mistakes_times_the_product_of_z(method, f
 def test_what_the_answer_aimed_at_costs_is_paid_in_any_case():
     costs = Costs(fp=1.0, fn=4.0, tp=0.5).bind([0, 1])
     binner, layout = fit_binner(X), plan_layout(Y, N, 2, 1)
-    given = TrainingRows(Y, costs, None, 2, Y)
+    given = TrainingRows(RowData(Y, None, costs), 2, Y)
     codes = binner.encode(X, positions=layout.positions)
     with layout.cut(codes, given.load) as shards:
         learner = TreeLearner(binner, 2, Limits(max_depth=2))

@@ -5,8 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
-from costboost.boosting.adaboost.evaluation import BoundRule, aimed_labels, row_prices
-from costboost.boosting.adaboost.hypothesis import Hypothesis
+from costboost.boosting.adaboost.evaluation import BoundRule, Hypothesis, aimed_labels, row_prices
 from costboost.boosting.adaboost.rows import TrainingRows, margins_of
 from costboost.boosting.adaboost.rules import RULES
 from costboost.boosting.adaboost.sums import (
@@ -32,7 +31,7 @@ CHOSEN = np.array([50, 3, 17], dtype=np.uint32)
 
 def given_of(costs, y=Y, weights=None, n_classes=2):
     labels = aimed_labels(costs, y, n_classes)
-    return TrainingRows(y, costs, weights, n_classes, labels)
+    return TrainingRows(RowData(y, weights, costs), n_classes, labels)
 
 
 def by_row(**cells):
@@ -113,7 +112,7 @@ def test_rows_that_hold_little_say_what_those_do_that_hold_all(method, costs, mo
     given = given_of(costs)
     order = np.argsort(given.labels, kind="stable")
     sorted_costs = costs[order]
-    sorted_given = TrainingRows(Y[order], sorted_costs, None, 2, given.labels[order])
+    sorted_given = TrainingRows(RowData(Y[order], None, sorted_costs), 2, given.labels[order])
     found = []
     for rows in (slice(None), np.arange(N)):  # a part of a table elsewhere, or one in memory
         shard = shard_of(sorted_given, rows, method)
@@ -168,10 +167,10 @@ def test_a_users_objective_gets_the_numbers_of_its_rows():
     def objective(at, rows):
         return np.abs(a[rows]) * at.sign, np.zeros(len(rows)), 1.0 + np.arange(N)[rows]
 
-    given = TrainingRows(Y, by_row(), None, 2, Y, objective=objective, own_prices=True)
+    given = TrainingRows(RowData(Y, None, by_row()), 2, Y, objective=objective, own_prices=True)
     order = np.argsort(Y[::-1], kind="stable")
     shard = shard_of(
-        TrainingRows(Y, by_row(), None, 2, Y, objective=objective), order, "gradient-csb"
+        TrainingRows(RowData(Y, None, by_row()), 2, Y, objective=objective), order, "gradient-csb"
     )
     assert_array_equal(shard.state.evaluate("first"), 1.0 + order)
     assert given.by_class() is None

@@ -6,10 +6,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
 from costboost.boosting.adaboost import updates
-from costboost.boosting.adaboost.hypothesis import Hypothesis
+from costboost.boosting.adaboost.evaluation import Hypothesis
 from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.boosting.adaboost.updates import vote, vote_classes
-from costboost.shards.layout import plan_layout
+from costboost.shards.layout import RowData, plan_layout
 from costboost.shards.rows import Shard
 from interpreted import load_interpreted
 
@@ -46,7 +46,7 @@ def test_votes_of_two_classes(by_row, weighted, priced, n_shards):
     margins = np.random.default_rng(1).normal(size=(N, 1))
     costs = Costs(fp=1.0, fn=FN).bind([0, 1], N)
     weights = WEIGHTS if weighted else None
-    given = TrainingRows(Y, costs, weights, 2, Y)
+    given = TrainingRows(RowData(Y, weights, costs), 2, Y)
     hypothesis = Hypothesis(np.array([0, 1, 1]), np.ones(3), by_row=by_row)
     limit, before, total = 0.25, 1.0, 1.9
     moved = margins[:, 0] + VALUES[LEAVES] * (SIZES if by_row else 1.0)
@@ -81,7 +81,7 @@ def test_rows_have_limits_of_their_own():
     margins, own = np.zeros((N, 1)), np.random.default_rng(2).normal(size=N)
     costs = Costs(fp=1.0, fn=FN).bind([0, 1], N)
     hypothesis = Hypothesis(np.array([0, 1, 1]), np.ones(3))
-    with shards_of(TrainingRows(Y, costs, None, 2, Y), 2, 3, margins) as shards:
+    with shards_of(TrainingRows(RowData(Y, None, costs), 2, Y), 2, 3, margins) as shards:
         for shard in shards.shards:
             shard.state.pricing.limits = own[shard.rows]
         call = vote(
@@ -103,7 +103,7 @@ def test_a_part_without_rows_has_no_limit_to_read(monkeypatch):
     (kernels,) = load_interpreted("boosting._vote_kernels")
     monkeypatch.setattr(updates, "_vote_kernels", kernels)
     none = np.zeros(0, dtype=np.uint32)
-    given = TrainingRows(Y, Costs(fp=1.0, fn=FN).bind([0, 1], N), None, 2, Y)
+    given = TrainingRows(RowData(Y, None, Costs(fp=1.0, fn=FN).bind([0, 1], N)), 2, Y)
     shard = Shard(np.zeros((0, 1), np.uint8), none, np.zeros(3, np.int64), given.load(none))
     hypothesis = Hypothesis(np.array([0, 1, 1]), np.ones(3))
     for shard.state.pricing.limits in (None, np.zeros(0)):
@@ -131,7 +131,7 @@ def test_votes_of_many_classes(priced, kept):
     moved = margins.copy()
     moved[np.arange(N), votes[LEAVES]] += values[LEAVES]
     decided = np.argmin(moved @ prices if priced else -moved, axis=1)
-    with shards_of(TrainingRows(y, costs, None, 3, y), 3, 2, margins) as shards:
+    with shards_of(TrainingRows(RowData(y, None, costs), 3, y), 3, 2, margins) as shards:
         given = prices if priced else np.zeros((0, 0))
         (found,) = shards.call(
             [vote_classes(votes=votes, values=values, prices=given, scale=1.0, kept=kept)]

@@ -8,13 +8,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
-from costboost.boosting.adaboost.evaluation import BoundRule, price_scale, row_prices
-from costboost.boosting.adaboost.hypothesis import Hypothesis
+from costboost.boosting.adaboost.evaluation import BoundRule, Hypothesis, price_scale, row_prices
 from costboost.boosting.adaboost.learner import WeakModel
 from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.boosting.adaboost.rules import RULES
 from costboost.boosting.adaboost.weights import LONG, EffectiveRule, Setting, Weights
-from costboost.shards.layout import plan_layout
+from costboost.shards.layout import RowData, plan_layout
 
 RNG = np.random.default_rng(0)
 N = 90
@@ -36,7 +35,7 @@ class Held:
 
     def __init__(self, method, fn=3.0, sample=None, n_shards=2, fp=1.0):
         costs = Costs(fp=fp, fn=fn).bind([0, 1], N)
-        given = TrainingRows(Y, costs, sample, 2, Y)
+        given = TrainingRows(RowData(Y, sample, costs), 2, Y)
         layout = plan_layout(Y, N, 2, n_shards)
         self.shards = layout.cut(np.zeros((N, 1), np.uint8), given.load)
         for shard in self.shards.shards:

@@ -20,8 +20,7 @@ from costboost.boosting.gradient.learner import (
     regression_target,
 )
 from costboost.boosting.gradient.losses import LogLoss, SquaredLoss
-from costboost.boosting.gradient.rows import LossRows
-from costboost.boosting.gradient.starting import bind_loss
+from costboost.boosting.gradient.rows import LossRows, bind_loss
 from costboost.shards.sampling import RowSample
 from costboost.trees.tree import Limits
 from gradient_shards import cut_rows

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from costboost import Costs
-from costboost.boosting.gradient.starting import GradientLoader
+from costboost.boosting.gradient.rows import GradientLoader
 from costboost.shards.layout import RowData
 
 RNG = np.random.default_rng(0)

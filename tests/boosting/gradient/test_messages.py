@@ -33,10 +33,8 @@ from costboost.boosting.gradient.messages import (
     write_values,
     write_vectors,
 )
-from costboost.boosting.gradient.rows import LossRows
-from costboost.boosting.gradient.starting import bind_loss
-from costboost.shards.grid import to_floats
-from costboost.shards.modes import PackedPairs
+from costboost.boosting.gradient.rows import LossRows, bind_loss
+from costboost.shards.grid import PackedPairs, to_floats
 from costboost.shards.sampling import RowSample
 from gradient_losses import derive, each_loss, example
 from gradient_shards import cut_rows

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from costboost.boosting.gradient.losses import CostExponentialLoss, ExponentialLoss, LogLoss
-from costboost.boosting.gradient.rows import LossRows
-from costboost.boosting.gradient.starting import (
+from costboost.boosting.gradient.rows import (
+    LossRows,
     bind_loss,
     class_weights,
     fetch_row_kinds,

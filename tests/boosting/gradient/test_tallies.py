@@ -15,8 +15,7 @@ from costboost.boosting.gradient.losses import (
     SquaredLoss,
 )
 from costboost.boosting.gradient.messages import write_derivatives
-from costboost.boosting.gradient.rows import LossRows
-from costboost.boosting.gradient.starting import GradientLoader, bind_loss
+from costboost.boosting.gradient.rows import GradientLoader, LossRows, bind_loss
 from costboost.boosting.gradient.tallies import CostTally, loss_tally
 from costboost.shards.layout import RowData, plan_layout
 from gradient_shards import cut_rows

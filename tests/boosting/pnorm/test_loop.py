@@ -17,7 +17,7 @@ from costboost.boosting.pnorm.methods import (
     rate_bound,
 )
 from costboost.boosting.pnorm.rows import cost_over_cheapest, price_unit
-from costboost.estimators.pnorm.model import assemble_mixture
+from costboost.estimators.pnorm.family import assemble_mixture
 from costboost.shards import layout as layout_module
 from costboost.shards.layout import plan_layout
 from costboost.shards.sampling import round_key, uniform

@@ -7,8 +7,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
-from costboost.boosting.pnorm.messages import (
+from costboost.boosting.pnorm.methods import METHODS, make_stochastic
+from costboost.boosting.pnorm.rows import (
     TINY,
+    PNormLoader,
     largest_signed_weight,
     mix_in,
     rescale_mislabel,
@@ -17,8 +19,6 @@ from costboost.boosting.pnorm.messages import (
     sum_reward,
     weight_range,
 )
-from costboost.boosting.pnorm.methods import METHODS, make_stochastic
-from costboost.boosting.pnorm.rows import PNormLoader
 from costboost.shards.layout import RowData
 from naive import pnorm as naive
 from pnorm_problems import fetch, matrix, problem, row_costs, run

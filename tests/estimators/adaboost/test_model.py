@@ -15,9 +15,9 @@ from costboost.boosting.adaboost.loop import Boosting
 from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.boosting.adaboost.rules import RULES
 from costboost.boosting.adaboost.weights import Setting
-from costboost.estimators.adaboost.model import assemble, constant_member, score_maps
+from costboost.estimators.adaboost.family import assemble, constant_member, score_maps
 from costboost.model import Logistic, Member, VoteShares, apply_maps
-from costboost.shards.layout import plan_layout
+from costboost.shards.layout import RowData, plan_layout
 from costboost.trees.tree import Limits
 
 RNG = np.random.default_rng(0)
@@ -33,7 +33,7 @@ def boosted(method, n_classes=2, n_rounds=5):
     """Return the rounds, and the margins that the training rows have after them."""
     y = np.digitize(SCORE, [0.0] if n_classes == 2 else [-0.7, 0.7])
     costs = Costs.from_matrix(1 - np.eye(n_classes), classes=np.arange(n_classes))
-    given = TrainingRows(y, costs.bind(np.arange(n_classes)), None, n_classes, y)
+    given = TrainingRows(RowData(y, None, costs.bind(np.arange(n_classes))), n_classes, y)
     layout = plan_layout(y, N, n_classes, 1)
     codes = BINNER.encode(X, positions=layout.positions)
     with layout.cut(codes, given.load) as shards:

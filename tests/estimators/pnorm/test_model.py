@@ -11,7 +11,7 @@ from costboost.binning.binner import fit_binner
 from costboost.boosting.links import normalised
 from costboost.boosting.pnorm.learner import OutsideAnswers, outside_kind
 from costboost.boosting.pnorm.methods import METHODS, make_stochastic
-from costboost.estimators.pnorm.model import assemble_mixture, constant_mixture, one_tree
+from costboost.estimators.pnorm.family import assemble_mixture, constant_mixture, one_tree
 from costboost.model import Mixture, mix
 from pnorm_problems import NAMES, matrix, problem, run
 

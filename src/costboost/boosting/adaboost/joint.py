@@ -26,7 +26,7 @@ from costboost.binning.binner import Binner
 from costboost.binning.codes import MISSING
 from costboost.boosting.adaboost.steps import LONGEST, NEGLIGIBLE
 from costboost.boosting.bracket import Bracket, Tolerance
-from costboost.trees.splits import FREE, Bounds, Split, SplitFinder
+from costboost.trees.tree import FREE, Bounds, Split, SplitFinder
 from costboost.typing import Floats, Int64
 
 _N_STRIPS = 512

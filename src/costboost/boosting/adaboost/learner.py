@@ -17,18 +17,16 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from costboost.binning.binner import Binner
-from costboost.boosting.adaboost.hypothesis import Hypothesis
+from costboost.boosting.adaboost.evaluation import Hypothesis
 from costboost.inputs.outside import ask, count_rows, read_classes, read_probabilities, source_of
 from costboost.runtime.messages import message, total
-from costboost.shards.grid import grid_scale
+from costboost.shards.grid import ClassWeights, grid_scale
 from costboost.shards.local import Shards
-from costboost.shards.modes import ClassWeights
 from costboost.shards.rows import Shard
 from costboost.shards.sampling import ColumnDraw, RowSample, column_draw
 from costboost.trees.forest import recall_leaves
 from costboost.trees.grower import Grower
-from costboost.trees.splits import ROUNDING, SplitFinder
-from costboost.trees.tree import Limits, Tree
+from costboost.trees.tree import ROUNDING, Limits, SplitFinder, Tree
 from costboost.typing import Floats, Int64
 
 Votes = Literal["discrete", "confidence", "real", "gentle"]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.adaboost import steps
-from costboost.boosting.adaboost.hypothesis import Hypothesis, LastValue, voted_proba
+from costboost.boosting.adaboost.evaluation import Hypothesis, LastValue, voted_proba
 from costboost.boosting.adaboost.learner import LEAF_VALUES, Learner, WeakModel
 from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.boosting.adaboost.rules import Rule
@@ -185,30 +185,30 @@ class Boosting:
         Rows as `TrainingRows.load` makes them, grouped by the labels they aim at.
     rule : Rule
     learner : Learner
-    data : TrainingRows
+    loader : TrainingRows
         Read for costs and whether there are weights; rows themselves are in the shards.
     setting : Setting
     """
 
     def __init__(
-        self, shards: Shards, rule: Rule, learner: Learner, data: TrainingRows, setting: Setting
+        self, shards: Shards, rule: Rule, learner: Learner, loader: TrainingRows, setting: Setting
     ) -> None:
         self.shards, self.rule, self.learner = shards, rule, learner
         self.setting = setting
-        self.n_classes = n_classes = data.n_classes
+        self.n_classes = n_classes = loader.n_classes
         self.n_outputs = 1 if n_classes == 2 else n_classes
         self.stop: Stop = "rounds"
         self.total_alpha = 0.0
         self._last_wrong = LastValue()
-        self.terms = EffectiveRule(shards, rule, data.by_class(), n_classes, setting)
-        self.weights = Weights(shards, self.terms, weighted=data.weights is not None)
+        self.terms = EffectiveRule(shards, rule, loader.by_class(), n_classes, setting)
+        self.weights = Weights(shards, self.terms, weighted=loader.data.weights is not None)
         self._train_cost = TrainCost(
             shards,
-            data.costs,
+            loader.costs,
             n_classes,
             cheapest=rule.decision == "cheapest",
             shares=setting.votes not in LEAF_VALUES,
-            own_labels=data.aims_at_truth,
+            own_labels=loader.aims_at_truth,
         )
 
     def cost_bound(self, rounds: Sequence[Round]) -> Floats:

@@ -25,12 +25,14 @@ from numpy.typing import NDArray
 from costboost.boosting.adaboost import _row_kernels as kernels
 from costboost.boosting.adaboost.evaluation import (
     BoundRule,
+    EvenMargins,
+    Hypothesis,
     MistakePrices,
+    RowTerms,
     aimed_labels,
     class_prices,
     row_prices,
 )
-from costboost.boosting.adaboost.hypothesis import EvenMargins, Hypothesis, RowTerms
 from costboost.boosting.objectives import RuleInput
 from costboost.boosting.train_cost import DecisionPricing, make_pricing
 from costboost.costs import Costs
@@ -266,10 +268,8 @@ class TrainingRows:
 
     Attributes
     ----------
-    y : class numbers of shape (n,)
-    costs : Costs
-        Bound, in the user's units.
-    weights : float64 array of shape (n,) or None
+    data : RowData
+        With costs, bound, in the user's units.
     n_classes : int
     labels : class numbers of shape (n,)
         What rows aim at.
@@ -283,9 +283,7 @@ class TrainingRows:
         The prices by class, where they were read before: once for all models of a fit.
     """
 
-    y: NDArray[np.integer[Any]]
-    costs: Costs
-    weights: Floats | None
+    data: RowData
     n_classes: int
     labels: NDArray[np.integer[Any]]
     aim: bool = True
@@ -296,7 +294,7 @@ class TrainingRows:
     @property
     def aims_at_truth(self) -> bool:
         """Whether all rows aim at their true classes."""
-        return self.labels is self.y or bool(np.array_equal(self.labels, self.y))
+        return self.labels is self.data.y or bool(np.array_equal(self.labels, self.data.y))
 
     @property
     def n_segments(self) -> int:
@@ -305,18 +303,22 @@ class TrainingRows:
 
     def blank(self) -> TrainingRows:
         """Return a loader of the same settings without rows."""
-        none, costs = np.zeros(0, dtype=np.uint8), self.costs[:0]
-        return replace(self, y=none, labels=none, weights=None, costs=costs)
+        none = self.data.take(np.zeros(0, dtype=np.int64))
+        return replace(self, data=none, labels=none.y.astype(np.uint8))
 
     def on(self, data: RowData) -> TrainingRows:
         """Return a loader of the same settings for other rows and their own costs."""
-        costs, known = self.costs, self.known
-        if data.costs is not None:
-            costs, known = data.costs, None
+        # Prices by class stay known where no costs come with the rows.
+        known = self.known if data.costs is None else None
+        costs = self.costs if data.costs is None else data.costs
         labels = aimed_labels(costs, data.y, self.n_classes, aim=self.aim, known=known)
-        return replace(
-            self, y=data.y, labels=labels, weights=data.weights, costs=costs, known=known
-        )
+        return replace(self, data=replace(data, costs=costs), labels=labels, known=known)
+
+    @property
+    def costs(self) -> Costs:
+        """The costs of the rows: training has some, always."""
+        assert self.data.costs is not None
+        return self.data.costs
 
     @cached_property
     def table(self) -> MistakePrices | None:
@@ -329,15 +331,17 @@ class TrainingRows:
 
     def _numbers(self, rows: slice) -> NDArray[Any]:
         """Return row numbers where a user's objective needs them, else an empty array."""
-        return np.arange(0 if self.objective is None else len(self.y))[rows]
+        return np.arange(0 if self.objective is None else len(self.data.y))[rows]
 
     def load(self, rows: NDArray[Any] | slice) -> AdaRows:
         """Return the state of a shard that holds these rows."""
-        pricing = make_pricing(self.costs, self.y, rows)
+        pricing = make_pricing(self.costs, self.data.y, rows)
         labels = np.ascontiguousarray(self.labels[rows], dtype=np.uint8)
         if np.array_equal(labels, pricing.truth):
             labels = pricing.truth  # held once
-        weights = None if self.weights is None else np.ascontiguousarray(self.weights[rows])
+        weights = self.data.weights
+        if weights is not None:
+            weights = np.ascontiguousarray(weights[rows])
         n_outputs = 1 if self.n_classes == 2 else self.n_classes
         numbers = rows if isinstance(rows, np.ndarray) else self._numbers(rows)
         return AdaRows(

@@ -63,7 +63,7 @@ class Rule:
         1; to a largest cost at which the first step is positive.
     rate : RuleInput -> rate
         The loss is w exp(-rate y F) up to weights that depend on costs and rounds only. Its
-        minimiser is ln(w+ p / (w- (1 - p))) / (rate+ + rate-): the link of F, see `hypothesis.py`.
+        minimiser is ln(w+ p / (w- (1 - p))) / (rate+ + rate-): the link of F, see `evaluation.py`.
     decision : "sign" | "cheapest"
         How votes decide without calibration.
     many_classes : bool

@@ -12,11 +12,12 @@ import numpy as np
 from costboost.boosting.adaboost.evaluation import (
     WIDEST,
     BoundRule,
+    Hypothesis,
+    LastValue,
     MistakePrices,
     in_range,
     price_scale,
 )
-from costboost.boosting.adaboost.hypothesis import Hypothesis, LastValue
 from costboost.boosting.adaboost.learner import LearnerWeights, Votes, WeakModel
 from costboost.boosting.adaboost.rules import Rule
 from costboost.boosting.adaboost.steps import RowSums, RowTails, Tails, halvings

@@ -32,15 +32,13 @@ from costboost.inputs.outside import (
     read_probabilities,
     source_of,
 )
-from costboost.shards.grid import grid_scale
+from costboost.shards.grid import GradientPairs, PackedPairs, Vectors, grid_scale
 from costboost.shards.local import Shards
-from costboost.shards.modes import GradientPairs, PackedPairs, Vectors
 from costboost.shards.rows import Mode, Shard
 from costboost.shards.sampling import ColumnDraw, RowSample, column_draw
 from costboost.trees.forest import recall_leaves
 from costboost.trees.grower import Grower
-from costboost.trees.splits import SplitFinder
-from costboost.trees.tree import Limits, Tree
+from costboost.trees.tree import Limits, SplitFinder, Tree
 from costboost.typing import Floats
 
 PACKED_ROWS = 1 << 15

@@ -38,7 +38,7 @@ from costboost.boosting.gradient.messages import (
     write_steps,
 )
 from costboost.boosting.gradient.minimisers import minimise, minimise_along, minimise_between
-from costboost.boosting.gradient.starting import bind_loss
+from costboost.boosting.gradient.rows import bind_loss
 from costboost.inputs.outside import check_some_w0
 from costboost.shards.grid import grid_scale, to_floats
 from costboost.shards.local import Shards
@@ -130,7 +130,7 @@ class GradientBoosting:
     learner : GradientLearner
     setting : GradientSetting
     start : float64 array of shape (J,)
-        f_0, the same for all rows; see `costboost.boosting.gradient.starting.put_margins`.
+        f_0, the same for all rows; see `costboost.boosting.gradient.rows.put_margins`.
     tally : callable, or None
         Returns the training cost or loss of the margins, given the sum of the steps.
     init : Init or None

@@ -11,8 +11,8 @@ from costboost.boosting.gradient import _gradient_kernels as kernels
 from costboost.boosting.gradient import _leaf_kernels as by_leaf
 from costboost.boosting.gradient.rows import EVERY, HELD, NONE, Unfolded, read_both, unfolded
 from costboost.runtime.messages import largest, message, total
+from costboost.shards.grid import PackedPairs
 from costboost.shards.layout import blocks_of
-from costboost.shards.modes import PackedPairs
 from costboost.shards.rows import Shard
 from costboost.shards.sampling import RowSample
 from costboost.typing import Floats, Int64

@@ -10,8 +10,7 @@ import numpy as np
 
 from costboost.boosting import _vote_kernels as kernels
 from costboost.boosting.gradient.messages import sum_values, write_values
-from costboost.boosting.gradient.rows import LossRows
-from costboost.boosting.gradient.starting import sum_targets
+from costboost.boosting.gradient.rows import LossRows, sum_targets
 from costboost.boosting.train_cost import DecisionCosts, price_decisions
 from costboost.costs import Costs
 from costboost.runtime.messages import Call, message, total

@@ -30,14 +30,13 @@ from costboost.binning.binner import Binner
 from costboost.binning.codes import MISSING
 from costboost.boosting.pnorm.methods import Method, make_stochastic
 from costboost.inputs.outside import ask, read_classes, source_of
+from costboost.shards.grid import Vectors
 from costboost.shards.local import Shards
-from costboost.shards.modes import Vectors
 from costboost.shards.rows import Shard
 from costboost.shards.sampling import RowSample, column_draw
 from costboost.trees.forest import recall_leaves
 from costboost.trees.grower import Grower
-from costboost.trees.splits import Split, SplitFinder
-from costboost.trees.tree import Limits, Tree
+from costboost.trees.tree import Limits, Split, SplitFinder, Tree
 from costboost.typing import Floats, Int64
 
 Bits = NDArray[np.uint8]
@@ -103,6 +102,8 @@ class NarrowFinder(SplitFinder):
 
     def find(self, hist: Int64, *rest: Any) -> Split | None:
         """Return the best split; see `SplitFinder.find`."""
+        # The search takes histograms of 256 codes. The cells between the last code and the one of
+        # missing values are never written, so the buffer stays zero there from node to node.
         if self._wide is None or len(self._wide) != len(hist):
             self._wide = np.zeros((hist.shape[0], 256, hist.shape[2]), dtype=np.int64)
         self._wide[:, : hist.shape[1] - 1] = hist[:, :-1]
@@ -135,6 +136,8 @@ class RelationalTree:
 
     def learn(self, shards: Shards, number: int) -> PairTree:
         """Grow a tree on the signed weights."""
+        # Every node that waits holds K sums for each code: where columns have few of them, narrow
+        # histograms take a fraction of the memory.
         n_codes = int(np.max(self.binner.n_bins))
         narrow = n_codes <= _NARROW
         finder = (NarrowFinder if narrow else SplitFinder)(
@@ -150,6 +153,7 @@ class RelationalTree:
         sample = RowSample(self.subsample, self.seed, number) if self.subsample < 1.0 else None
         tree = Grower(shards, mode, finder, self.limits, draw).grow(sample)
         answers = leaf_answers(tree.leaf_sums, one_label=self.one_label)
+        # Sums of a sample say nothing exact of all rows: their reward is then summed by the loop.
         reward = int(np.sum(tree.leaf_sums * answers)) if sample is None else None
         return PairTree(tree, answers, reward)
 
@@ -204,6 +208,8 @@ class RelationalClassifier:
     def learn(self, shards: Shards, number: int) -> PairClassifier:
         """Fit a clone on the relational examples."""
         vectors = shards.fetch(lambda shard: shard.state.vectors).astype(np.int64)
+        # An example of a class cannot weigh against it. The same number is added to all classes of
+        # a row, which changes no comparison between answers that name one class.
         if self.kind == "classes":
             vectors -= vectors.min(axis=1, keepdims=True)
         rng = np.random.RandomState([self.seed, number])
@@ -212,6 +218,7 @@ class RelationalClassifier:
         pairs = self.kind == "pairs"
         labels = (vectors[rows, classes] > 0).astype(np.int64) if pairs else classes
         table = expand(self.X, rows, classes if pairs else None, self.n_classes)
+        # Weights of mean 1: learners may regularise in units of a row.
         estimator = self._fit(table, labels, weights / weights.mean(), rng)
         hypothesis = PairClassifier(estimator)
         self.recall(shards, hypothesis)
@@ -222,6 +229,7 @@ class RelationalClassifier:
         if self.weighted:
             rows, classes = np.nonzero(vectors)
             return rows, classes
+        # A pair is kept with a probability proportional to its weight; the kept ones weigh alike.
         share = np.abs(vectors) / np.abs(vectors).max()
         rows, classes = np.nonzero(rng.random_sample(vectors.shape) < share)
         return rows, classes
@@ -254,6 +262,7 @@ def outside_answers(estimator: Any, X: Any, n_classes: int, kind: str) -> Bits:
         predicted = read_classes(ask(estimator, "predict", X), n_rows, n_classes, source)
         answers[np.arange(n_rows), predicted] = 1
         return answers
+    # The table of pairs is K times as long as X, so it is built for some rows at a time.
     step = max(1, _PAIRS // n_classes)
     for start in range(0, n_rows, step):
         rows = np.repeat(np.arange(start, min(start + step, n_rows)), n_classes)

@@ -19,11 +19,13 @@ from scipy.optimize import brentq
 
 from costboost.boosting.links import MAX_ALPHA
 from costboost.boosting.pnorm.learner import PairHypothesis, RelationalLearner
-from costboost.boosting.pnorm.messages import (
+from costboost.boosting.pnorm.methods import Method, lipschitz, make_stochastic
+from costboost.boosting.pnorm.rows import (
     bind_method,
     count_mixture_decisions,
     largest_signed_weight,
     mix_in,
+    price_unit,
     rescale_mislabel,
     reweigh,
     set_excess,
@@ -35,8 +37,6 @@ from costboost.boosting.pnorm.messages import (
     sum_slope,
     weight_range,
 )
-from costboost.boosting.pnorm.methods import Method, lipschitz, make_stochastic
-from costboost.boosting.pnorm.rows import price_unit
 from costboost.boosting.train_cost import DecisionCosts
 from costboost.costs import Costs
 from costboost.runtime.messages import Message

@@ -61,6 +61,7 @@ def power(base: Floats, exponent: float) -> Floats:
     """Return base ** exponent; small whole exponents by products, alike on every machine."""
     if exponent == 0.0:
         return np.ones_like(base)
+    # `np.power` is not correctly rounded and differs from machine to machine; products do not.
     if exponent.is_integer() and 1.0 <= exponent <= 16.0:
         out = base
         for _ in range(int(exponent) - 1):
@@ -83,6 +84,7 @@ def pseudo_loss_examples(weights: Floats, labels: AnyInts) -> Floats:
     1/2 sum w (1 - h(x, y*) + h(x, y)).
     """
     signed = -0.5 * weights
+    # y* costs nothing, so its own weight is 0 and the sum is that of the wrong answers.
     signed[np.arange(len(labels)), labels] = 0.5 * weights.sum(axis=1)
     return np.asarray(signed)
 
@@ -180,6 +182,8 @@ class Method:
         return self.uses_p and self.answers != "relational" and p >= 2.0
 
 
+# The methods, by name. They differ in the weights of the examples, in what a hypothesis may answer
+# and in whether weights follow the mixture; loop, learner and messages are the same for all.
 _PAPER = "Lozano and Abe 2008"
 _ABE = "Abe, Zadrozny and Langford 2004"
 
@@ -232,6 +236,7 @@ def make_stochastic(answers: NDArray[Any]) -> Floats:
     >>> make_stochastic(np.array([[1, 1, 0, 0], [0, 0, 0, 0]])).tolist()
     [[0.5, 0.5, 0.0, 0.0], [0.25, 0.25, 0.25, 0.25]]
     """
+    # Where nothing is answered, the division is left out and the uniform row stays.
     total = answers.sum(axis=1, keepdims=True, dtype=np.float64)
     uniform = np.full(answers.shape, 1.0 / answers.shape[1])
     return np.asarray(np.divide(answers, total, out=uniform, where=total > 0))

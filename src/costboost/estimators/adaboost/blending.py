@@ -24,7 +24,7 @@ from costboost.calibration.calibrators import NEVER, row_counts
 from costboost.fitting.train import Trainer
 from costboost.model import Logistic, Member
 from costboost.runtime.messages import message, total
-from costboost.shards.folds import Folds
+from costboost.shards.layout import Folds
 from costboost.shards.rows import Shard
 from costboost.trees.forest import Forest, join_forests
 from costboost.typing import AnyInts, Floats

@@ -18,10 +18,9 @@ from costboost.estimators.adaboost.family import ADABOOST
 from costboost.estimators.adaboost.plan import Plan
 from costboost.estimators.adaboost.recipe import train_in_step
 from costboost.estimators.base import BoostingClassifierMixin
-from costboost.fitting.atomic import fits_tables
 from costboost.fitting.held_out import EvalSet
 from costboost.fitting.train import FittedModels
-from costboost.inputs.estimators import CallbackSupportMixin, with_callbacks
+from costboost.inputs.estimators import CallbackSupportMixin, fits_tables, with_callbacks
 
 
 class CostBoostClassifier(
@@ -367,9 +366,7 @@ class CostBoostClassifier(
         -------
         self
         """
-        return self._fit_labelled(
-            X, y, sample_weight, costs, groups, eval_set, labelled, propensity
-        )
+        return self._fit(X, y, sample_weight, costs, groups, eval_set, labelled, propensity)
 
     def _read_eval_set(self, eval_set: Any, plan: Plan, costs: Costs) -> list[EvalSet] | None:
         if plan.in_step and eval_set is not None:

@@ -1,7 +1,8 @@
-"""The AdaBoost family as the trainer knows it: rows, learner, loop, held-out rows, model."""
+"""The AdaBoost family as the trainer knows it: rows, learner, loop, held-out rows, fitted model."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -9,8 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from costboost.boosting.adaboost.evaluation import aimed_labels, price_scale
-from costboost.boosting.adaboost.hypothesis import voted_proba
+from costboost.binning.binner import Binner
+from costboost.boosting.adaboost.evaluation import aimed_labels, price_scale, voted_proba
 from costboost.boosting.adaboost.joint import JointFinder
 from costboost.boosting.adaboost.learner import (
     LEAF_VALUES,
@@ -18,6 +19,7 @@ from costboost.boosting.adaboost.learner import (
     OutsideLearner,
     OutsideVotes,
     TreeLearner,
+    Votes,
 )
 from costboost.boosting.adaboost.loop import Boosting, Round
 from costboost.boosting.adaboost.rows import TrainingRows
@@ -25,16 +27,85 @@ from costboost.boosting.links import choices_of, link
 from costboost.boosting.objectives import RuleInput
 from costboost.calibration import CalibratedScores
 from costboost.costs import Costs
-from costboost.estimators.adaboost.model import assemble, constant_member, score_maps, to_model
 from costboost.estimators.adaboost.plan import NamedObjective, Plan, RowObjective, settle
 from costboost.fitting.held_out import ClassResult, HeldOutRows, class_actions
 from costboost.fitting.plan import check_order
 from costboost.fitting.train import Family, Trainer
 from costboost.inputs.checks import plain, warn_caller
 from costboost.inputs.outside import check_some_w0
-from costboost.model import Member, apply_maps
+from costboost.model import (
+    FittedModel,
+    Logistic,
+    Map,
+    Member,
+    Second,
+    VoteShares,
+    apply_maps,
+    calibrated,
+)
 from costboost.trees.forest import ForestBuilder
 from costboost.typing import Floats, Int64
+
+
+def assemble(
+    rounds: Sequence[Round],
+    binner: Binner | None,
+    n_classes: int,
+    votes: Votes,
+    *,
+    slope: float = 2.0,
+) -> Member:
+    """Return the member of these rounds; `slope` is that of the link of the method's loss."""
+    n_outputs = 1 if n_classes == 2 else n_classes
+    steps, maps = np.array([done.alpha for done in rounds]), (Logistic(slope),)
+    if binner is None:
+        return Member(
+            steps,
+            None,
+            maps,
+            estimators=tuple(done.model.estimator for done in rounds),
+            start=np.zeros(n_outputs),
+            answers=OutsideVotes(votes, n_classes),
+        )
+    builder = ForestBuilder(n_outputs)
+    for done in rounds:
+        done.add_to(builder)
+    return Member(steps, builder.build(binner), maps)
+
+
+def constant_member(answer: int, n_classes: int, binner: Binner | None) -> Member:
+    """Return the member without rounds that always predicts one class."""
+    start = np.array([1.0 if answer == 1 else -1.0])
+    if n_classes > 2:
+        start = (np.arange(n_classes) == answer).astype(float)
+    maps = (Logistic(2.0),)
+    if binner is None:
+        return Member(np.zeros(0), None, maps, start=start)
+    return Member(np.zeros(0), ForestBuilder(len(start)).build(binner, start), maps)
+
+
+def score_maps(member: Member, *, discrete: bool) -> tuple[Map, ...]:
+    """Return the maps to what is calibrated: shares of discrete votes, else the margins."""
+    if not discrete:
+        return ()
+    shares = VoteShares(member.total)
+    return (shares, Second()) if len(member.first) == 1 else (shares,)
+
+
+def to_model(
+    members: tuple[Member, ...], scores: CalibratedScores | None, plan: Plan
+) -> FittedModel:
+    """Return the fitted model: calibrated, or deciding by the method's own rule."""
+    if scores is not None:
+        return calibrated(members, partial(score_maps, discrete=plan.discrete), scores)
+    unit = "votes" if plan.n_classes > 2 else "margin"
+    if plan.rule.decision != "cheapest":
+        return FittedModel(members, "largest", unit)
+    # AdaMEC prices shares of votes; fitted values of leaves are none, and have their link.
+    leaf_values = plan.setting.votes in LEAF_VALUES
+    priced = Logistic(2.0) if leaf_values else VoteShares(members[0].total)
+    return FittedModel(members, "cheapest", unit, (priced,))
+
 
 FEW = 20  # rounds: who asks for no more may well end early
 
@@ -49,9 +120,7 @@ def load_rows(trainer: Trainer, rows: Any) -> TrainingRows:
         objective = objective.of_rows(rows)
     known = plan.class_prices
     labels = aimed_labels(data.costs, data.y, plan.n_classes, aim=aim, known=known)
-    loader = TrainingRows(
-        data.y, data.costs, data.weights, plan.n_classes, labels, aim, objective, known=known
-    )
+    loader = TrainingRows(data, plan.n_classes, labels, aim, objective, known=known)
     if objective is None or isinstance(objective, NamedObjective):
         return loader
     return _aim_at_objective(loader, plan, trainer.n_rounds)
@@ -64,7 +133,7 @@ def _aim_at_objective(loader: TrainingRows, plan: Plan, n_rounds: int) -> Traini
     """
     objective = loader.objective
     if not isinstance(objective, RowObjective):
-        rows = loader.load(np.arange(len(loader.y)))
+        rows = loader.load(np.arange(len(loader.labels)))
         prices = rows.table or rows.prices()
         scale = price_scale(prices.largest, prices.smallest, plan.rule, plan.setting.cost_scale)
         sign = np.where(loader.labels == 1, 1.0, -1.0)
@@ -91,7 +160,7 @@ def open_loop(
 
 def _learner(trainer: Trainer, loader: TrainingRows, rows: Any) -> Learner:
     plan: Any = trainer.plan
-    weights = loader.weights
+    weights = loader.data.weights
     if trainer.binner is None:
         return OutsideLearner(
             plan.estimator,

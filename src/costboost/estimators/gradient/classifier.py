@@ -11,8 +11,7 @@ from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES, needs_all_
 from costboost.estimators.base import BoostingClassifierMixin
 from costboost.estimators.gradient.base import GradientBoost
 from costboost.estimators.gradient.family import GRADIENT
-from costboost.fitting.atomic import fits_tables
-from costboost.inputs.estimators import with_callbacks
+from costboost.inputs.estimators import fits_tables, with_callbacks
 
 
 class GradientBoostClassifier(
@@ -288,9 +287,7 @@ class GradientBoostClassifier(
         -------
         self
         """
-        return self._fit_labelled(
-            X, y, sample_weight, costs, groups, eval_set, labelled, propensity
-        )
+        return self._fit(X, y, sample_weight, costs, groups, eval_set, labelled, propensity)
 
     def _loss_needs_all_rows(self) -> bool:
         return needs_all_rows(CLASSIFICATION_LOSSES, self.loss)

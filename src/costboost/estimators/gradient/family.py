@@ -27,8 +27,7 @@ from costboost.boosting.gradient.losses import (
     flat,
     read_loss,
 )
-from costboost.boosting.gradient.rows import LossRows
-from costboost.boosting.gradient.starting import GradientLoader, largest_cost, put_margins
+from costboost.boosting.gradient.rows import GradientLoader, LossRows, largest_cost, put_margins
 from costboost.boosting.gradient.tallies import CostTally, loss_tally
 from costboost.boosting.links import choices_of
 from costboost.calibration import CALIBRATORS, CalibratedScores

@@ -14,7 +14,6 @@ from costboost.costs.pricing import price_errors
 from costboost.estimators.gradient.base import GradientBoost
 from costboost.estimators.gradient.family import REGRESSION
 from costboost.explain.mixin import ExplainMixin
-from costboost.fitting.atomic import fits_tables
 from costboost.fitting.held_out import read_eval_set
 from costboost.fitting.plan import refuse_if_remote
 from costboost.fitting.train import Trainer, set_fitted, train_models
@@ -27,7 +26,7 @@ from costboost.inputs.checks import (
     read_numeric_targets,
     refuse_masked,
 )
-from costboost.inputs.estimators import RoundCallbacks, with_callbacks
+from costboost.inputs.estimators import RoundCallbacks, fits_tables, with_callbacks
 from costboost.typing import Floats
 
 

@@ -9,8 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from costboost.estimators.base import BoostingClassifierMixin
 from costboost.estimators.pnorm.family import PNORM
-from costboost.fitting.atomic import fits_tables
-from costboost.inputs.estimators import CallbackSupportMixin, with_callbacks
+from costboost.inputs.estimators import CallbackSupportMixin, fits_tables, with_callbacks
 
 
 class PNormBoostClassifier(
@@ -280,9 +279,7 @@ class PNormBoostClassifier(
         -------
         self
         """
-        return self._fit_labelled(
-            X, y, sample_weight, costs, groups, eval_set, labelled, propensity
-        )
+        return self._fit(X, y, sample_weight, costs, groups, eval_set, labelled, propensity)
 
     def _refuse_costs(self) -> None:
         raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from costboost.binning.binner import Binner
 from costboost.boosting.links import normalised
 from costboost.boosting.pnorm.learner import (
     OutsideAnswers,
@@ -23,12 +25,6 @@ from costboost.boosting.pnorm.methods import METHODS, Method, rate_bound
 from costboost.boosting.pnorm.rows import PNormLoader
 from costboost.calibration import CALIBRATORS, CalibratedScores
 from costboost.costs import Costs
-from costboost.estimators.pnorm.model import (
-    assemble_mixture,
-    constant_mixture,
-    one_tree,
-    to_model,
-)
 from costboost.fitting.held_out import ClassResult, HeldOutRows
 from costboost.fitting.plan import TrainingPlan, check_training, check_unbiased
 from costboost.fitting.train import Family, Trainer
@@ -39,8 +35,9 @@ from costboost.inputs.checks import (
     plain,
     warn_caller,
 )
-from costboost.model import Mixture, mix
+from costboost.model import FittedModel, Mixture, Normalise, calibrated, mix
 from costboost.shards.local import Shards
+from costboost.trees.forest import Forest, ForestBuilder
 from costboost.typing import Floats, Int64
 
 # From the parameters of `PNormBoostClassifier` to a plan: all choices settled, all checked
@@ -315,3 +312,52 @@ PNORM = Family(
     curves=curves,
     attributes=attributes,
 )
+
+
+MAPS = (Normalise(),)  # of the mixture: to probabilities, and to what is calibrated
+
+
+def one_tree(binner: Binner, done: PNormRound, *, stochastic: bool) -> Forest:
+    """Return the tree of one round, its answers as leaf values."""
+    builder = ForestBuilder(done.hypothesis.answers.shape[1])
+    done.add_to(builder, stochastic=stochastic)
+    return builder.build(binner)
+
+
+def assemble_mixture(
+    rounds: Sequence[PNormRound], method: Method, binner: Binner | None, n_classes: int
+) -> Mixture:
+    """Return the mixture of at least one round."""
+    stochastic = method.answers == "stochastic"
+    start = np.full(n_classes, 0.0 if method.adaptive else 1.0 / n_classes)
+    steps = np.array([done.alpha for done in rounds])
+    if binner is None:
+        return Mixture(
+            steps,
+            None,
+            MAPS,
+            estimators=tuple(done.hypothesis.estimator for done in rounds),
+            start=start,
+            answers=OutsideAnswers(outside_kind(method), n_classes, stochastic),
+            adaptive=method.adaptive,
+        )
+    builder = ForestBuilder(n_classes)
+    for done in rounds:
+        done.add_to(builder, stochastic=stochastic)
+    return Mixture(steps, builder.build(binner, start), MAPS, adaptive=method.adaptive)
+
+
+def constant_mixture(answer: int, method: Method, binner: Binner | None, n_classes: int) -> Mixture:
+    """Return the mixture without rounds that always answers one class."""
+    start: Floats = np.eye(n_classes)[answer]
+    if binner is None:
+        return Mixture(np.zeros(0), None, MAPS, start=start, adaptive=method.adaptive)
+    trees = ForestBuilder(n_classes).build(binner, start)
+    return Mixture(np.zeros(0), trees, MAPS, adaptive=method.adaptive)
+
+
+def to_model(members: tuple[Mixture, ...], scores: CalibratedScores | None) -> FittedModel:
+    """Return the fitted model: calibrated, or deciding by the largest share."""
+    if scores is not None:
+        return calibrated(members, lambda member: MAPS, scores)
+    return FittedModel(members, "largest", "mixture")

@@ -13,9 +13,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from costboost.estimators.wrappers.base import CostTrained, copy_features, fit_clone, shares_of
-from costboost.fitting.atomic import all_at_once
 from costboost.inputs.arrays import without_mask
 from costboost.inputs.checks import check_number, read_random_state
+from costboost.inputs.estimators import all_at_once
 from costboost.typing import Floats, Mask
 
 

@@ -20,9 +20,9 @@ from costboost.estimators.wrappers.base import (
     fit_clone,
     shares_of,
 )
-from costboost.fitting.atomic import all_at_once
 from costboost.inputs.arrays import without_mask
 from costboost.inputs.checks import check_choice, check_number, of_one_fit, read_random_state
+from costboost.inputs.estimators import all_at_once
 from costboost.typing import Floats, Int64
 
 

@@ -25,9 +25,8 @@ from costboost.calibration import (
 )
 from costboost.costs import Costs, as_costs
 from costboost.estimators.wrappers.base import RoutingWrapper, copy_features
-from costboost.fitting.atomic import all_at_once
-from costboost.fitting.copies import read_copies
 from costboost.fitting.keywords import costs_to_fit
+from costboost.fitting.tables import read_copies
 from costboost.inputs.arrays import read_weights, without_mask
 from costboost.inputs.checks import (
     check_choice,
@@ -38,6 +37,7 @@ from costboost.inputs.checks import (
     read_targets,
     warn_caller,
 )
+from costboost.inputs.estimators import all_at_once
 from costboost.inputs.outside import (
     ask,
     count_rows,

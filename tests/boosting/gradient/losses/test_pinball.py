@@ -7,8 +7,7 @@ import pytest
 
 from costboost.boosting.gradient.losses import AbsoluteLoss, PinballLoss
 from costboost.boosting.gradient.messages import write_steps
-from costboost.boosting.gradient.rows import LossRows
-from costboost.boosting.gradient.starting import bind_loss
+from costboost.boosting.gradient.rows import LossRows, bind_loss
 from gradient_shards import best_constant, cut_rows
 
 RNG = np.random.default_rng(0)

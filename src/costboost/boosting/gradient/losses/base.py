@@ -25,8 +25,14 @@ import numpy as np
 from costboost.boosting import links
 from costboost.boosting.gradient.messages import put_derivatives, write_derivatives
 from costboost.boosting.gradient.minimisers import FARTHEST, LeafBounds, minimise
-from costboost.boosting.gradient.rows import NONE, BoundLoss, Held, LossRows
-from costboost.boosting.gradient.starting import fetch_row_kinds, sum_at_constant
+from costboost.boosting.gradient.rows import (
+    NONE,
+    BoundLoss,
+    Held,
+    LossRows,
+    fetch_row_kinds,
+    sum_at_constant,
+)
 from costboost.inputs.outside import read_finite, read_shares, source_of
 from costboost.shards.grid import rounded
 from costboost.shards.local import Shards

@@ -17,8 +17,7 @@ from costboost.boosting.gradient.losses.classes import (
     once,
 )
 from costboost.boosting.gradient.minimisers import FARTHEST
-from costboost.boosting.gradient.rows import LossRows
-from costboost.boosting.gradient.starting import class_weights, sum_sizes, terms_by_class
+from costboost.boosting.gradient.rows import LossRows, class_weights, sum_sizes, terms_by_class
 from costboost.boosting.objectives import OBJECTIVES, RuleInput, cost_or_one, zero
 from costboost.inputs.checks import check_choice
 from costboost.inputs.outside import read_objective

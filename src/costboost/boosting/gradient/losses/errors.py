@@ -20,8 +20,15 @@ from costboost.boosting.gradient.minimisers import (
     pinball_by_leaf,
     pinball_minimiser,
 )
-from costboost.boosting.gradient.rows import EVERY, BoundLoss, GradientRows, LossRows, Read
-from costboost.boosting.gradient.starting import sum_targets, target_range
+from costboost.boosting.gradient.rows import (
+    EVERY,
+    BoundLoss,
+    GradientRows,
+    LossRows,
+    Read,
+    sum_targets,
+    target_range,
+)
 from costboost.inputs.checks import check_number
 from costboost.shards.grid import rounded
 from costboost.shards.local import Shards
