@@ -30,6 +30,10 @@ def decide(
     fn: o.Fn = None,
     tp: o.Tp = None,
     tn: o.Tn = None,
+    fp_range: o.FpRange = None,
+    fn_range: o.FnRange = None,
+    tp_range: o.TpRange = None,
+    tn_range: o.TnRange = None,
     costs: o.CostsFile = None,
     positive: o.Positive = None,
     benefits: o.Benefits = False,
@@ -86,6 +90,7 @@ def decide(
     prices = read_prices(
         fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
         benefits=benefits,
+        ranges={"fp": fp_range, "fn": fn_range, "tp": tp_range, "tn": tn_range},
     )  # fmt: skip
     form = Form.asked(
         decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
@@ -125,6 +130,10 @@ def evaluate(
     fn: o.Fn = None,
     tp: o.Tp = None,
     tn: o.Tn = None,
+    fp_range: o.FpRange = None,
+    fn_range: o.FnRange = None,
+    tp_range: o.TpRange = None,
+    tn_range: o.TnRange = None,
     costs: o.CostsFile = None,
     positive: o.Positive = None,
     benefits: o.Benefits = False,
@@ -149,6 +158,7 @@ def evaluate(
     prices = read_prices(
         fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
         benefits=benefits,
+        ranges={"fp": fp_range, "fn": fn_range, "tp": tp_range, "tn": tn_range},
     )  # fmt: skip
     form = Form.asked(
         decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
@@ -175,6 +185,10 @@ def explain(
     fn: o.Fn = None,
     tp: o.Tp = None,
     tn: o.Tn = None,
+    fp_range: o.FpRange = None,
+    fn_range: o.FnRange = None,
+    tp_range: o.TpRange = None,
+    tn_range: o.TnRange = None,
     costs: o.CostsFile = None,
     positive: o.Positive = None,
     benefits: o.Benefits = False,
@@ -196,6 +210,7 @@ def explain(
     prices = read_prices(
         fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=None, positive=positive,
         benefits=benefits,
+        ranges={"fp": fp_range, "fn": fn_range, "tp": tp_range, "tn": tn_range},
     )  # fmt: skip
     form = Form.asked(
         decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
@@ -222,6 +237,10 @@ def report(
     fn: o.Fn = None,
     tp: o.Tp = None,
     tn: o.Tn = None,
+    fp_range: o.FpRange = None,
+    fn_range: o.FnRange = None,
+    tp_range: o.TpRange = None,
+    tn_range: o.TnRange = None,
     costs: o.CostsFile = None,
     positive: o.Positive = None,
     benefits: o.Benefits = False,
@@ -247,6 +266,7 @@ def report(
     prices = read_prices(
         fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
         benefits=benefits,
+        ranges={"fp": fp_range, "fn": fn_range, "tp": tp_range, "tn": tn_range},
     )  # fmt: skip
     form = Form.asked(
         decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
@@ -279,6 +299,10 @@ def train(
     fn: o.Fn = None,
     tp: o.Tp = None,
     tn: o.Tn = None,
+    fp_range: o.FpRange = None,
+    fn_range: o.FnRange = None,
+    tp_range: o.TpRange = None,
+    tn_range: o.TnRange = None,
     costs: o.CostsFile = None,
     positive: o.Positive = None,
     benefits: o.Benefits = False,
@@ -328,6 +352,7 @@ def train(
     prices = read_prices(
         fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
         benefits=benefits,
+        ranges={"fp": fp_range, "fn": fn_range, "tp": tp_range, "tn": tn_range},
     )  # fmt: skip
     form = Form.asked(
         decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
@@ -383,6 +408,10 @@ def compare(
     fn: o.Fn = None,
     tp: o.Tp = None,
     tn: o.Tn = None,
+    fp_range: o.FpRange = None,
+    fn_range: o.FnRange = None,
+    tp_range: o.TpRange = None,
+    tn_range: o.TnRange = None,
     costs: o.CostsFile = None,
     positive: o.Positive = None,
     benefits: o.Benefits = False,
@@ -425,6 +454,7 @@ def compare(
     prices = read_prices(
         fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
         benefits=benefits,
+        ranges={"fp": fp_range, "fn": fn_range, "tp": tp_range, "tn": tn_range},
     )  # fmt: skip
     form = Form.asked(
         decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,

@@ -114,6 +114,8 @@ class Recipe:
         """Return the notes that keep it."""
         plain = {**asdict(self), "features": [[f.name, f.kind] for f in self.features]}
         plain["form"]["missing"] = list(self.form.missing)
+        if self.prices is not None and self.prices.ranges is None:
+            del plain["prices"]["ranges"]  # so that earlier versions read the file
         return {NAME: {"format": FORMAT, **plain}}
 
     @classmethod
@@ -189,9 +191,13 @@ def _read_prices(given: Any) -> Prices | None:
         return None
     demand(isinstance(given, dict), "prices are no list of names")
     hints = get_type_hints(Prices)
+    given = {"ranges": None, **given}  # which files without ranges lack
     demand(set(given) == set(hints), "a price is unknown or missing")
+    ranges = given["ranges"]
+    demand(ranges is None or isinstance(ranges, dict), "ranges of prices have no names")
+    demand(all(isinstance(text, str) for text in (ranges or {}).values()), "a range is no text")
     for name, value in given.items():
-        if name != "actions":
+        if name not in ("actions", "ranges"):
             demand(fits(value, hints[name]), f"the price {name} is no text")
     _check_actions(given["actions"])
     return Prices(**given)

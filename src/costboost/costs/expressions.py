@@ -116,6 +116,16 @@ class Expression:
         return sign * node.value if isinstance(node, Number) else None
 
     @property
+    def leading(self) -> tuple[float, Expression] | None:
+        """The number that a product begins with, and what it multiplies: ``0.75 * amount``."""
+        node = self._tree
+        while isinstance(node, Operation) and node.sign in "*/" and len(node.parts) == 2:
+            node, sign, end = node.parts[0], node.sign, node.parts[1].span[0]
+            if isinstance(node, Number) and sign == "*" and self.text[: node.span[0]] == "":
+                return node.value, Expression(self.text[end:])
+        return None
+
+    @property
     def column(self) -> str | None:
         """The name, where the expression is one column and nothing else."""
         return self._tree.name if isinstance(self._tree, Name) else None
