@@ -108,14 +108,15 @@ class Distribution:
         """Return ``P(F <= x)`` and ``E[F; F <= x]``, the latter by adaptive quadrature."""
         law = self.frozen
         p = np.asarray(law.cdf(x), dtype=np.float64)
-        order = np.argsort(x, kind="stable")
-        ends = np.clip(x[order], *law.support())
-        means, at, total = np.empty(len(x)), float(law.support()[0]), 0.0
-        for i, end in zip(order.tolist(), ends.tolist(), strict=True):
-            if end > at:
-                total, at = total + _partial_mean(law, at, end), end
+        least, most = (float(end) for end in law.support())
+        means = np.where(x < least, 0.0, self.mean)
+        inside = np.flatnonzero((x >= least) & (x < most))
+        at, total = -math.inf, 0.0
+        for i in inside[np.argsort(x[inside], kind="stable")].tolist():  # piece by piece
+            if x[i] > at:
+                total += _partial_mean(law, max(at, least), float(x[i]), at < least)
+                at = float(x[i])
             means[i] = total
-        means[x >= law.support()[1]] = self.mean
         return p, means
 
     @property
@@ -134,11 +135,12 @@ class Distribution:
         return f"distribution={self.name}({', '.join(given)})"
 
 
-def _partial_mean(law: Any, low: float, high: float) -> float:
-    """Return ``E[F; low < F <= high]``."""
+def _partial_mean(law: Any, low: float, high: float, closed: bool) -> float:
+    """Return ``E[F; low < F <= high]``, with `low` itself where the interval is closed."""
     if hasattr(law.dist, "pmf"):
-        points = np.arange(math.floor(low), math.floor(high) + 1, dtype=np.float64)
-        points = points[(points > low) | (points == law.support()[0])]
+        last = min(math.floor(high), float(law.isf(1e-16)))  # what is beyond adds nothing
+        points = np.arange(math.floor(low), last + 1, dtype=np.float64)
+        points = points[points >= low] if closed else points[points > low]
         return float(np.sum(points * law.pmf(points)))
     return float(law.expect(lb=low, ub=high, epsabs=1e-13, epsrel=1e-12, limit=200))
 
