@@ -101,6 +101,8 @@ def test_frames_groups_and_many_classes():
     alone = price_sensitivity(y, proba.to_numpy(), costs=costs)
     assert found.rows.total == pytest.approx(alone.rows.total)
     assert found.rows.low != alone.rows.low
+    framed = price_sensitivity(y, proba[["z", "x", "y"]], costs=costs)
+    assert str(framed) == str(alone)
     assert {one.name for one in found.effects} == {"C[0, 1]", "C[1, 2]"}
 
 

@@ -39,6 +39,6 @@ def test_of_a_model():
     taken = model.decide(X, regret="minimax").codes
     expected = COSTS.bind([0, 1]).decide(model.predict_proba(X), regret="minimax")
     np.testing.assert_array_equal(taken, expected)
-    with pytest.raises(ValueError, match="limits all rows jointly"):
+    with pytest.raises(ValueError, match="leave out capacity="):
         model.decide(X, regret="minimax", capacity={1: 3})
     plt.close("all")

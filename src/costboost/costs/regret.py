@@ -12,10 +12,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost.costs.pricing import decide, expected
-from costboost.costs.state import State
+from costboost.costs.pricing import decide, expected, read_proba
+from costboost.costs.state import State, columns_by_label
 from costboost.costs.uncertain import effects
-from costboost.inputs.arrays import read_proba
 from costboost.typing import Floats, Indices
 
 __all__ = ["largest_total", "minimax", "regrets", "stays_within", "swings"]
@@ -28,7 +27,7 @@ def swings(state: State, proba: ArrayLike) -> dict[str, Floats]:
 
     Of shape (n_points, n_samples, A), at every point of `uncertain.effects`.
     """
-    p = read_proba(proba, state.k)
+    p = read_proba(columns_by_label(proba, state.classes, "proba"), state.k)
     found = {}
     for name, ratios in effects(state).items():
         gained = np.zeros((len(ratios), len(p), state.a))

@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from costboost.costs.pricing import read_proba
 from costboost.costs.regret import largest_total, regrets
+from costboost.costs.state import columns_by_label
 from costboost.costs.uncertain import effects
-from costboost.inputs.arrays import encode, read_proba, read_weights
+from costboost.inputs.arrays import encode, read_weights
 from costboost.metrics.policies import SumInterval, price_spread, sum_interval
 from costboost.metrics.prices import bind_costs, check_labels, take
 from costboost.text import money, percent, span
@@ -161,7 +163,7 @@ def price_sensitivity(
     y_true : array-like of shape (n_samples,)
         True labels.
     y_proba : array-like of shape (n_samples, K)
-        Class probabilities, in the order of the sorted classes.
+        Class probabilities: in the order of the sorted classes, or under their labels in a table.
     costs : Costs
         With at least one price that is `costboost.costs.uncertain`, constant or per row.
     labels : array-like of shape (K,), default=None
@@ -193,7 +195,7 @@ def price_sensitivity(
             "Every price of these costs is certain, so nothing depends on a range: give one as "
             "uncertain(price, low=, high=)."
         )
-    proba = read_proba(y_proba, state.k)
+    proba = read_proba(columns_by_label(y_proba, state.classes, "y_proba"), state.k)
     weight = read_weights(sample_weight, len(y))
     chosen = bound.decide(proba, encoded=True)
     assert bound.classes is not None
