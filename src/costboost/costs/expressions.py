@@ -120,9 +120,11 @@ class Expression:
         """The number that a product begins with, and what it multiplies: ``0.75 * amount``."""
         node = self._tree
         while isinstance(node, Operation) and node.sign in "*/" and len(node.parts) == 2:
-            node, sign, end = node.parts[0], node.sign, node.parts[1].span[0]
-            if isinstance(node, Number) and sign == "*" and self.text[: node.span[0]] == "":
-                return node.value, Expression(self.text[end:])
+            first = node.parts[0]
+            if isinstance(first, Number) and node.sign == "*" and first.span[0] == 0:
+                after = self.text[first.span[1] :]  # from the sign on
+                return first.value, Expression(after[after.index("*") + 1 :])
+            node = first
         return None
 
     @property

@@ -222,14 +222,17 @@ def price_sensitivity(
             ratios = np.where(~np.eye(state.k, dtype=np.bool_).ravel(), ratios, 0.0)
         bills = rows.total + ratios @ by_cell
         law = state.factors[name].law
-        two = (bills[0], bills[1]) if len(bills) == 2 else (bills.min(), bills.max())
-        found.append(PriceEffect(name, law.low, law.high, *map(float, two), *turned((name,))))
+        low, high = (bills[0], bills[1]) if len(bills) == 2 else (bills.min(), bills.max())
+        shares = turned((name,))
+        found.append(PriceEffect(name, law.low, law.high, float(low), float(high), *shares))
     found.sort(key=lambda one: -one.width)
+    share, money_share = turned(None)
     return PriceSensitivity(
         rows=rows,
         prices=SumInterval(rows.total, float(ends[0]), float(ends[1])),
         effects=tuple(found),
-        **dict(zip(("turned", "turned_money"), turned(None), strict=True)),
+        turned=share,
+        turned_money=money_share,
         largest_regret=largest_total(state, proba, chosen, weight),
         confidence=confidence,
         n_rows=len(y),

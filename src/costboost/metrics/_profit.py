@@ -372,7 +372,7 @@ def _gains(
         sign = -1.0 if a == pos else 1.0  # paid now, or no more
         sums = np.cumsum((sign * own * weight * here)[order])[last]
         saved[1:, column] += sums
-    return saved / weight.sum()
+    return np.asarray(saved / weight.sum())
 
 
 def _shares(keys: tuple[Mask, Floats, Floats]) -> Floats:
