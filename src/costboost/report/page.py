@@ -22,6 +22,7 @@ from costboost.persistence.writing import write_atomically
 from costboost.report import words as say
 from costboost.report.card import Card, card_html, make_card
 from costboost.report.explained import explained_html, what_matters
+from costboost.report.ranges import ranges_html
 from costboost.report.rounding import fit_budget, pack_rows
 from costboost.report.rows import Figures, PageRows, compute_figures
 from costboost.report.subject import Subject, affected, category_columns, class_curves, read_subject
@@ -184,11 +185,14 @@ def template_parts(made: Contents) -> dict[str, str]:
     packed, heads = pack_rows(made.rows)
     data = _data(made, heads)
     link = '<a href="#rows-section">Rows explained</a>'
+    ranges = ranges_html(made.rows, made.words)
     return {
         "title": esc(made.title),
         "subtitle": esc(say.subtitle(made.subject, made.rows)),
         "warnings": say.warnings_html(made.warnings),
         "rows_link": link if made.explained else "",
+        "ranges": ranges,
+        "ranges_link": '<a href="#ranges-section">Other prices</a>' if ranges else "",
         **_figures(made, data["digits"]),
         **_pictures(made, data),
         "explained": made.explained,
