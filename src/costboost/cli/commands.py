@@ -135,6 +135,7 @@ def evaluate(
     tp_range: o.TpRange = None,
     tn_range: o.TnRange = None,
     costs: o.CostsFile = None,
+    scenario: o.Scenario = None,
     positive: o.Positive = None,
     benefits: o.Benefits = False,
     currency: o.Currency = None,
@@ -153,7 +154,7 @@ def evaluate(
     from costboost.cli import models as command
     from costboost.cli.cells import Form
     from costboost.cli.output import Screen
-    from costboost.cli.prices import read_prices
+    from costboost.cli.prices import read_prices, read_scenarios
 
     prices = read_prices(
         fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
@@ -165,7 +166,8 @@ def evaluate(
         sheet=sheet, label=label, tidy_labels=tidy_labels,
     )  # fmt: skip
     command.evaluate(
-        model, table, prices, Screen(as_json), form=form, target=target, current=current,
+        model, table, prices, Screen(as_json), form=form,
+        scenarios=read_scenarios(scenario or ()), target=target, current=current,
         groups=groups, time=time, gap=gap, label_delay=label_delay, label_time=label_time,
         propensity=propensity,
     )  # fmt: skip
@@ -242,6 +244,7 @@ def report(
     tp_range: o.TpRange = None,
     tn_range: o.TnRange = None,
     costs: o.CostsFile = None,
+    scenario: o.Scenario = None,
     positive: o.Positive = None,
     benefits: o.Benefits = False,
     currency: o.Currency = None,
@@ -261,7 +264,7 @@ def report(
     from costboost.cli import models as command
     from costboost.cli.cells import Form
     from costboost.cli.output import Screen
-    from costboost.cli.prices import read_prices
+    from costboost.cli.prices import read_prices, read_scenarios
 
     prices = read_prices(
         fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
@@ -273,7 +276,8 @@ def report(
         sheet=sheet, label=label, tidy_labels=tidy_labels,
     )  # fmt: skip
     command.report(
-        model, table, prices, Screen(as_json), form=form, output=output, force=force, target=target,
+        model, table, prices, Screen(as_json), form=form,
+        scenarios=read_scenarios(scenario or ()), output=output, force=force, target=target,
         current=current, rows=rows, title=title,
     )  # fmt: skip
 

@@ -95,6 +95,15 @@ CostsFile = Annotated[
         rich_help_panel=_PRICES,
     ),
 ]
+Scenario = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scenario",
+        metavar="NAME=FILE",
+        help="The same decisions under other prices: a costs.toml with those that differ.",
+        rich_help_panel=_PRICES,
+    ),
+]
 Positive = Annotated[
     str | None,
     typer.Option(

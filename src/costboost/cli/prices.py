@@ -36,7 +36,7 @@ from costboost.costs import Costs, Expression, ExpressionError, uncertain
 from costboost.costs.uncertain import renamed
 from costboost.inputs.checks import usual_positive
 
-__all__ = ["SIGNS", "Prices", "read_prices", "read_toml"]
+__all__ = ["SIGNS", "Prices", "read_prices", "read_scenarios", "read_toml"]
 
 SIGNS = ("fp", "fn", "tp", "tn")
 _NAMES = ("currency", "positive", "benefits", *SIGNS, "actions", "ranges")
@@ -267,6 +267,19 @@ def read_prices(
         benefits=benefits or made.benefits,
         currency=made.currency if currency is None else currency,
     )
+
+
+def read_scenarios(given: Sequence[str]) -> dict[str, Prices]:
+    """Read the files of scenarios by name; each may hold only the prices that differ."""
+    found: dict[str, Prices] = {}
+    for text in given:
+        name, equals, path = text.partition("=")
+        if not equals or not name.strip() or not path:
+            raise UsageError(f"--scenario {text!r}: write NAME=FILE, such as recession=bad.toml.")
+        if name.strip() in found:
+            raise UsageError(f"--scenario {name.strip()!r} is given twice: name each once.")
+        found[name.strip()] = read_toml(Path(path))
+    return found
 
 
 def read_toml(path: Path) -> Prices:

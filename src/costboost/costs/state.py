@@ -232,6 +232,13 @@ class Factor(NamedTuple):
     law : Range, Distribution or Draws
         With `mean`, and with `low` and `high`: the ends of a range, the least and largest of draws,
         those of the central 95 % of a distribution.
+
+    Examples
+    --------
+    >>> from costboost.costs import Costs, uncertain
+    >>> factor = Costs(fp=1, fn=uncertain(10, low=0.5, high=2)).factors["fn"]
+    >>> factor.name, factor.law.low, factor.law.mean
+    ('fn', 0.5, 1.25)
     """
 
     name: str

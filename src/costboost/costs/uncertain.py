@@ -34,7 +34,21 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Uncertain:
-    """A price times a factor that is not known exactly; made by `uncertain`."""
+    """A price times a factor that is not known exactly; made by `uncertain`.
+
+    Attributes
+    ----------
+    price : float, ndarray, str, expression or callable
+    law : Range, Distribution or Draws
+    together : str or None
+
+    Examples
+    --------
+    >>> from costboost.costs import uncertain
+    >>> price = uncertain("amount", low=0.6, high=1.0)
+    >>> price, price.law.mean
+    (uncertain('amount', low=0.6, high=1), 0.8)
+    """
 
     price: Any
     law: Law
@@ -86,12 +100,14 @@ def uncertain(
     --------
     Between 60 % and all of a fraud's amount is lost:
 
+    >>> import pandas as pd
     >>> from costboost import Costs
     >>> from costboost.costs import uncertain
     >>> costs = Costs(fp=8, fn=uncertain("amount", low=0.6, high=1.0))
     >>> costs
     Costs(fp=8, fn=uncertain('amount', low=0.6, high=1))
-    >>> costs.at({"fn": 0.6}).bind_table({"amount": [100.0, 40.0]}).fn.tolist()
+    >>> X = pd.DataFrame({"amount": [100.0, 40.0]})
+    >>> costs.at({"fn": 0.6}).bind_table(X).fn.round(2).tolist()
     [60.0, 24.0]
     """
     if isinstance(price, Uncertain):

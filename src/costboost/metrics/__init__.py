@@ -14,7 +14,13 @@ from costboost.metrics._capacity import (
 from costboost.metrics._crossval import cross_validate_cost
 from costboost.metrics._curves import cost_curve, cost_lines, curve_area
 from costboost.metrics._policy_cost import BillPart, PolicyCost, policy_cost
-from costboost.metrics._price_ranges import PriceEffect, PriceSensitivity, price_sensitivity
+from costboost.metrics._price_ranges import (
+    PriceEffect,
+    PriceSensitivity,
+    ScenarioCost,
+    price_sensitivity,
+    scenario_costs,
+)
 from costboost.metrics._profit import (
     MaximumProfit,
     emp_churn,
@@ -82,6 +88,9 @@ __all__ = [
     "price_sensitivity",
     "PriceSensitivity",
     "PriceEffect",
+    # under several price lists
+    "scenario_costs",
+    "ScenarioCost",
     # capacity and deferral
     "capacity_curve",
     "coverage_curve",

@@ -6,6 +6,7 @@ that the prices may be others. Only the first shrinks with more rows.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -21,7 +22,13 @@ from costboost.metrics.policies import SumInterval, price_spread, sum_interval
 from costboost.metrics.prices import bind_costs, check_labels, take
 from costboost.text import money, percent, span
 
-__all__ = ["PriceEffect", "PriceSensitivity", "price_sensitivity"]
+__all__ = [
+    "PriceEffect",
+    "PriceSensitivity",
+    "ScenarioCost",
+    "price_sensitivity",
+    "scenario_costs",
+]
 
 
 class PriceEffect(NamedTuple):
@@ -237,3 +244,123 @@ def price_sensitivity(
         confidence=confidence,
         n_rows=len(y),
     )
+
+
+# ---- Price lists with a name. New prices need no new model, so each has two bills: of decisions by
+# its own prices, and of those that were made for the first one, if its prices come about instead.
+
+
+class ScenarioCost(NamedTuple):
+    """The bills of one scenario.
+
+    Attributes
+    ----------
+    name : str
+    cost : SumInterval
+        Of the decisions by its own prices.
+    unchanged : SumInterval
+        Of the decisions by the prices of the first scenario, paid at its own.
+    saved : SumInterval
+        What deciding anew saves, row by row.
+    differ : float
+        Share of the rows, by weight, that are decided differently than in the first scenario.
+    constant : float
+        Of the one action that is the cheapest for all rows.
+
+    Examples
+    --------
+    >>> from costboost.metrics import scenario_costs
+    >>> prices = {"today": {"fp": 1, "fn": 2}, "recession": {"fp": 1, "fn": 9}}
+    >>> found = scenario_costs([0, 1], [[0.9, 0.1], [0.8, 0.2]], scenarios=prices)
+    >>> found[1].unchanged.total, found[1].cost.total, found[1].differ
+    (9.0, 0.0, 0.5)
+    """
+
+    name: str
+    cost: SumInterval
+    unchanged: SumInterval
+    saved: SumInterval
+    differ: float
+    constant: float
+
+
+def scenario_costs(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    scenarios: Mapping[str, Any],
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> list[ScenarioCost]:
+    """Return the bills of the same rows under several price lists.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels.
+    y_proba : array-like of shape (n_samples, K)
+        Class probabilities: in the order of the sorted classes, or under their labels in a table.
+    scenarios : dict of str to Costs
+        The price lists by name, in any form that costs have, with the same actions; the first is
+        what decisions are made for today.
+    labels : array-like of shape (K,), default=None
+        The classes, where some do not occur in `y_true`.
+    sample_weight : array-like of shape (n_samples,), default=None
+    groups : array-like of shape (n_samples,), default=None
+        Rows of one group are not independent.
+    confidence : float, default=0.95
+        Of the intervals, which come from rows.
+
+    Returns
+    -------
+    list of ScenarioCost
+        In the order of `scenarios`.
+
+    Examples
+    --------
+    >>> from costboost.metrics import scenario_costs
+    >>> prices = {"today": {"fp": 1, "fn": 2}, "recession": {"fp": 1, "fn": 9}}
+    >>> found = scenario_costs([0, 1] * 20, [[0.9, 0.1], [0.8, 0.2]] * 20, scenarios=prices)
+    >>> [(one.name, one.cost.total) for one in found]
+    [('today', 40.0), ('recession', 0.0)]
+    """
+    y = check_labels(y_true)
+    if not isinstance(scenarios, Mapping) or len(scenarios) < 2:
+        raise ValueError(
+            "scenarios are at least two price lists by name, such as {'today': costs, "
+            f"'recession': other}}, but {scenarios!r} was given."
+        )
+    weight = read_weights(sample_weight, len(y))
+    codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+    bound = {name: bind_costs(costs, y, labels=labels) for name, costs in scenarios.items()}
+    first_name, first = next(iter(bound.items()))
+    assert first.classes is not None
+    assert first.actions is not None
+    for name, costs in bound.items():
+        if np.asarray(costs.actions).tolist() != first.actions.tolist():
+            raise ValueError(
+                f"The scenario {name!r} has the actions {np.asarray(costs.actions).tolist()}, and "
+                f"{first_name!r} has {first.actions.tolist()}: give each the same actions, in the "
+                "same order."
+            )
+    proba = read_proba(columns_by_label(y_proba, first.classes, "y_proba"), len(first.classes))
+    truth = encode(first.classes, y, "y_true")
+    today = first.decide(proba, encoded=True)
+    found = []
+    for name, costs in bound.items():
+        prices = costs.of_labels(truth, encoded=True)
+        own = costs.decide(proba, encoded=True)
+        paid, kept = weight * take(prices, own), weight * take(prices, today)
+        found.append(
+            ScenarioCost(
+                name,
+                sum_interval(paid, codes, confidence),
+                sum_interval(kept, codes, confidence),
+                sum_interval(kept - paid, codes, confidence),
+                float(weight[own != today].sum() / weight.sum()),
+                float((weight[:, None] * prices).sum(axis=0).min()),
+            )
+        )
+    return found

@@ -1,14 +1,16 @@
-"""The bill at the ends of each uncertain price: the widest bar on top, as a tornado is drawn."""
+"""The bill while prices move: at the ends of uncertain ones, as a tornado, and by scenario."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost.metrics import PriceSensitivity, price_sensitivity
+from costboost.costs import as_costs
+from costboost.metrics import PriceSensitivity, ScenarioCost, price_sensitivity, scenario_costs
 from costboost.plots.style import (
     COLORS,
     axes_for,
@@ -19,7 +21,7 @@ from costboost.plots.style import (
     show_legend,
     unit,
 )
-from costboost.text import percent
+from costboost.text import money, percent
 
 _LOW, _HIGH = COLORS[0], COLORS[1]
 
@@ -61,7 +63,7 @@ class PriceSensitivityDisplay:
     >>> display = PriceSensitivityDisplay.from_predictions(
     ...     [0, 1], [[0.75, 0.25], [0.9, 0.1]], costs=costs
     ... )
-    >>> [bar[0].get_width() for bar in display.bars_]  # from the bill of 14.5
+    >>> [float(bar[0].get_width()) for bar in display.bars_]  # from the bill of 14.5
     [-7.5, 7.5]
     >>> plt.close(display.figure_)
     """
@@ -236,3 +238,206 @@ class PriceSensitivityDisplay:
         text = f"{percent(turned)} of decisions turn"
         style = {"textcoords": "offset points", "va": "center", "fontsize": "small"}
         self.ax_.annotate(plain(text), (at, row), xytext=(6, 0), **style)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ScenarioDisplay:
+    """The bills of the same rows under several price lists, two bars each.
+
+    One bar is that of decisions by the scenario's own prices, the other that of the decisions made
+    for the first scenario, if these prices come about instead. The whiskers are intervals from
+    rows.
+
+    It is recommended to use `from_estimator` or `from_predictions`.
+
+    Parameters
+    ----------
+    scenarios : list of ScenarioCost
+        What is drawn; see `costboost.metrics.scenario_costs`.
+    n_rows : int
+    confidence : float, default=0.95
+        Coverage of the intervals.
+    currency : str, default=None
+        What costs are counted in, such as "EUR".
+
+    Attributes
+    ----------
+    bars_ : list of BarContainer
+        Of the decisions as they are, and of those made anew.
+    ax_, figure_, legend_
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from costboost.plots import ScenarioDisplay
+    >>> prices = {"today": {"fp": 1, "fn": 2}, "recession": {"fp": 1, "fn": 9}}
+    >>> display = ScenarioDisplay.from_predictions(
+    ...     [0, 1], [[0.9, 0.1], [0.8, 0.2]], scenarios=prices
+    ... )
+    >>> [[float(bar.get_width()) for bar in bars] for bars in display.bars_]
+    [[2.0, 9.0], [2.0, 0.0]]
+    >>> plt.close(display.figure_)
+    """
+
+    scenarios: list[ScenarioCost]
+    n_rows: int
+    confidence: float = 0.95
+    currency: str | None = None
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        scenarios: Mapping[str, Any],
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        confidence: float = 0.95,
+        currency: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the bills of a fitted model.
+
+        Parameters
+        ----------
+        estimator : fitted classifier of this library
+            One that decides by costs.
+        X : table of shape (n_samples, n_features)
+            Rows that the model was not trained on; columns of prices are read from it.
+        y : array-like of shape (n_samples,)
+            True labels.
+        scenarios, sample_weight, groups, confidence
+            As for `costboost.metrics.scenario_costs`.
+        currency : str, default=None
+            What costs are counted in, such as "EUR".
+        ax : matplotlib Axes, default=None
+            Where to draw; None: on a new figure.
+        **kwargs : dict
+            Passed to `plot`.
+
+        Returns
+        -------
+        display : ScenarioDisplay
+        """
+        need_matplotlib(f"{cls.__name__}.from_estimator")
+        classes, n_rows = estimator.classes_, len(np.asarray(y))
+        bound = {name: as_costs(costs, classes, n_rows, X) for name, costs in scenarios.items()}
+        return cls.from_predictions(
+            y,
+            estimator._decision_proba(X, next(iter(bound.values()), None)),
+            scenarios=bound,
+            sample_weight=sample_weight,
+            groups=groups,
+            confidence=confidence,
+            currency=currency,
+            ax=ax,
+            **kwargs,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
+        *,
+        scenarios: Mapping[str, Any],
+        labels: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        confidence: float = 0.95,
+        currency: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the bills of decisions by probabilities.
+
+        Parameters
+        ----------
+        y_true, y_proba, scenarios, labels, sample_weight, groups, confidence
+            As for `costboost.metrics.scenario_costs`.
+        currency : str, default=None
+            What costs are counted in, such as "EUR".
+        ax : matplotlib Axes, default=None
+            Where to draw; None: on a new figure.
+        **kwargs : dict
+            Passed to `plot`.
+
+        Returns
+        -------
+        display : ScenarioDisplay
+        """
+        need_matplotlib(f"{cls.__name__}.from_predictions")
+        found = scenario_costs(
+            y_true,
+            y_proba,
+            scenarios=scenarios,
+            labels=labels,
+            sample_weight=sample_weight,
+            groups=groups,
+            confidence=confidence,
+        )
+        n_rows = len(np.asarray(y_true))
+        made = cls(scenarios=found, n_rows=n_rows, confidence=confidence, currency=currency)
+        return made.plot(ax=ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw the bars.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None: on a new figure.
+        **kwargs : dict
+            Passed to matplotlib's `barh`.
+
+        Returns
+        -------
+        self
+        """
+        n = len(self.scenarios)
+        self.ax_ = axes_for(ax, "ScenarioDisplay.plot", figsize=(8.0, 1.2 + 0.85 * n))
+        self.figure_ = self.ax_.figure
+        first, rows = self.scenarios[0].name, np.arange(n)
+        both = (
+            (
+                f"decided by the prices of {first}",
+                _LOW,
+                -0.19,
+                [s.unchanged for s in self.scenarios],
+            ),
+            ("decided by its own prices", _HIGH, 0.19, [s.cost for s in self.scenarios]),
+        )
+        style = {"height": 0.36, "edgecolor": "white", "linewidth": 0.5, **kwargs}
+        self.bars_, ends = [], [0.0]
+        for label, color, off, bills in both:
+            totals = np.array([bill.total for bill in bills])
+            made = self.ax_.barh(rows + off, totals, color=color, label=plain(label), **style)
+            self.bars_.append(made)
+            reach = [[b.total - b.low for b in bills], [b.high - b.total for b in bills]]
+            whiskers = {"fmt": "none", "ecolor": "#333333", "capsize": 3, "elinewidth": 1.0}
+            self.ax_.errorbar(totals, rows + off, xerr=np.maximum(reach, 0.0), **whiskers)
+            ends += [end for bill in bills for end in (bill.low, bill.high)]
+            for row, bill in enumerate(bills):
+                at = max(bill.high, 0.0), row + off
+                text = {"textcoords": "offset points", "va": "center", "fontsize": "small"}
+                cash = plain(money(bill.total, self.currency))
+                self.ax_.annotate(cash, at, xytext=(6, 0), **text)
+        names = [
+            f"{one.name}\n({percent(one.differ)} decided differently)" if one.differ else one.name
+            for one in self.scenarios
+        ]
+        self.ax_.set_yticks(rows, [plain(name) for name in names])
+        self.ax_.set_ylim(n - 0.5, -0.5)
+        room = (max(ends) - min(ends)) or 1.0
+        self.ax_.set_xlim(min(ends) - 0.02 * room * (min(ends) < 0), max(ends) + 0.2 * room)
+        self.ax_.set_xlabel(plain(unit(f"Cost on {self.n_rows:,} rows", self.currency)))
+        plain_ticks(self.ax_.xaxis)
+        few_ticks(self.ax_)
+        self.ax_.tick_params(axis="y", length=0)
+        self.ax_.spines[["top", "right", "left"]].set_visible(False)
+        self.legend_ = show_legend(self.ax_)
+        return self

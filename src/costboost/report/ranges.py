@@ -1,18 +1,26 @@
-"""What uncertain prices leave open at the opening prices: two intervals, and a tornado.
+"""Prices that may be others: those that are uncertain, and scenarios with a name.
 
-The sliders ask "what if the price were this?", one price at a time; this part says how wide the
-bill is over all that the prices may be, and how many decisions would turn.
+The sliders ask "what if the price were this?", one price at a time. For uncertain prices this part
+says how wide the bill is over all that they may be, and how many decisions would turn. A scenario
+is a set of slider positions, chosen from a menu, and a line of a table.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import numpy as np
+
 from costboost.costs import Costs
-from costboost.metrics import PriceSensitivity, price_sensitivity
+from costboost.metrics import PriceSensitivity, price_sensitivity, scenario_costs
 from costboost.report.rows import PageRows
 from costboost.report.words import Words, esc, rows_html
 from costboost.text import percent
+from costboost.typing import Floats
 
-__all__ = ["ranges_html"]
+__all__ = ["OPENING", "ranges_html", "scenario_values", "scenarios_html"]
+
+OPENING = "Opening prices"
 
 _NAMES, _PLOT, _ROOM, _LINE = 150, 400, 90, 34  # widths and height of the drawing
 
@@ -40,6 +48,82 @@ def ranges_html(rows: PageRows, words: Words) -> str:
         f'<figure><div class="chart">{_tornado(found, words)}</div></figure>'
         f'<div class="scroll" role="region" aria-label="Uncertain prices" tabindex="0">'
         f"{_table(found, words)}</div></section>"
+    )
+
+
+def scenario_values(rows: PageRows, scenarios: Mapping[str, Costs]) -> dict[str, Floats]:
+    """Return the positions of the sliders, shape (K, A), in each scenario.
+
+    Raises where a price is not the page's price times a number: a slider cannot reach it.
+    """
+    if scenarios and rows.decided is not None:
+        raise ValueError(
+            "scenarios change decisions, but those of this model are fixed by the costs that it "
+            "was trained on: leave scenarios out, or report a model that decides by costs."
+        )
+    found = {}
+    for name, costs in scenarios.items():
+        if np.asarray(costs.actions).tolist() != rows.actions.tolist():
+            raise ValueError(
+                f"The scenario {name!r} has the actions {np.asarray(costs.actions).tolist()}, and "
+                f"the page {rows.actions.tolist()}: give it prices of these."
+            )
+        values = np.zeros(rows.prices.values.shape)
+        for k, a in np.ndindex(values.shape):
+            values[k, a] = _position(rows, costs, k, a, name)
+        found[name] = values
+    return found
+
+
+def _position(rows: PageRows, costs: Costs, k: int, a: int, name: str) -> float:
+    """Return what the slider of one cell shows at the price of a scenario."""
+    price = np.asarray(costs._state.cell(k, a), dtype=np.float64)
+    j = int(rows.prices.column_of[k, a])
+    if j < 0:
+        if price.ndim and np.ptp(price) > 0:
+            raise ValueError(_beyond(rows, k, a, name, "one number for all rows"))
+        return float(price.flat[0])
+    column = rows.prices.columns[j]
+    at = int(np.argmax(np.abs(column)))
+    ratio = float(np.broadcast_to(price, column.shape)[at] / column[at])
+    if not np.allclose(price, ratio * column, rtol=1e-9, atol=0.0):
+        raise ValueError(_beyond(rows, k, a, name, "a column, which it must multiply"))
+    return ratio
+
+
+def _beyond(rows: PageRows, k: int, a: int, name: str, what: str) -> str:
+    truth, action = rows.classes.tolist()[k], rows.actions.tolist()[a]
+    return (
+        f"In the scenario {name!r} deciding {action!r} where {truth!r} is true has prices that no "
+        f"slider reaches: the page opens with {what}. Give the page costs=, and each scenario, "
+        "prices that differ by a factor."
+    )
+
+
+def scenarios_html(rows: PageRows, words: Words, scenarios: Mapping[str, Floats]) -> str:
+    """Return a table of the scenarios side by side; "" where there are none."""
+    if not scenarios:
+        return ""
+    if rows.added is not None:  # decisions are not by these prices alone
+        return ""
+    costs = {OPENING: rows.costs(), **{name: rows.costs(v) for name, v in scenarios.items()}}
+    billed = scenario_costs(
+        rows.labels, rows.proba, scenarios=costs, labels=rows.classes, sample_weight=rows.weight
+    )
+    head = ["Scenario", "Bill", "95 % interval", "Decided as at the opening", "Decided differently"]
+    lines = [
+        [
+            one.name,
+            words.cash(one.cost.total),
+            words.span(one.cost),
+            words.cash(one.unchanged.total),
+            percent(one.differ),
+        ]
+        for one in billed
+    ]
+    return (
+        '<h3>Scenarios</h3><div class="scroll" role="region" aria-label="Scenarios" tabindex="0">'
+        f"{rows_html(head, lines)}</div>"
     )
 
 
