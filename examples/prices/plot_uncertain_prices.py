@@ -11,10 +11,10 @@ import matplotlib.pyplot as plt
 from scipy import stats
 
 from costboost import CostBoostClassifier, Costs
-from costboost.costs import uncertain
+from costboost.costs import expression, uncertain
 from costboost.datasets import make_card_fraud
 from costboost.metrics import price_sensitivity
-from costboost.plots import PriceSensitivityDisplay
+from costboost.plots import PriceSensitivityDisplay, ScenarioDisplay
 
 payments = make_card_fraud(12_000, fraud_rate=0.03, random_state=0)  # made up
 X, y = payments.X[:6000], payments.y[:6000]
@@ -51,3 +51,20 @@ plt.show()
 stays = costs.bind_table(X_new).bind(model.classes_).stays_within(proba)
 for name, ends in stays.items():
     print(name, ends[:3].round(2).tolist())
+
+# %%
+# Prices of another day may also be given as named scenarios. New prices need no new model: each
+# scenario has the bill of decisions by its own prices, and that of today's decisions under them.
+
+ScenarioDisplay.from_estimator(
+    model,
+    X_new,
+    y_new,
+    scenarios={
+        "today": costs.at(),
+        "recession": Costs(fp=25, tp=10, fn="amount"),
+        "insured": Costs(fp=9, tp=9, fn=expression("min(amount, 60)")),
+    },
+    currency="EUR",
+)
+plt.show()
