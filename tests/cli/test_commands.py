@@ -65,6 +65,7 @@ def test_the_options_of_the_others(arriving):
     columns = ("--target", "truth", "--current", "now")
     _, more = arriving("evaluate", "m.cb", "t.csv", *columns, "--groups", "who")
     late = {"time": None, "gap": None, "label_delay": None, "label_time": None, "propensity": None}
+    late["scenarios"] = {}
     assert more == {"target": "truth", "current": "now", "groups": "who", "form": Form(), **late}
     given = ("--time", "day", "--gap", "7d", "--label-delay", "30d", "--label-time", "known")
     _, more = arriving("evaluate", "m.cb", "t.csv", *given)
@@ -76,7 +77,7 @@ def test_the_options_of_the_others(arriving):
     _, more = arriving("report", "m.cb", "t.csv", *columns, *given)
     assert more == {
         "output": "r.htm", "force": True, "target": "truth", "current": "now", "rows": True,
-        "title": "A page", "form": Form(),
+        "title": "A page", "form": Form(), "scenarios": {},
     }  # fmt: skip
     (model, screen), more = arriving("inspect", "m.cb", "--json")
     assert (model, screen.as_json, more) == ("m.cb", True, {})

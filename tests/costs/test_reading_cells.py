@@ -29,8 +29,8 @@ def test_every_kind_of_price_is_told_apart():
     by_column = read_cell("amount", "fp", False)
     assert (by_column.value, by_column.name) == (TablePrice("amount"), "amount")
     written = expression("2 * amount")
-    assert read_cell(written, "fp", False) == (TablePrice(written), "2 * amount")
-    assert read_cell(len, "fp", False) == (TablePrice(len), None)
+    assert read_cell(written, "fp", False)[:2] == (TablePrice(written), "2 * amount")
+    assert read_cell(len, "fp", False)[:2] == (TablePrice(len), None)
     assert read_cell(named, "fp", False).name == "fee"
     assert_array_equal(read_cell(named, "fp", False).values, [1, 2])
     assert [is_source(price) for price in ("x", len, written, 3, named)] == [True] * 3 + [False] * 2

@@ -8,6 +8,7 @@ import pytest
 
 from browser import Watched, chromium, wait_until
 from costboost import CostBoostClassifier, Costs, make_report
+from costboost.costs import as_costs
 from costboost.metrics import normalized_cost, savings_curve, savings_score, total_cost
 from costboost.report.rows import compute_figures
 from costboost.report.subject import affected
@@ -575,3 +576,32 @@ def test_a_browser_that_cannot_inflate_says_so(browser, tmp_path):
     assert "cannot be moved" in page.inner_text("#broken")
     assert page.inner_text("#bill") != ""
     context.close()
+
+
+def test_scenarios_are_chosen_from_a_menu(view):
+    """The sliders go there, the bill is that of the prices, and moving one leaves the menu."""
+    X, y = fraud_rows(600)
+    prices = {"recession": Costs(fp=8, tp=6, fn=lambda table: 6 * table["amount"])}
+    report = make_report(fraud_model(), X, y, costs=FRAUD, scenarios=prices, currency="EUR")
+    page = view(report)
+    page.select_option("#scenario", label="recession")
+    settle(page)
+    values = shown(page)
+    assert sorted(values) == pytest.approx([0, 6, 6, 8])
+    costs = as_costs(prices["recession"], [0, 1], len(y), X)
+    proba = fraud_model().predict_proba(X)
+    bill = total_cost(y, costs.decide(proba), costs=costs)
+    assert amount(page.inner_text("#bill")) == pytest.approx(bill, abs=0.006)
+    assert f"EUR {bill:,.2f}" in page.inner_text("#bill-section")  # and in the table beneath
+    page.fill("#v1", "9")
+    settle(page)
+    assert page.input_value("#scenario") == ""
+    page.click("#reset")
+    settle(page)
+    assert page.input_value("#scenario") == "0"
+    assert shown(page) == report.page_rows.prices.values.ravel().tolist()
+
+
+def test_a_page_without_scenarios_has_no_menu(view):
+    page = view(make_report(fraud_model(), *fraud_rows(300), costs=FRAUD))
+    assert not page.is_visible("#scenario")

@@ -14,7 +14,14 @@ from costboost.cli.columns import Choice, Kind, shown
 from costboost.cli.output import Screen
 from costboost.cli.recipe import TableRows
 from costboost.inputs.arrays import encode
-from costboost.metrics.policies import EVERYTHING, FEW_ROWS, NOTHING, constant_names, price_policies
+from costboost.metrics.policies import (
+    EVERYTHING,
+    FEW_ROWS,
+    NOTHING,
+    constant_names,
+    price_policies,
+    price_spread,
+)
 from costboost.metrics.prices import power_of_two
 from costboost.text import count, listed, money, percent, span
 from costboost.typing import Floats
@@ -67,6 +74,9 @@ def answer(model: Any, rows: TableRows) -> Answers:
 class Line:
     """One policy on the bill: what it costs and saves, each with a 95 % interval.
 
+    The ends named after prices are those of the interval that comes from uncertain prices, on these
+    very rows; None where all prices are certain.
+
     `saved` is against the cheapest constant policy, `share` the share of its cost that is, and
     `saved_today` against today's decisions where those are known; `acted` counts the rows that were
     decided positive, where there is such a thing.
@@ -84,6 +94,10 @@ class Line:
     saved_today: float | None = None
     saved_today_low: float | None = None
     saved_today_high: float | None = None
+    price_low: float | None = None
+    price_high: float | None = None
+    saved_price_low: float | None = None
+    saved_price_high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -111,8 +125,18 @@ class Bill:
         return next(line for line in self.lines if line.policy == policy)
 
     def to_list(self) -> list[dict[str, Any]]:
-        """Return the lines as plain values."""
-        return [asdict(line) for line in self.lines]
+        """Return the lines as plain values; those of prices only where some are uncertain."""
+        lines = [asdict(line) for line in self.lines]
+        return lines if self.by_prices else [_without_prices(line) for line in lines]
+
+    @property
+    def by_prices(self) -> bool:
+        """Whether bills have an interval that comes from prices."""
+        return any(line.price_low is not None for line in self.lines)
+
+
+def _without_prices(line: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in line.items() if "price_" not in name}
 
 
 def make_bill(rows: TableRows, decided: dict[str, NDArray[Any]]) -> Bill:
@@ -132,7 +156,10 @@ def make_bill(rows: TableRows, decided: dict[str, NDArray[Any]]) -> Bill:
     positive = rows.actions.index(rows.positive) if binary else None
     constant = constant_names([shown(action) for action in rows.actions], positive)
     prices = rows.costs.of_labels(rows.truth)
-    found = price_policies(prices, taken, constant, weight=rows.weight, groups=rows.groups)
+    spread = price_spread(rows.costs, encode(np.asarray(rows.costs.classes), rows.truth, "y"))
+    found = price_policies(
+        prices, taken, constant, weight=rows.weight, groups=rows.groups, spread=spread
+    )
     taken |= {name: np.full(len(rows), a) for a, name in enumerate(constant)}
     lines = []
     for name in found.paid:
@@ -140,8 +167,11 @@ def make_bill(rows: TableRows, decided: dict[str, NDArray[Any]]) -> Bill:
         if positive is not None and name in taken:
             acted = int(np.count_nonzero(taken[name] == positive))
         saved, share = found.saved(name), found.share(name)
-        by_today = found.saved(name, TODAY) if today else ()
-        lines.append(Line(name, *found.cost(name), *saved, share, acted, *by_today))
+        by_today = found.saved(name, TODAY) if today else (None, None, None)
+        by_prices: tuple[float, ...] = ()
+        if spread is not None:
+            by_prices = (*found.cost_by_prices(name)[1:], *found.saved_by_prices(name)[1:])
+        lines.append(Line(name, *found.cost(name), *saved, share, acted, *by_today, *by_prices))
     n_rows = len(rows) if rows.weight is None else float(rows.weight.sum())
     return Bill(tuple(lines), n_rows, found.cheapest, found.constant)
 
@@ -181,12 +211,16 @@ def show_bill(screen: Screen, bill: Bill, currency: str) -> None:
     counted = any(line.acted is not None for line in bill.lines)
     unit = f"cost, {currency}" if currency else "cost"
     head = ["", unit, "95 % interval", "saved", *(["acted on"] if counted else [])]
+    if bill.by_prices:
+        head[2:3] = ["from rows, 95 %", "from prices, 95 %"]
     rows = []
     for line in bill.lines:
         exact = line.low == line.high
         saved = "" if line.policy in bill.constant else percent(line.share)
         cells = [line.policy, money(line.cost), "exact" if exact else "", saved]
         cells[2] = cells[2] or span(line.low, line.high)
+        if bill.by_prices:
+            cells.insert(3, _from_prices(line))
         rows.append([*cells, *(["" if line.acted is None else f"{line.acted:,}"] * counted)])
     strong = next((i for i, line in enumerate(bill.lines) if line.policy == MODEL), -1)
     screen.table(head, rows, strong)
@@ -194,6 +228,29 @@ def show_bill(screen: Screen, bill: Bill, currency: str) -> None:
     for line in bill.lines:
         if line.policy == MODEL:
             screen.say(verdict(bill, currency))
+            if bill.by_prices:
+                screen.say(larger_interval(line))
+
+
+def _from_prices(line: Line) -> str:
+    assert line.price_low is not None
+    assert line.price_high is not None
+    certain = line.price_low == line.price_high
+    return "certain" if certain else span(line.price_low, line.price_high)
+
+
+def larger_interval(line: Line) -> str:
+    """Return a sentence: whether rows or prices leave the savings of a policy less certain."""
+    assert line.saved_price_low is not None
+    assert line.saved_price_high is not None
+    by_rows = line.saved_high - line.saved_low
+    by_prices = line.saved_price_high - line.saved_price_low
+    interval = f"95 % interval {span(line.saved_price_low, line.saved_price_high)}"
+    if by_prices > by_rows:
+        why = "so knowing the prices better would help more than more rows"
+    else:
+        why = "less than from the rows, so more rows would help more than better prices"
+    return f"From uncertain prices alone, what it saves is within the {interval}: {why}."
 
 
 _DOING = {

@@ -30,6 +30,10 @@ def decide(
     fn: o.Fn = None,
     tp: o.Tp = None,
     tn: o.Tn = None,
+    fp_range: o.FpRange = None,
+    fn_range: o.FnRange = None,
+    tp_range: o.TpRange = None,
+    tn_range: o.TnRange = None,
     costs: o.CostsFile = None,
     positive: o.Positive = None,
     benefits: o.Benefits = False,
@@ -86,6 +90,7 @@ def decide(
     prices = read_prices(
         fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
         benefits=benefits,
+        ranges={"fp": fp_range, "fn": fn_range, "tp": tp_range, "tn": tn_range},
     )  # fmt: skip
     form = Form.asked(
         decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
@@ -125,7 +130,12 @@ def evaluate(
     fn: o.Fn = None,
     tp: o.Tp = None,
     tn: o.Tn = None,
+    fp_range: o.FpRange = None,
+    fn_range: o.FnRange = None,
+    tp_range: o.TpRange = None,
+    tn_range: o.TnRange = None,
     costs: o.CostsFile = None,
+    scenario: o.Scenario = None,
     positive: o.Positive = None,
     benefits: o.Benefits = False,
     currency: o.Currency = None,
@@ -144,18 +154,20 @@ def evaluate(
     from costboost.cli import models as command
     from costboost.cli.cells import Form
     from costboost.cli.output import Screen
-    from costboost.cli.prices import read_prices
+    from costboost.cli.prices import read_prices, read_scenarios
 
     prices = read_prices(
         fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
         benefits=benefits,
+        ranges={"fp": fp_range, "fn": fn_range, "tp": tp_range, "tn": tn_range},
     )  # fmt: skip
     form = Form.asked(
         decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
         sheet=sheet, label=label, tidy_labels=tidy_labels,
     )  # fmt: skip
     command.evaluate(
-        model, table, prices, Screen(as_json), form=form, target=target, current=current,
+        model, table, prices, Screen(as_json), form=form,
+        scenarios=read_scenarios(scenario or ()), target=target, current=current,
         groups=groups, time=time, gap=gap, label_delay=label_delay, label_time=label_time,
         propensity=propensity,
     )  # fmt: skip
@@ -175,6 +187,10 @@ def explain(
     fn: o.Fn = None,
     tp: o.Tp = None,
     tn: o.Tn = None,
+    fp_range: o.FpRange = None,
+    fn_range: o.FnRange = None,
+    tp_range: o.TpRange = None,
+    tn_range: o.TnRange = None,
     costs: o.CostsFile = None,
     positive: o.Positive = None,
     benefits: o.Benefits = False,
@@ -196,6 +212,7 @@ def explain(
     prices = read_prices(
         fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=None, positive=positive,
         benefits=benefits,
+        ranges={"fp": fp_range, "fn": fn_range, "tp": tp_range, "tn": tn_range},
     )  # fmt: skip
     form = Form.asked(
         decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
@@ -222,7 +239,12 @@ def report(
     fn: o.Fn = None,
     tp: o.Tp = None,
     tn: o.Tn = None,
+    fp_range: o.FpRange = None,
+    fn_range: o.FnRange = None,
+    tp_range: o.TpRange = None,
+    tn_range: o.TnRange = None,
     costs: o.CostsFile = None,
+    scenario: o.Scenario = None,
     positive: o.Positive = None,
     benefits: o.Benefits = False,
     currency: o.Currency = None,
@@ -242,18 +264,20 @@ def report(
     from costboost.cli import models as command
     from costboost.cli.cells import Form
     from costboost.cli.output import Screen
-    from costboost.cli.prices import read_prices
+    from costboost.cli.prices import read_prices, read_scenarios
 
     prices = read_prices(
         fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
         benefits=benefits,
+        ranges={"fp": fp_range, "fn": fn_range, "tp": tp_range, "tn": tn_range},
     )  # fmt: skip
     form = Form.asked(
         decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
         sheet=sheet, label=label, tidy_labels=tidy_labels,
     )  # fmt: skip
     command.report(
-        model, table, prices, Screen(as_json), form=form, output=output, force=force, target=target,
+        model, table, prices, Screen(as_json), form=form,
+        scenarios=read_scenarios(scenario or ()), output=output, force=force, target=target,
         current=current, rows=rows, title=title,
     )  # fmt: skip
 
@@ -279,6 +303,10 @@ def train(
     fn: o.Fn = None,
     tp: o.Tp = None,
     tn: o.Tn = None,
+    fp_range: o.FpRange = None,
+    fn_range: o.FnRange = None,
+    tp_range: o.TpRange = None,
+    tn_range: o.TnRange = None,
     costs: o.CostsFile = None,
     positive: o.Positive = None,
     benefits: o.Benefits = False,
@@ -328,6 +356,7 @@ def train(
     prices = read_prices(
         fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
         benefits=benefits,
+        ranges={"fp": fp_range, "fn": fn_range, "tp": tp_range, "tn": tn_range},
     )  # fmt: skip
     form = Form.asked(
         decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
@@ -383,6 +412,10 @@ def compare(
     fn: o.Fn = None,
     tp: o.Tp = None,
     tn: o.Tn = None,
+    fp_range: o.FpRange = None,
+    fn_range: o.FnRange = None,
+    tp_range: o.TpRange = None,
+    tn_range: o.TnRange = None,
     costs: o.CostsFile = None,
     positive: o.Positive = None,
     benefits: o.Benefits = False,
@@ -425,6 +458,7 @@ def compare(
     prices = read_prices(
         fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
         benefits=benefits,
+        ranges={"fp": fp_range, "fn": fn_range, "tp": tp_range, "tn": tn_range},
     )  # fmt: skip
     form = Form.asked(
         decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,

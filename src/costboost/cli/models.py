@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -33,15 +34,17 @@ from costboost.cli.recipe import (
     load_rows,
     prices_to_ask_by,
     read_model,
+    scenario_costs_of,
     take_roles,
 )
 from costboost.cli.train import label_times, note_open
-from costboost.costs import Expression
+from costboost.costs import Costs, Expression
 from costboost.fitting.time_split import LabelTimes
 from costboost.inputs.moments import read_moments
+from costboost.metrics import ScenarioCost, scenario_costs
 from costboost.report import make_report
-from costboost.text import count, listed, money, span
-from costboost.typing import Mask
+from costboost.text import count, listed, money, percent, span
+from costboost.typing import Floats, Mask
 
 __all__ = ["evaluate", "note_training_rows", "explain", "inspect", "report"]
 
@@ -53,6 +56,7 @@ def evaluate(
     screen: Screen,
     *,
     form: Form,
+    scenarios: Mapping[str, Prices],
     target: str | None,
     current: str | None,
     groups: str | None,
@@ -64,6 +68,7 @@ def evaluate(
 ) -> None:
     """Bill a model on a table."""
     kept = read_model(model_path)
+    _check_scenarios(kept, scenarios)
     when = time or kept.recipe.time
 
     def known(frame: pl.DataFrame) -> Mask:
@@ -76,7 +81,7 @@ def evaluate(
 
     rows, read = load_rows(
         kept, table, prices, screen, form=form, target=target, needs_target=True, current=current,
-        groups=groups, propensity=propensity,
+        groups=groups, propensity=propensity, also=_columns_of(scenarios),
         known=None if (gap, label_delay, label_time) == (None,) * 3 else known,
     )  # fmt: skip
     currency = prices.currency or (kept.recipe.prices.currency if kept.recipe.prices else "")
@@ -93,6 +98,9 @@ def evaluate(
     cells = _cells(rows, answers.decided)
     note_weights(screen, rows)
     _show_cells(screen, cells, currency)
+    costs = scenario_costs_of(kept, prices, scenarios, rows, target or kept.recipe.target)
+    billed = _scenarios(rows, answers.proba, costs)
+    _show_scenarios(screen, billed, currency)
     note_warnings(screen, rows, found, "of the table")
     screen.result(
         {
@@ -103,9 +111,72 @@ def evaluate(
             "bill": bill.to_list(),
             "against": bill.against,
             "cells": cells,
+            **({"scenarios": [_plain(one) for one in billed]} if billed else {}),
             **found,
         }
     )
+
+
+# ---- scenarios
+
+_ASKED = "these prices"
+
+
+def _check_scenarios(kept: Kept, scenarios: Mapping[str, Prices]) -> None:
+    if scenarios and not kept.model._decides_by_costs():
+        raise UsageError(
+            f"{kept.path} decides without prices, so it decides alike in every scenario: leave "
+            "--scenario out, and give the prices of each by --costs in a run of its own."
+        )
+
+
+def _columns_of(scenarios: Mapping[str, Prices]) -> list[str]:
+    return [name for prices in scenarios.values() for name in prices.columns()]
+
+
+def _scenarios(rows: TableRows, proba: Floats, costs: Mapping[str, Costs]) -> list[ScenarioCost]:
+    """Return the bills of the prices that were asked for, and of each scenario."""
+    if not costs:
+        return []
+    return scenario_costs(
+        rows.truth,
+        proba,
+        scenarios={_ASKED: rows.costs, **costs},
+        sample_weight=rows.weight,
+        groups=rows.groups,
+    )
+
+
+def _show_scenarios(screen: Screen, billed: list[ScenarioCost], currency: str) -> None:
+    """Print both bills of each scenario."""
+    if not billed:
+        return
+    screen.say()
+    unit = f"cost{currency and ', ' + currency}"
+    head = ["scenario", unit, "95 % interval", "decided as now", "decided differently"]
+    lines = [
+        [
+            one.name,
+            money(one.cost.total),
+            span(one.cost.low, one.cost.high),
+            money(one.unchanged.total),
+            percent(one.differ),
+        ]
+        for one in billed
+    ]
+    screen.table(head, lines)
+
+
+def _plain(one: ScenarioCost) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "cost": one.cost.total,
+        "low": one.cost.low,
+        "high": one.cost.high,
+        "decided_as_now": one.unchanged.total,
+        "saved_by_deciding_anew": one.saved.total,
+        "differ": one.differ,
+    }
 
 
 def _after(labels: LabelTimes, kept: Kept, screen: Screen) -> Mask:
@@ -356,6 +427,7 @@ def report(
     output: str,
     force: bool,
     form: Form,
+    scenarios: Mapping[str, Prices],
     target: str | None,
     current: str | None,
     rows: bool,
@@ -364,9 +436,11 @@ def report(
     """Write the report of a model on a table whose truth is known."""
     check_output(output, force, (".html", ".htm"))
     kept = read_model(model_path)
+    _check_scenarios(kept, scenarios)
     read, found = load_rows(
-        kept, table, prices, screen, form=form, target=target, needs_target=True, current=current
-    )
+        kept, table, prices, screen, form=form, target=target, needs_target=True, current=current,
+        also=_columns_of(scenarios),
+    )  # fmt: skip
     source = found.source
     when = kept.recipe.time  # capacities are those of a day
     note_training_rows(screen, kept, source.digest)
@@ -377,6 +451,9 @@ def report(
             read.X,
             read.truth,
             costs=read.costs,
+            scenarios=scenario_costs_of(
+                kept, prices, scenarios, read, target or kept.recipe.target
+            ),
             current=read.current,
             time=None if when not in read.frame.columns else read.frame[when].to_numpy(),
             rows=rows,

@@ -50,12 +50,57 @@ Tp = Annotated[
 Tn = Annotated[
     str | None, typer.Option("--tn", help="A true negative; 0 else.", rich_help_panel=_PRICES)
 ]
+FpRange = Annotated[
+    str | None,
+    typer.Option(
+        "--fp-range",
+        metavar="LOW..HIGH",
+        help="Between which ends the number lies that --fp begins with.",
+        rich_help_panel=_PRICES,
+    ),
+]
+FnRange = Annotated[
+    str | None,
+    typer.Option(
+        "--fn-range",
+        metavar="LOW..HIGH",
+        help="Between which ends the number lies that --fn begins with.",
+        rich_help_panel=_PRICES,
+    ),
+]
+TpRange = Annotated[
+    str | None,
+    typer.Option(
+        "--tp-range",
+        metavar="LOW..HIGH",
+        help="Between which ends the number lies that --tp begins with.",
+        rich_help_panel=_PRICES,
+    ),
+]
+TnRange = Annotated[
+    str | None,
+    typer.Option(
+        "--tn-range",
+        metavar="LOW..HIGH",
+        help="Between which ends the number lies that --tn begins with.",
+        rich_help_panel=_PRICES,
+    ),
+]
 CostsFile = Annotated[
     str | None,
     typer.Option(
         "--costs",
         metavar="FILE",
         help="A costs.toml in their place: for many classes, and for actions.",
+        rich_help_panel=_PRICES,
+    ),
+]
+Scenario = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scenario",
+        metavar="NAME=FILE",
+        help="The same decisions under other prices: a costs.toml with those that differ.",
         rich_help_panel=_PRICES,
     ),
 ]

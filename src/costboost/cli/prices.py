@@ -12,12 +12,16 @@ Every price is a number, a column or an expression over columns, and is kept as 
     review = 25                # the same whatever is true
 
     [actions.approve]
-    default = "amount"         # approving a loan that defaults
+    default = "0.75 * amount"  # approving a loan that defaults
     paid = 0
+
+    [ranges.approve]
+    default = "0.6..0.9"       # between which ends the number lies that the price begins with
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -28,20 +32,27 @@ import polars as pl
 
 from costboost.cli import InputError, UsageError
 from costboost.cli.columns import label_of, shown
-from costboost.costs import Costs, Expression, ExpressionError
+from costboost.costs import Costs, Expression, ExpressionError, uncertain
+from costboost.costs.uncertain import renamed
 from costboost.inputs.checks import usual_positive
 
-__all__ = ["SIGNS", "Prices", "read_prices", "read_toml"]
+__all__ = ["SIGNS", "Prices", "read_prices", "read_scenarios", "read_toml"]
 
 SIGNS = ("fp", "fn", "tp", "tn")
-_NAMES = ("currency", "positive", "benefits", *SIGNS, "actions")
+_NAMES = ("currency", "positive", "benefits", *SIGNS, "actions", "ranges")
+_NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
+_RANGE = re.compile(rf"\s*{_NUMBER}\s*\.\.\s*{_NUMBER}(?:\s+(\S.*?))?\s*")
 
 Actions = dict[str, str | dict[str, str]]
 
 
 @dataclass(frozen=True)
 class Prices:
-    """The prices of decisions as texts; either the signs or the actions are given."""
+    """The prices of decisions as texts; either the signs or the actions are given.
+
+    `ranges` says of some prices, by where they stand, between which ends the number lies that they
+    begin with; a name after it is that of the prices that move together.
+    """
 
     fp: str | None = None
     fn: str | None = None
@@ -51,10 +62,13 @@ class Prices:
     positive: str | None = None
     benefits: bool = False
     currency: str = ""
+    ranges: dict[str, str] | None = None
 
     def __post_init__(self) -> None:
-        for where, text in self.texts().items():
+        texts = self.texts()
+        for where, text in texts.items():
             _parsed(where, text)
+            _ranged(where, text, (self.ranges or {}).get(where), None)
 
     def texts(self) -> dict[str, str]:
         """Return every price by where it stands."""
@@ -77,10 +91,25 @@ class Prices:
             return replace(new, positive=new.positive or self.positive, currency=currency)
         given = {name: value for name, value in asdict(new).items() if value}
         signs = any(name in SIGNS for name in given)
-        return replace(self, **{**given, "actions": None if signs else self.actions})
+        given["actions"] = None if signs else self.actions
+        kept = {} if signs and self.actions else self.ranges or {}
+        kept = {where: ends for where, ends in kept.items() if where not in given}
+        return replace(self, **{**given, "ranges": {**kept, **(new.ranges or {})} or None})
+
+    def check_ranges(self) -> None:
+        """Raise where a range is of a price that is not given."""
+        texts = self.texts()
+        for where, ends in (self.ranges or {}).items():
+            if where not in texts:
+                known = ", ".join(map(repr, texts)) or "none"
+                raise InputError(
+                    f"The range {ends!r} is of {where!r}, which has no price; prices are given of: "
+                    f"{known}."
+                )
 
     def check(self, frame: pl.DataFrame, target: str | None) -> None:
         """Compute every price once, so that errors name options and columns of this table."""
+        self.check_ranges()
         for where, text in self.texts().items():
             made = Expression(text)
             if target in made.columns:
@@ -135,7 +164,7 @@ class Prices:
                 f"Say what mistakes cost: {' and '.join(lacking)} missing. A number, a column or "
                 'an expression, such as --fp 8 --fn "0.75 * amount".'
             )
-        signs = {sign: _cell(getattr(self, sign) or "0", reading) for sign in SIGNS}
+        signs = {sign: self._price(sign, getattr(self, sign) or "0", reading) for sign in SIGNS}
         return Costs(**signs, positive=self.positive_of(labels), benefits=self.benefits)
 
     def _of_actions(self, labels: list[Any], reading: Callable[[Expression], Any] | None) -> Costs:
@@ -151,14 +180,22 @@ class Prices:
             name = label_of(action, labels, "action") if square else action
             if isinstance(by_truth, Mapping):
                 where = f"costs.toml: [actions.{action}]"
-                cells = {label_of(t, labels, where): _cell(p, reading) for t, p in by_truth.items()}
+                cells = {
+                    label_of(t, labels, where): self._price(f"{action}, {t}", p, reading)
+                    for t, p in by_truth.items()
+                }
                 lacking = [shown(label) for label in labels if label not in cells]
                 if lacking:
                     raise InputError(f"{where} lacks the price where {lacking[0]} is true.")
                 prices[name] = {label: cells[label] for label in labels}
             else:
-                prices[name] = dict.fromkeys(labels, _cell(by_truth, reading))
+                one = self._price(action, by_truth, reading)
+                prices[name] = dict.fromkeys(labels, renamed(one, action))  # whatever is true
         return Costs.of_actions(prices, benefits=self.benefits)
+
+    def _price(self, where: str, text: str, reading: Callable[[Expression], Any] | None) -> Any:
+        """Return one price as `Costs` takes it, uncertain if it has a range."""
+        return _ranged(where, text, (self.ranges or {}).get(where), reading)
 
 
 def _parsed(where: str, text: str) -> Expression:
@@ -178,25 +215,71 @@ def _cell(text: str, reading: Callable[[Expression], Any] | None) -> Any:
     return made if made.column is None else made.column
 
 
+def _ranged(
+    where: str, text: str, ends: str | None, reading: Callable[[Expression], Any] | None
+) -> Any:
+    """Return a price whose leading number, or 1, lies between two ends; as it is without them."""
+    if ends is None:
+        return _cell(text, reading)
+    found = _RANGE.fullmatch(ends)
+    if found is None:
+        raise InputError(
+            f"{where}: {ends!r} is no range: write LOW..HIGH, such as 0.6..0.9, and after it a "
+            "name if prices move together, such as 0.6..0.9 recovery."
+        )
+    made = Expression(text)
+    mean, price = made.constant, "1"
+    if mean is None and made.leading is not None:
+        mean, price = made.leading[0], made.leading[1].text
+    elif mean is None:
+        price = text
+    low, high, together = found.groups()
+    try:
+        return uncertain(
+            _cell(price, reading), low=float(low), high=float(high), mean=mean, together=together
+        )
+    except ValueError as error:
+        raise InputError(f"{where}, within {ends}: {error}") from None
+
+
 def read_prices(
     *,
     costs: str | None,
     currency: str | None,
     positive: str | None,
     benefits: bool,
+    ranges: Mapping[str, str | None] | None = None,
     **signs: str | None,
 ) -> Prices:
-    """Read prices from options, or from the file that one of them names."""
+    """Read prices from options, or from the file that one of them names.
+
+    `ranges` are those of options, by sign; they replace those of a file.
+    """
+    asked = {sign: ends for sign, ends in (ranges or {}).items() if ends is not None}
     given = [f"--{sign}" for sign in SIGNS if signs.get(sign) is not None]
     if costs is not None and given:
         raise UsageError(f"Give prices by {', '.join(given)} or by --costs {costs}, not by both.")
     made = Prices(**signs) if costs is None else read_toml(Path(costs))  # type: ignore[arg-type]
     return replace(
         made,
+        ranges={**(made.ranges or {}), **asked} or None,
         positive=positive or made.positive,
         benefits=benefits or made.benefits,
         currency=made.currency if currency is None else currency,
     )
+
+
+def read_scenarios(given: Sequence[str]) -> dict[str, Prices]:
+    """Read the files of scenarios by name; each may hold only the prices that differ."""
+    found: dict[str, Prices] = {}
+    for text in given:
+        name, equals, path = text.partition("=")
+        if not equals or not name.strip() or not path:
+            raise UsageError(f"--scenario {text!r}: write NAME=FILE, such as recession=bad.toml.")
+        if name.strip() in found:
+            raise UsageError(f"--scenario {name.strip()!r} is given twice: name each once.")
+        found[name.strip()] = read_toml(Path(path))
+    return found
 
 
 def read_toml(path: Path) -> Prices:
@@ -216,6 +299,7 @@ def read_toml(path: Path) -> Prices:
     return Prices(
         **signs,
         actions=_actions(path, given["actions"]) if "actions" in given else None,
+        ranges=_ranges(path, given["ranges"]) if "ranges" in given else None,
         positive=None if "positive" not in given else shown(given["positive"]),
         benefits=_flag(path, given.get("benefits", False)),
         currency=str(given.get("currency", "")),
@@ -240,6 +324,21 @@ def _actions(path: Path, given: Any) -> Actions:
         else _text(path, f"actions.{action}", prices)
         for action, prices in given.items()
     }
+
+
+def _ranges(path: Path, given: Any) -> dict[str, str]:
+    """Return ranges by where their prices stand, from a table that is like that of the prices."""
+    found: dict[str, Any] = {}
+    for name, ends in given.items() if isinstance(given, dict) else [("ranges", given)]:
+        inner = ends if isinstance(ends, dict) else {"": ends}
+        found |= {f"{name}, {truth}".rstrip(", "): text for truth, text in inner.items()}
+    for where, text in found.items():
+        if not isinstance(text, str):
+            raise InputError(
+                f"{path}: the range of {where} is {text!r}: write LOW..HIGH in quotes, such as "
+                '"0.6..0.9".'
+            )
+    return found
 
 
 def _text(path: Path, where: str, price: Any) -> str:

@@ -7,7 +7,7 @@ checked when it is read: a file from others cannot make columns or prices of any
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -24,6 +24,7 @@ from costboost.cli.columns import (
     decisions_of,
     features_of,
     labels_of,
+    shown,
     tidied,
     unknown_column,
     where_labels,
@@ -46,6 +47,7 @@ __all__ = [
     "known_categories",
     "load_rows",
     "prices_to_ask_by",
+    "scenario_costs_of",
     "read_rows",
     "take_roles",
     "text_features",
@@ -114,6 +116,8 @@ class Recipe:
         """Return the notes that keep it."""
         plain = {**asdict(self), "features": [[f.name, f.kind] for f in self.features]}
         plain["form"]["missing"] = list(self.form.missing)
+        if self.prices is not None and self.prices.ranges is None:
+            del plain["prices"]["ranges"]  # so that earlier versions read the file
         return {NAME: {"format": FORMAT, **plain}}
 
     @classmethod
@@ -189,9 +193,13 @@ def _read_prices(given: Any) -> Prices | None:
         return None
     demand(isinstance(given, dict), "prices are no list of names")
     hints = get_type_hints(Prices)
+    given = {"ranges": None, **given}  # which files without ranges lack
     demand(set(given) == set(hints), "a price is unknown or missing")
+    ranges = given["ranges"]
+    demand(ranges is None or isinstance(ranges, dict), "ranges of prices have no names")
+    demand(all(isinstance(text, str) for text in (ranges or {}).values()), "a range is no text")
     for name, value in given.items():
-        if name != "actions":
+        if name not in ("actions", "ranges"):
             demand(fits(value, hints[name]), f"the price {name} is no text")
     _check_actions(given["actions"])
     return Prices(**given)
@@ -467,6 +475,25 @@ def known_categories(model: Any) -> dict[str, tuple[Any, ...]]:
     kept = fitted.forests[0].binner.categories
     names = getattr(model, "feature_names_in_", ())
     return {n: keys for n, keys in zip(names, kept, strict=False) if keys is not None}
+
+
+def scenario_costs_of(
+    kept: Kept, new: Prices, scenarios: Mapping[str, Prices], rows: TableRows, target: str | None
+) -> dict[str, Costs]:
+    """Return the costs of each scenario for the rows: the prices asked by, some of them changed."""
+    base = prices_to_ask_by(kept, new)
+    classes = kept.model.classes_
+    found = {}
+    for name, changes in scenarios.items():
+        prices = changes if base is None else base.changed(changes)
+        prices.check(rows.frame, target)
+        found[name] = prices.costs(classes.tolist()).bind_table(rows.frame).bind(classes)
+        if np.asarray(found[name].actions).tolist() != list(rows.actions):
+            raise InputError(
+                f"The scenario {name!r} has other decisions: give it prices of "
+                f"{', '.join(map(shown, rows.actions))}, in this order."
+            )
+    return found
 
 
 def prices_to_ask_by(kept: Kept, new: Prices) -> Prices | None:

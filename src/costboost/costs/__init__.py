@@ -6,11 +6,24 @@ reading      what users write -> State; the only place that validates prices
 binding      State + labels of a data set, or its table -> State; labels <-> numbers
 pricing      State + numbers or probabilities -> prices and decisions; slicing, arithmetic
 text         State -> repr, words, a data frame, warnings
+uncertain    prices times factors that are not known exactly -> certain costs, ratios, regrets
+laws         what is known of a factor: a range, a distribution, draws
 expressions  an expression's tree + a table -> prices
 grammar      the text of an expression -> its tree
 """
 
 from costboost.costs.costs import Costs, as_costs
 from costboost.costs.expressions import Expression, ExpressionError, expression
+from costboost.costs.state import Factor
+from costboost.costs.uncertain import Uncertain, uncertain
 
-__all__ = ["Costs", "Expression", "ExpressionError", "as_costs", "expression"]
+__all__ = [
+    "Costs",
+    "Expression",
+    "ExpressionError",
+    "Factor",
+    "Uncertain",
+    "as_costs",
+    "expression",
+    "uncertain",
+]

@@ -322,7 +322,7 @@ def _read(cell: Cell, X: Any, n_samples: int, benefits: bool) -> Cell:
         values = compute(values, sign, number)
     if source.steps:
         values = read_numbers(values, source.what, negative=benefits)
-    return Cell(freeze(values), cell.name)
+    return cell._replace(value=freeze(values))
 
 
 def _column(X: Any, name: str) -> Any:

@@ -9,16 +9,18 @@ positive one is answered only when its probability is strictly above the thresho
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from costboost.costs import binding, pricing, reading, text
-from costboost.costs.state import State, dense, packed, same, unpacked
+from costboost.costs import regret as regretting
+from costboost.costs import uncertain as uncertainty
+from costboost.costs.state import Factor, State, dense, packed, same, unpacked
 from costboost.inputs.arrays import read_weights
-from costboost.inputs.checks import plain_labels, warn_caller
+from costboost.inputs.checks import check_choice, check_number, plain_labels, warn_caller
 from costboost.typing import Floats
 
 __all__ = ["Costs", "as_costs"]
@@ -49,7 +51,8 @@ class Costs:
         broadcast from length 1; the index of a pandas Series is remembered, and must be that of
         the table. A string names a column of the table, a function is given the table and returns
         one price per row, each of its own row only; see `bind_table`. An `expression` is such a
-        function that can be written down, ``expression("0.75 * amount + 20")``.
+        function that can be written down, ``expression("0.75 * amount + 20")``. A price that is
+        not known exactly is `uncertain`: costs train and decide by its mean.
     tp, tn : float, array-like of shape (n_samples,), str or callable, default=0
         Cost of the two correct answers. They may exceed the cost of the wrong ones (an
         investigation that costs more than the fraud); see `cheapest_labels`.
@@ -352,6 +355,95 @@ class Costs:
     def tn(self) -> Any:
         """Cost of a true negative; as `fp`."""
         return text.price_of(self._state, "tn")
+
+    # Prices that are not known exactly
+
+    @property
+    def factors(self) -> dict[str, Factor]:
+        """The factors of prices that are `uncertain`, by name; empty where all are certain.
+
+        A factor has the name of its cell, such as ``"fn"``, or that of ``together=``.
+        """
+        return self._state.factors
+
+    def at(self, values: Mapping[str, float] | None = None) -> Self:
+        """Return certain costs: factors have these values, and their means where none is given.
+
+        Parameters
+        ----------
+        values : dict of str to float, default=None
+            Values of `factors` by name, within their ranges or not.
+
+        Examples
+        --------
+        >>> from costboost.costs import uncertain
+        >>> Costs(fp=1, fn=uncertain(10, low=0.5, high=2)).at({"fn": 2})
+        Costs(fp=1, fn=20)
+        """
+        return self._of(uncertainty.at(self._state, {} if values is None else values))
+
+    def draw(self, n: int, random_state: Any = None) -> list[Self]:
+        """Return `n` certain costs, whose factors are drawn independently of each other.
+
+        Parameters
+        ----------
+        n : int
+        random_state : int, RandomState instance or None, default=None
+
+        Examples
+        --------
+        >>> from costboost.costs import uncertain
+        >>> costs = Costs(fp=1, fn=uncertain(10, low=0.5, high=2))
+        >>> [5 <= one.fn <= 20 for one in costs.draw(3, random_state=0)]
+        [True, True, True]
+        """
+        check_number("n", n, whole=True, low=1)
+        return [self._of(state) for state in uncertainty.draw(self._state, n, random_state)]
+
+    def stays_within(self, proba: ArrayLike) -> dict[str, Floats]:
+        """Return between which values of each factor the decisions of `decide` stay as they are.
+
+        All other factors are at their means. Prices of one name with draws of their own are left
+        out: no single number says where they are.
+
+        Parameters
+        ----------
+        proba : array-like of shape (n_samples, K)
+            Class probabilities, in the columns that `expected` takes.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (n_samples, 2)
+            Both ends; 0 or infinity where the decision never turns on that side.
+
+        Examples
+        --------
+        >>> from costboost.costs import uncertain
+        >>> costs = Costs(fp=1, fn=uncertain(10, low=0.5, high=2)).bind([0, 1])
+        >>> costs.stays_within([[0.75, 0.25]])["fn"].round(3).tolist()
+        [[0.3, inf]]
+        """
+        return regretting.stays_within(self._state, proba)
+
+    def regrets(self, proba: ArrayLike) -> Floats:
+        """Return the largest regret of each action within the ranges, shape (n_samples, A).
+
+        The regret of an action at some prices is its expected cost less that of the cheapest
+        action there. Ranges are those of `factors`, ``low`` to ``high``.
+
+        Parameters
+        ----------
+        proba : array-like of shape (n_samples, K)
+            Class probabilities, in the columns that `expected` takes.
+
+        Examples
+        --------
+        >>> from costboost.costs import uncertain
+        >>> costs = Costs(fp=2, fn=uncertain(10, low=0.5, high=2)).bind([0, 1])
+        >>> costs.regrets([[0.75, 0.25]]).tolist()  # 0 may cost 5 where 1 costs 1.5
+        [[3.5, 0.25]]
+        """
+        return regretting.regrets(self._state, proba)
 
     # An array of rows
 
@@ -692,7 +784,9 @@ class Costs:
         """
         return pricing.second_thresholds(self._state)
 
-    def decide(self, proba: ArrayLike, *, encoded: bool = False) -> NDArray[Any]:
+    def decide(
+        self, proba: ArrayLike, *, encoded: bool = False, regret: str | None = None
+    ) -> NDArray[Any]:
         """Return the cheapest action of each row, shape (n_samples,).
 
         With two classes the positive one is answered exactly where its probability is above
@@ -706,6 +800,10 @@ class Costs:
         encoded : bool, default=False
             Whether labels and actions are numbers, 0 .. K - 1 and 0 .. A - 1, in place of
             themselves.
+        regret : "minimax" or None, default=None
+            "minimax" takes the action whose largest regret within the ranges of uncertain prices
+            is the least (see `regrets`), which is not the cheapest on average; None: the cheapest
+            at their means.
 
         Examples
         --------
@@ -714,7 +812,8 @@ class Costs:
         ['no', 'yes']
         """
         s = self._state
-        numbers = pricing.decide(s, proba)
+        check_choice("regret", regret, (None, "minimax"))
+        numbers = pricing.decide(s, proba) if regret is None else regretting.minimax(s, proba)
         return numbers if encoded else binding.labels_of_actions(s, numbers, encoded)
 
     def of_decisions(self, y: ArrayLike, predicted: ArrayLike, *, encoded: bool = False) -> Floats:

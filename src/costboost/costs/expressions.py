@@ -116,6 +116,18 @@ class Expression:
         return sign * node.value if isinstance(node, Number) else None
 
     @property
+    def leading(self) -> tuple[float, Expression] | None:
+        """The number that a product begins with, and what it multiplies: ``0.75 * amount``."""
+        node = self._tree
+        while isinstance(node, Operation) and node.sign in "*/" and len(node.parts) == 2:
+            first = node.parts[0]
+            if isinstance(first, Number) and node.sign == "*" and first.span[0] == 0:
+                after = self.text[first.span[1] :]  # from the sign on
+                return first.value, Expression(after[after.index("*") + 1 :])
+            node = first
+        return None
+
+    @property
     def column(self) -> str | None:
         """The name, where the expression is one column and nothing else."""
         return self._tree.name if isinstance(self._tree, Name) else None

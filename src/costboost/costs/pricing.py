@@ -146,7 +146,12 @@ def mean(state: State, weights: Floats, y: ArrayLike | None) -> State:
         )
     numbers = numbers_of_labels(state, y, encoded=False)
     by_class = (_mean_of_class(state, k, numbers == k, weights) for k in range(state.k))
-    cells = tuple(Cell(price) for row in by_class for price in row)
+    factor = state.cells[0].factor  # of prices of rows; those of answers have none
+    cells = tuple(
+        Cell(price, None, factor if price is not ZERO else None)
+        for row in by_class
+        for price in row
+    )
     return state._replace(form="matrix", cells=cells, index=None)
 
 
@@ -341,7 +346,7 @@ def hash_of(state: State) -> int:
 def _cut(cell: Cell, rows: Any) -> Cell:
     if isinstance(cell.value, TablePrice) or not cell.value.ndim:
         return cell
-    return Cell(freeze(cell.value[rows]), cell.name)
+    return cell._replace(value=freeze(cell.value[rows]))
 
 
 def _first(cell: Cell) -> Any:
@@ -378,6 +383,11 @@ def scaled(state: State, factor: float) -> State:
 
 def shifted(state: State, number: float) -> State:
     """Add a number to every price."""
+    if state.factors:
+        raise ValueError(
+            f"{next(iter(state.factors))!r} is uncertain: a price times a factor, to which nothing "
+            "can be added. Add the number to the certain prices, or to the draws of the factor."
+        )
     return _each(state, "+", float(number))
 
 
@@ -387,9 +397,9 @@ def _each(state: State, sign: str, number: float) -> State:
 
 def _one(cell: Cell, sign: str, number: float, benefits: bool) -> Cell:
     if isinstance(cell.value, TablePrice):
-        return Cell(cell.value._replace(steps=(*cell.value.steps, (sign, number))), cell.name)
+        return cell._replace(value=cell.value._replace(steps=(*cell.value.steps, (sign, number))))
     values = compute(cell.value, sign, number)
-    return Cell(read_numbers(values, "the cost", negative=benefits), cell.name)
+    return cell._replace(value=read_numbers(values, "the cost", negative=benefits))
 
 
 def concat(states: Sequence[State]) -> State:
@@ -425,6 +435,10 @@ def _check_alike(one: State, other: State) -> None:
 def _stack(cells: Sequence[Cell], lengths: Sequence[int | None]) -> Cell:
     """Concatenate one cell of all parts; a value that all share stays one number or column."""
     first = cells[0].value
+    if any(cell.factor != cells[0].factor for cell in cells):
+        raise ValueError(
+            "Some of these costs are uncertain where others are not, or otherwise: make them alike."
+        )
     if any(isinstance(cell.value, TablePrice) for cell in cells):
         if not all(isinstance(cell.value, TablePrice) and cell.value == first for cell in cells):
             raise ValueError(
@@ -441,4 +455,4 @@ def _stack(cells: Sequence[Cell], lengths: Sequence[int | None]) -> Cell:
             "price per row to each."
         )
     rows = [np.broadcast_to(v, (n,)) for v, n in zip(values, lengths, strict=True)]  # type: ignore[arg-type]
-    return Cell(freeze(np.concatenate(rows)), cells[0].name)
+    return cells[0]._replace(value=freeze(np.concatenate(rows)))

@@ -12,10 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from costboost.costs.binding import check_positive, with_positive, with_square_actions
+from costboost.costs.binding import (
+    check_positive,
+    compute,
+    with_positive,
+    with_square_actions,
+)
 from costboost.costs.expressions import Expression
 from costboost.costs.state import (
     Cell,
+    Factor,
     State,
     TablePrice,
     agree,
@@ -26,6 +32,7 @@ from costboost.costs.state import (
     read_frame,
     settle_names,
 )
+from costboost.costs.uncertain import Uncertain, check_together, price_of, renamed
 from costboost.inputs.arrays import as_array, freeze, read_labels, read_numbers
 from costboost.typing import Floats, Indices
 
@@ -49,6 +56,8 @@ __all__ = [
 
 def read_cell(value: Any, name: str, benefits: bool) -> Cell:
     """Read one price: a number, one per row, a column's name or a function of the table."""
+    if isinstance(value, Uncertain):
+        return _read_uncertain(value, name, benefits)
     if isinstance(value, str):
         return Cell(TablePrice(value), value)
     if isinstance(value, Expression):
@@ -56,6 +65,17 @@ def read_cell(value: Any, name: str, benefits: bool) -> Cell:
     if callable(value):
         return Cell(TablePrice(value))
     return Cell(read_numbers(value, name, negative=benefits), name_of(value))
+
+
+def _read_uncertain(value: Uncertain, name: str, benefits: bool) -> Cell:
+    """Return the price at the mean of its factor, which bears the name of the cell or its own."""
+    mean = value.law.mean
+    cell = read_cell(value.price, name, benefits or mean < 0)
+    if isinstance(cell.value, TablePrice):
+        price: Floats | TablePrice = TablePrice(cell.value.read, (("*", mean),))
+    else:
+        price = read_numbers(compute(cell.value, "*", mean), name, negative=benefits)
+    return Cell(price, cell.name, Factor(value.together or name, value.law))
 
 
 def is_source(value: Any) -> bool:
@@ -67,6 +87,7 @@ def read_cells(given: Mapping[str, Any], benefits: bool) -> tuple[tuple[Cell, ..
     """Read prices by name; return them and the index that their rows share, if any has one."""
     cells = {name: read_cell(value, name, benefits) for name, value in given.items()}
     _check_lengths({name: cell.value for name, cell in cells.items()})
+    check_together(tuple(cells.values()))
     return some_cost(cells.values()), _shared_index(given)
 
 
@@ -88,7 +109,7 @@ def _check_lengths(cells: Mapping[str, Floats | TablePrice]) -> None:
 
 def _shared_index(given: Mapping[str, Any]) -> Any:
     """Return the index that all prices with one share; refuse two that differ."""
-    indexes = {name: index_of(value) for name, value in given.items()}
+    indexes = {name: index_of(price_of(value)) for name, value in given.items()}
     named = [(name, index) for name, index in indexes.items() if index is not None]
     for name, index in named[1:]:
         if not index.equals(named[0][1]):
@@ -226,11 +247,18 @@ def _cells_of_their_own(values: Any) -> list[list[Any]] | None:
     if not all(isinstance(row, list | tuple) for row in values):
         return None
     cells = [cell for row in values for cell in row]
-    if not any(is_source(cell) or (np.ndim(cell) == 1 and _is_array(cell)) for cell in cells):
+    if not any(_is_own(cell) for cell in cells):
         return None
     if not any(np.ndim(cell) == 0 for cell in cells if not _is_array(cell)):
         _check_not_ambiguous(cells)
     return [list(row) for row in values]
+
+
+def _is_own(cell: Any) -> bool:
+    """Return whether a cell is a price that no array of numbers holds."""
+    if isinstance(cell, Uncertain):
+        return True
+    return is_source(cell) or (np.ndim(cell) == 1 and _is_array(cell))
 
 
 def _check_not_ambiguous(cells: list[Any]) -> None:
@@ -271,7 +299,9 @@ def read_actions(prices: Any, benefits: bool = False) -> State:
         )
     classes = _classes_of_actions(prices)
     named = {
-        f"{action!r} given {label!r}": price[label] if isinstance(price, Mapping) else price
+        f"{action!r} given {label!r}": price[label]
+        if isinstance(price, Mapping)
+        else renamed(price, str(action))
         for label in classes
         for action, price in prices.items()
     }
@@ -306,8 +336,8 @@ def _classes_of_actions(prices: Mapping[Any, Any]) -> list[Any]:
 
 def read_rows(c: Any, classes: ArrayLike | None = None) -> State:
     """Read prices of rows or of their answers; see `costboost.costs.Costs.of_rows`."""
-    if is_source(c):
-        return _rows_state(read_cell(c, "c", False), classes, None)
+    if is_source(c) or isinstance(c, Uncertain):
+        return _rows_state(read_cell(c, "c", False), classes, index_of(price_of(c)))
     table = read_frame(c, rows=False)
     values = read_numbers(table.values, "c", row_ndims=(1, 2))
     if values.ndim not in (1, 2) or 0 in values.shape or values.shape[1:] == (1,):
@@ -379,7 +409,7 @@ def with_defer(state: State, price: Any, action: Any) -> State:
     names = state.action_labels.tolist()
     if action in names:
         raise ValueError(f"action={action!r} is there already: the actions are {names}.")
-    added = _read_price(state, price)
+    added = _read_price(state, price, action)
     cells = [[state.cell_at(k, a) for a in range(state.a)] for k in range(state.k)]
     return state._replace(
         form="matrix",
@@ -387,13 +417,14 @@ def with_defer(state: State, price: Any, action: Any) -> State:
         n_actions=state.a + 1,
         actions=_named([*names, action]),
         positive=None,
-        index=index_of(price) if state.index is None else state.index,
+        index=index_of(price_of(price)) if state.index is None else state.index,
     )
 
 
-def _read_price(state: State, price: Any) -> Cell:
+def _read_price(state: State, price: Any, action: Any) -> Cell:
     """Read a price as every other cell is read, for the same rows."""
-    added = read_cell(price, "price", state.benefits)
+    added = read_cell(renamed(price, str(action)), "price", state.benefits)
+    check_together((*state.cells, added))
     if isinstance(added.value, TablePrice):
         return added
     if added.value.ndim > 1:
@@ -402,7 +433,7 @@ def _read_price(state: State, price: Any) -> Cell:
         )
     if added.n_rows is not None:
         check_rows(state, added.n_rows, "price has")
-    index = index_of(price)
+    index = index_of(price_of(price))
     if index is not None and state.index is not None and not index.equals(state.index):
         raise ValueError(
             "price and the costs have different indexes, so their rows are not the same or not in "

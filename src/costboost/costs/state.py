@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from costboost.costs.expressions import Expression
+from costboost.costs.laws import Law, law_of
 from costboost.inputs.arrays import freeze
 from costboost.inputs.checks import USUAL, usual_positive
 from costboost.typing import Floats
@@ -40,6 +41,7 @@ __all__ = [
     "settle_names",
     "Cell",
     "CellValues",
+    "Factor",
     "TablePrice",
     "ROWS_CHANGED",
     "State",
@@ -219,11 +221,39 @@ class TablePrice(NamedTuple):
         return f"the function {getattr(self.read, '__name__', self.read)}"
 
 
+class Factor(NamedTuple):
+    """What an uncertain price is multiplied by: its name, and the law of its values.
+
+    Factors of one name are one number.
+
+    Attributes
+    ----------
+    name : str
+    law : Range, Distribution or Draws
+        With `mean`, and with `low` and `high`: the ends of a range, the least and largest of draws,
+        those of the central 95 % of a distribution.
+
+    Examples
+    --------
+    >>> from costboost.costs import Costs, uncertain
+    >>> factor = Costs(fp=1, fn=uncertain(10, low=0.5, high=2)).factors["fn"]
+    >>> factor.name, factor.law.low, factor.law.mean
+    ('fn', 0.5, 1.25)
+    """
+
+    name: str
+    law: Law
+
+
 class Cell(NamedTuple):
-    """One entry of the matrix, and the name of the column it came from, if that is known."""
+    """One entry of the matrix, and the name of the column it came from, if that is known.
+
+    An uncertain price is held at the mean of its factor.
+    """
 
     value: Floats | TablePrice
     name: str | None = None
+    factor: Factor | None = None
 
     @property
     def values(self) -> Floats:
@@ -265,7 +295,16 @@ class State(NamedTuple):
     def with_columns(self, columns: Iterable[Floats]) -> Self:
         """Return the state with other values; cells keep their names."""
         named = zip(columns, self.cells, strict=True)
-        return self._replace(cells=tuple(Cell(values, cell.name) for values, cell in named))
+        return self._replace(cells=tuple(cell._replace(value=values) for values, cell in named))
+
+    @property
+    def factors(self) -> dict[str, Factor]:
+        """The factors of uncertain prices, each once, by name and sorted by it.
+
+        Binding moves cells about, but not the order of their factors.
+        """
+        found = {cell.factor.name: cell.factor for cell in reversed(self.cells) if cell.factor}
+        return dict(sorted(found.items()))
 
     @property
     def sources(self) -> tuple[TablePrice, ...]:
@@ -388,6 +427,8 @@ def same(one: State, other: State) -> bool:
 
 def same_cell(one: Cell, other: Cell) -> bool:
     """Return whether two cells hold, or read, the same prices."""
+    if one.factor != other.factor:
+        return False
     if isinstance(one.value, TablePrice) or isinstance(other.value, TablePrice):
         return type(one.value) is type(other.value) and one.value == other.value
     return bool(np.all(one.value == other.value))
@@ -406,9 +447,14 @@ def packed(state: State) -> dict[str, Any]:
 
 
 def _pack(cell: Cell) -> dict[str, Any]:
+    parts: dict[str, Any]
     if isinstance(cell.value, TablePrice):
-        return {"read": cell.value.read, "steps": cell.value.steps, "name": cell.name}
-    return {"values": cell.value, "name": cell.name}
+        parts = {"read": cell.value.read, "steps": cell.value.steps, "name": cell.name}
+    else:
+        parts = {"values": cell.value, "name": cell.name}
+    if cell.factor is not None:
+        parts["factor"] = {"name": cell.factor.name, "law": cell.factor.law.parts}
+    return parts
 
 
 def unpacked(parts: dict[str, Any]) -> State:
@@ -423,10 +469,14 @@ def unpacked(parts: dict[str, Any]) -> State:
     return state
 
 
-def _unpack(name: str | None, values: Any = None, read: Any = None, steps: Any = ()) -> Cell:
+def _unpack(
+    name: str | None, values: Any = None, read: Any = None, steps: Any = (), factor: Any = None
+) -> Cell:
+    made = None if factor is None else Factor(str(factor["name"]), law_of(factor["law"]))
     if values is not None:
-        return Cell(freeze(np.asarray(values)), name)
-    return Cell(TablePrice(read, tuple((str(sign), float(number)) for sign, number in steps)), name)
+        return Cell(freeze(np.asarray(values)), name, made)
+    done = tuple((str(sign), float(number)) for sign, number in steps)
+    return Cell(TablePrice(read, done), name, made)
 
 
 def four_columns(array: str, columns: Any = None) -> str:

@@ -54,10 +54,24 @@ def short(labels: NDArray[Any] | None) -> str:
 
 def as_number(cell: Cell) -> str:
     """Return one cell: its number, the range of its values, or where they come from."""
+    if cell.factor is not None:
+        return _uncertain(cell)
     value = cell.value
     if isinstance(value, TablePrice):
         return _source(value)
     return _values(value.shape, (cell,)) if value.ndim else _number(value)
+
+
+def _uncertain(cell: Cell) -> str:
+    """Return the call that makes an uncertain price; what it was multiplied by follows."""
+    assert cell.factor is not None
+    value, law = cell.value, cell.factor.law
+    if isinstance(value, TablePrice):
+        text, later = _source(value._replace(steps=())), value.steps[1:]
+    else:
+        text, later = as_number(Cell(value / law.mean)), ()
+    steps = "".join(f" {sign} {number:g}" for sign, number in later)
+    return f"uncertain({text}, {law}){steps}"
 
 
 def signs(state: State) -> dict[str, tuple[int, int]]:
@@ -203,6 +217,10 @@ def _sentence(what: str, cell: Cell) -> str:
 
 def price(cell: Cell) -> str:
     """Return a number, or the name of a column with the range of its values."""
+    if cell.factor is not None:
+        law = cell.factor.law
+        ends = f"{money(law.low / law.mean)} to {money(law.high / law.mean)} times that"
+        return f"{price(cell._replace(factor=None))}, uncertain: {ends}"
     if isinstance(cell.value, TablePrice):
         return _source_words(cell.value)
     if not cell.value.ndim:

@@ -382,6 +382,7 @@ class CostDecisionMixin(ReportMixin, VersionedState, OneFit):
         explore: float | None = None,
         never: Any = None,
         random_state: int | np.random.RandomState | None = None,
+        regret: str | None = None,
     ) -> Allocation:
         """Return the cheapest decisions of all rows jointly, where actions are limited.
 
@@ -411,6 +412,10 @@ class CostDecisionMixin(ReportMixin, VersionedState, OneFit):
             ``{"decline": "vip"}``.
         random_state : int, RandomState or None, default=None
             Of what is drawn.
+        regret : "minimax" or None, default=None
+            "minimax" takes for each row the action whose largest regret within the ranges of
+            uncertain prices is the least, in place of the cheapest at their means; see
+            `Costs.regrets`. It does not go with `capacity`, `explore` or `never`.
 
         Returns
         -------
@@ -432,6 +437,13 @@ class CostDecisionMixin(ReportMixin, VersionedState, OneFit):
         >>> plan.counts["biopsy"], plan.shadow_prices["biopsy"] > 0
         (20, True)
         """
+        limits = {"capacity": capacity, "explore": explore, "never": never}
+        limited = [name for name, value in limits.items() if value is not None]
+        if regret is not None and limited:
+            raise ValueError(
+                f"regret={regret!r} decides row by row, on its own: leave out {limited[0]}=, which "
+                "goes by expected costs, or regret=."
+            )
         proba = self._decision_proba(X, costs)
         prices = self._decision_costs(costs, X)
         if defer is not None:
@@ -440,7 +452,7 @@ class CostDecisionMixin(ReportMixin, VersionedState, OneFit):
         how: dict[str, Any] = {
             "actions": actions,
             "groups": groups,
-            "cheapest": prices.decide(proba, encoded=True),
+            "cheapest": prices.decide(proba, encoded=True, regret=regret),
             "never": by_columns(never, X),
         }
         expected = prices.expected(proba)

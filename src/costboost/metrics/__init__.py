@@ -14,7 +14,21 @@ from costboost.metrics._capacity import (
 from costboost.metrics._crossval import cross_validate_cost
 from costboost.metrics._curves import cost_curve, cost_lines, curve_area
 from costboost.metrics._policy_cost import BillPart, PolicyCost, policy_cost
-from costboost.metrics._profit import MaximumProfit, emp_churn, emp_credit, mp_churn, profit
+from costboost.metrics._price_ranges import (
+    PriceEffect,
+    PriceSensitivity,
+    ScenarioCost,
+    price_sensitivity,
+    scenario_costs,
+)
+from costboost.metrics._profit import (
+    MaximumProfit,
+    emp_churn,
+    emp_credit,
+    expected_maximum_profit,
+    mp_churn,
+    profit,
+)
 from costboost.metrics._ranks import (
     CriticalDifference,
     FriedmanResult,
@@ -63,12 +77,20 @@ __all__ = [
     "profit",
     "emp_credit",
     "emp_churn",
+    "expected_maximum_profit",
     "mp_churn",
     "MaximumProfit",
     # what others would have cost, where only some rows have labels
     "policy_cost",
     "PolicyCost",
     "BillPart",
+    # while prices move within their ranges
+    "price_sensitivity",
+    "PriceSensitivity",
+    "PriceEffect",
+    # under several price lists
+    "scenario_costs",
+    "ScenarioCost",
     # capacity and deferral
     "capacity_curve",
     "coverage_curve",

@@ -6,9 +6,10 @@ Verbraken et al. let b follow a distribution and take the best threshold for eac
 
     EMP = integral over b of max_t (b pi_pos TPR(t) - c pi_neg FPR(t)) h(b) db
 
-The best thresholds are corners of the ROC convex hull. Corner i is the best for b between b_i and
-b_{i+1}, where `b_i = c pi_neg dFPR_i / (pi_pos dTPR_i)`, so that the integral is a sum over corners
-of a linear function of b, and needs no more than the distribution function and the partial means.
+The profit of a threshold is a line over b. The best thresholds are the upper envelope of these
+lines (the corners of the ROC convex hull where prices are constant), so that the integral is a sum
+over its pieces of a linear function of b, and needs no more than the distribution function and the
+partial means. The same holds for any price that is a factor times a number or a column.
 """
 
 from __future__ import annotations
@@ -17,14 +18,22 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc
 
+from costboost.costs.state import State
+from costboost.costs.uncertain import quasi_random, relative
 from costboost.inputs.checks import check_number
 from costboost.metrics._curves import error_steps, lower_hull, need_both_classes
 from costboost.metrics._realised import total_cost
-from costboost.metrics.prices import check_binary
-from costboost.typing import Floats
+from costboost.metrics.prices import (
+    bind_costs,
+    check_binary,
+    check_labels,
+    check_weights,
+    positive_label,
+)
+from costboost.typing import Floats, Mask
 
 # From a value of b to P(B <= b) and to E[B; B <= b].
 Law = Callable[[Floats], tuple[Floats, Floats]]
@@ -264,6 +273,168 @@ def _churn_prices(clv: float, incentive: float, contact: float) -> tuple[float, 
     return clv - incentive, incentive + contact
 
 
+def expected_maximum_profit(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    costs: Any,
+    *,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    n_draws: int = 4096,
+) -> MaximumProfit:
+    """Return the profit at the best threshold for every value of uncertain prices, on average.
+
+    Profit is per row, and what is saved against answering every row negative. With one uncertain
+    factor it is exact: the best thresholds lie on the upper envelope of lines, one for each
+    threshold, over whose pieces the law of the factor is integrated. With several it is averaged
+    over `n_draws` points of Sobol's sequence, the same every time.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Binary labels, with rows of both classes.
+    y_score : array-like of shape (n_samples,)
+        Scores or probabilities of the positive class; only their order matters.
+    costs : Costs
+        For two classes, constant or per row, with any number of uncertain prices; with none, the
+        maximum profit is returned.
+    pos_label : label, default=None
+        The positive class; by default the last in sorted order.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Row weights.
+    n_draws : int, default=4096
+        For several factors.
+
+    Returns
+    -------
+    MaximumProfit
+        In the unit of the costs, per row.
+
+    Examples
+    --------
+    `emp_churn`, whose benefit of a churner who is contacted is uncertain:
+
+    >>> from scipy import stats
+    >>> from costboost.costs import Costs, uncertain
+    >>> from costboost.metrics import expected_maximum_profit
+    >>> kept = uncertain(-190, distribution=stats.beta(6, 14))
+    >>> costs = Costs(fp=11, fn=-1, tp=kept, benefits=True)
+    >>> found = expected_maximum_profit([0, 0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4, 0.9], costs)
+    >>> round(found.profit, 3), round(found.share, 3)
+    (20.2, 0.6)
+    """
+    y = check_labels(y_true)
+    positive = positive_label(y, pos_label)
+    labels = np.unique(y)
+    bound = bind_costs(costs, y)
+    state = bound._state
+    if not state.is_binary or bound.contain_truth:
+        raise ValueError(
+            "The maximum profit is that of a threshold between two classes, but these costs have "
+            f"shape {bound.shape}: give C[true, predicted] of two classes."
+        )
+    check_number("n_draws", n_draws, low=2, whole=True)
+    keys = check_binary(y_true, y_score, sample_weight, positive)
+    need_both_classes(error_steps(*keys))
+    weight = check_weights(sample_weight, len(y))
+    kept = weight > 0
+    pos = labels.tolist().index(positive)
+    gains = _gains(state, keys, np.flatnonzero(kept), pos)
+    shares = _shares(keys)
+    if len(state.factors) > 1:
+        return _drawn_maximum(state, gains, shares, n_draws)
+    fixed, moving = _split(state, gains)
+    law = next((factor.law for factor in state.factors.values()), None)
+    if law is None:
+        best = int(np.argmax(fixed))
+        return MaximumProfit(float(fixed[best]), float(shares[best]))
+    if all(cell.factor is None or cell.factor.law == law for cell in state.cells):
+        return _exact_maximum(fixed, moving / law.mean, shares, law.below)
+    return _drawn_maximum(state, gains, shares, n_draws)  # draws of several prices, one by one
+
+
+def _gains(
+    state: State, keys: tuple[Mask, Floats, Floats], rows: NDArray[np.intp], pos: int
+) -> Floats:
+    """Return what answering more and more rows positive saves, cell by cell, over all weight.
+
+    Of shape (n_thresholds, n_cells): rows of equal scores are answered alike.
+    """
+    is_positive, score, weight = keys
+    order = np.argsort(-score, kind="stable")
+    last = np.flatnonzero(np.append(np.diff(score[order]) != 0, True))
+    saved = np.zeros((len(last) + 1, len(state.cells)))
+    for k, a in np.ndindex(state.k, state.a):
+        column = k * state.a + a if state.form == "matrix" else 0
+        here = is_positive == (k == pos)
+        price = np.broadcast_to(state.cell(k, a), (state.length,))
+        own = price[rows] if state.n_rows is not None else np.broadcast_to(price, len(rows))
+        sign = -1.0 if a == pos else 1.0  # paid now, or no more
+        sums = np.cumsum((sign * own * weight * here)[order])[last]
+        saved[1:, column] += sums
+    return np.asarray(saved / weight.sum())
+
+
+def _shares(keys: tuple[Mask, Floats, Floats]) -> Floats:
+    """Return the share of the weight that is answered positive, by threshold."""
+    _, score, weight = keys
+    order = np.argsort(-score, kind="stable")
+    last = np.flatnonzero(np.append(np.diff(score[order]) != 0, True))
+    return np.append(0.0, np.cumsum(weight[order])[last] / weight.sum())
+
+
+def _split(state: State, gains: Floats) -> tuple[Floats, Floats]:
+    """Return the gains at certain prices, and those at uncertain ones, at their means."""
+    moves = np.array([cell.factor is not None for cell in state.cells])
+    return gains[:, ~moves].sum(axis=1), gains[:, moves].sum(axis=1)
+
+
+def _drawn_maximum(state: State, gains: Floats, shares: Floats, n_draws: int) -> MaximumProfit:
+    """Return the mean over points of the factors' cube."""
+    ratios = relative(state, quasi_random(len(state.factors), n_draws))
+    best = np.empty(n_draws, dtype=np.intp)
+    profits = np.empty(n_draws)
+    for start in range(0, n_draws, 64):  # a table of 64 columns at a time
+        part = gains @ ratios[start : start + 64].T
+        best[start : start + 64] = part.argmax(axis=0)
+        profits[start : start + 64] = part.max(axis=0)
+    return MaximumProfit(float(profits.mean()), float(shares[best].mean()))
+
+
+def _exact_maximum(fixed: Floats, slope: Floats, shares: Floats, law: Law) -> MaximumProfit:
+    """Integrate the upper envelope of the lines ``fixed + slope * f`` over the law of f.
+
+    Of lines of equal slope the highest counts, and the first of equal ones: fewest rows are acted
+    on.
+    """
+    order = np.lexsort((np.arange(len(slope)), -fixed, slope))
+    order = order[np.append(True, np.diff(slope[order]) > 0)]
+    kept, ends = _envelope(fixed[order], slope[order])
+    lines = order[kept]
+    totals, means = (np.diff(part) for part in _at_ends(law, ends))
+    profits = fixed[lines] * totals + slope[lines] * means
+    return MaximumProfit(float(profits.sum()), float(np.sum(shares[lines] * totals)))
+
+
+def _envelope(fixed: Floats, slope: Floats) -> tuple[list[int], Floats]:
+    """Return the lines of the upper envelope by growing slope, and where each gives way."""
+    kept: list[int] = []
+    ends: list[float] = []
+    heights, slopes = fixed.tolist(), slope.tolist()
+    for i, (height, rise) in enumerate(zip(heights, slopes, strict=True)):
+        while kept:
+            last = kept[-1]
+            meet = (heights[last] - height) / (rise - slopes[last])
+            if ends and meet <= ends[-1]:
+                kept.pop()
+                ends.pop()
+                continue
+            ends.append(meet)
+            break
+        kept.append(i)
+    return kept, np.array(ends)
+
+
 def _expected_maximum(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -272,21 +443,19 @@ def _expected_maximum(
     pos_label: Any,
     sample_weight: ArrayLike | None,
 ) -> MaximumProfit:
-    """Add up the corners of the hull, each over the values of b for which it is the best."""
-    steps = error_steps(*check_binary(y_true, y_score, sample_weight, pos_label))
+    """Return the expected maximum profit where a positive found earns b, which follows `law`.
+
+    Every other row that is acted on costs `cost`. This is `expected_maximum_profit` with one
+    uncertain factor, whose law is given in closed form.
+    """
+    keys = check_binary(y_true, y_score, sample_weight, pos_label)
+    steps = error_steps(*keys)
     need_both_classes(steps)
-    corners = lower_hull(steps.false_positive, steps.false_negative)
     total = steps.positives + steps.negatives
+    corners = lower_hull(steps.false_positive, steps.false_negative)  # others are never the best
     false = steps.false_positive[corners] / total
     true = (steps.positives - steps.false_negative[corners]) / total
-    # From acting on nobody to acting on all: the further, the more each positive found costs.
-    found = np.diff(true)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        worth = np.where(found > 0, cost * np.diff(false) / found, np.inf)
-    worth = np.maximum.accumulate(worth)
-    shares, means = (np.diff(part) for part in _at_ends(law, worth))
-    profits = true * means - cost * false * shares
-    return MaximumProfit(float(profits.sum()), float(np.sum((true + false) * shares)))
+    return _exact_maximum(-cost * false, true, true + false, law)
 
 
 def _at_ends(law: Law, worth: Floats) -> tuple[Floats, Floats]:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from costboost.costs import Costs
+from costboost.costs.uncertain import quasi_random, relative
 from costboost.metrics.prices import savings_of, take
 from costboost.typing import Floats
 
@@ -25,9 +27,11 @@ __all__ = [
     "NOTHING",
     "PERFECT",
     "PolicyCosts",
+    "PriceSpread",
     "SumInterval",
     "constant_names",
     "price_policies",
+    "price_spread",
     "sum_interval",
 ]
 
@@ -106,6 +110,48 @@ def _unit(size: float) -> float:
     return math.ldexp(1.0, 300 * int(math.frexp(size)[1] / 300))
 
 
+_DRAWS = 4096  # of the factors of uncertain prices
+
+
+@dataclass(frozen=True, eq=False)
+class PriceSpread:
+    """What sums of prices become while the factors of uncertain prices vary.
+
+    Attributes
+    ----------
+    relative : ndarray of shape (n_draws, n_cells)
+        What each cell of the matrix is multiplied by.
+    truth : ndarray of shape (n,)
+        The number of each row's true class.
+    n_actions : int
+    """
+
+    relative: Floats
+    truth: NDArray[np.intp]
+    n_actions: int
+
+    def sums(self, paid: Floats, taken: NDArray[np.intp]) -> Floats:
+        """Return by draw what rows pay together for the actions taken, shape (n_draws,).
+
+        A bill is linear in the factors, so rows are added up by cell once, not for every draw.
+        """
+        cells = self.truth * self.n_actions + taken
+        by_cell = np.bincount(cells, weights=paid, minlength=self.relative.shape[1])
+        return np.asarray(self.relative @ by_cell)
+
+
+def price_spread(costs: Costs, truth: NDArray[np.intp]) -> PriceSpread | None:
+    """Return how bills of some rows vary with the prices of `costs`; None if those are certain."""
+    state = costs._state
+    if not state.factors or state.form == "answers":
+        return None
+    ratios = relative(state, quasi_random(len(state.factors), _DRAWS))
+    if state.form == "rows":  # one price for every mistake
+        wrong = ~np.eye(state.k, dtype=np.bool_).ravel()
+        ratios = np.where(wrong, ratios, 1.0)
+    return PriceSpread(ratios, truth, state.a)
+
+
 @dataclass(frozen=True, eq=False)
 class PolicyCosts:
     """Costs of policies on the same rows.
@@ -120,12 +166,18 @@ class PolicyCosts:
         Rows of one group are not independent.
     confidence : float
         Coverage of the intervals.
+    spread : PriceSpread or None
+        How bills vary with uncertain prices; None where all are certain.
+    taken : dict of str to ndarray of shape (n,)
+        The number of the action that each policy takes on each row.
     """
 
     paid: dict[str, Floats]
     constant: tuple[str, ...]
     groups: NDArray[np.intp] | None = None
     confidence: float = 0.95
+    spread: PriceSpread | None = None
+    taken: dict[str, NDArray[np.intp]] = field(default_factory=dict)
 
     @property
     def cheapest(self) -> str:
@@ -140,6 +192,34 @@ class PolicyCosts:
         """Return what a policy saved against another (the cheapest constant one), row by row."""
         other = self.paid[against or self.cheapest]
         return sum_interval(other - self.paid[name], self.groups, self.confidence)
+
+    def cost_by_prices(self, name: str) -> SumInterval:
+        """Return the total cost of a policy on these very rows, and its interval from prices.
+
+        Decisions stay what they are at the means of uncertain prices. Without such prices both
+        ends are the total.
+        """
+        return self._by_prices(float(np.sum(self.paid[name])), self._sums(name))
+
+    def saved_by_prices(self, name: str, against: str | None = None) -> SumInterval:
+        """Return what a policy saved against another on these rows, and its interval from prices.
+
+        The other is the constant policy that is the cheapest at the means.
+        """
+        other = against or self.cheapest
+        total = float(np.sum(self.paid[other] - self.paid[name]))
+        return self._by_prices(total, self._sums(other) - self._sums(name))
+
+    def _sums(self, name: str) -> Floats:
+        if self.spread is None:
+            return np.zeros(1)
+        return self.spread.sums(self.paid[name], self.taken[name])
+
+    def _by_prices(self, total: float, sums: Floats) -> SumInterval:
+        if self.spread is None:
+            return SumInterval(total, total, total)
+        ends = np.quantile(sums, [(1 - self.confidence) / 2, (1 + self.confidence) / 2])
+        return SumInterval(total, float(ends[0]), float(ends[1]))
 
     def share(self, name: str, against: str | None = None) -> float:
         """Return the share that a policy saved of what another (the cheapest constant one) cost.
@@ -158,6 +238,7 @@ def price_policies(
     weight: Floats | None = None,
     groups: NDArray[np.intp] | None = None,
     confidence: float = 0.95,
+    spread: PriceSpread | None = None,
 ) -> PolicyCosts:
     """Return the costs of policies, of those that take one action on all rows, and of `PERFECT`.
 
@@ -173,13 +254,19 @@ def price_policies(
     groups : ndarray of shape (n,), default=None
         Group numbers from 0 on.
     confidence : float, default=0.95
+    spread : PriceSpread, default=None
+        Of the costs that the prices are of; see `price_spread`.
     """
     paid = {name: prices[:, a] for a, name in enumerate(constant)}
     paid |= {name: take(prices, codes) for name, codes in taken.items()}
     paid[PERFECT] = prices.min(axis=1)
     if weight is not None:
         paid = {name: costs * weight for name, costs in paid.items()}
-    return PolicyCosts(paid, tuple(constant), groups, confidence)
+    if spread is None:
+        return PolicyCosts(paid, tuple(constant), groups, confidence)
+    everywhere = {name: np.full(len(prices), a) for a, name in enumerate(constant)}
+    decided = {**everywhere, **taken, PERFECT: prices.argmin(axis=1)}
+    return PolicyCosts(paid, tuple(constant), groups, confidence, spread, decided)
 
 
 def constant_names(actions: Sequence[Any], positive: int | None) -> list[str]:

@@ -18,7 +18,8 @@ from costboost.boosting.adaboost.rules import RULES
 from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES
 from costboost.calibration import CalibratedScores, ClassCalibration, Isotonic
 from costboost.costs import Expression
-from costboost.costs.state import State, TablePrice
+from costboost.costs.state import Factor, State, TablePrice
+from costboost.costs.uncertain import check_together
 from costboost.inputs.checks import check_jobs
 from costboost.model import (
     Calibrate,
@@ -116,6 +117,7 @@ def check_costs(state: State) -> None:
     demand(all(np.isfinite(c).all() for c in values), "a cost is not finite")
     read = [cell.value.read for cell in held if isinstance(cell.value, TablePrice)]
     demand(all(isinstance(part, str | Expression) for part in read), "a cost is read from nothing")
+    check_together(held)
     lengths = {c.size for c in values if c.ndim}
     demand(len(lengths) <= 1, "costs have different numbers of rows")
     for n in (state.n_classes, state.n_actions):
@@ -141,11 +143,12 @@ def _arrays(value: Any) -> Iterator[NDArray[Any]]:
     """Yield the arrays inside cells; beside them there may be columns, expressions and numbers."""
     if isinstance(value, np.ndarray):
         yield value
-    elif isinstance(value, tuple):
+    elif isinstance(value, tuple) and not isinstance(value, Factor):
         for part in value:
             yield from _arrays(part)
     else:
-        known = value is None or isinstance(value, str | float | Expression)
+        # The law of a factor was checked as it was made.
+        known = value is None or isinstance(value, str | float | Expression | Factor)
         demand(known, "a cost is no number")
 
 

@@ -11,6 +11,7 @@ from costboost.plots._capacity import CapacityDisplay, CoverageDisplay
 from costboost.plots._cost_curve import CostCurveDisplay
 from costboost.plots._explanations import ContributionsDisplay, DecisionDisplay
 from costboost.plots._policies import PolicyDisplay
+from costboost.plots._price_ranges import PriceSensitivityDisplay, ScenarioDisplay
 from costboost.plots._ranks import CriticalDifferenceDisplay
 from costboost.plots._reliability import ReliabilityDisplay
 from costboost.plots._savings import SavingsCurveDisplay
@@ -24,6 +25,8 @@ __all__ = [
     # at given costs
     "ThresholdCostDisplay",
     "SavingsCurveDisplay",
+    "PriceSensitivityDisplay",
+    "ScenarioDisplay",
     # of explanations
     "DecisionDisplay",
     "ContributionsDisplay",

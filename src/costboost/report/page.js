@@ -236,6 +236,7 @@ function show() {
   report.milliseconds = performance.now() - start;
   report.shown = (report.shown || 0) + 1;
   $("speed").textContent = `Last computed in ${number(report.milliseconds, 1)} ms.`;
+  showScenario();
   $("reset").hidden = state.limit === null && state.values.every((v, c) => v === page.values[c]);
   clearTimeout(announcing);
   announcing = setTimeout(() => {
@@ -243,15 +244,40 @@ function show() {
   }, 700);
 }
 
-function reset() {
+// Every slider goes to the price of a list: the opening one, or a scenario.
+function setAll(values) {
   accept();
-  if ($("tie")) $("tie").checked = true;
-  page.values.forEach((value, cell) => {
+  if ($("tie")) $("tie").checked = tied.every((cell) => values[cell] === values[tied[0]]);
+  values.forEach((value, cell) => {
     state.values[cell] = value;
     $(`v${cell}`).value = String(value);
-    if (!isMatrix) $(`r${cell}`).value = String(value);
+    if (isMatrix) return;
+    const range = $(`r${cell}`);
+    if (value > Number(range.max)) range.max = roundUp(value);
+    if (value < Number(range.min)) range.min = value;
+    range.value = String(value);
   });
   if (isMatrix) choose(report.chosen);
+}
+
+function makeScenarios() {
+  if (!page.scenarios.length) return;
+  $("scenario-choice").hidden = false;
+  $("scenario").innerHTML = page.scenarios.map((one, j) => `<option value="${j}">${esc(one.name)}</option>`).join("")
+    + '<option value="" hidden>Prices of your own</option>';
+  $("scenario").addEventListener("change", () => {
+    setAll(page.scenarios[Number($("scenario").value)].values);
+    schedule();
+  });
+}
+
+function showScenario() {
+  const now = page.scenarios.findIndex((one) => one.values.every((value, cell) => value === state.values[cell]));
+  $("scenario").value = now < 0 ? "" : String(now);
+}
+
+function reset() {
+  setAll(page.values);
   state.limit = null;
   $("limit-on").checked = false;
   schedule();
@@ -341,6 +367,7 @@ async function open() {
   draw();
   report.rows = readRows(page, await inflate($("rows").textContent));
   makeControls();
+  makeScenarios();
   makeChoices();
   show();
   makeCapacity();

@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from os import PathLike
@@ -17,11 +17,13 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from costboost._version import __version__
+from costboost.costs import as_costs
 from costboost.explain.decision import plain
 from costboost.persistence.writing import write_atomically
 from costboost.report import words as say
 from costboost.report.card import Card, card_html, make_card
 from costboost.report.explained import explained_html, what_matters
+from costboost.report.ranges import OPENING, ranges_html, scenario_values, scenarios_html
 from costboost.report.rounding import fit_budget, pack_rows
 from costboost.report.rows import Figures, PageRows, compute_figures
 from costboost.report.subject import Subject, affected, category_columns, class_curves, read_subject
@@ -37,6 +39,7 @@ from costboost.report.words import (
     price_words,
     whole_weights,
 )
+from costboost.typing import Floats
 
 __all__ = ["Contents", "Report", "fill_page", "make_report", "template_parts", "to_json"]
 
@@ -166,6 +169,8 @@ class Contents:
     explained : str
         HTML of explained rows; "" if none may be shown.
     title : str
+    scenarios : dict of str to ndarray of shape (K, A)
+        Positions of the sliders.
     """
 
     subject: Subject
@@ -177,6 +182,7 @@ class Contents:
     card: Card
     explained: str
     title: str
+    scenarios: Mapping[str, Floats] = field(default_factory=dict)
 
 
 def template_parts(made: Contents) -> dict[str, str]:
@@ -184,11 +190,15 @@ def template_parts(made: Contents) -> dict[str, str]:
     packed, heads = pack_rows(made.rows)
     data = _data(made, heads)
     link = '<a href="#rows-section">Rows explained</a>'
+    ranges = ranges_html(made.rows, made.words)
     return {
         "title": esc(made.title),
         "subtitle": esc(say.subtitle(made.subject, made.rows)),
         "warnings": say.warnings_html(made.warnings),
         "rows_link": link if made.explained else "",
+        "ranges": ranges,
+        "scenarios": scenarios_html(made.rows, made.words, made.scenarios),
+        "ranges_link": '<a href="#ranges-section">Other prices</a>' if ranges else "",
         **_figures(made, data["digits"]),
         **_pictures(made, data),
         "explained": made.explained,
@@ -251,7 +261,16 @@ def _data(made: Contents, heads: list[dict[str, Any]]) -> dict[str, Any]:
         "groups": list(rows.groups),
         "who": _who(made.subject),
         "matters": made.matters,
+        "scenarios": _scenarios(made),
     }
+
+
+def _scenarios(made: Contents) -> list[dict[str, Any]]:
+    """Return the menu of price lists, the opening one first; nothing where there is no other."""
+    if not made.scenarios:
+        return []
+    lists = {OPENING: made.rows.prices.values, **made.scenarios}
+    return [{"name": name, "values": values.ravel().tolist()} for name, values in lists.items()]
 
 
 def _prices(rows: PageRows) -> dict[str, Any]:
@@ -282,6 +301,7 @@ def make_report(
     y: ArrayLike,
     *,
     costs: Any = None,
+    scenarios: Mapping[str, Any] | None = None,
     sample_weight: ArrayLike | None = None,
     current: Any = None,
     groups: Any = None,
@@ -312,6 +332,9 @@ def make_report(
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
         The prices that the page opens with, as in ``predict``; None: the model's own. A price per
         row (or by column) becomes a multiplier of it on the page.
+    scenarios : dict of str to Costs, default=None
+        Other prices by name, to be chosen from a menu beside the sliders and shown side by side:
+        each price the page's own times a number, or a number in place of a number.
     sample_weight : array-like of shape (n_samples,), default=None
     current : str or array-like of shape (n_samples,), default=None
         Today's decisions, or the column of X that holds them.
@@ -352,6 +375,10 @@ def make_report(
     True
     """
     subject = read_subject(model, X, y, costs, sample_weight, current, groups, time)
+    asked = scenarios or {}
+    classes, n_rows = subject.rows.classes, len(subject.rows)
+    lists = {name: as_costs(value, classes, n_rows, X) for name, value in asked.items()}
+    positions = scenario_values(subject.rows, lists)
     kept = fit_budget(subject.rows, random_state)
     words = Words(
         currency, _names_of(kept.classes, names), _names_of(kept.actions, names), kept.order
@@ -369,6 +396,7 @@ def make_report(
         card={**card, "What this page holds": held(subject, kept, rows, words)},
         explained=explained_html(subject, words) if rows else "",
         title=title or f"{type(subject.model).__name__}: what its decisions cost",
+        scenarios=positions,
     )
     html = fill_page(template_parts(made))
     return Report(html, made.title, tuple(made.warnings), kept)
