@@ -379,6 +379,15 @@ def test_refused_input(name):
 
 
 @pytest.mark.parametrize("name", ["beta", "temperature"])
+def test_probabilities_may_leave_their_interval_by_rounding(name):
+    fitted = blank(name).fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1])
+    np.testing.assert_array_equal(fitted.predict([-1e-6, 1 + 1e-6]), fitted.predict([0.0, 1.0]))
+    for beyond in (-1.1e-6, 1 + 1.1e-6):
+        with pytest.raises(ValueError, match="must lie in"):
+            fitted.predict([0.5, beyond])
+
+
+@pytest.mark.parametrize("name", ["beta", "temperature"])
 def test_margins_are_refused_where_probabilities_are_expected(name):
     with pytest.raises(ValueError, match="margins=True"):
         blank(name).fit([-3.0, 3.0], [0, 1])

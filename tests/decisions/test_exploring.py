@@ -145,6 +145,19 @@ def test_what_is_forbidden_is_not_for_sale():
     assert plan.expected_cost == 101
 
 
+@pytest.mark.parametrize("n", [2, 3, 5])
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_is_forbidden_is_not_taken_to_save_all_others_the_most(n, turned):
+    # One place in the action that is free for all but the last row, which may take no other.
+    expected = np.array([[0.0, 1.0]] * (n - 1) + [[1.0, 0.0]])
+    mask = np.arange(n) == n - 1
+    if turned:
+        expected, mask = expected[::-1], mask[::-1]
+    plan = allocate(expected, {0: 1}, never={1: mask})
+    assert plan.codes.tolist() == np.where(mask, 0, 1).tolist()
+    assert plan.expected_cost == n
+
+
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
 def test_models_explore_and_read_columns(make):
     rng = np.random.default_rng(0)

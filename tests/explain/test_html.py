@@ -71,6 +71,14 @@ def test_bars_are_as_long_as_what_columns_add():
     assert [bar["fill"] for bar in read.bars] == [UP, DOWN, UP]
 
 
+def test_labels_are_cut_where_they_would_leave_the_picture():
+    short, long = "s" * 30, "l" * 31  # " = 1" follows: 34 letters have room, 35 do not
+    read = Read(seen_of([Part(short, 1, 6.0), Part(long, 1, -3.0)])._repr_html_())
+    assert f"{short} = 1" in read.texts
+    assert f"{long}..." in read.texts
+    assert f"{long} = 1" not in read.texts
+
+
 def test_everything_from_outside_is_escaped():
     evil = '<script>alert("&")</script>'
     changed = {"decision": evil, "probabilities": {evil: 0.5}, "unit": evil, "output": evil}

@@ -93,3 +93,38 @@ def test_what_is_dearer_near_zero_alone_is_found_in_a_wide_bin():
     # Between 0.0005 and 0.002, of a bin from -1 to a million.
     ask = asking(lambda x: 1.0 * ((x >= 5e-4) & (x <= 2e-3)), lambda x: 0.5 + 0 * x)
     assert nearest(ask, Axis(np.array([-1.0, 1e6])), 5.0, 0) == (2e-3, np.nextafter(2e-3, 1.0))
+
+
+def turning_between(low, high):
+    """The first action everywhere but from `low` to `high`: flat costs, which bend nowhere."""
+    return asking(
+        lambda x: 0 * x, lambda x: np.where((np.abs(x) >= low) & (np.abs(x) <= high), -1.0, 1.0)
+    )
+
+
+@pytest.mark.parametrize("width", [1.01 / 16, 0.2, 0.7])
+def test_a_turn_as_wide_as_a_sixteenth_of_a_bin_is_found(width):
+    # Seven points within each bin, and the middles between them.
+    axis = Axis(np.array([1000.0, 1100.0]))
+    for start in np.linspace(0.0, 1.0 - width, 101):
+        low, high = 1000.0 + 100.0 * start, min(1000.0 + 100.0 * (start + width), 1100.0)
+        found = nearest(turning_between(low, high), axis, 1150.0, 0)
+        assert found == (high, np.nextafter(high, np.inf)), start
+
+
+@pytest.mark.parametrize("power", range(-10, 20))
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_a_turn_between_two_powers_of_ten_is_found_where_no_edge_is_near(power, sign):
+    # From half of a power of ten to five times as much: one value of the two signs is nearer.
+    ask = turning_between(0.5 * 10.0**power, 5.0 * 10.0**power)
+    found = nearest(ask, Axis(np.empty(0)), sign * 10.0 ** (power + 2), 0)
+    assert found == (sign * 5.0 * 10.0**power, np.nextafter(sign * 5.0 * 10.0**power, sign * 1e300))
+
+
+def test_first_looks_are_at_powers_of_ten_and_at_both_ends():
+    powers = [float(f"1e{p}") for p in [*range(-10, 21), 50, 100, 200, 300]]
+    wanted = sorted([0.0, *powers, *[-p for p in powers]])
+    np.testing.assert_allclose(Axis(np.empty(0)).points(), wanted, rtol=1e-15)
+    near = Axis(np.array([2.0, 4.0]), lowest=0.0, highest=8.0).points()
+    for value in [0.0, 8.0, *np.linspace(2.0, 4.0, 9)]:
+        assert np.abs(near - value).min() < 1e-12, value

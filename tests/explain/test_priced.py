@@ -99,6 +99,23 @@ def test_what_is_missing_is_told_from_where_to_where():
     assert not model.predict(lower, costs=costs).any()
 
 
+def test_a_narrow_stretch_for_a_missing_value_is_not_rounded_away():
+    # Cheap from midway between two values seen to 1.000001: few digits would leave nothing.
+    edge = (1.0 + 1.00000024) / 2
+    gap = np.append(np.repeat([1.0, 1.00000024, 2.0], 80), [np.nan] * 40)
+    y = ((np.nan_to_num(gap) < 2) ^ (np.arange(len(gap)) % 3 == 0)).astype(int)
+    model = GradientBoostClassifier(n_estimators=2, max_leaf_nodes=2)
+    model.fit(X := pd.DataFrame({"gap": gap}), y)
+    cheap = lambda X: (X["gap"] > edge) & (X["gap"] <= 1.000001)  # noqa: E731
+    costs = Costs(fp=lambda X: np.where(cheap(X), 1e-6, 1e6), fn=1)
+    (change,) = model.explain(X.iloc[[-1]], costs=costs).changes
+    (low_word, low), (high_word, high) = (p.rsplit(" ", 1) for p in change.to.split(" and "))
+    assert (change.decision, low_word, high_word) == (1, "above", "at most")
+    assert edge <= float(low) < float(high) <= 1.000001
+    inside = pd.DataFrame({"gap": [np.nextafter(float(low), 2.0), float(high)]})
+    assert model.predict(inside, costs=costs).tolist() == [1, 1]
+
+
 def test_whole_numbers_and_truths_are_changed_to_such():
     X = pd.DataFrame({"qty": np.tile(np.arange(12), 30), "vip": np.arange(360) % 5 == 0})
     y = (np.arange(360) % 3 == 0).astype(int)

@@ -84,6 +84,15 @@ def test_leaves_need_a_share_of_the_first_rounds_hessian():
     assert len(anchored.learn(shards, 0, 5, largest[0], None).leaves) == 1
 
 
+@pytest.mark.parametrize("place", [0, 1])
+def test_derivatives_beyond_all_numbers_are_refused(place):
+    shards, largest = bound(LossRows((Y > 0.5).astype(np.int64)), LogLoss())
+    tops = largest[0].copy()
+    tops[place] = np.inf
+    with pytest.raises(ValueError, match="use larger units"):
+        GradientTree(BINNER, Limits()).learn(shards, 0, 0, tops, None)
+
+
 def test_a_tree_is_random_only_if_columns_are_drawn():
     assert GradientTree(BINNER, Limits()).deterministic
     assert GradientTree(BINNER, Limits(max_features=3)).deterministic

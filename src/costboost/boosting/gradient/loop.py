@@ -326,9 +326,9 @@ class GradientBoosting:
             return gradients + self.setting.l2 * values, hessians + self.setting.l2
 
         if bounds is None:
-            limit = self.setting.max_step if np.isfinite(self.setting.max_step) else 1e300
             units = self._units(n_leaves)
-            values = minimise(at, n_leaves, np.minimum(limit / units, 1e300), unit=1.0 / units)
+            limit = np.minimum(self.setting.max_step / units, 1e300)
+            values = minimise(at, n_leaves, limit, unit=1.0 / units)
         else:  # l2 draws towards 0
             ends = np.minimum(bounds.low, 0.0), np.maximum(bounds.high, 0.0)
             values = minimise_between(at, *ends)
