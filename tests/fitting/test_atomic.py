@@ -18,6 +18,7 @@ from costboost import (
     CostingClassifier,
     GradientBoostClassifier,
     GradientBoostRegressor,
+    GuaranteedClassifier,
     MetaCostClassifier,
     MinimumCostClassifier,
     PNormBoostClassifier,
@@ -46,6 +47,7 @@ ESTIMATORS = {
     "minimum cost": MinimumCostClassifier(GaussianNB(), cv=2, random_state=0),
     "metacost": MetaCostClassifier(GaussianNB(), 3, random_state=0),
     "costing": CostingClassifier(GaussianNB(), 3, random_state=0),
+    "guaranteed": GuaranteedClassifier(GaussianNB(), 100, cv=0.3, random_state=0),
     "rate": RateClassifier(GaussianNB(), cv=2, random_state=0),
 }
 ASKED = (

@@ -17,6 +17,7 @@ from costboost import (
     CostingClassifier,
     GradientBoostClassifier,
     GradientBoostRegressor,
+    GuaranteedClassifier,
     MetaCostClassifier,
     MinimumCostClassifier,
     PNormBoostClassifier,
@@ -33,6 +34,7 @@ ESTIMATORS = {
     "metacost": MetaCostClassifier(GaussianNB(), 3, random_state=0),
     "costing": CostingClassifier(GaussianNB(), 3, random_state=0),
     "columns": CostColumns(CostBoostClassifier("cgada", 3, cv=2, random_state=0)),
+    "guaranteed": GuaranteedClassifier(GaussianNB(), 100, cv=0.3, random_state=0),
     "rate": RateClassifier(GaussianNB(), {7: 0.25}, cv=2, random_state=0),
 }
 ASKED = (

@@ -30,6 +30,7 @@ from costboost.estimators.pnorm import PNormBoostClassifier
 from costboost.estimators.wrappers import (
     CostColumns,
     CostingClassifier,
+    GuaranteedClassifier,
     MetaCostClassifier,
     MinimumCostClassifier,
     RateClassifier,
@@ -289,6 +290,16 @@ FITTED: dict[type[Any], Fields] = {
     CostingClassifier: {**_CLASSES, "estimators_": list[Any], "acceptance_": float},
     CostColumns: {**_CLASSES, "estimator_": Any, "dropped_": list[str]},
     RateClassifier: {**_CLASSES, "estimator_": Any, "action_prices_": dict[Any, float]},
+    GuaranteedClassifier: {
+        **_CLASSES,
+        "estimator_": Any,
+        "policy_": dict[str, float],
+        "measured_": dict[str, float],
+        "n_held_out_": int,
+        "n_promising_": int,
+        "price_range_": tuple[float, float],
+        "promise_": str,
+    },
     Constant: {
         **_TABLE,
         "classes_": NDArray[Any],

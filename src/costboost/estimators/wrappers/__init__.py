@@ -9,6 +9,7 @@ table that a pipeline is given, before it is transformed.
 
 from costboost.estimators.wrappers.cost_columns import CostColumns
 from costboost.estimators.wrappers.costing import CostingClassifier, rejection_sample
+from costboost.estimators.wrappers.guaranteed import GuaranteedClassifier
 from costboost.estimators.wrappers.metacost import MetaCostClassifier
 from costboost.estimators.wrappers.minimum_cost import MinimumCostClassifier
 from costboost.estimators.wrappers.rate import RateClassifier
@@ -16,6 +17,7 @@ from costboost.estimators.wrappers.rate import RateClassifier
 __all__ = [
     "CostColumns",
     "CostingClassifier",
+    "GuaranteedClassifier",
     "MetaCostClassifier",
     "MinimumCostClassifier",
     "RateClassifier",
