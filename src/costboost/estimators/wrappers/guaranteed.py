@@ -228,7 +228,7 @@ class GuaranteedClassifier(Wrapper):
         low, high = cost_range(rows.costs, np.concatenate(paid), self.cap, self.floor)
         if self.limit < low:
             raise ValueError(
-                f"limit={self.limit!r} is below {low:g}, the least that a row can cost."
+                f"limit={self.limit:g} is below {low:g}, the least that a row can cost."
             )
         limits = dict(self.at_most or {})
         risks = [
@@ -239,12 +239,13 @@ class GuaranteedClassifier(Wrapper):
         # The safest first, by rows that test nothing.
         doubts = [max(risk.doubt(first) for risk in mine) for mine in risks]
         passed: list[int] = []
-        for i in np.argsort(doubts, kind="stable").tolist():
+        tested = np.argsort(doubts, kind="stable").tolist()
+        for i in tested:
             if max(risk.p_value(rest, self.confidence) for risk in risks[i]) > 1 - self.confidence:
                 break
             passed.append(i)
         if not passed:
-            _refuse(risks, rest, self.limit, self.confidence)
+            _refuse(risks, tested[0], rest, self.limit, self.confidence)
         best = min(passed, key=lambda i: float(np.mean(paid[i])))
         chosen = policies[best]
         self.policy_ = {"tilt": chosen.tilt}
@@ -514,21 +515,14 @@ def _sentence(confidence: float, limit: float, limits: Mapping[str, float]) -> s
 
 
 def _refuse(
-    risks: list[list[_Risk]], rest: NDArray[np.intp], limit: float, confidence: float
+    risks: list[list[_Risk]], safest: int, rest: NDArray[np.intp], limit: float, confidence: float
 ) -> NoReturn:
     """Say that no policy keeps the limits, and what it would take."""
     needed = [max(risk.rows_needed(rest, confidence) for risk in mine) for mine in risks]
-    costs = [
-        mean_bound(
-            mine[0].among(rest), mine[0].low, mine[0].high,
-            confidence=confidence, random_state=None,
-        )
-        for mine in risks
-        if all(risk.p_value(rest, confidence) <= 1 - confidence for risk in mine[1:])
-    ]  # fmt: skip
+    cost, others = risks[safest][0], risks[safest][1:]
     best = min(float(np.mean(mine[0].values)) for mine in risks)
     text = (
-        f"No policy keeps limit={limit!r}"
+        f"No policy keeps limit={limit:g}"
         + (" and at_most" if len(risks[0]) > 1 else "")
         + f" with {percent(confidence)} confidence on {count(len(rest), 'held-out row')}; the "
         f"cheapest costs {money(best)} a row on average."
@@ -539,8 +533,10 @@ def _refuse(
         text += f" About {about:,.0f} such rows would do."
     else:
         text += " More rows alone are unlikely to help."
-    if not costs:
+    if any(risk.p_value(rest, confidence) > 1 - confidence for risk in others):
         text += " The shares of at_most alone cannot be promised: raise them."
-    elif min(costs) > limit:
-        text += f" With these rows, limit={rounded_up(min(costs)):g} would be within reach."
+    else:
+        values = cost.among(rest)
+        bound = mean_bound(values, cost.low, cost.high, confidence=confidence, random_state=None)
+        text += f" With these rows, limit={rounded_up(bound):g} would be within reach."
     raise ValueError(text + " Or give a better model, or a cheaper defer=.")
