@@ -46,6 +46,9 @@ from costboost.metrics._thresholds import (
     cost_by_threshold,
     gain_curve,
     lift_curve,
+    net_benefit,
+    roi,
+    roi_curve,
     savings_curve,
 )
 
@@ -86,6 +89,9 @@ __all__ = [
     "gain_curve",
     "lift_curve",
     "savings_curve",
+    "net_benefit",
+    "roi",
+    "roi_curve",
     # how sure
     "bootstrap_interval",
     "paired_cost_test",

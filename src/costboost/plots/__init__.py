@@ -10,6 +10,7 @@ from costboost.plots._brier_curve import BrierCurveDisplay
 from costboost.plots._capacity import CapacityDisplay, CoverageDisplay
 from costboost.plots._cost_curve import CostCurveDisplay
 from costboost.plots._explanations import ContributionsDisplay, DecisionDisplay
+from costboost.plots._net_benefit import NetBenefitDisplay
 from costboost.plots._policies import PolicyDisplay
 from costboost.plots._ranks import CriticalDifferenceDisplay
 from costboost.plots._reliability import ReliabilityDisplay
@@ -21,6 +22,7 @@ __all__ = [
     # over all cost ratios
     "CostCurveDisplay",
     "BrierCurveDisplay",
+    "NetBenefitDisplay",
     # at given costs
     "ThresholdCostDisplay",
     "SavingsCurveDisplay",
