@@ -41,6 +41,7 @@ from costboost.metrics._resampling import (
     paired_cost_test,
 )
 from costboost.metrics._scorers import CostScorer, make_cost_scorer
+from costboost.metrics._swap import DecisionSwap, Exchange, compare_decisions
 from costboost.metrics._thresholds import (
     cheapest_threshold,
     cost_by_threshold,
@@ -97,6 +98,10 @@ __all__ = [
     "paired_cost_test",
     "BootstrapInterval",
     "PairedCostTest",
+    # who is decided differently
+    "compare_decisions",
+    "DecisionSwap",
+    "Exchange",
     # with scikit-learn
     "make_cost_scorer",
     "cross_validate_cost",
