@@ -379,6 +379,10 @@ def compare(
         str | None,
         typer.Option("--picture", metavar="FILE", help="Draw the critical differences (PNG, SVG)."),
     ] = None,
+    swap: Annotated[
+        bool,
+        typer.Option("--swap", help="Of two: which rows the second decides differently."),
+    ] = False,
     fp: o.Fp = None,
     fn: o.Fn = None,
     tp: o.Tp = None,
@@ -454,6 +458,7 @@ def compare(
         models=model or [],
         n_folds=folds,
         picture=picture,
+        swap=swap,
         force=force,
         maker=Maker(rounds=rounds, calibration=calibration, seed=seed, jobs=jobs),
     )

@@ -11,7 +11,7 @@ from costboost.plots._capacity import CapacityDisplay, CoverageDisplay
 from costboost.plots._cost_curve import CostCurveDisplay
 from costboost.plots._explanations import ContributionsDisplay, DecisionDisplay
 from costboost.plots._net_benefit import NetBenefitDisplay
-from costboost.plots._policies import PolicyDisplay
+from costboost.plots._policies import PolicyDisplay, SwapDisplay
 from costboost.plots._ranks import CriticalDifferenceDisplay
 from costboost.plots._reliability import ReliabilityDisplay
 from costboost.plots._savings import SavingsCurveDisplay
@@ -30,6 +30,7 @@ __all__ = [
     "DecisionDisplay",
     "ContributionsDisplay",
     "PolicyDisplay",
+    "SwapDisplay",
     # capacity and deferral
     "CapacityDisplay",
     "CoverageDisplay",
