@@ -15,12 +15,16 @@ from costboost.decisions.mixin import (
     fit_costs,
     typical_costs,
 )
+from costboost.decisions.parity import Parity, ParityAllocation, allocate_parity
 
 __all__ = [
     "Allocation",
     "allocate",
     "Exploration",
     "explore_decisions",
+    "Parity",
+    "ParityAllocation",
+    "allocate_parity",
     "CostDecisionMixin",
     "fit_costs",
     "typical_costs",

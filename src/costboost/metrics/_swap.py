@@ -221,13 +221,16 @@ def compare_decisions(
     if own is not None and own.shape != (n_samples,):
         raise ValueError(f"groups has shape {own.shape}; it must name the group of each row of X")
 
-    def gather(where: NDArray[np.bool_], of: NDArray[np.bool_], *names: Any) -> Exchange:
+    def gather(
+        where: NDArray[np.bool_], of: NDArray[np.bool_], old: Any, new: Any, group: Any
+    ) -> Exchange:
         # Zeros stand for the rows that do not change: how many do is uncertain, too.
         sums = [
             None if part is None else sum_interval(np.where(where, part, 0.0)[of], None, confidence)
             for part in (expected, realised)
         ]
-        return Exchange(*names, int(np.sum(where & of)), int(np.sum(of)), *sums)
+        n_rows, n_of = int(np.sum(where & of)), int(np.sum(of))
+        return Exchange(old, new, group, n_rows, n_of, expected=sums[0], realised=sums[1])
 
     changes, everything = codes[0] != codes[1], np.ones(n_samples, dtype=bool)
     pairs, counts = np.unique(

@@ -454,7 +454,7 @@ def _decide(
     least = np.take_along_axis(expected, own[:, None], axis=1)[:, 0]
     margin = math.inf if policy.margin is None else policy.margin
     handed = least - expected[:, -1] > margin
-    return np.where(handed, expected.shape[1] - 1, own).astype(np.int64)
+    return np.asarray(np.where(handed, expected.shape[1] - 1, own), dtype=np.int64)
 
 
 def _family(rows: _HeldOut, first: NDArray[np.intp]) -> list[Policy]:
