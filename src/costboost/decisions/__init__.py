@@ -15,7 +15,13 @@ from costboost.decisions.mixin import (
     fit_costs,
     typical_costs,
 )
-from costboost.decisions.parity import Parity, ParityAllocation, allocate_parity
+from costboost.decisions.parity import (
+    Parity,
+    ParityAllocation,
+    ParityFrontier,
+    allocate_parity,
+    parity_frontier,
+)
 
 __all__ = [
     "Allocation",
@@ -25,6 +31,8 @@ __all__ = [
     "Parity",
     "ParityAllocation",
     "allocate_parity",
+    "ParityFrontier",
+    "parity_frontier",
     "CostDecisionMixin",
     "fit_costs",
     "typical_costs",

@@ -576,3 +576,81 @@ def allocate_parity(
         group_prices=by_group(relaxed.prices / sums),
         lower_bound=float(np.sum(table[rows, problem.program.free])) + bound,
     )
+
+
+class ParityFrontier(NamedTuple):
+    """What rates that may differ less and less cost, from as they like to not at all.
+
+    Attributes
+    ----------
+    within : ndarray of shape (n_points,)
+        The permitted difference, from that of the cheapest decisions down to 0.
+    cost : ndarray of shape (n_points,)
+        Expected cost of all rows; of each point at most one row for each group and capacity is
+        split, as decisions by a lot would.
+    groups : ndarray of shape (n_groups,)
+    group_costs, rates : ndarray of shape (n_points, n_groups)
+        Expected cost of the rows of each group, and its rate.
+    sizes : int64 array of shape (n_groups,)
+    """
+
+    within: Floats
+    cost: Floats
+    groups: NDArray[Any]
+    group_costs: Floats
+    rates: Floats
+    sizes: Int64
+
+
+def parity_frontier(
+    expected: ArrayLike,
+    capacity: Mapping[Any, Any] | None,
+    parity: Parity,
+    *,
+    n_points: int = 21,
+    **how: Any,
+) -> ParityFrontier:
+    """Return what parity costs for every permitted difference.
+
+    Parameters
+    ----------
+    expected, capacity, parity
+        As for `allocate_parity`; how far rates may differ is not read.
+    n_points : int, default=21
+        At least 2.
+    **how
+        What `allocate_parity` takes besides.
+
+    Returns
+    -------
+    ParityFrontier
+
+    Examples
+    --------
+    >>> from costboost.decisions import Parity, parity_frontier
+    >>> expected = [[0, 9], [0, 7], [0, -5], [0, -1]]  # of waiting and of calling
+    >>> parity = Parity(["a", "a", "b", "b"], action="call")
+    >>> found = parity_frontier(expected, None, parity, actions=["wait", "call"], n_points=3)
+    >>> found.within.tolist(), found.cost.round(6).tolist()
+    ([1.0, 0.5, 0.0], [-6.0, -5.0, 0.0])
+    """
+    if n_points < 2:
+        raise ValueError(f"n_points={n_points}: give at least the two ends.")
+    problem = read_problem(expected, capacity, parity, **how)
+    own = problem.rates(problem.without.codes)
+    widths = np.linspace(float(own.max() - own.min()), 0.0, n_points)
+    program, g = problem.program, problem.program.n_groups
+    base = float(np.sum(problem.table[np.arange(len(problem.table)), program.free]))
+    costs, by_group, rates = [], [], []
+    for width in widths.tolist():
+        high = program.high.copy()
+        high[:g] += width - float(parity.within)
+        relaxed = solve_relaxed(program._replace(high=high), len(problem.capacity_cut.sizes))
+        costs.append(base + relaxed.cost)
+        by_group.append(problem.group_sums(np.sum(relaxed.shares * problem.table, axis=1)))
+        rates.append(problem.rates(relaxed.shares))
+    assert problem.cut.labels is not None
+    return ParityFrontier(
+        widths, np.array(costs), problem.cut.labels, np.array(by_group), np.array(rates),
+        problem.cut.sizes,
+    )  # fmt: skip

@@ -11,6 +11,7 @@ from costboost.plots._capacity import CapacityDisplay, CoverageDisplay
 from costboost.plots._cost_curve import CostCurveDisplay
 from costboost.plots._explanations import ContributionsDisplay, DecisionDisplay
 from costboost.plots._net_benefit import NetBenefitDisplay
+from costboost.plots._parity import FairnessFrontierDisplay
 from costboost.plots._policies import PolicyDisplay, SwapDisplay
 from costboost.plots._ranks import CriticalDifferenceDisplay
 from costboost.plots._reliability import ReliabilityDisplay
@@ -34,6 +35,8 @@ __all__ = [
     # capacity and deferral
     "CapacityDisplay",
     "CoverageDisplay",
+    # parity between groups
+    "FairnessFrontierDisplay",
     # of probabilities, of training, of many data sets
     "ReliabilityDisplay",
     "TrainingCostDisplay",
