@@ -2,7 +2,7 @@
 What equal rates would cost, and whom
 =====================================
 
-Payments by phone and in shops are not stopped equally often. This example measures what it would
+Payments online and in shops are not stopped equally often. This example measures what it would
 cost if they had to be: for all, and for each channel. Whether they should be is not for a program
 to say.
 """

@@ -548,6 +548,7 @@ def allocate_parity(
     if own.max() - own.min() > parity.within:
         taken, bound = _solve_whole(problem.program, relaxed)
     rows = np.arange(len(table))
+    bound += float(np.sum(table[rows, problem.program.free]))
     assert cut.labels is not None
     labels, sizes = cut.labels.tolist(), cut.sizes.tolist()
 
@@ -574,7 +575,7 @@ def allocate_parity(
         group_costs_without=by_group(problem.group_sums(without.expected_costs)),
         shadow_price=0.01 * relaxed.slope,
         group_prices=by_group(relaxed.prices / sums),
-        lower_bound=float(np.sum(table[rows, problem.program.free])) + bound,
+        lower_bound=min(bound, float(np.sum(table[rows, taken]))),
     )
 
 
