@@ -26,13 +26,13 @@ from scipy import optimize, sparse
 
 from costboost.decisions.capacity import (
     Allocation,
-    _count,
-    _cut_groups,
-    _Groups,
-    _price_out,
-    _read_limits,
+    RowGroups,
     allocate,
+    count_taken,
+    cut_groups,
+    price_out,
     read_expected,
+    read_limits,
     read_never,
 )
 from costboost.inputs.checks import check_choice
@@ -212,7 +212,7 @@ def group_labels(groups: Any, X: Any) -> NDArray[Any]:
     return np.asarray(frame[groups].to_numpy())
 
 
-def cut_parity(groups: Any, n_rows: int) -> _Groups:
+def cut_parity(groups: Any, n_rows: int) -> RowGroups:
     """Return groups of at least two rows each, of which there must be two."""
     given = np.asarray(groups)
     if given.shape != (n_rows,):
@@ -222,7 +222,7 @@ def cut_parity(groups: Any, n_rows: int) -> _Groups:
         raise ValueError(
             f"row {int(np.argmax(missing))} has no group: name one for rows of which it is unknown."
         )
-    cut = _cut_groups(given, n_rows)
+    cut = cut_groups(given, n_rows)
     assert cut.labels is not None
     labels = cut.labels.tolist()
     if len(labels) < 2:
@@ -267,11 +267,11 @@ def _build(
     forbidden: NDArray[np.bool_],
     target: int,
     shares: Floats,
-    cut: _Groups,
+    cut: RowGroups,
     within: float,
     limits: Int64,
     limited: list[int],
-    capacity_cut: _Groups,
+    capacity_cut: RowGroups,
 ) -> _Program:
     """Write the program down; `shares` is what each row adds to the rate of its group."""
     n, n_actions = table.shape
@@ -431,13 +431,13 @@ class Problem(NamedTuple):
     table: Floats
     names: NDArray[Any]
     parity: Parity
-    cut: _Groups
+    cut: RowGroups
     target: int
     weights: Floats
     without: Allocation
     limits: Int64
     limited: list[int]
-    capacity_cut: _Groups
+    capacity_cut: RowGroups
     program: _Program
 
     def group_sums(self, values: Floats) -> Floats:
@@ -481,12 +481,12 @@ def read_problem(
             f"No row of group {empty!r} can be {needed}, so there is nothing to be {parity.of}: "
             "leave that group out, or use of='rate'."
         )
-    capacity_cut = _cut_groups(groups, n)
-    limited, limits = _read_limits(capacity, names, capacity_cut)
+    capacity_cut = cut_groups(groups, n)
+    limited, limits = read_limits(capacity, names, capacity_cut)
     free = np.argmin(table, axis=1) if cheapest is None else np.asarray(cheapest, dtype=np.int64)
     forbidden = read_never(never, names, n)
     if forbidden.any():
-        allowed = np.argmin(_price_out(table, forbidden), axis=1)
+        allowed = np.argmin(price_out(table, forbidden), axis=1)
         free = np.where(forbidden[np.arange(n), free], allowed, free)
     program = _build(
         table, free, forbidden, target, weights / sums[cut.codes], cut, float(parity.within),
@@ -555,7 +555,7 @@ def allocate_parity(
     def by_group(values: Floats) -> dict[Any, float]:
         return dict(zip(labels, values.tolist(), strict=True))
 
-    used = _count(taken, problem.capacity_cut, table.shape[1])[:, problem.limited]
+    used = count_taken(taken, problem.capacity_cut, table.shape[1])[:, problem.limited]
     sums = problem.group_sums(problem.weights)
     return ParityAllocation(
         codes=taken,
