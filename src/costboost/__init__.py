@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         GuaranteedClassifier,
         MetaCostClassifier,
         MinimumCostClassifier,
+        ParityClassifier,
         RateClassifier,
     )
     from costboost.files import ParquetTable
@@ -42,6 +43,7 @@ __all__ = [
     "CostColumns",
     "RateClassifier",
     "GuaranteedClassifier",
+    "ParityClassifier",
     "ParquetTable",
     "TimeSplit",
     "known_labels",
@@ -66,6 +68,7 @@ _HOMES = {
     "CostColumns": "estimators.wrappers",
     "RateClassifier": "estimators.wrappers",
     "GuaranteedClassifier": "estimators.wrappers",
+    "ParityClassifier": "estimators.wrappers",
     "ParquetTable": "files",
     "TimeSplit": "fitting.time_split",
     "known_labels": "fitting.time_split",

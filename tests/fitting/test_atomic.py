@@ -21,6 +21,7 @@ from costboost import (
     GuaranteedClassifier,
     MetaCostClassifier,
     MinimumCostClassifier,
+    ParityClassifier,
     PNormBoostClassifier,
     RateClassifier,
 )
@@ -48,6 +49,7 @@ ESTIMATORS = {
     "metacost": MetaCostClassifier(GaussianNB(), 3, random_state=0),
     "costing": CostingClassifier(GaussianNB(), 3, random_state=0),
     "guaranteed": GuaranteedClassifier(GaussianNB(), 100, cv=0.3, random_state=0),
+    "parity": ParityClassifier(GaussianNB(), cv=2, random_state=0),
     "rate": RateClassifier(GaussianNB(), cv=2, random_state=0),
 }
 ASKED = (

@@ -20,6 +20,7 @@ from costboost import (
     GuaranteedClassifier,
     MetaCostClassifier,
     MinimumCostClassifier,
+    ParityClassifier,
     PNormBoostClassifier,
     RateClassifier,
 )
@@ -35,6 +36,7 @@ ESTIMATORS = {
     "costing": CostingClassifier(GaussianNB(), 3, random_state=0),
     "columns": CostColumns(CostBoostClassifier("cgada", 3, cv=2, random_state=0)),
     "guaranteed": GuaranteedClassifier(GaussianNB(), 100, cv=0.3, random_state=0),
+    "parity": ParityClassifier(GaussianNB(), cv=2, random_state=0),
     "rate": RateClassifier(GaussianNB(), {7: 0.25}, cv=2, random_state=0),
 }
 ASKED = (

@@ -24,6 +24,7 @@ from costboost import calibration
 from costboost.binning.binner import Binner
 from costboost.costs import Costs, Expression
 from costboost.costs.state import State
+from costboost.decisions import Parity
 from costboost.estimators.adaboost.classifier import CostBoostClassifier
 from costboost.estimators.gradient import GradientBoostClassifier, GradientBoostRegressor
 from costboost.estimators.pnorm import PNormBoostClassifier
@@ -33,6 +34,7 @@ from costboost.estimators.wrappers import (
     GuaranteedClassifier,
     MetaCostClassifier,
     MinimumCostClassifier,
+    ParityClassifier,
     RateClassifier,
 )
 from costboost.estimators.wrappers.base import Constant
@@ -290,6 +292,13 @@ FITTED: dict[type[Any], Fields] = {
     CostingClassifier: {**_CLASSES, "estimators_": list[Any], "acceptance_": float},
     CostColumns: {**_CLASSES, "estimator_": Any, "dropped_": list[str]},
     RateClassifier: {**_CLASSES, "estimator_": Any, "action_prices_": dict[Any, float]},
+    ParityClassifier: {
+        **_CLASSES,
+        "estimator_": Any,
+        "group_prices_": dict[Any, float],
+        "few_rows_": list[Any],
+        "shadow_price_": float,
+    },
     GuaranteedClassifier: {
         **_CLASSES,
         "estimator_": Any,
@@ -411,6 +420,7 @@ def _kinds() -> list[Kind]:
         Kind(Costs, Costs.__getstate__, _make_costs),
         Kind(Expression, Expression.__getstate__, _make_expression),
         Kind(np.random.RandomState, _random_fields, _make_random),
+        data_kind(Parity),
         data_kind(Forest),
         data_kind(Member, checks.check_member),
         data_kind(Mixture, checks.check_member),

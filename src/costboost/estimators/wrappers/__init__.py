@@ -12,6 +12,7 @@ from costboost.estimators.wrappers.costing import CostingClassifier, rejection_s
 from costboost.estimators.wrappers.guaranteed import GuaranteedClassifier
 from costboost.estimators.wrappers.metacost import MetaCostClassifier
 from costboost.estimators.wrappers.minimum_cost import MinimumCostClassifier
+from costboost.estimators.wrappers.parity import ParityClassifier
 from costboost.estimators.wrappers.rate import RateClassifier
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "GuaranteedClassifier",
     "MetaCostClassifier",
     "MinimumCostClassifier",
+    "ParityClassifier",
     "RateClassifier",
     "rejection_sample",
 ]
