@@ -137,6 +137,18 @@ def evaluate(
     sheet: o.Sheet = None,
     label: o.Label = None,
     tidy_labels: o.TidyLabels = False,
+    promise: Annotated[
+        float | None,
+        typer.Option(
+            "--promise",
+            metavar="CONFIDENCE",
+            help="Bound the mean cost of new rows, with this confidence, such as 0.95.",
+        ),
+    ] = None,
+    cap: Annotated[
+        float | None,
+        typer.Option("--cap", help="With --promise: the most that a row can cost."),
+    ] = None,
     as_json: o.Json = False,
     debug: o.Debug = False,
 ) -> None:
@@ -157,7 +169,7 @@ def evaluate(
     command.evaluate(
         model, table, prices, Screen(as_json), form=form, target=target, current=current,
         groups=groups, time=time, gap=gap, label_delay=label_delay, label_time=label_time,
-        propensity=propensity,
+        propensity=propensity, promise=promise, cap=cap,
     )  # fmt: skip
 
 

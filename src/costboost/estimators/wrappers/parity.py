@@ -120,7 +120,9 @@ class ParityClassifier(Wrapper):
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         self.estimator_ = fit_clone(self.estimator, X, self.classes_[codes], seed)
         copy_features(self, self.estimator_)
-        self.group_prices_, self.few_rows_, self.shadow_price_ = {}, [], 0.0
+        self.group_prices_: dict[Any, float] = {}
+        self.few_rows_: list[Any] = []
+        self.shadow_price_ = 0.0
         if self.parity is not None:
             self._find_prices(self.parity, X, codes, bound, seed)
         return self
