@@ -9,6 +9,7 @@ MODULES = (
     "costboost.plots",
     "costboost.calibration",
     "costboost.decisions",
+    "costboost.guarantee",
     "costboost.explain",
     "costboost.report",
     "costboost.persistence",

@@ -24,6 +24,7 @@ LINE = [
     {"calibration"},
     {"model"},  # what every family ends in, and all that answers reads
     {"decisions"},
+    {"guarantee"},  # bounds on the mean of realised costs
     {"fitting"},
     {"clusters"},  # what Dask and Spark share
     {"explain"},  # a forest's explanation needs no estimator; estimators offer it as methods

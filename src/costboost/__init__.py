@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from costboost.estimators.wrappers import (
         CostColumns,
         CostingClassifier,
+        GuaranteedClassifier,
         MetaCostClassifier,
         MinimumCostClassifier,
+        ParityClassifier,
         RateClassifier,
     )
     from costboost.files import ParquetTable
@@ -40,6 +42,8 @@ __all__ = [
     "CostingClassifier",
     "CostColumns",
     "RateClassifier",
+    "GuaranteedClassifier",
+    "ParityClassifier",
     "ParquetTable",
     "TimeSplit",
     "known_labels",
@@ -63,6 +67,8 @@ _HOMES = {
     "CostingClassifier": "estimators.wrappers",
     "CostColumns": "estimators.wrappers",
     "RateClassifier": "estimators.wrappers",
+    "GuaranteedClassifier": "estimators.wrappers",
+    "ParityClassifier": "estimators.wrappers",
     "ParquetTable": "files",
     "TimeSplit": "fitting.time_split",
     "known_labels": "fitting.time_split",
@@ -82,6 +88,7 @@ _PACKAGES = (
     "explain",
     "extend",
     "files",
+    "guarantee",
     "metrics",
     "persistence",
     "plots",

@@ -65,7 +65,7 @@ def test_the_options_of_the_others(arriving):
     columns = ("--target", "truth", "--current", "now")
     _, more = arriving("evaluate", "m.cb", "t.csv", *columns, "--groups", "who")
     late = {"time": None, "gap": None, "label_delay": None, "label_time": None, "propensity": None}
-    late["scenarios"] = {}
+    late |= {"scenarios": {}, "promise": None, "cap": None}
     assert more == {"target": "truth", "current": "now", "groups": "who", "form": Form(), **late}
     given = ("--time", "day", "--gap", "7d", "--label-delay", "30d", "--label-time", "known")
     _, more = arriving("evaluate", "m.cb", "t.csv", *given)

@@ -102,3 +102,20 @@ def test_a_model_of_categories_reads_their_zeros(run, table, tmp_path):
     alone = {line["policy"]: line for line in json.loads(ran.out)["bill"]}["the model"]
     assert bill[str(tmp_path / "m.cb")]["cost"] == pytest.approx(alone["cost"])
     assert bill[str(tmp_path / "m.cb")]["acted"] == alone["acted"]
+
+
+def test_what_is_exchanged_between_two(run, folder):
+    ran = run("compare", folder / "later.csv", *START, *METHODS, "--swap", "--folds", "3", "--json")
+    assert ran.code == 0, ran.err
+    found = json.loads(ran.out)
+    bill = {line["policy"]: line["cost"] for line in found["bill"]}
+    *lines, total = found["swap"]
+    assert total["total"] == pytest.approx(bill["adamec"] - bill["adaboost"])
+    assert total["rows"] == sum(line["rows"] for line in lines)
+    assert sum(line["total"] for line in lines) == pytest.approx(total["total"])
+    assert {(line["old"], line["new"]) for line in lines} <= {("yes", "no"), ("no", "yes")}
+    shown = run("compare", folder / "later.csv", *START, *METHODS, "--swap", "--folds", "3")
+    assert "Decided differently by adaboost than by adamec" in shown.out
+    alone = run("compare", folder / "later.csv", *START, *METHODS, "--method", "auto", "--swap")
+    assert alone.code == 2
+    assert "exactly two" in " ".join(alone.err.split())

@@ -82,3 +82,27 @@ def test_groups_widen_the_interval(run, folder, tmp_path):
         return line["high"] - line["low"]
 
     assert width("--groups", "transaction_id") > 2 * width()
+
+
+def test_a_promise_about_new_rows(run, folder):
+    asked = ("evaluate", folder / "model.cb", folder / "later.csv", "--promise", "0.9")
+    ran = run(*asked, "--cap", "5000", "--json")
+    assert ran.code == 0, ran.err
+    found = json.loads(ran.out)
+    bound, bill = found["promise"], {line["policy"]: line for line in found["bill"]}
+    assert bound["mean"] == pytest.approx(bill["the model"]["cost"] / 400)
+    assert bound["mean"] < bound["upper"] <= bound["high"] == 5000
+    said = run(*asked, "--cap", "5000")
+    assert "With 90 % confidence the average bill" in " ".join(said.out.split())
+    for more, message in (
+        ((), "Name the most that a row can cost, --cap"),
+        (("--cap", "0.01"), "above cap=0.01"),
+        (("--groups", "customer"), "know nothing of each other"),
+    ):
+        ran = run(*asked, *more)
+        assert ran.code == 2
+        assert message in " ".join(ran.err.split())
+    ran = run("evaluate", folder / "model.cb", folder / "payments.csv", "--promise", "0.9")
+    assert "nothing can be promised" in " ".join(ran.err.split())
+    ran = run("evaluate", folder / "model.cb", folder / "later.csv", "--cap", "5")
+    assert ran.code == 2

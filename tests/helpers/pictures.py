@@ -6,6 +6,7 @@ import pandas as pd
 from costboost.plots import (
     BrierCurveDisplay,
     CostCurveDisplay,
+    NetBenefitDisplay,
     ReliabilityDisplay,
     SavingsCurveDisplay,
     ThresholdCostDisplay,
@@ -16,6 +17,7 @@ BINARY = [
     BrierCurveDisplay,
     ThresholdCostDisplay,
     SavingsCurveDisplay,
+    NetBenefitDisplay,
     ReliabilityDisplay,
 ]
 ARRAYS = {
@@ -23,6 +25,7 @@ ARRAYS = {
     BrierCurveDisplay: ("c", "loss", "operating", "area"),
     ThresholdCostDisplay: ("thresholds", "cost", "cheapest", "chosen", "elkan", "cost_by_row"),
     SavingsCurveDisplay: ("share", "saved"),
+    NetBenefitDisplay: ("thresholds", "benefit", "share", "at"),
     ReliabilityDisplay: ("predicted", "observed", "weight", "lower", "upper", "brier"),
 }
 

@@ -136,6 +136,10 @@ def makers():
     )
     rates = {1: 0.2, 0: 0.9}
     yield "rate", on(cb.RateClassifier(tree, rates, cv=2, random_state=0), X, y, costs=prices)
+    kept = cb.GuaranteedClassifier(tree, 100, defer=2, cv=0.3, cap=100, random_state=0)
+    yield "guaranteed", on(kept, X, y, costs=prices)
+    alike = cb.ParityClassifier(tree, cv=2, random_state=0)
+    yield "parity", on(alike, X, y, costs=prices)
     columns = cb.CostColumns(tree, costs=by_column, drop=["amount"])
     yield "cost columns", on(columns, F, labels)
     sets = {"first": (X, y), "second": (X[:50], y[:50])}

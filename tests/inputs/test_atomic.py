@@ -18,8 +18,10 @@ from costboost import (
     CostingClassifier,
     GradientBoostClassifier,
     GradientBoostRegressor,
+    GuaranteedClassifier,
     MetaCostClassifier,
     MinimumCostClassifier,
+    ParityClassifier,
     PNormBoostClassifier,
     RateClassifier,
 )
@@ -46,6 +48,8 @@ ESTIMATORS = {
     "minimum cost": MinimumCostClassifier(GaussianNB(), cv=2, random_state=0),
     "metacost": MetaCostClassifier(GaussianNB(), 3, random_state=0),
     "costing": CostingClassifier(GaussianNB(), 3, random_state=0),
+    "guaranteed": GuaranteedClassifier(GaussianNB(), 100, cv=0.3, random_state=0),
+    "parity": ParityClassifier(GaussianNB(), cv=2, random_state=0),
     "rate": RateClassifier(GaussianNB(), cv=2, random_state=0),
 }
 ASKED = (

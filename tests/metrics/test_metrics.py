@@ -85,7 +85,17 @@ def test_a_row_without_weight_does_not_influence_even_the_scale():
 
 
 # What measures return; their examples are those of the measures.
-RESULTS = ("Result", "Difference", "Interval", "Test", "CapacityCurve", "CoverageCurve", "Profit")
+RESULTS = (
+    "Result",
+    "Difference",
+    "Interval",
+    "Test",
+    "CapacityCurve",
+    "CoverageCurve",
+    "Profit",
+    "Swap",
+    "Exchange",
+)
 
 
 def test_every_public_name_is_there_and_documented():

@@ -147,6 +147,18 @@ def evaluate(
     sheet: o.Sheet = None,
     label: o.Label = None,
     tidy_labels: o.TidyLabels = False,
+    promise: Annotated[
+        float | None,
+        typer.Option(
+            "--promise",
+            metavar="CONFIDENCE",
+            help="Bound the mean cost of new rows, with this confidence, such as 0.95.",
+        ),
+    ] = None,
+    cap: Annotated[
+        float | None,
+        typer.Option("--cap", help="With --promise: the most that a row can cost."),
+    ] = None,
     as_json: o.Json = False,
     debug: o.Debug = False,
 ) -> None:
@@ -169,7 +181,7 @@ def evaluate(
         model, table, prices, Screen(as_json), form=form,
         scenarios=read_scenarios(scenario or ()), target=target, current=current,
         groups=groups, time=time, gap=gap, label_delay=label_delay, label_time=label_time,
-        propensity=propensity,
+        propensity=propensity, promise=promise, cap=cap,
     )  # fmt: skip
 
 
@@ -408,6 +420,10 @@ def compare(
         str | None,
         typer.Option("--picture", metavar="FILE", help="Draw the critical differences (PNG, SVG)."),
     ] = None,
+    swap: Annotated[
+        bool,
+        typer.Option("--swap", help="Of two: which rows the second decides differently."),
+    ] = False,
     fp: o.Fp = None,
     fn: o.Fn = None,
     tp: o.Tp = None,
@@ -488,6 +504,7 @@ def compare(
         models=model or [],
         n_folds=folds,
         picture=picture,
+        swap=swap,
         force=force,
         maker=Maker(rounds=rounds, calibration=calibration, seed=seed, jobs=jobs),
     )

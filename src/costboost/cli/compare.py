@@ -23,7 +23,14 @@ from costboost.cli.output import Screen, check_output, write_figure
 from costboost.cli.prices import Prices
 from costboost.cli.recipe import Kept, TableRows, read_again, read_model, read_rows
 from costboost.cli.train import Choices, Task, fold_rows, open_task
-from costboost.metrics import CriticalDifference, critical_difference, paired_cost_test
+from costboost.metrics import (
+    CriticalDifference,
+    DecisionSwap,
+    Exchange,
+    compare_decisions,
+    critical_difference,
+    paired_cost_test,
+)
 from costboost.text import count, money, span
 
 __all__ = ["compare"]
@@ -42,13 +49,16 @@ def compare(
     models: Sequence[str],
     n_folds: int,
     picture: str | None,
+    swap: bool,
     force: bool,
     maker: Maker,
 ) -> None:
-    """Compare, print the bill of all, and draw the ranks."""
+    """Compare, print the bill of all and what is exchanged between two, and draw the ranks."""
     names = [*methods, *models]
     if len(names) < 2 or len(set(names)) < len(names):
         raise UsageError("Give at least two different ones, such as --method auto --method adamec.")
+    if swap and len(names) != 2:
+        raise UsageError("--swap shows what changes from one to another: give exactly two.")
     check_output(picture, force, _PICTURES)
     for method in methods:
         maker.make(method)  # an unknown name fails before any training
@@ -73,10 +83,16 @@ def compare(
     decided = _decide(task, methods, kept, folds, screen, maker)
     found = _judge(task.rows, decided, folds, choices.seed, screen)
     _show(screen, found, prices.currency, n_folds=len(folds))
+    exchanged = _swap(task.rows, decided, folds) if swap else None
+    if exchanged is not None:
+        _show_swap(screen, exchanged, names, prices.currency)
     if picture is not None:
         _draw(found, names, picture, force)
         screen.say(f"Wrote {picture}.")
-    screen.result(_result(found, names, len(folds), prices.currency))
+    result = _result(found, names, len(folds), prices.currency)
+    if exchanged is not None:
+        result["swap"] = [_exchange(line) for line in (*exchanged.exchanges, exchanged.total)]
+    screen.result(result)
 
 
 @dataclass(frozen=True)
@@ -193,6 +209,33 @@ def _show(screen: Screen, found: Found, currency: str, *, n_folds: int) -> None:
         screen.note(
             f"ranks over {n_folds} folds cannot differ significantly: give --folds 10 for those."
         )
+
+
+def _swap(rows: TableRows, decided: dict[str, NDArray[Any]], folds: Folds) -> DecisionSwap:
+    """Return what changes from the first to the second, on the rows that were tested."""
+    tested = np.sort(np.concatenate([test for _, test in folds]))
+    judged = rows.take(tested)
+    old, new = (d[tested] for d in decided.values())
+    return compare_decisions(old, new, np.zeros((len(judged), 1)), judged.truth, costs=judged.costs)
+
+
+def _show_swap(screen: Screen, swap: DecisionSwap, names: Sequence[str], currency: str) -> None:
+    unit = f"saved, {currency}" if currency else "saved"
+    lines = [*swap.exchanges, swap.total]
+    table = []
+    for line in lines:
+        assert line.realised is not None
+        text = "all" if line is swap.total else f"{line.old} -> {line.new}"
+        saved = line.realised
+        table.append([text, f"{line.n_rows:,}", money(saved.total), span(saved.low, saved.high)])
+    screen.say()
+    screen.say(f"Decided differently by {names[1]} than by {names[0]}")
+    screen.table(["", "rows", unit, "95 % interval"], table, len(lines) - 1)
+
+
+def _exchange(line: Exchange) -> dict[str, Any]:
+    assert line.realised is not None
+    return {"old": line.old, "new": line.new, "rows": line.n_rows, **line.realised._asdict()}
 
 
 def _draw(found: Found, names: Sequence[str], path: str, force: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ from costboost.cli.recipe import (
 from costboost.cli.train import label_times, note_open
 from costboost.costs import Costs, Expression
 from costboost.fitting.time_split import LabelTimes
+from costboost.guarantee import CostBound, cost_bound
 from costboost.inputs.moments import read_moments
 from costboost.metrics import ScenarioCost, scenario_costs
 from costboost.report import make_report
@@ -65,8 +67,14 @@ def evaluate(
     label_delay: str | None = None,
     label_time: str | None = None,
     propensity: str | None = None,
+    promise: float | None = None,
+    cap: float | None = None,
 ) -> None:
-    """Bill a model on a table."""
+    """Bill a model on a table, and bound what new rows cost."""
+    if cap is not None and promise is None:
+        raise UsageError("--cap is the most that a row can cost, for --promise: give that, too.")
+    if promise is not None and (groups or propensity):
+        raise UsageError("--promise is about rows that count alike and know nothing of each other.")
     kept = read_model(model_path)
     _check_scenarios(kept, scenarios)
     when = time or kept.recipe.time
@@ -102,8 +110,14 @@ def evaluate(
     billed = _scenarios(rows, answers.proba, costs)
     _show_scenarios(screen, billed, currency)
     note_warnings(screen, rows, found, "of the table")
+    bound = None
+    if promise is not None:
+        bound = _bound(kept, rows, answers.decided, source.digest, promise, cap)
+        screen.say()
+        screen.say(bound.sentence(currency))
     screen.result(
         {
+            "promise": None if bound is None else asdict(bound),
             "model": model_path,
             "table": source.name,
             "rows": len(rows),
@@ -177,6 +191,20 @@ def _plain(one: ScenarioCost) -> dict[str, Any]:
         "saved_by_deciding_anew": one.saved.total,
         "differ": one.differ,
     }
+
+
+def _bound(
+    kept: Kept, rows: TableRows, decided: Any, digest: str, confidence: float, cap: float | None
+) -> CostBound:
+    if digest == kept.recipe.digest:
+        raise InputError(
+            f"{kept.path} was trained on rows of this very file, about which nothing can be "
+            "promised: give --promise rows that are new to it."
+        )
+    try:
+        return cost_bound(rows.truth, decided, costs=rows.costs, confidence=confidence, cap=cap)
+    except ValueError as error:
+        raise UsageError(str(error).replace("cap=...", "--cap")) from error
 
 
 def _after(labels: LabelTimes, kept: Kept, screen: Screen) -> Mask:

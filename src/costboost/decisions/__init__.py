@@ -15,12 +15,24 @@ from costboost.decisions.mixin import (
     fit_costs,
     typical_costs,
 )
+from costboost.decisions.parity import (
+    Parity,
+    ParityAllocation,
+    ParityFrontier,
+    allocate_parity,
+    parity_frontier,
+)
 
 __all__ = [
     "Allocation",
     "allocate",
     "Exploration",
     "explore_decisions",
+    "Parity",
+    "ParityAllocation",
+    "allocate_parity",
+    "ParityFrontier",
+    "parity_frontier",
     "CostDecisionMixin",
     "fit_costs",
     "typical_costs",

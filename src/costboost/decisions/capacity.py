@@ -191,13 +191,13 @@ def allocate(
     (['review', 'pass', 'pass'], 11.0, {'review': 5.0})
     """
     table, names = read_expected(expected, actions)
-    cut = _cut_groups(groups, len(table))
-    limited, limits = _read_limits(capacity, names, cut)
+    cut = cut_groups(groups, len(table))
+    limited, limits = read_limits(capacity, names, cut)
     free = np.argmin(table, axis=1) if cheapest is None else np.asarray(cheapest, dtype=np.int64)
     forbidden, rows = read_never(never, names, len(table)), np.arange(len(table))
     priced = table
     if forbidden.any():
-        priced = _price_out(table, forbidden)
+        priced = price_out(table, forbidden)
         free = np.where(forbidden[rows, free], np.argmin(priced, axis=1), free)
     taken, prices = _allocate(priced, limits, limited, cut, free)
     forced = forbidden[rows, taken]
@@ -215,7 +215,7 @@ def allocate(
         groups=cut.labels,
         limited=tuple(limited),
         limits=limits[:, limited],
-        used=_count(taken, cut, table.shape[1])[:, limited],
+        used=count_taken(taken, cut, table.shape[1])[:, limited],
         prices=prices[:, limited],
     )
 
@@ -258,7 +258,7 @@ def by_columns(never: Any, X: Any) -> Any:
     return masks
 
 
-def _price_out(table: Floats, forbidden: Mask) -> Floats:
+def price_out(table: Floats, forbidden: Mask) -> Floats:
     """Return expected costs at which no plan takes what is forbidden, if there is another."""
     # Dearer than all that the other rows could save by it together.
     span = float(table.max()) - float(table.min())
@@ -294,7 +294,7 @@ def _read_numbers(expected: Any) -> Floats:
     return read_numbers(given, "expected", negative=True, row_ndims=(2,))
 
 
-class _Groups(NamedTuple):
+class RowGroups(NamedTuple):
     """The group of each row, the number of rows of each, and their labels, if there are any."""
 
     codes: Int64
@@ -302,18 +302,19 @@ class _Groups(NamedTuple):
     labels: NDArray[Any] | None
 
 
-def _cut_groups(groups: ArrayLike | None, n_rows: int) -> _Groups:
+def cut_groups(groups: ArrayLike | None, n_rows: int) -> RowGroups:
+    """Return the groups of the rows by number; None is one group of all."""
     if groups is None:
-        return _Groups(np.zeros(n_rows, dtype=np.int64), np.array([n_rows]), None)
+        return RowGroups(np.zeros(n_rows, dtype=np.int64), np.array([n_rows]), None)
     given = np.asarray(groups)
     if given.shape != (n_rows,):
         raise ValueError(f"groups has shape {given.shape}; it must name the group of {n_rows} rows")
     labels, codes, sizes = np.unique(given, return_inverse=True, return_counts=True)
-    return _Groups(codes.astype(np.int64), sizes.astype(np.int64), labels)
+    return RowGroups(codes.astype(np.int64), sizes.astype(np.int64), labels)
 
 
-def _read_limits(
-    capacity: Mapping[Any, Any] | None, actions: NDArray[Any], cut: _Groups
+def read_limits(
+    capacity: Mapping[Any, Any] | None, actions: NDArray[Any], cut: RowGroups
 ) -> tuple[list[int], Int64]:
     """Return which actions are limited, and the limits (G, A): all rows where there is none."""
     limits = np.repeat(cut.sizes[:, None], len(actions), axis=1)
@@ -330,7 +331,7 @@ def _read_limits(
     return sorted(limited), _checked(limits, cut)
 
 
-def _limits_of(action: Any, given: Any, cut: _Groups) -> list[int]:
+def _limits_of(action: Any, given: Any, cut: RowGroups) -> list[int]:
     if not isinstance(given, Mapping):
         return [_limit(action, given, size) for size in cut.sizes.tolist()]
     labels = None if cut.labels is None else cut.labels.tolist()
@@ -355,7 +356,7 @@ def _limit(action: Any, given: Any, n_rows: int) -> int:
     )
 
 
-def _checked(limits: Int64, cut: _Groups) -> Int64:
+def _checked(limits: Int64, cut: RowGroups) -> Int64:
     short = np.flatnonzero(limits.sum(axis=1) < cut.sizes)
     if len(short):
         g = int(short[0])
@@ -367,18 +368,19 @@ def _checked(limits: Int64, cut: _Groups) -> Int64:
     return limits
 
 
-def _count(taken: Int64, cut: _Groups, n_actions: int) -> Int64:
+def count_taken(taken: Int64, cut: RowGroups, n_actions: int) -> Int64:
+    """Return how many rows of each group take each action, (G, A)."""
     cells = np.bincount(cut.codes * n_actions + taken, minlength=len(cut.sizes) * n_actions)
     return cells.reshape(-1, n_actions)
 
 
 def _allocate(
-    table: Floats, limits: Int64, limited: list[int], cut: _Groups, free: Int64
+    table: Floats, limits: Int64, limited: list[int], cut: RowGroups, free: Int64
 ) -> tuple[Int64, Floats]:
     """Return the action of each row, and what one more place of each action saves, (G, A)."""
     n_actions = table.shape[1]
     prices = np.zeros(limits.shape)
-    tight = np.flatnonzero((_count(free, cut, n_actions) > limits).any(axis=1))
+    tight = np.flatnonzero((count_taken(free, cut, n_actions) > limits).any(axis=1))
     if not len(tight):
         return free, prices
     regrets, unit = _on_grid(table)
@@ -404,7 +406,7 @@ def _on_grid(table: Floats) -> tuple[Int64, float]:
 
 
 def _select(
-    regrets: Int64, action: int, limits: Int64, cut: _Groups, free: Int64
+    regrets: Int64, action: int, limits: Int64, cut: RowGroups, free: Int64
 ) -> tuple[Int64, Int64]:
     """Give the limited action to the rows of each group that gain most from it."""
     want = np.flatnonzero(free == action)

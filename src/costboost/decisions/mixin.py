@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import narwhals.stable.v1 as nw
@@ -15,6 +16,7 @@ import costboost
 from costboost.costs import Costs, as_costs
 from costboost.decisions.capacity import Allocation, allocate, by_columns
 from costboost.decisions.exploring import explore_decisions
+from costboost.decisions.parity import Parity, allocate_parity, group_labels
 from costboost.inputs.arrays import mean_paid, read_weights
 from costboost.inputs.checks import (
     OneFit,
@@ -208,6 +210,11 @@ def _check_total(costs: Costs, sample_weight: ArrayLike | None) -> None:
         )
 
 
+def _positive_action(costs: Costs, own: Costs) -> Any:
+    """Return the positive class, also where deferring was added to the actions."""
+    return own.positive if costs.positive is None else costs.positive
+
+
 class CostDecisionMixin(ReportMixin, VersionedState, OneFit):
     """Decisions by the cheapest expected cost, for classifiers with ``predict_proba``.
 
@@ -381,6 +388,7 @@ class CostDecisionMixin(ReportMixin, VersionedState, OneFit):
         defer: Any = None,
         explore: float | None = None,
         never: Any = None,
+        parity: Parity | None = None,
         random_state: int | np.random.RandomState | None = None,
         regret: str | None = None,
     ) -> Allocation:
@@ -410,6 +418,9 @@ class CostDecisionMixin(ReportMixin, VersionedState, OneFit):
         never : dict of action to name of a column or bool array, default=None
             Rows that must not take an action, whatever it saves and whatever is drawn, such as
             ``{"decline": "vip"}``.
+        parity : Parity, default=None
+            Groups whose rates may not differ by more than so much, such as ``Parity("region",
+            of="blocked", within=0.02)``.
         random_state : int, RandomState or None, default=None
             Of what is drawn.
         regret : "minimax" or None, default=None
@@ -422,7 +433,8 @@ class CostDecisionMixin(ReportMixin, VersionedState, OneFit):
         Allocation
             The decisions, what they are expected to cost, and what one more place of each limited
             action would save. With ``explore``, an `Exploration`: its ``log`` holds the
-            probabilities.
+            probabilities. With ``parity``, a `ParityAllocation`: its ``rates``, what they cost
+            each group, and what one percentage point more would save.
 
         Examples
         --------
@@ -456,6 +468,18 @@ class CostDecisionMixin(ReportMixin, VersionedState, OneFit):
             "never": by_columns(never, X),
         }
         expected = prices.expected(proba)
+        if parity is not None:
+            if explore is not None:
+                raise ValueError("explore= draws at random, which parity= cannot keep: give one.")
+            return allocate_parity(
+                expected,
+                capacity,
+                replace(parity, groups=group_labels(parity.groups, X)),
+                proba=proba,
+                classes=self.classes_,
+                positive=_positive_action(prices, self.costs_),
+                **how,
+            )
         if explore is None:
             return allocate(expected, capacity, **how)
         return explore_decisions(

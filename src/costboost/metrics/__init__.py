@@ -55,11 +55,15 @@ from costboost.metrics._resampling import (
     paired_cost_test,
 )
 from costboost.metrics._scorers import CostScorer, make_cost_scorer
+from costboost.metrics._swap import DecisionSwap, Exchange, compare_decisions
 from costboost.metrics._thresholds import (
     cheapest_threshold,
     cost_by_threshold,
     gain_curve,
     lift_curve,
+    net_benefit,
+    roi,
+    roi_curve,
     savings_curve,
 )
 
@@ -108,11 +112,18 @@ __all__ = [
     "gain_curve",
     "lift_curve",
     "savings_curve",
+    "net_benefit",
+    "roi",
+    "roi_curve",
     # how sure
     "bootstrap_interval",
     "paired_cost_test",
     "BootstrapInterval",
     "PairedCostTest",
+    # who is decided differently
+    "compare_decisions",
+    "DecisionSwap",
+    "Exchange",
     # with scikit-learn
     "make_cost_scorer",
     "cross_validate_cost",

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost.metrics._curves import above, below, group_by_score
+from costboost.metrics._curves import above, below, error_steps, group_by_score
 from costboost.metrics.prices import (
     bind_costs,
+    check_binary,
     check_labels,
     check_scores,
     check_weights,
@@ -299,3 +300,180 @@ def savings_curve(
         return share, saved / idle
     given = len(rows.weight) if sample_weight is None else float(np.sum(np.asarray(sample_weight)))
     return share, saved / float(rows.weight.sum()) * given * scale
+
+
+# ---- What doctors and marketers call it: net benefit of a threshold, return on what was spent.
+
+
+def net_benefit(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    thresholds: ArrayLike | None = None,
+    standardized: bool = False,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[Floats, Floats]:
+    """Return the net benefit of treating rows with `p > t`, for many thresholds: a decision curve.
+
+    `TP / n - FP / n * t / (1 - t)` (Vickers and Elkin 2006): true positives, less the false ones at
+    the price that makes `t` the right threshold, ``t = fp / (fp + fn)``. So `fn` times the net
+    benefit at that threshold is what treating saves on a row, on average, over treating nobody.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Binary labels.
+    y_proba : array-like of shape (n_samples,)
+        Probability of the positive class.
+    thresholds : array-like of shape (n_thresholds,), default=None
+        Within [0, 1); None: 0, 0.01, ..., 0.99.
+    standardized : bool, default=False
+        Whether to divide by the share of the positive class: 1 is then the most that is possible.
+    pos_label : label, default=None
+        The positive class; known for 0/1, -1/+1 and booleans.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Row weights.
+
+    Returns
+    -------
+    thresholds, benefit : ndarray of shape (n_thresholds,)
+        Treating nobody has benefit 0 everywhere.
+
+    Examples
+    --------
+    >>> from costboost.metrics import net_benefit
+    >>> at, benefit = net_benefit([0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9], thresholds=[0.2, 0.5])
+    >>> benefit.round(4).tolist()
+    [0.4375, 0.0]
+    """
+    positive, score, weight = check_binary(
+        y_true, y_proba, sample_weight, pos_label, probability=True
+    )
+    steps = error_steps(positive, score, weight)
+    if not steps.positives and standardized:
+        raise ValueError("no row is positive, so there is no share of the positive class to reach")
+    given = np.arange(100) / 100 if thresholds is None else np.asarray(thresholds, dtype=np.float64)
+    if given.ndim != 1 or not ((given >= 0) & (given < 1)).all():
+        raise ValueError("thresholds must be a list of probabilities, at least 0 and below 1")
+    piece = np.searchsorted(steps.at, given, side="right")
+    found = steps.positives - steps.false_negative[piece]
+    benefit = found - steps.false_positive[piece] * given / (1 - given)
+    total = steps.positives if standardized else steps.positives + steps.negatives
+    return given, benefit / total
+
+
+def roi(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    costs: Any = None,
+    spend: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Return the return on investment: what acting saves, net, for each unit spent on it.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Binary labels.
+    y_pred : array-like of shape (n_samples,)
+        Decisions; rows decided positive are acted on.
+    costs : Costs, dict, array-like of shape (2, 2) or None, default=None
+        What each decision costs, constant or per row.
+    spend : float or array-like of shape (n_samples,), default=None
+        What is spent on acting on a row. None: what acting costs there, `C[true, positive]`, which
+        must not be negative; where a true positive earns (negative costs), say what is spent.
+    labels, sample_weight
+        As for :func:`cost_by_threshold`.
+
+    Returns
+    -------
+    roi : float
+        1 means that every unit spent came back, and another one with it; below 0 acting lost. 0
+        where no row is acted on; infinite where something is saved and nothing spent.
+
+    Examples
+    --------
+    >>> from costboost import Costs
+    >>> from costboost.metrics import roi
+    >>> roi([0, 1, 1], [1, 1, 0], costs=Costs(fp=5, tp=5, fn=[0, 40, 70]))
+    3.0
+    """
+    y, decided = check_labels(y_true), check_labels(y_pred, "y_pred")
+    if len(y) != len(decided):
+        raise ValueError(f"y_pred has {len(decided)} rows, but y_true has {len(y)}: give as many")
+    bound = bind_costs(costs, y, decided, labels=labels, n_classes=2)
+    unknown = set(decided.tolist()) - set([] if bound.classes is None else bound.classes.tolist())
+    if unknown:
+        raise ValueError(f"y_pred holds {unknown.pop()!r}, which is none of {bound.classes}")
+    acted = (decided == bound.positive).astype(np.float64)
+    rows = _rank(y, acted, bound, None, sample_weight)
+    spent = _spent(rows, spend, sample_weight)
+    on = rows.score * rows.weight
+    return _ratio(float(np.sum(on * (rows.wait - rows.act))), float(np.sum(on * spent)))
+
+
+def roi_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    costs: Any = None,
+    spend: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[Floats, Floats]:
+    """Return the return on investment of acting on the top share of the rows.
+
+    Parameters
+    ----------
+    y_true, y_score, costs, labels, sample_weight
+        As for :func:`gain_curve`; negative costs are allowed with `spend`.
+    spend : float or array-like of shape (n_samples,), default=None
+        As for :func:`roi`.
+
+    Returns
+    -------
+    share : ndarray of shape (n_points,)
+        Share of rows acted on, from the first group of equal scores to 1.
+    roi : ndarray of shape (n_points,)
+
+    Examples
+    --------
+    >>> from costboost import Costs
+    >>> from costboost.metrics import roi_curve
+    >>> costs = Costs(fp=5, fn=[30, 10, 10, 10], tp=5)
+    >>> share, returned = roi_curve([1, 0, 1, 0], [0.9, 0.7, 0.2, 0.1], costs=costs)
+    >>> returned.round(2).tolist()
+    [5.0, 2.0, 1.67, 1.0]
+    """
+    rows = _rank(y_true, y_score, costs, labels, sample_weight)
+    share, saved = _acted(rows, rows.wait - rows.act)
+    _, spent = _acted(rows, _spent(rows, spend, sample_weight))
+    return share[1:], np.array([_ratio(s, p) for s, p in zip(saved[1:], spent[1:], strict=True)])
+
+
+def _spent(rows: _Ranked, spend: ArrayLike | None, sample_weight: ArrayLike | None) -> Floats:
+    """Return what is spent on acting on each row of positive weight."""
+    if spend is None:
+        given = rows.act
+    else:
+        given = np.asarray(spend, dtype=np.float64)
+        if given.ndim and sample_weight is not None:
+            given = given[np.asarray(sample_weight) > 0]
+        if given.ndim and given.shape != rows.act.shape:
+            raise ValueError(f"spend has shape {given.shape}: give a number, or one for each row")
+        given = np.broadcast_to(given, rows.act.shape)
+    if not np.isfinite(given).all() or (given < 0).any():
+        raise ValueError(
+            "what is spent on acting must not be negative or missing; where acting earns (negative "
+            "costs), give what is spent on it as spend="
+        )
+    return given
+
+
+def _ratio(saved: float, spent: float) -> float:
+    if spent == 0:
+        return 0.0 if saved == 0 else float(np.copysign(np.inf, saved))
+    return saved / spent

@@ -24,14 +24,17 @@ from costboost import calibration
 from costboost.binning.binner import Binner
 from costboost.costs import Costs, Expression
 from costboost.costs.state import State
+from costboost.decisions import Parity
 from costboost.estimators.adaboost.classifier import CostBoostClassifier
 from costboost.estimators.gradient import GradientBoostClassifier, GradientBoostRegressor
 from costboost.estimators.pnorm import PNormBoostClassifier
 from costboost.estimators.wrappers import (
     CostColumns,
     CostingClassifier,
+    GuaranteedClassifier,
     MetaCostClassifier,
     MinimumCostClassifier,
+    ParityClassifier,
     RateClassifier,
 )
 from costboost.estimators.wrappers.base import Constant
@@ -289,6 +292,23 @@ FITTED: dict[type[Any], Fields] = {
     CostingClassifier: {**_CLASSES, "estimators_": list[Any], "acceptance_": float},
     CostColumns: {**_CLASSES, "estimator_": Any, "dropped_": list[str]},
     RateClassifier: {**_CLASSES, "estimator_": Any, "action_prices_": dict[Any, float]},
+    ParityClassifier: {
+        **_CLASSES,
+        "estimator_": Any,
+        "group_prices_": dict[Any, float],
+        "few_rows_": list[Any],
+        "shadow_price_": float,
+    },
+    GuaranteedClassifier: {
+        **_CLASSES,
+        "estimator_": Any,
+        "policy_": dict[str, float],
+        "measured_": dict[str, float],
+        "n_held_out_": int,
+        "n_promising_": int,
+        "price_range_": tuple[float, float],
+        "promise_": str,
+    },
     Constant: {
         **_TABLE,
         "classes_": NDArray[Any],
@@ -400,6 +420,7 @@ def _kinds() -> list[Kind]:
         Kind(Costs, Costs.__getstate__, _make_costs),
         Kind(Expression, Expression.__getstate__, _make_expression),
         Kind(np.random.RandomState, _random_fields, _make_random),
+        data_kind(Parity),
         data_kind(Forest),
         data_kind(Member, checks.check_member),
         data_kind(Mixture, checks.check_member),

@@ -10,7 +10,9 @@ from costboost.plots._brier_curve import BrierCurveDisplay
 from costboost.plots._capacity import CapacityDisplay, CoverageDisplay
 from costboost.plots._cost_curve import CostCurveDisplay
 from costboost.plots._explanations import ContributionsDisplay, DecisionDisplay
-from costboost.plots._policies import PolicyDisplay
+from costboost.plots._net_benefit import NetBenefitDisplay
+from costboost.plots._parity import FairnessFrontierDisplay
+from costboost.plots._policies import PolicyDisplay, SwapDisplay
 from costboost.plots._price_ranges import PriceSensitivityDisplay, ScenarioDisplay
 from costboost.plots._ranks import CriticalDifferenceDisplay
 from costboost.plots._reliability import ReliabilityDisplay
@@ -22,6 +24,7 @@ __all__ = [
     # over all cost ratios
     "CostCurveDisplay",
     "BrierCurveDisplay",
+    "NetBenefitDisplay",
     # at given costs
     "ThresholdCostDisplay",
     "SavingsCurveDisplay",
@@ -31,9 +34,12 @@ __all__ = [
     "DecisionDisplay",
     "ContributionsDisplay",
     "PolicyDisplay",
+    "SwapDisplay",
     # capacity and deferral
     "CapacityDisplay",
     "CoverageDisplay",
+    # parity between groups
+    "FairnessFrontierDisplay",
     # of probabilities, of training, of many data sets
     "ReliabilityDisplay",
     "TrainingCostDisplay",

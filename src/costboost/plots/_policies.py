@@ -1,4 +1,4 @@
-"""Costs of policies on the same rows: one bar each, by the actions they take, with intervals."""
+"""Costs of policies on the same rows, and what exchanging one for another saves, as bars."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from costboost.metrics import DecisionSwap
 from costboost.metrics.policies import sum_interval
 from costboost.metrics.prices import realise
 from costboost.plots.style import (
@@ -241,3 +242,105 @@ class PolicyDisplay:
         few_ticks(ax)
         ax.tick_params(axis="y", length=0)
         ax.spines[["top", "right", "left"]].set_visible(False)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SwapDisplay:
+    """What each exchange of one decision for another saves: two bars, expected and realised.
+
+    It is recommended to use `from_swap`.
+
+    Parameters
+    ----------
+    swap : DecisionSwap
+        From :func:`costboost.metrics.compare_decisions`.
+    currency : str, default=None
+        What costs are counted in, such as "EUR".
+
+    Attributes
+    ----------
+    bars_ : dict of str to BarContainer
+        ``"expected"`` and ``"realised"``, those that are known, the total on top.
+    ax_, figure_, legend_
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import numpy as np
+    >>> from costboost.metrics import compare_decisions
+    >>> from costboost.plots import SwapDisplay
+    >>> swap = compare_decisions([0, 0, 1], [0, 1, 0], np.zeros((3, 1)), [0, 1, 1])
+    >>> display = SwapDisplay.from_swap(swap)
+    >>> sorted(display.bars_)
+    ['realised']
+    >>> plt.close(display.figure_)
+    """
+
+    swap: DecisionSwap
+    currency: str | None = None
+
+    @classmethod
+    def from_swap(cls, swap: DecisionSwap, *, currency: str | None = None, ax: Any = None) -> Self:
+        """Draw what `compare_decisions` found.
+
+        Parameters
+        ----------
+        swap : DecisionSwap
+        currency : str, default=None
+            What costs are counted in, such as "EUR".
+        ax : matplotlib Axes, default=None
+            Where to draw; None: on a new figure.
+
+        Returns
+        -------
+        display : SwapDisplay
+        """
+        need_matplotlib(f"{cls.__name__}.from_swap")
+        return cls(swap=swap, currency=currency).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the bars, with intervals.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None: on a new figure.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_ = axes_for(ax, "SwapDisplay.plot")
+        self.figure_ = self.ax_.figure
+        lines = [*reversed(self.swap.exchanges), self.swap.total]
+        known = [name for name in ("expected", "realised") if getattr(lines[-1], name) is not None]
+        if not known:
+            raise ValueError("neither expected nor realised savings are known: nothing to draw")
+        places, height = np.arange(len(lines)), 0.8 / len(known)
+        self.bars_ = {}
+        for i, name in enumerate(known):
+            parts = [getattr(line, name) for line in lines]
+            totals = np.array([part.total for part in parts])
+            ends = np.array([[p.total - p.low for p in parts], [p.high - p.total for p in parts]])
+            self.bars_[name] = self.ax_.barh(
+                places - 0.4 + height * (len(known) - i - 0.5),
+                totals,
+                height,
+                color=COLORS[i],
+                hatch=_HATCHES[i],
+                edgecolor="white",
+                xerr=np.maximum(ends, 0.0),
+                error_kw={"capsize": 3, "linewidth": 1},
+                label={"expected": "expected to save", "realised": "did save"}[name],
+            )
+        self.ax_.axvline(0, color="black", linewidth=0.8)
+        texts = [f"{line.old} \N{RIGHTWARDS ARROW} {line.new}" for line in lines[:-1]] + ["all"]
+        labels = [f"{t}\n{line.n_rows:,} rows" for t, line in zip(texts, lines, strict=True)]
+        self.ax_.set_yticks(places, [plain(label) for label in labels])
+        self.ax_.set_xlabel(unit("Saved by the new decisions", self.currency))
+        self.ax_.spines[["top", "right"]].set_visible(False)
+        plain_ticks(self.ax_.xaxis)
+        few_ticks(self.ax_)
+        self.legend_ = show_legend(self.ax_)
+        return self

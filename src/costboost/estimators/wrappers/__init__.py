@@ -9,15 +9,19 @@ table that a pipeline is given, before it is transformed.
 
 from costboost.estimators.wrappers.cost_columns import CostColumns
 from costboost.estimators.wrappers.costing import CostingClassifier, rejection_sample
+from costboost.estimators.wrappers.guaranteed import GuaranteedClassifier
 from costboost.estimators.wrappers.metacost import MetaCostClassifier
 from costboost.estimators.wrappers.minimum_cost import MinimumCostClassifier
+from costboost.estimators.wrappers.parity import ParityClassifier
 from costboost.estimators.wrappers.rate import RateClassifier
 
 __all__ = [
     "CostColumns",
     "CostingClassifier",
+    "GuaranteedClassifier",
     "MetaCostClassifier",
     "MinimumCostClassifier",
+    "ParityClassifier",
     "RateClassifier",
     "rejection_sample",
 ]
