@@ -162,7 +162,7 @@ def test_costs_of_a_model_are_taken_over_only_where_they_have_a_threshold():
 
     with pytest.warns(UserWarning, match="Fitted was fitted with costs per row"):
         assert fitted_costs(Fitted()) is Fitted.costs_
-    assert fitted_costs(Fitted(), tell=False) is Fitted.costs_
+    assert fitted_costs(Fitted(), warn=False) is Fitted.costs_
     Fitted.costs_ = Costs.from_matrix(
         [[0, 1, 6], [30, 2, 0]], classes=[0, 1], actions=["home", "look", "operate"]
     )
