@@ -4,7 +4,6 @@ True labels come first, then predictions or scores; everything else is by keywor
 measure takes `sample_weight`. Costs come in any form that `costboost.costs.as_costs` takes.
 """
 
-from costboost.metrics._brier import brier_curve, brier_score, brier_score_by_class
 from costboost.metrics._capacity import (
     CapacityCurve,
     CoverageCurve,
@@ -12,7 +11,14 @@ from costboost.metrics._capacity import (
     coverage_curve,
 )
 from costboost.metrics._crossval import cross_validate_cost
-from costboost.metrics._curves import cost_curve, cost_lines, curve_area
+from costboost.metrics._curves import (
+    brier_curve,
+    brier_score,
+    brier_score_by_class,
+    cost_curve,
+    cost_lines,
+    curve_area,
+)
 from costboost.metrics._policy_cost import BillPart, PolicyCost, policy_cost
 from costboost.metrics._price_ranges import (
     PriceEffect,

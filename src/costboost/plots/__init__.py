@@ -6,19 +6,18 @@ styles and markers of their own. Numbers come from `costboost.metrics`. Drawing 
 ``pip install costboost[plot]``; importing this does not.
 """
 
-from costboost.plots._brier_curve import BrierCurveDisplay
 from costboost.plots._capacity import CapacityDisplay, CoverageDisplay
 from costboost.plots._cost_curve import CostCurveDisplay
 from costboost.plots._explanations import ContributionsDisplay, DecisionDisplay
-from costboost.plots._net_benefit import NetBenefitDisplay
 from costboost.plots._parity import FairnessFrontierDisplay
 from costboost.plots._policies import PolicyDisplay, SwapDisplay
 from costboost.plots._price_ranges import PriceSensitivityDisplay, ScenarioDisplay
 from costboost.plots._ranks import CriticalDifferenceDisplay
-from costboost.plots._reliability import ReliabilityDisplay
+from costboost.plots._ratio_curves import BrierCurveDisplay, NetBenefitDisplay
 from costboost.plots._savings import SavingsCurveDisplay
 from costboost.plots._thresholds import ThresholdCostDisplay
 from costboost.plots._training import TrainingCostDisplay
+from costboost.plots.reliability import ReliabilityDisplay
 
 __all__ = [
     # over all cost ratios

@@ -26,7 +26,7 @@ from costboost.explain.decision import plain
 from costboost.inputs.arrays import encode, read_weights
 from costboost.metrics import brier_curve, brier_score, cost_curve, curve_area
 from costboost.metrics.prices import take
-from costboost.plots.bins import bin_edges, fill_bins, wilson_interval
+from costboost.plots.reliability import bin_edges, fill_bins, wilson_interval
 from costboost.report.rows import PageRows, read_prices
 from costboost.typing import Floats, Int64
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from costboost.plots.bins import (
+from costboost.plots.reliability import (
     bin_edges,
     fill_bins,
     sum_bins,
