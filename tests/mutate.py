@@ -105,6 +105,11 @@ SURVIVORS: dict[tuple[str, str, str], str] = {
         "many = costs.classes is not None and len(costs.classes) > 255",
     ): "labels of 256 classes take four bytes in place of one",
     (
+        "decisions/capacity.py",
+        "gain = others[np.arange(len(want)), instead] - regrets[want, action]",
+        "gain = (others[np.arange(len(want)), instead] + regrets[want, action])",
+    ): "these rows have their cheapest action: its regret is 0, but for rounding",
+    (
         "decisions/assignment.py",
         "if len(regrets) <= _FEW_ROWS:",
         "if (len(regrets) < _FEW_ROWS):",
