@@ -173,3 +173,15 @@ def test_maps_that_must_not_fall_do_not(method):
     s = expit(-s)  # worse than chance
     p = ClassCalibration(method, 2).fit(s, y, w, rising=True).predict(s)[:, 1]
     assert np.diff(p[np.argsort(s)]).min() >= 0
+
+
+@pytest.mark.parametrize("unit", [0.1, 1.0, 7.0])
+def test_a_constant_score_of_a_class_says_nothing_whatever_it_is(unit):
+    rng = np.random.default_rng(3)
+    s = unit * rng.normal(size=(300, 3))
+    y = np.where(rng.random(300) < 0.2, 2, (s[:, 1] + unit * rng.normal(size=300) > s[:, 0]))
+    found = []
+    for constant in (0.0, 5.0, -40.0):
+        s[:, 2] = constant
+        found.append(ClassBiases(margins=True).fit(s, y).predict(s))
+    np.testing.assert_allclose(found[1:], [found[0]] * 2, rtol=1e-6)

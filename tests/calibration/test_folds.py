@@ -84,6 +84,16 @@ def test_groups_stay_together(cv):
         assert not set(groups[train]) & set(groups[test])
 
 
+def test_there_are_no_more_folds_than_groups_that_hold_a_class():
+    # The second class lies within two of six groups: of three folds, one would lack it.
+    groups = np.repeat(np.arange(6), 4)
+    codes = np.where((groups < 2) & (np.arange(24) % 2 == 0), 1, 0)
+    splits = calibration_splits(codes, 5, groups=groups, random_state=0)
+    assert len(splits) == 2
+    for train, test in splits:
+        assert set(codes[train]) == set(codes[test]) == {0, 1}
+
+
 def test_groups_that_cannot_be_cut():
     codes, groups = [0, 0, 1, 1], [0, 0, 1, 1]
     with pytest.raises(ValueError, match="within one group"):
