@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from costboost import Costs
+from costboost.costs import uncertain
 from costboost.guarantee import (
     METHODS,
     CostBound,
@@ -82,9 +83,9 @@ def test_bounds_are_those_of_slow_twins(x, confidence):
 
 
 @settings(max_examples=25, deadline=None)
-@given(unit, st.floats(-5, 5), st.floats(1e-3, 1e3))
-def test_bounds_move_and_scale_with_the_prices(x, low, size):
-    x = np.array(x)
+@given(unit, st.integers(-5000, 5000), st.floats(1e-3, 1e3))
+def test_bounds_move_and_scale_with_the_prices(x, thousandths, size):
+    x, low = np.array(x), thousandths / 1000
     for method in METHODS:
         plain = mean_bound(x, 0, 1, method=method)
         # limits and values rounded alike
@@ -255,6 +256,10 @@ def test_amounts_are_rounded_up_never_down(amount):
     ("call", "message"),
     [
         (lambda: mean_bound([0.5, 2], 0, 1), r"contain 2, outside of \[0, 1\]"),
+        (
+            lambda: cost_bound([0, 1], [0, 1], costs=Costs(fp=1, fn=uncertain(5, low=0.5, high=2))),
+            "not known exactly",
+        ),
         (lambda: mean_bound([0.5], 1, 0), "the lower one first"),
         (lambda: mean_bound([0.5], 0, math.inf), "finite limits"),
         (lambda: mean_bound([[0.5]], 0, 1), "one number per row"),

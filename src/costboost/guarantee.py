@@ -171,8 +171,14 @@ def cost_range(
     Raises
     ------
     ValueError
-        Where costs differ by row and no cap is named, or a row was paid that lies outside.
+        Where prices are `uncertain`; where costs differ by row and no cap is named; where a row
+        was paid that lies outside.
     """
+    if costs.factors:
+        raise ValueError(
+            f"The prices of {', '.join(sorted(costs.factors))} are not known exactly, so a promise "
+            "would be one at their means only: give costs.at({...}), the prices it is to hold at."
+        )
     seen = float(np.min(paid, initial=0.0)), float(np.max(paid, initial=0.0))
     low, high = 0.0, math.inf
     if costs.is_constant:
