@@ -1,0 +1,5 @@
+"""After a model is trained: its bill is watched, period after period."""
+
+from costboost.monitoring.watching import Alarm, Monitor, Period
+
+__all__ = ["Alarm", "Monitor", "Period"]
