@@ -3,7 +3,7 @@
     python benchmarks/monitor.py --streams 100
 
 Each stream has 120 days of card payments, a fraud known 7 days later. A model is trained on days 0
-to 29 and decides from day 37 on; its monitor takes the first 14 of these for its reference. On day
+to 29 and decides from day 37 on; its monitor takes the first 21 of these for its reference. On day
 60 something changes, or nothing does. The delay counts from that day until the day on which the
 alarm rang, 7 days of waiting for labels among them, as all changes but that of prices are seen in
 labels.
@@ -22,7 +22,7 @@ from costboost.datasets import make_card_stream
 from costboost.monitoring import Monitor
 
 DAYS, CHANGE, DELAY = 120, 60, 7
-TRAINED, REFERENCE = 30, 14
+TRAINED, REFERENCE = 30, 21
 CHANGES = (None, "prevalence", "column", "prices", "adapt")
 
 

@@ -4,9 +4,9 @@ A distance between distributions does not say whether it matters. So the shift o
 undone, and the model decides again: each value is replaced by that of the same rank in the
 reference periods (quantile matching, ``Q_reference(F_now(x))``), which keeps how the column hangs
 together with the others. Of categories that became more frequent, as many rows as are too many get
-one that became rarer. Missing values stay missing. What the decisions are expected to cost now, less
-what they would cost then, is what the shift is worth: by the model's own probabilities, so of a
-shift of which the model has learnt how much it matters.
+one that became rarer. Missing values stay missing. What the decisions are expected to cost now,
+less what they would cost then, is what the shift is worth: by the model's own probabilities, so
+it is the worth of what the model has learnt about the column.
 
 A reference holds, for each column, the mean of the periods' quantile functions, or shares of
 categories: its size does not depend on the number of rows.

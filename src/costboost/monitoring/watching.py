@@ -184,7 +184,7 @@ class Monitor:
     ----------
     model : fitted classifier
         One that decides by costs. It is never changed.
-    reference : int, default=14
+    reference : int, default=21
         So many periods, the first whose labels are known, say what is usual: at least 4.
     alpha : float, default=0.05
         The probability that any alarm ever rings while nothing is worse than `tolerance` allows.
@@ -230,7 +230,7 @@ class Monitor:
         self,
         model: Any,
         *,
-        reference: int = 14,
+        reference: int = 21,
         alpha: float = 0.05,
         tolerance: float = 0.25,
         capacity: Mapping[Any, int] | None = None,
@@ -416,9 +416,7 @@ class Monitor:
             value if before is None or value == old else math.nan
             for value, old in zip(rows.fixed, before or rows.fixed, strict=True)
         ]
-        changed = [
-            i for i, old in enumerate(before or []) if old == old and rows.fixed[i] != old
-        ]
+        changed = [i for i, old in enumerate(before or []) if old == old and rows.fixed[i] != old]
         if changed:
             old, new = (before or [])[changed[0]], rows.medians[changed[0]]
             text = f"{rows.cells[changed[0]]} was {old:g} in all periods before, and is {new:g}"
@@ -458,9 +456,7 @@ class Monitor:
             "high": difference.high,
             "constant": dict(zip(rows.policies, prices.sum(axis=0).tolist(), strict=True)),
             "seen": dict(zip(rows.classes, seen, strict=True)),
-            "classes": dict(
-                zip(rows.classes, rows.proba[known].sum(axis=0).tolist(), strict=True)
-            ),
+            "classes": dict(zip(rows.classes, rows.proba[known].sum(axis=0).tolist(), strict=True)),
         }
         self._n_billed += 1
         sums = {"paid": rows.beyond_least(known, paid)}
@@ -694,9 +690,7 @@ class _Decided:
     @property
     def fixed(self) -> list[float]:
         """Each price that is the same in all rows; NaN for the others."""
-        return [
-            float(np.min(part)) if np.ptp(part) == 0 else math.nan for _, part in self._parts
-        ]
+        return [float(np.min(part)) if np.ptp(part) == 0 else math.nan for _, part in self._parts]
 
 
 def _decide(model: Any, X: Any, costs: Any, decisions: Any) -> _Decided:
