@@ -8,7 +8,7 @@ import pytest
 from browser import Watched, chromium, wait_until
 from costboost import GradientBoostClassifier
 from costboost.datasets import make_card_stream
-from costboost.monitoring import Monitor
+from costboost.monitoring import Monitor, watch_page
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def watched():
 
 
 def test_figures_stand_in_the_page(watched):
-    page = watched.to_html(title="A <title>", currency="EUR")
+    page = watch_page(watched, title="A <title>", currency="EUR")
     assert "A &lt;title&gt;" in page
     assert "{{" not in page
     paid = sum(p.billed["paid"] for p in watched.periods if p.billed)
@@ -39,7 +39,7 @@ def test_figures_stand_in_the_page(watched):
 @pytest.mark.parametrize(("width", "colours"), [(1200, "light"), (380, "dark")])
 def test_page_in_a_browser(watched, tmp_path, width, colours):
     path = tmp_path / "w.html"
-    path.write_text(watched.to_html())
+    path.write_text(watch_page(watched))
     with chromium(os.environ) as browser:
         context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=colours

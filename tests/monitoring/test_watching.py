@@ -7,7 +7,7 @@ import pytest
 
 from costboost import Costs, GradientBoostClassifier
 from costboost.datasets import make_card_stream
-from costboost.monitoring import Monitor
+from costboost.monitoring import Monitor, watch_page
 
 DAYS = range(12, 32)
 
@@ -90,7 +90,7 @@ def test_a_state_goes_on_where_it_was(monitor, model, stream, tmp_path):
         monitor = Monitor.load(file, model)
     assert monitor.periods == whole.periods
     assert monitor.alarms == whole.alarms
-    assert monitor.to_html() == whole.to_html()
+    assert watch_page(monitor) == watch_page(whole)
     assert [p.name for p in tmp_path.iterdir()] == ["state.json"]
 
 
@@ -170,7 +170,7 @@ def test_wrong_periods_are_refused(monitor, model, stream, tmp_path):
     with pytest.raises(ValueError, match="MinimumCostClassifier wraps any other"):
         Monitor(object())
     with pytest.raises(ValueError, match="no period was watched: call update"):
-        monitor.to_html()
+        watch_page(monitor)
     with pytest.raises(ValueError, match="the period has no rows: leave it out"):
         monitor.update(X[:0], period=13)
     with pytest.raises(ValueError, match="period is missing: give the date"):

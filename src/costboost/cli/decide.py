@@ -41,7 +41,7 @@ from costboost.cli.recipe import (
 from costboost.costs import Expression, ExpressionError
 from costboost.decisions import Exploration, allocate, explore_decisions
 from costboost.inputs.moments import DAY, read_moments, read_span
-from costboost.monitoring import Monitor, Period
+from costboost.monitoring import Monitor, Period, watch_page
 from costboost.persistence.writing import write_atomically
 from costboost.text import count, listed, money, percent
 from costboost.typing import Int64
@@ -423,7 +423,7 @@ def monitor(
                 raise InputError(str(error)) from None
     currency = prices.currency or (kept.recipe.prices.currency if kept.recipe.prices else "")
     title = f"{Path(model_path).name}: the bill, watched"
-    page = watched.to_html(title=title, currency=currency)
+    page = watch_page(watched, title=title, currency=currency)
     write_atomically(Path(output), [page.encode()], overwrite=True)
     watched.save(at)  # last: what fails before is done again
     found = {

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from costboost._version import __version__
+from costboost.monitoring.watching import Monitor, Period
 from costboost.report.page import fill_page, to_json
 from costboost.report.words import esc
 from costboost.text import count, listed, money, number, percent
-
-if TYPE_CHECKING:
-    from costboost.monitoring.watching import Monitor, Period
 
 __all__ = ["watch_page"]
 
@@ -28,12 +26,35 @@ def _file(name: str) -> str:
 
 
 def watch_page(monitor: Monitor, *, title: str | None = None, currency: str = "") -> str:
-    """Return the page as HTML.
+    """Return a page of all that was watched: one file of HTML that needs no network.
+
+    Parameters
+    ----------
+    monitor : Monitor
+    title : str, default=None
+    currency : str, default=""
+        Its sign, such as "EUR" or "$".
+
+    Returns
+    -------
+    str
 
     Raises
     ------
     ValueError
         If no period was watched.
+
+    Examples
+    --------
+    >>> from costboost import CostBoostClassifier
+    >>> from costboost.datasets import make_card_fraud
+    >>> from costboost.monitoring import Monitor, watch_page
+    >>> data = make_card_fraud(3000)
+    >>> model = CostBoostClassifier(n_estimators=10, random_state=0, costs=data.costs.mean())
+    >>> monitor = Monitor(model.fit(data.X[:2000], data.y[:2000]))
+    >>> period = monitor.update(data.X[2000:], period=1, costs=data.costs[2000:])
+    >>> watch_page(monitor).startswith("<!doctype html>")
+    True
     """
     if not monitor.periods:
         raise ValueError("no period was watched: call update with the rows of one first.")

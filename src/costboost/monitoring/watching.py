@@ -594,12 +594,6 @@ class Monitor:
             ) from None
         return made
 
-    def to_html(self, *, title: str | None = None, currency: str = "") -> str:
-        """Return a page of all that was watched: one file of HTML that needs no network."""
-        from costboost.monitoring.page import watch_page
-
-        return watch_page(self, title=title, currency=currency)
-
 
 # ---- Decisions and what they are expected to cost
 
