@@ -56,8 +56,8 @@ def first_alarm(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--streams", type=int, default=100)
-    parser.add_argument("--customers", type=int, default=1000)
-    parser.add_argument("--within", type=int, default=45, help="days after the change")
+    parser.add_argument("--customers", type=int, default=3000)
+    parser.add_argument("--within", type=int, default=30, help="days after the change")
     parser.add_argument("--tolerance", type=float, default=0.25)
     parser.add_argument("--reference", type=int, default=REFERENCE)
     given = parser.parse_args()
