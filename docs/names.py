@@ -12,6 +12,7 @@ MODULES = (
     "costboost.guarantee",
     "costboost.explain",
     "costboost.report",
+    "costboost.monitoring",
     "costboost.persistence",
     "costboost.deploy",
     "costboost.files",

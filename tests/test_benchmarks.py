@@ -151,3 +151,22 @@ def test_the_readme_shows_what_is_published():
     page = (BENCHMARKS.parent / "README.md").read_text(encoding="utf-8").splitlines()
     for table in readme_tables(read_published()):
         assert not [line for line in table.splitlines() if line not in page]
+
+
+@pytest.mark.parametrize(
+    ("change", "signals", "latest"),
+    [
+        (None, {None}, None),
+        ("prices", {"prices"}, 60),
+        ("column", {"fewer: 1"}, 90),
+    ],
+)
+def test_the_monitor_rings_after_a_change_and_not_without_one(change, signals, latest):
+    """The fast form of `benchmarks/monitor.py`: one small stream of each kind."""
+    import monitor
+
+    found = monitor.first_alarm(change, 0, 1000)
+    assert ({None} if found is None else {found[1]}) <= signals
+    if latest is not None:
+        assert found is not None
+        assert monitor.CHANGE <= found[0] <= latest

@@ -43,6 +43,7 @@ NEEDED = {
     "maintenance.md": ["pandas"],
     "ten-million-rows.md": ["pandas", "pyarrow", "dask", "distributed"],
     "late-labels.md": ["pandas", "typer", "rich", "polars"],
+    "watch.md": ["pandas", "typer", "rich", "polars"],
     "labels-of-some.md": ["pandas", "typer", "rich", "polars"],
 }
 # Blocks of libraries that we do not install are run where they are.

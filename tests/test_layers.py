@@ -34,6 +34,7 @@ LINE = [
     {"plots", "persistence", "deploy", "datasets", "versions", "files", "extend"},
     {"spark"},  # its folders hold files of `persistence`
     {"report"},  # estimators offer it as a method, by name: `decisions.reporting`
+    {"monitoring"},  # its page is filled as a report's
     {"demo"},
     {"cli"},
     {"__main__"},

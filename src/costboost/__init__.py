@@ -90,6 +90,7 @@ _PACKAGES = (
     "files",
     "guarantee",
     "metrics",
+    "monitoring",
     "persistence",
     "plots",
     "report",

@@ -11,7 +11,7 @@ from costboost import __version__, versions
 from costboost.cli import commands as apps
 
 COMMANDS = (
-    "train", "decide", "evaluate", "compare", "explain", "report", "inspect", "demo",
+    "train", "decide", "monitor", "evaluate", "compare", "explain", "report", "inspect", "demo",
     "versions",
 )  # fmt: skip
 

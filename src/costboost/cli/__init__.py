@@ -13,7 +13,7 @@ recipe      what a model file remembers of its table; rows of a table read by it
 bill        what policies cost, what else is found, and warnings
 train       `costboost train`, with held-out rows and folds
 compare     `costboost compare`
-decide      `costboost decide`
+decide      `costboost decide` and `monitor`
 models      `costboost evaluate`, `explain`, `inspect` and `report`
 """
 

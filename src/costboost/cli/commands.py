@@ -14,7 +14,18 @@ from costboost._version import __version__
 from costboost.cli import INTERRUPTED
 from costboost.cli import options as o
 
-__all__ = ["decide", "evaluate", "explain", "inspect", "report", "compare", "train", "app", "call"]
+__all__ = [
+    "decide",
+    "monitor",
+    "evaluate",
+    "explain",
+    "inspect",
+    "report",
+    "compare",
+    "train",
+    "app",
+    "call",
+]
 
 
 def decide(
@@ -113,6 +124,112 @@ def decide(
         only_decisions=only_decisions,
         prefix=prefix,
     )
+
+
+def monitor(
+    model: o.Model,
+    table: o.Table,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")
+    ] = "watch.html",
+    state: Annotated[
+        str | None,
+        typer.Option(
+            "--state", metavar="FILE", help="What is kept from run to run; beside the page else."
+        ),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(
+            "--time", metavar="COLUMN", help="When each row was decided.", rich_help_panel="Columns"
+        ),
+    ] = None,
+    period: Annotated[
+        str, typer.Option("--period", metavar="SPAN", help="How long a period is: 1d, 1w, 1h.")
+    ] = "1d",
+    target: o.MaybeTarget = None,
+    label_delay: Annotated[
+        str | None,
+        typer.Option(
+            "--label-delay",
+            metavar="SPAN",
+            help="Bill a period so long after its end; else once no target is empty.",
+            rich_help_panel="Columns",
+        ),
+    ] = None,
+    decided: Annotated[
+        str | None,
+        typer.Option(
+            "--decided",
+            metavar="COLUMN",
+            help="What was decided; the column decision, or else what the model decides.",
+            rich_help_panel="Columns",
+        ),
+    ] = None,
+    capacity: Annotated[
+        list[str] | None,
+        typer.Option("--capacity", metavar="ACTION=N", help="Rows a period, to show its use."),
+    ] = None,
+    alpha: Annotated[
+        float | None,
+        typer.Option("--alpha", metavar="SHARE", help="Of false alarms, ever: 0.05."),
+    ] = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option("--tolerance", metavar="SHARE", help="Ring for what is worse by more: 0.25."),
+    ] = None,
+    reference: Annotated[
+        int | None,
+        typer.Option("--reference", metavar="N", help="So many periods say what is usual: 21."),
+    ] = None,
+    fp: o.Fp = None,
+    fn: o.Fn = None,
+    tp: o.Tp = None,
+    tn: o.Tn = None,
+    costs: Annotated[
+        str | None,
+        typer.Option(
+            "--costs",
+            "--prices",
+            metavar="FILE",
+            help="A costs.toml in their place: for many classes, and for actions.",
+            rich_help_panel="Prices: a number, a column or an expression",
+        ),
+    ] = None,
+    positive: o.Positive = None,
+    benefits: o.Benefits = False,
+    currency: o.Currency = None,
+    decimal: o.Decimal = None,
+    thousands: o.Thousands = None,
+    missing: o.Missing = None,
+    dates: o.Dates = None,
+    encoding: o.Encoding = None,
+    sheet: o.Sheet = None,
+    force: o.Force = False,
+    as_json: o.Json = False,
+    debug: o.Debug = False,
+) -> None:
+    """Watch by periods what decisions cost; exit code 3 once an alarm has rung."""
+    from costboost.cli import decide as command
+    from costboost.cli.cells import Form
+    from costboost.cli.output import Screen
+    from costboost.cli.prices import read_prices
+
+    prices = read_prices(
+        fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
+        benefits=benefits,
+    )  # fmt: skip
+    form = Form.asked(
+        decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
+        sheet=sheet,
+    )  # fmt: skip
+    code = command.monitor(
+        model, table, prices, Screen(as_json), form=form, time=time, period=period, target=target,
+        label_delay=label_delay, decided=decided, capacity=capacity or (), state=state,
+        output=output, force=force, alpha=alpha, tolerance=tolerance, reference=reference,
+    )  # fmt: skip
+    if code:
+        raise typer.Exit(code)
 
 
 def evaluate(
@@ -562,6 +679,7 @@ def _root(
 for _command in (
     train,
     decide,
+    monitor,
     evaluate,
     compare,
     explain,

@@ -1,6 +1,7 @@
 """From arguments to an exit code: whatever goes wrong is one message that says what to do.
 
     0  done        1  wrong input        2  wrong usage        130  interrupted
+    3  an alarm of 'monitor'
 
 and 141 where the reader of the output has gone.
 

@@ -424,7 +424,7 @@ def load_rows(
     parts = {"--target": truth, "--current": today, "--groups": groups, "--propensity": propensity}
     take_roles(frame, parts)
     prices = prices_to_ask_by(kept, new_prices)
-    features = recipe.features or _features_as_they_are(frame, kept.model)
+    features = features_as_read(frame, kept)
     table.need([*(f.name for f in features), *(prices.columns() if prices else ()), *also])
     if known is not None:
         frame = frame.filter(pl.Series(known(frame)))
@@ -506,8 +506,11 @@ def prices_to_ask_by(kept: Kept, new: Prices) -> Prices | None:
     return new if given else None
 
 
-def _features_as_they_are(frame: pl.DataFrame, model: Any) -> list[Feature]:
-    """Return the features of a model that Python has saved, by the types of this table."""
+def features_as_read(frame: pl.DataFrame, kept: Kept) -> Sequence[Feature]:
+    """Return the features of a model; of one that Python has saved, by the types of this table."""
+    if kept.recipe.features:
+        return kept.recipe.features
+    model = kept.model
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         raise InputError(

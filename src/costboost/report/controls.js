@@ -1,6 +1,5 @@
 // Prices and capacity as controls: what the user moves. They write to `state` and ask for figures.
 
-const $ = (id) => document.getElementById(id);
 const page = JSON.parse($("page").textContent);
 const cash = (value) => money(value, page.currency);
 const A = page.actions.length;

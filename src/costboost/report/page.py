@@ -43,7 +43,7 @@ from costboost.typing import Floats
 
 __all__ = ["Contents", "Report", "fill_page", "make_report", "template_parts", "to_json"]
 
-SCRIPTS = ("pricing.js", "charts.js", "controls.js", "page.js")
+SCRIPTS = ("pricing.js", "charts.js", "tools.js", "controls.js", "page.js")
 
 
 class Report:
@@ -133,9 +133,18 @@ def _part(name: str) -> str:
     return (files("costboost.report") / name).read_text(encoding="utf-8")
 
 
-def fill_page(parts: Mapping[str, str]) -> str:
-    """Fill the template: every ``{{name}}`` once, and never inside what was filled in."""
-    script = '"use strict";\n(() => {\n' + "\n".join(map(_part, SCRIPTS)) + "\n})();\n"
+def fill_page(
+    parts: Mapping[str, str], template: str | None = None, script: str | None = None
+) -> str:
+    """Fill a template: every ``{{name}}`` once, and never inside what was filled in.
+
+    A page of another kind gives its own template, and the script that follows the charts and tools
+    of `report`.
+    """
+    own = [_part(name) for name in SCRIPTS]
+    if script is not None:
+        own = [_part("charts.js"), _part("tools.js"), script]
+    script = '"use strict";\n(() => {\n' + "\n".join(own) + "\n})();\n"
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     known = {
         **parts,
@@ -144,7 +153,7 @@ def fill_page(parts: Mapping[str, str]) -> str:
         "script_digest": digest,
         "version": esc(__version__),
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: known[found[1]], _part("page.html"))
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: known[found[1]], template or _part("page.html"))
 
 
 _MOST_SLIDERS = 6  # prices with a slider each; more stand as a matrix, over the whole page
