@@ -84,6 +84,18 @@ class Period:
         class).
     wealth : dict of str to float
         The wealth of each bet after it, as a logarithm.
+
+    Examples
+    --------
+    >>> from costboost import CostBoostClassifier
+    >>> from costboost.datasets import make_card_fraud
+    >>> from costboost.monitoring import Monitor
+    >>> data = make_card_fraud(3000)
+    >>> model = CostBoostClassifier(n_estimators=10, random_state=0, costs=data.costs.mean())
+    >>> monitor = Monitor(model.fit(data.X[:2000], data.y[:2000]))
+    >>> period = monitor.update(data.X[2000:], period=1, costs=data.costs[2000:])
+    >>> period.rows, sorted(period.constant), period.billed is None
+    (1000, ['do everything', 'do nothing'], True)
     """
 
     name: str
@@ -124,6 +136,12 @@ class Alarm:
     log_wealth, limit : float
         The logarithm of the wealth of the bet, and what it had to reach.
     text : str
+
+    Examples
+    --------
+    >>> from costboost.monitoring import Alarm
+    >>> Alarm("paid", "2026-05-04", 5.1, 4.4, "decisions cost more than expected").signal
+    'paid'
     """
 
     signal: str

@@ -43,7 +43,7 @@ from costboost.typing import Floats
 
 __all__ = ["Contents", "Report", "fill_page", "make_report", "template_parts", "to_json"]
 
-SCRIPTS = ("pricing.js", "charts.js", "tools.js", "controls.js", "page.js")
+SCRIPTS = ("pricing.js", "charts.js", "controls.js", "page.js")
 
 
 class Report:
@@ -138,12 +138,11 @@ def fill_page(
 ) -> str:
     """Fill a template: every ``{{name}}`` once, and never inside what was filled in.
 
-    A page of another kind gives its own template, and the script that follows the charts and tools
-    of `report`.
+    A page of another kind gives its own template, and the script that follows `charts.js`.
     """
     own = [_part(name) for name in SCRIPTS]
     if script is not None:
-        own = [_part("charts.js"), _part("tools.js"), script]
+        own = [_part("charts.js"), script]
     script = '"use strict";\n(() => {\n' + "\n".join(own) + "\n})();\n"
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     known = {
