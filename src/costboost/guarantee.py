@@ -52,6 +52,15 @@ class CostBound:
         The least and the largest that one row can cost.
     method : str
         As given to `cost_bound`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from costboost.guarantee import cost_bound
+    >>> y = np.repeat([0, 1], [950, 50])
+    >>> bound = cost_bound(y, np.zeros(1000), costs={"fp": 1, "fn": 10})
+    >>> bound.n_rows, bound.mean, bound.upper > bound.mean
+    (1000, 0.5, True)
     """
 
     upper: float
@@ -173,6 +182,14 @@ def cost_range(
     ValueError
         Where prices are `uncertain`; where costs differ by row and no cap is named; where a row
         was paid that lies outside.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from costboost import Costs
+    >>> from costboost.guarantee import cost_range
+    >>> cost_range(Costs(fp=1, fn=10), np.array([0.0, 1.0]))
+    (0.0, 10.0)
     """
     if costs.factors:
         raise ValueError(
@@ -294,6 +311,13 @@ def mean_p_value(
     -------
     float
         Between 0 and 1; 0 where the limit is at least `high`.
+
+    Examples
+    --------
+    >>> from costboost.guarantee import mean_p_value
+    >>> rare = [0] * 990 + [1] * 10
+    >>> mean_p_value(rare, 0.05, 0, 1) < 0.01 < mean_p_value(rare, 0.0101, 0, 1)
+    True
     """
     x = _scaled(values, low, high, random_state)
     delta = 1 - _checked_confidence(confidence)

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from binning_cases import mixed_matrix
 from costboost.binning import _binning_kernels as compiled
-from costboost.binning import cutting, encoding
-from costboost.binning import feature_tables as columns
+from costboost.binning import cutting, encoding, table_reading
 from costboost.binning.binner import fit_binner
 from interpreted import load_interpreted
 from naive import binning as naive
@@ -36,7 +35,7 @@ def test_interpreted_kernels_give_the_same(monkeypatch):
 
     compiled = list(results())
     interpreted = interpreted_kernels()
-    for module in (columns, cutting, encoding):
+    for module in (table_reading, cutting, encoding):
         monkeypatch.setattr(module, "kernels", interpreted)
     for (binner, codes), (other, other_codes) in zip(compiled, results(), strict=True):
         assert binner == other

@@ -116,6 +116,15 @@ class ParityAllocation(Allocation):
     lower_bound : float
         No decisions that keep parity and capacities are expected to cost less: proved by the
         solver, up to rounding.
+
+    Examples
+    --------
+    >>> from costboost.decisions import Parity, allocate_parity
+    >>> expected = [[0, 9], [0, 7], [0, -5], [0, -1]]  # of waiting and of calling
+    >>> parity = Parity(["a", "a", "b", "b"], within=0.5, action="call")
+    >>> plan = allocate_parity(expected, None, parity, actions=["wait", "call"])
+    >>> plan.difference, plan.group_costs, plan.group_costs_without
+    (0.5, {'a': 0.0, 'b': -5.0}, {'a': 0.0, 'b': -6.0})
     """
 
     parity: Parity
@@ -593,6 +602,15 @@ class ParityFrontier(NamedTuple):
     group_costs, rates : ndarray of shape (n_points, n_groups)
         Expected cost of the rows of each group, and its rate.
     sizes : int64 array of shape (n_groups,)
+
+    Examples
+    --------
+    >>> from costboost.decisions import Parity, parity_frontier
+    >>> expected = [[0, 9], [0, 7], [0, -5], [0, -1]]  # of waiting and of calling
+    >>> parity = Parity(["a", "a", "b", "b"], action="call")
+    >>> found = parity_frontier(expected, None, parity, actions=["wait", "call"], n_points=3)
+    >>> found.groups.tolist(), found.rates.round(6).tolist()
+    (['a', 'b'], [[0.0, 1.0], [0.0, 0.5], [0.0, 0.0]])
     """
 
     within: Floats

@@ -41,6 +41,15 @@ class Exchange(NamedTuple):
         What is expected to be saved, in total, with its interval, by the model's probabilities.
     realised : SumInterval or None
         What was saved, where labels are known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from costboost.metrics import compare_decisions
+    >>> y, old, new = [0, 1, 1, 0], [0, 0, 1, 0], [0, 1, 1, 1]
+    >>> swap = compare_decisions(old, new, np.zeros((4, 1)), y, costs={"fp": 5, "fn": 40})
+    >>> swap.total.n_rows, swap.total.n_of, swap.total.realised.total
+    (2, 4, 35.0)
     """
 
     old: Any
@@ -78,6 +87,15 @@ class DecisionSwap:
     explanations : list
         `Explanation` of the new decision for each of those, or of the old one, where a model
         explains itself; else empty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from costboost.metrics import compare_decisions
+    >>> y, old, new = [0, 1, 1, 0], [0, 0, 1, 0], [0, 1, 1, 1]
+    >>> swap = compare_decisions(old, new, np.zeros((4, 1)), y, costs={"fp": 5, "fn": 40})
+    >>> swap.rows.tolist(), swap.largest.tolist()
+    ([1, 3], [1, 3])
     """
 
     old: NDArray[Any]
