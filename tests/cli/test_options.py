@@ -7,7 +7,8 @@ from costboost.cli.commands import app
 from costboost.cli.methods import method_names
 from costboost.cli.options import _methods
 
-OWN = {"--output", "--target", "--method", "--rows"}  # mean another thing in each command
+# These mean another thing in each command.
+OWN = {"--output", "--target", "--method", "--rows", "--capacity"}
 
 
 def test_methods_are_completed():

@@ -18,6 +18,8 @@ WRAPPERS = (
     "costing",
     "costing constants",
     "rate",
+    "guaranteed",
+    "parity",
     "cost columns",
 )
 # Prices by column have tests of their own: there are none in place of those that are not given.

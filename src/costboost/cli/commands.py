@@ -138,25 +138,12 @@ def monitor(
             "--state", metavar="FILE", help="What is kept from run to run; beside the page else."
         ),
     ] = None,
-    time: Annotated[
-        str | None,
-        typer.Option(
-            "--time", metavar="COLUMN", help="When each row was decided.", rich_help_panel="Columns"
-        ),
-    ] = None,
+    time: o.Time = None,
     period: Annotated[
         str, typer.Option("--period", metavar="SPAN", help="How long a period is: 1d, 1w, 1h.")
     ] = "1d",
     target: o.MaybeTarget = None,
-    label_delay: Annotated[
-        str | None,
-        typer.Option(
-            "--label-delay",
-            metavar="SPAN",
-            help="Bill a period so long after its end; else once no target is empty.",
-            rich_help_panel="Columns",
-        ),
-    ] = None,
+    label_delay: o.LabelDelay = None,
     decided: Annotated[
         str | None,
         typer.Option(

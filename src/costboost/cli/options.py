@@ -145,7 +145,7 @@ Time = Annotated[
     typer.Option(
         "--time",
         metavar="COLUMN",
-        help="When; the latest rows are held out.",
+        help="The time of each row; train and compare hold out the latest.",
         rich_help_panel=_COLUMNS,
     ),
 ]
