@@ -11,8 +11,8 @@ from costboost import __version__, versions
 from costboost.cli import commands as apps
 
 COMMANDS = (
-    "train", "decide", "monitor", "evaluate", "compare", "explain", "report", "inspect", "demo",
-    "versions",
+    "train", "decide", "monitor", "evaluate", "challenge", "compare", "explain", "report",
+    "inspect", "demo", "versions",
 )  # fmt: skip
 
 

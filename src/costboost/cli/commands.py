@@ -21,6 +21,7 @@ __all__ = [
     "explain",
     "inspect",
     "report",
+    "challenge",
     "compare",
     "train",
     "app",
@@ -614,6 +615,77 @@ def compare(
     )
 
 
+def challenge(
+    model: o.Model,
+    table: o.Table,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to write the challenger."),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option("--method", help="Another than the old model's.", autocompletion=o._methods),
+    ] = None,
+    rounds: o.Rounds = None,
+    calibration: o.Calibration = "auto",
+    holdout: Annotated[
+        float, typer.Option("--holdout", help="Share of the rows, the latest, that judge.")
+    ] = 0.25,
+    target: o.MaybeTarget = None,
+    time: o.Time = None,
+    gap: o.Gap = None,
+    label_delay: o.LabelDelay = None,
+    label_time: o.LabelTime = None,
+    fp: o.Fp = None,
+    fn: o.Fn = None,
+    tp: o.Tp = None,
+    tn: o.Tn = None,
+    fp_range: o.FpRange = None,
+    fn_range: o.FnRange = None,
+    tp_range: o.TpRange = None,
+    tn_range: o.TnRange = None,
+    costs: o.CostsFile = None,
+    positive: o.Positive = None,
+    benefits: o.Benefits = False,
+    currency: o.Currency = None,
+    decimal: o.Decimal = None,
+    thousands: o.Thousands = None,
+    missing: o.Missing = None,
+    dates: o.Dates = None,
+    encoding: o.Encoding = None,
+    sheet: o.Sheet = None,
+    label: o.Label = None,
+    tidy_labels: o.TidyLabels = False,
+    seed: o.Seed = 0,
+    jobs: o.Jobs = -1,
+    force: o.Force = False,
+    as_json: o.Json = False,
+    debug: o.Debug = False,
+) -> None:
+    """Say whether a model trained on recent rows would pay, or to wait."""
+    from costboost.cli import compare as command
+    from costboost.cli.cells import Form
+    from costboost.cli.methods import Maker
+    from costboost.cli.output import Screen
+    from costboost.cli.prices import read_prices
+
+    prices = read_prices(
+        fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
+        benefits=benefits,
+        ranges={"fp": fp_range, "fn": fn_range, "tp": tp_range, "tn": tn_range},
+    )  # fmt: skip
+    form = Form.asked(
+        decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
+        sheet=sheet, label=label, tidy_labels=tidy_labels,
+    )  # fmt: skip
+    command.challenge(
+        model, table, prices, Screen(as_json), form=form, target=target, time=time, gap=gap,
+        label_delay=label_delay, label_time=label_time, method=method,
+        maker=Maker(rounds=rounds, calibration=calibration, seed=seed, jobs=jobs),
+        holdout=holdout, output=output, force=force,
+    )  # fmt: skip
+
+
 # ---- The application.
 
 app = typer.Typer(
@@ -668,6 +740,7 @@ for _command in (
     decide,
     monitor,
     evaluate,
+    challenge,
     compare,
     explain,
     report,

@@ -29,7 +29,16 @@ from costboost.cli.bill import (
     show_findings,
 )
 from costboost.cli.cells import Form
-from costboost.cli.columns import Choice, check_strays, choose, labels_of, shown, tidied, unlabelled
+from costboost.cli.columns import (
+    Choice,
+    Feature,
+    check_strays,
+    choose,
+    labels_of,
+    shown,
+    tidied,
+    unlabelled,
+)
 from costboost.cli.methods import Maker, show_rounds
 from costboost.cli.output import Screen, check_output, save_new
 from costboost.cli.prices import Prices
@@ -47,6 +56,7 @@ __all__ = [
     "time_codes",
     "Choices",
     "Task",
+    "fit_costs",
     "label_times",
     "note_open",
     "open_task",
@@ -429,7 +439,7 @@ def train(
 
 def fit(model: Any, rows: TableRows, task: Task, screen: Screen, what: str) -> Any:
     """Fit a model to rows, with a bar."""
-    costs = _fit_costs(task, rows)
+    costs = fit_costs(task.choice.features, task.prices, rows)
     with (
         screen.listening(),
         screen.working(what) as advance,
@@ -440,16 +450,15 @@ def fit(model: Any, rows: TableRows, task: Task, screen: Screen, what: str) -> A
     return model
 
 
-def _fit_costs(task: Task, rows: TableRows) -> Any:
+def fit_costs(features: Sequence[Feature], prices: Prices, rows: TableRows) -> Any:
     """Return costs to fit with: by column where the features have them, so that Python can decide.
 
     What is read from columns that are no features is bound to these rows.
     """
-    kinds = {feature.name: feature.kind for feature in task.choice.features}
-    frame = task.rows.frame
-    text = {name for name, kind in kinds.items() if frame[name].dtype == pl.String}
-    known = all(kinds.get(name) == "number" or name in text for name in task.prices.columns())
-    return task.prices.costs(np.unique(task.rows.truth).tolist()) if known else rows.costs
+    kinds = {feature.name: feature.kind for feature in features}
+    text = {name for name in kinds if rows.frame[name].dtype == pl.String}
+    known = all(kinds.get(name) == "number" or name in text for name in prices.columns())
+    return prices.costs(np.unique(rows.truth).tolist()) if known else rows.costs
 
 
 def _show_table(screen: Screen, task: Task, split: Holdout) -> None:

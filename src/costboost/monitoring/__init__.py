@@ -1,6 +1,7 @@
-"""After a model is trained: its bill is watched, period after period."""
+"""After a model is trained: its bill is watched, and challengers are tried against it."""
 
+from costboost.monitoring.challenging import Challenge, challenge
 from costboost.monitoring.page import watch_page
 from costboost.monitoring.watching import Alarm, Monitor, Period
 
-__all__ = ["Alarm", "Monitor", "Period", "watch_page"]
+__all__ = ["Alarm", "Challenge", "Monitor", "Period", "challenge", "watch_page"]
