@@ -77,6 +77,36 @@ def decide(
             "--never", metavar="ACTION=COLUMN", help="Not for rows in which the column is true."
         ),
     ] = None,
+    parity: Annotated[
+        str | None,
+        typer.Option(
+            "--parity", metavar="COLUMN", help="Rates of its groups differ little: a region."
+        ),
+    ] = None,
+    parity_of: Annotated[
+        str | None,
+        typer.Option(
+            "--parity-of", metavar="RATE", help="Which: rate (if not said), missed, blocked."
+        ),
+    ] = None,
+    parity_within: Annotated[
+        float | None,
+        typer.Option(
+            "--parity-within", metavar="SHARE", help="How far they may differ: 0.02 if not said."
+        ),
+    ] = None,
+    parity_action: Annotated[
+        str | None,
+        typer.Option(
+            "--parity-action", metavar="ACTION", help="With rate: of what; else the positive class."
+        ),
+    ] = None,
+    regret: Annotated[
+        str | None,
+        typer.Option(
+            "--regret", metavar="minimax", help="The least regret within the ranges of prices."
+        ),
+    ] = None,
     seed: o.Seed = 0,
     only_decisions: Annotated[
         bool, typer.Option("--only-decisions", help="Leave out the columns of the table.")
@@ -120,6 +150,8 @@ def decide(
         defer=defer,
         explore=explore,
         never=never or (),
+        parity=command.read_parity(parity, parity_of, parity_within, parity_action),
+        regret=regret,
         seed=seed,
         only_decisions=only_decisions,
         prefix=prefix,
