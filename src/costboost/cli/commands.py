@@ -569,6 +569,7 @@ def compare(
     tp_range: o.TpRange = None,
     tn_range: o.TnRange = None,
     costs: o.CostsFile = None,
+    scenario: o.Scenario = None,
     positive: o.Positive = None,
     benefits: o.Benefits = False,
     currency: o.Currency = None,
@@ -604,7 +605,7 @@ def compare(
     from costboost.cli.cells import Form
     from costboost.cli.methods import Maker
     from costboost.cli.output import Screen
-    from costboost.cli.prices import read_prices
+    from costboost.cli.prices import read_prices, read_scenarios
     from costboost.cli.train import Choices
 
     prices = read_prices(
@@ -636,6 +637,7 @@ def compare(
             seed=seed,
         ),
         Screen(as_json),
+        scenarios=read_scenarios(scenario or ()),
         methods=method or [],
         models=model or [],
         n_folds=folds,
