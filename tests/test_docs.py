@@ -45,6 +45,8 @@ NEEDED = {
     "late-labels.md": ["pandas", "typer", "rich", "polars"],
     "watch.md": ["pandas", "typer", "rich", "polars"],
     "labels-of-some.md": ["pandas", "typer", "rich", "polars"],
+    "parity.md": ["pandas", "typer", "rich", "polars"],
+    "uncertain-prices.md": ["pandas", "typer", "rich", "polars"],
 }
 # Blocks of libraries that we do not install are run where they are.
 FOREIGN = re.compile(r"# needs (\w+)\n")

@@ -43,14 +43,24 @@ def test_the_options_of_decide(arriving):
     assert more == {
         "output": "d.csv", "force": True, "capacity": ["yes=5", "review=0.1"], "per": "day",
         "defer": "amount / 9", "only_decisions": True, "prefix": "p_", "form": Form(),
-        "explore": 0.01, "never": ["yes=vip", "no=old"], "seed": 4,
+        "explore": 0.01, "never": ["yes=vip", "no=old"], "seed": 4, "parity": None, "regret": None,
     }  # fmt: skip
     _, more = arriving("decide", "m.cb", "t.csv")
     assert more == {
         "output": None, "force": False, "capacity": (), "per": None, "defer": None,
         "only_decisions": False, "prefix": "", "form": Form(), "explore": None, "never": (),
-        "seed": 0,
+        "seed": 0, "parity": None, "regret": None,
     }  # fmt: skip
+    asked = ("--parity", "region", "--parity-of", "missed", "--parity-within", "0.1")
+    _, more = arriving("decide", "m.cb", "t.csv", *asked, "--regret", "minimax")
+    parity = more["parity"]
+    assert (parity.groups, parity.of, parity.within, parity.action) == (
+        "region",
+        "missed",
+        0.1,
+        None,
+    )
+    assert more["regret"] == "minimax"
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 
 from costboost import CostBoostClassifier, Costs
 from costboost.costs import uncertain
+from costboost.decisions import Parity
 from costboost.plots import PriceSensitivityDisplay
 
 COSTS = Costs(fp=uncertain(2, low=0.5, high=2), fn=uncertain(10, low=0.6, high=1.2))
@@ -41,4 +42,6 @@ def test_of_a_model():
     np.testing.assert_array_equal(taken, expected)
     with pytest.raises(ValueError, match="leave out capacity="):
         model.decide(X, regret="minimax", capacity={1: 3})
+    with pytest.raises(ValueError, match="leave out parity="):
+        model.decide(X, regret="minimax", parity=Parity(np.arange(300) % 2))
     plt.close("all")

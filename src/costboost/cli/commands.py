@@ -78,6 +78,36 @@ def decide(
             "--never", metavar="ACTION=COLUMN", help="Not for rows in which the column is true."
         ),
     ] = None,
+    parity: Annotated[
+        str | None,
+        typer.Option(
+            "--parity", metavar="COLUMN", help="Rates of its groups differ little: a region."
+        ),
+    ] = None,
+    parity_of: Annotated[
+        str | None,
+        typer.Option(
+            "--parity-of", metavar="RATE", help="Which: rate (if not said), missed, blocked."
+        ),
+    ] = None,
+    parity_within: Annotated[
+        float | None,
+        typer.Option(
+            "--parity-within", metavar="SHARE", help="How far they may differ: 0.02 if not said."
+        ),
+    ] = None,
+    parity_action: Annotated[
+        str | None,
+        typer.Option(
+            "--parity-action", metavar="ACTION", help="With rate: of what; else the positive class."
+        ),
+    ] = None,
+    regret: Annotated[
+        str | None,
+        typer.Option(
+            "--regret", metavar="minimax", help="The least regret within the ranges of prices."
+        ),
+    ] = None,
     seed: o.Seed = 0,
     only_decisions: Annotated[
         bool, typer.Option("--only-decisions", help="Leave out the columns of the table.")
@@ -121,6 +151,8 @@ def decide(
         defer=defer,
         explore=explore,
         never=never or (),
+        parity=command.read_parity(parity, parity_of, parity_within, parity_action),
+        regret=regret,
         seed=seed,
         only_decisions=only_decisions,
         prefix=prefix,
@@ -538,6 +570,7 @@ def compare(
     tp_range: o.TpRange = None,
     tn_range: o.TnRange = None,
     costs: o.CostsFile = None,
+    scenario: o.Scenario = None,
     positive: o.Positive = None,
     benefits: o.Benefits = False,
     currency: o.Currency = None,
@@ -573,7 +606,7 @@ def compare(
     from costboost.cli.cells import Form
     from costboost.cli.methods import Maker
     from costboost.cli.output import Screen
-    from costboost.cli.prices import read_prices
+    from costboost.cli.prices import read_prices, read_scenarios
     from costboost.cli.train import Choices
 
     prices = read_prices(
@@ -605,6 +638,7 @@ def compare(
             seed=seed,
         ),
         Screen(as_json),
+        scenarios=read_scenarios(scenario or ()),
         methods=method or [],
         models=model or [],
         n_folds=folds,

@@ -9,7 +9,7 @@ them judge it and the old one.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from costboost.cli.prices import Prices
 from costboost.cli.recipe import (
     Kept,
     TableRows,
+    costs_by_name,
     features_as_read,
     load_rows,
     prices_to_ask_by,
@@ -71,6 +72,7 @@ def compare(
     choices: Choices,
     screen: Screen,
     *,
+    scenarios: Mapping[str, Prices],
     methods: Sequence[str],
     models: Sequence[str],
     n_folds: int,
@@ -106,18 +108,27 @@ def compare(
     screen.say(
         f"{task.table.source.name}: {count(len(task.rows), 'row')}; {classes_text(task.rows.truth)}"
     )
-    decided = _decide(task, methods, kept, folds, screen, maker)
+    others = _other_tasks(task, scenarios, choices.target)
+    decided, *elsewhere = _decide([task, *others.values()], methods, kept, folds, screen, maker)
     found = _judge(task.rows, decided, folds, choices.seed, screen)
     _show(screen, found, prices.currency, n_folds=len(folds))
     exchanged = _swap(task.rows, decided, folds) if swap else None
     if exchanged is not None:
         _show_swap(screen, exchanged, names, prices.currency)
+    bills = {
+        name: _bill(other.rows, own, folds)
+        for (name, other), own in zip(others.items(), elsewhere, strict=True)
+    }
+    if bills:
+        _show_scenarios(screen, bills, names, prices.currency)
     if picture is not None:
         _draw(found, names, picture, force)
         screen.say(f"Wrote {picture}.")
     result = _result(found, names, len(folds), prices.currency)
     if exchanged is not None:
         result["swap"] = [_exchange(line) for line in (*exchanged.exchanges, exchanged.total)]
+    if bills:
+        result["scenarios"] = [{"name": n, "bill": bill.to_list()} for n, bill in bills.items()]
     screen.result(result)
 
 
@@ -134,33 +145,48 @@ class Found:
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 
+def _other_tasks(task: Task, scenarios: Mapping[str, Prices], target: str) -> dict[str, Task]:
+    """Return the task at the prices of each scenario, which change those that were given."""
+    asked = {name: task.prices.changed(changes) for name, changes in scenarios.items()}
+    task.table.need([name for prices in asked.values() for name in prices.columns()])
+    costs = costs_by_name(asked, np.unique(task.rows.truth), task.rows, target)
+    return {
+        name: replace(task, prices=asked[name], rows=replace(task.rows, costs=costs[name]))
+        for name in scenarios
+    }
+
+
 def _decide(
-    task: Task,
+    tasks: Sequence[Task],
     methods: Sequence[str],
     kept: Sequence[Kept],
     folds: Folds,
     screen: Screen,
     maker: Maker,
-) -> dict[str, NDArray[Any]]:
-    """Return the decisions of each method about all rows; rows that no fold tests keep a filler."""
-    rows = task.rows
-    decided = {
-        name: np.full(len(rows), rows.actions[0], dtype=np.asarray(rows.actions).dtype)
-        for name in [*methods, *(model.path for model in kept)]
-    }
+) -> list[dict[str, NDArray[Any]]]:
+    """Return by task the decisions of each method about all rows, trained at the first's prices.
+
+    Tasks differ in prices only. Rows that no fold tests keep a filler.
+    """
+    rows = tasks[0].rows
+    names = [*methods, *(model.path for model in kept)]
+    kind = np.asarray(rows.actions).dtype
+    found = [{name: np.full(len(rows), rows.actions[0], kind) for name in names} for _ in tasks]
     steps = len(folds) * len(methods)
     with screen.listening(), screen.working("Training on folds", steps) as advance:
         for train, test in folds:
-            part, left_out = rows.take(train), rows.take(test)
+            part, left_out = rows.take(train), [task.rows.take(test) for task in tasks]
             for method in methods:
                 model = maker.make(method)
                 model.fit(part.X, part.truth, costs=part.costs, groups=part.groups)
-                decided[method][test] = answer(model, left_out).decided
+                for own, decided in zip(left_out, found, strict=True):
+                    decided[method][test] = answer(model, own).decided
                 advance()
     with screen.working("Asking models"):
         for model in kept:
-            decided[model.path] = _answer_of(model, task)
-    return decided
+            for task, decided in zip(tasks, found, strict=True):
+                decided[model.path] = _answer_of(model, task)
+    return found
 
 
 def _answer_of(kept: Kept, task: Task) -> NDArray[Any]:
@@ -175,6 +201,11 @@ def _answer_of(kept: Kept, task: Task) -> NDArray[Any]:
     frame = table.frame if task.kept is None else table.frame.filter(task.kept)
     rows = read_rows(frame, features, task.prices, kept.model.classes_)
     return answer(kept.model, rows).decided
+
+
+def _bill(rows: TableRows, decided: dict[str, NDArray[Any]], folds: Folds) -> Bill:
+    tested = np.sort(np.concatenate([test for _, test in folds]))
+    return make_bill(rows.take(tested), {name: d[tested] for name, d in decided.items()})
 
 
 def _judge(
@@ -235,6 +266,20 @@ def _show(screen: Screen, found: Found, currency: str, *, n_folds: int) -> None:
         screen.note(
             f"ranks over {n_folds} folds cannot differ significantly: give --folds 10 for those."
         )
+
+
+def _show_scenarios(
+    screen: Screen, bills: Mapping[str, Bill], names: Sequence[str], currency: str
+) -> None:
+    """Print what each method or model costs under other prices, by which it decides if it can."""
+    lines = []
+    for scenario, bill in bills.items():
+        for name in names:
+            line = bill[name]
+            lines.append([scenario, name, money(line.cost), span(line.low, line.high)])
+    screen.say()
+    unit = f"cost, {currency}" if currency else "cost"
+    screen.table(["scenario", "", unit, "95 % interval"], lines)
 
 
 def _swap(rows: TableRows, decided: dict[str, NDArray[Any]], folds: Folds) -> DecisionSwap:

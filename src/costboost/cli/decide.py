@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +41,23 @@ from costboost.cli.recipe import (
     take_roles,
 )
 from costboost.costs import Expression, ExpressionError
-from costboost.decisions import Exploration, allocate, explore_decisions
+from costboost.decisions import (
+    Allocation,
+    Exploration,
+    Parity,
+    ParityAllocation,
+    allocate,
+    allocate_parity,
+    explore_decisions,
+)
+from costboost.decisions.parity import FEW_ROWS, RATES
 from costboost.inputs.moments import DAY, read_moments, read_span
 from costboost.monitoring import Monitor, Period, watch_page
 from costboost.persistence.writing import write_atomically
-from costboost.text import count, listed, money, percent
+from costboost.text import count, listed, money, number, percent
 from costboost.typing import Int64
 
-__all__ = ["RANG", "decide", "monitor"]
+__all__ = ["RANG", "decide", "monitor", "read_parity"]
 
 RANG = 3  # exit code where an alarm has rung
 
@@ -68,6 +79,8 @@ def decide(
     defer: str | None,
     explore: float | None,
     never: Sequence[str],
+    parity: Parity | None,
+    regret: str | None,
     seed: int,
     only_decisions: bool,
     prefix: str,
@@ -76,17 +89,20 @@ def decide(
     if screen.as_json and output in (None, "-"):
         raise UsageError("--json and the table would both go to standard output: name a file, -o.")
     check_output(output, force, table_suffixes())
+    _refuse_together(capacity, explore, never, parity, regret)
     kept = read_model(model_path)
     forbidden = _forbidden(never)
-    read_too = [*([] if per is None else [per]), *forbidden.values()]
+    by = [name for name in (per, None if parity is None else parity.groups) if name is not None]
+    read_too = [*by, *forbidden.values()]
     rows, read = load_rows(kept, table, prices, screen, form=form, also=read_too)
     _note_unseen(screen, kept, rows)
-    joint = bool(capacity or forbidden) or (per, defer, explore) != (None, None, None)
+    asked = (per, defer, explore, parity, regret)
+    joint = bool(capacity or forbidden) or any(value is not None for value in asked)
     with screen.listening(), screen.working(f"Deciding about {count(len(rows), 'row')}"):
         if joint:
-            groups = None if per is None else _groups(rows.frame, per)
+            groups = None if per is None else _groups(rows.frame, per, "--per")
             answers, actions, plan = _jointly(
-                kept.model, rows, capacity, groups, defer, explore, forbidden, seed
+                kept.model, rows, capacity, groups, defer, explore, forbidden, parity, regret, seed
             )
         else:
             answers, actions, plan = answer(kept.model, rows), rows.actions, None
@@ -111,6 +127,10 @@ def decide(
         write_table(made, output, separator, force=force)
     currency = prices.currency or (kept.recipe.prices.currency if kept.recipe.prices else "")
     result = _result(answers, actions, plan, output)
+    if parity is not None:
+        result["parity"] = _parity_result(plan, parity.groups)
+    if regret is not None:
+        result["regret"] = _regret_result(answers, plan)
     _show(screen, result, currency, n)
     screen.result(result)
 
@@ -126,6 +146,8 @@ def _jointly(
     defer: str | None,
     explore: float | None,
     forbidden: dict[str, str],
+    parity: Parity | None,
+    regret: str | None,
     seed: int,
 ) -> tuple[Answers, list[Any], Any]:
     """Decide about all rows together, where actions are limited, forbidden, drawn, or deferred."""
@@ -135,27 +157,105 @@ def _jointly(
         raise UsageError("--per says for what a --capacity holds: give that too.")
     price = None if defer is None else _price(defer, rows.frame)
     costs = rows.costs if price is None else rows.costs.with_defer(price)
+    if regret is not None and not costs.factors:
+        raise InputError(
+            "--regret minimax is for prices with a range, but every price is certain: give one, "
+            "such as --fn-range 0.6..0.9, or leave --regret out."
+        )
     proba = model._decision_proba(rows.X, rows.costs)
     expected = costs.expected(proba)
     how: dict[str, Any] = {
         "actions": costs.actions,
         "groups": groups,
-        "cheapest": costs.decide(proba, encoded=True),
+        "cheapest": costs.decide(proba, encoded=True, regret=regret),
         "never": {
             label_of(name, actions, "--never"): _truths(rows.frame, column)
             for name, column in forbidden.items()
         },
     }
+    plan: Any
     try:
-        if explore is None:
+        if parity is not None:
+            plan = allocate_parity(
+                expected,
+                limits or None,
+                _parity_of_rows(parity, rows.frame, actions),
+                proba=proba,
+                classes=model.classes_,
+                positive=rows.positive,
+                **how,
+            )
+        elif explore is None:
             plan = allocate(expected, limits or None, **how)
         else:
             plan = explore_decisions(
                 expected, limits or None, explore=explore, random_state=seed, **how
             )
     except ValueError as error:
-        raise InputError(str(error).replace("explore=", "--explore ", 1)) from None
+        raise InputError(_as_options(str(error))) from None
     return Answers(plan.decisions, proba, expected), actions, plan
+
+
+def _as_options(message: str) -> str:
+    """Return a message about arguments that speaks of options."""
+    message = message.replace("explore=", "--explore ", 1)
+    message = re.sub(r"\bof='(\w+)'", r"--parity-of \1", message)
+    message = message.replace("action=None: ", "--parity-action is not given: ")
+    return re.sub(r"\bwithin=(?=\d)", "--parity-within ", message).replace(
+        "within=", "--parity-within"
+    )
+
+
+def _refuse_together(
+    capacity: Sequence[str],
+    explore: float | None,
+    never: Sequence[str],
+    parity: Parity | None,
+    regret: str | None,
+) -> None:
+    """Refuse options that ask for decisions that cannot be had at once."""
+    if parity is not None and explore is not None:
+        raise UsageError("--explore draws at random, which --parity cannot keep: give one of them.")
+    if regret is None:
+        return
+    if regret != "minimax":
+        raise UsageError(f"--regret {regret!r}: write --regret minimax, or leave it out.")
+    given = {"capacity": capacity, "explore": explore, "never": never, "parity": parity}
+    for name, value in given.items():
+        if value is not None and value != ():
+            raise UsageError(
+                f"--regret minimax decides row by row, on its own: leave out --{name}, which goes "
+                "by expected costs, or --regret."
+            )
+
+
+def read_parity(
+    column: str | None, of: str | None, within: float | None, action: str | None
+) -> Parity | None:
+    """Return what the options ask for, the groups being a column, or None."""
+    if column is None:
+        for name, value in (("of", of), ("within", within), ("action", action)):
+            if value is not None:
+                raise UsageError(f"--parity-{name} says more of --parity COLUMN: give that too.")
+        return None
+    if of is not None and of not in RATES:
+        raise UsageError(f"--parity-of {of!r}: write one of {listed(RATES)}.")
+    if within is not None and not 0 <= within <= 1:
+        raise UsageError(f"--parity-within {within:g}: give a difference of shares, 0 to 1.")
+    if action is not None and of not in (None, "rate"):
+        raise UsageError(f"--parity-action is for --parity-of rate, not for {of}: leave it out.")
+    of_rate: Any = of or "rate"
+    return Parity(column, of_rate, 0.02 if within is None else within, action)
+
+
+def _parity_of_rows(parity: Parity, frame: pl.DataFrame, actions: list[Any]) -> Parity:
+    """Return parity between the groups of the rows, of an action that can be taken."""
+    action = parity.action
+    return replace(
+        parity,
+        groups=_groups(frame, parity.groups, "--parity"),
+        action=None if action is None else label_of(action, actions, "--parity-action"),
+    )
 
 
 def _forbidden(never: Sequence[str]) -> dict[str, str]:
@@ -215,12 +315,12 @@ def _limit(text: str, actions: list[Any]) -> tuple[Any, float]:
     return label_of(name, actions, "--capacity"), limit if share_of else int(limit)
 
 
-def _groups(frame: pl.DataFrame, per: str) -> NDArray[Any]:
-    if per not in frame.columns:
-        raise unknown_column(per, frame.columns, "--per")
-    if frame[per].null_count():
-        raise InputError(f"--per {per!r} is empty in some rows: give every row one.")
-    return frame[per].cast(pl.String).to_numpy().astype(str)
+def _groups(frame: pl.DataFrame, column: str, option: str) -> NDArray[Any]:
+    if column not in frame.columns:
+        raise unknown_column(column, frame.columns, option)
+    if frame[column].null_count():
+        raise InputError(f"{option} {column!r} is empty in some rows: give every row one.")
+    return frame[column].cast(pl.String).to_numpy().astype(str)
 
 
 def _price(defer: str, frame: pl.DataFrame) -> Any:
@@ -314,6 +414,39 @@ def _result(answers: Answers, actions: list[Any], plan: Any, output: str | None)
     return found
 
 
+def _parity_result(plan: ParityAllocation, column: str) -> dict[str, Any]:
+    return {
+        "column": column,
+        "of": plan.parity.of,
+        "within": float(plan.parity.within),
+        "difference": plan.difference,
+        "cost": plan.parity_cost,
+        "one_point_more_saves": plan.shadow_price,
+        "groups": [
+            {
+                "group": group,
+                "rows": plan.group_sizes[group],
+                "rate": rate,
+                "cost": plan.group_costs[group],
+                "more": plan.group_costs[group] - plan.group_costs_without[group],
+            }
+            for group, rate in plan.rates.items()
+        ],
+        "few_rows": plan.few_rows,
+    }
+
+
+def _regret_result(answers: Answers, plan: Allocation) -> dict[str, Any]:
+    """Return how decisions of the least regret differ from the cheapest at the means of prices."""
+    assert answers.expected is not None
+    more = plan.expected_costs - answers.expected.min(axis=1)
+    return {
+        "rule": "minimax",
+        "decisions_that_differ": int(np.count_nonzero(more > 0)),
+        "more": float(more.sum()),
+    }
+
+
 def _show(screen: Screen, found: dict[str, Any], currency: str, n: int) -> None:
     parts = [f"{name}: {k:,} ({percent(k / n)})" for name, k in found["decisions"].items()]
     facts = [("decisions", listed(parts, 10))]
@@ -328,9 +461,37 @@ def _show(screen: Screen, found: dict[str, Any], currency: str, n: int) -> None:
         facts.append(("limits" if not i else "", line))
     if "without_limits" in found:
         facts.append(("", f"{money(found['without_limits'], currency)} expected without limits"))
+    if "parity" in found:
+        facts += _parity_facts(found["parity"], currency)
+    if "regret" in found:
+        text = (
+            "the least; not the cheapest at the means of prices: "
+            f"{count(found['regret']['decisions_that_differ'], 'decision')}, expected to cost "
+            f"{money(found['regret']['more'], currency)} more"
+        )
+        facts.append(("regret", text))
     if found["output"] not in (None, "-"):
         facts.append(("written to", str(found["output"])))
     screen.facts(facts)
+
+
+def _parity_facts(found: dict[str, Any], currency: str) -> list[tuple[str, str]]:
+    """Return what parity costs, whom, and of which groups little is known."""
+    lines = [
+        f"{found['of']} of each {found['column']} within {number(100 * found['within'])} points "
+        f"costs {money(found['cost'], currency)} more than without it; one point more would save "
+        f"{money(found['one_point_more_saves'], currency)}"
+    ]
+    for line in found["groups"]:
+        lines.append(
+            f"{line['group']}: {percent(line['rate'])} of {count(line['rows'], 'row')}, costs "
+            f"{money(line['cost'], currency)}, {money(line['more'], currency)} more than without it"
+        )
+    if found["few_rows"]:
+        lines.append(
+            f"fewer than {FEW_ROWS} rows, whose rate says little: {listed(found['few_rows'], 10)}"
+        )
+    return [("parity" if not i else "", line) for i, line in enumerate(lines)]
 
 
 # ---- monitor

@@ -47,6 +47,7 @@ __all__ = [
     "known_categories",
     "load_rows",
     "prices_to_ask_by",
+    "costs_by_name",
     "scenario_costs_of",
     "read_rows",
     "take_roles",
@@ -482,10 +483,16 @@ def scenario_costs_of(
 ) -> dict[str, Costs]:
     """Return the costs of each scenario for the rows: the prices asked by, some of them changed."""
     base = prices_to_ask_by(kept, new)
-    classes = kept.model.classes_
+    asked = {n: p if base is None else base.changed(p) for n, p in scenarios.items()}
+    return costs_by_name(asked, kept.model.classes_, rows, target)
+
+
+def costs_by_name(
+    asked: Mapping[str, Prices], classes: NDArray[Any], rows: TableRows, target: str | None
+) -> dict[str, Costs]:
+    """Return the costs of the rows in each scenario; refuse prices of other decisions."""
     found = {}
-    for name, changes in scenarios.items():
-        prices = changes if base is None else base.changed(changes)
+    for name, prices in asked.items():
         prices.check(rows.frame, target)
         found[name] = prices.costs(classes.tolist()).bind_table(rows.frame).bind(classes)
         if np.asarray(found[name].actions).tolist() != list(rows.actions):

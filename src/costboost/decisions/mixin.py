@@ -426,7 +426,8 @@ class CostDecisionMixin(ReportMixin, VersionedState, OneFit):
         regret : "minimax" or None, default=None
             "minimax" takes for each row the action whose largest regret within the ranges of
             uncertain prices is the least, in place of the cheapest at their means; see
-            `Costs.regrets`. It does not go with `capacity`, `explore` or `never`.
+            `Costs.regrets`. It does not go with `capacity`, `explore`, `never`
+            or `parity`.
 
         Returns
         -------
@@ -449,7 +450,7 @@ class CostDecisionMixin(ReportMixin, VersionedState, OneFit):
         >>> plan.counts["biopsy"], plan.shadow_prices["biopsy"] > 0
         (20, True)
         """
-        limits = {"capacity": capacity, "explore": explore, "never": never}
+        limits = {"capacity": capacity, "explore": explore, "never": never, "parity": parity}
         limited = [name for name, value in limits.items() if value is not None]
         if regret is not None and limited:
             raise ValueError(
