@@ -483,9 +483,7 @@ def train(
     method: o.Method = "auto",
     rounds: o.Rounds = None,
     calibration: o.Calibration = "auto",
-    holdout: Annotated[
-        float, typer.Option("--holdout", help="Share of the rows to hold out; 0 for none.")
-    ] = 0.2,
+    holdout: o.Holdout = 0.2,
     refit: Annotated[
         bool, typer.Option("--refit", help="Train again on all rows after the bill.")
     ] = False,
@@ -662,9 +660,7 @@ def challenge(
     ] = None,
     rounds: o.Rounds = None,
     calibration: o.Calibration = "auto",
-    holdout: Annotated[
-        float, typer.Option("--holdout", help="Share of the rows, the latest, that judge.")
-    ] = 0.25,
+    holdout: o.Holdout = 0.25,
     target: o.MaybeTarget = None,
     time: o.Time = None,
     gap: o.Gap = None,

@@ -149,6 +149,10 @@ Time = Annotated[
         rich_help_panel=_COLUMNS,
     ),
 ]
+Holdout = Annotated[
+    float,
+    typer.Option("--holdout", help="Share of the rows that judge and are not trained on."),
+]
 Gap = Annotated[
     str | None,
     typer.Option(
