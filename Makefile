@@ -93,7 +93,7 @@ test-sanitize:
 	    --disable-pip-version-check --no-cache-dir ".[test]"
 	grep -q __asan_report .venv-sanitize/lib/*/site-packages/costboost/trees/_forest_kernels*.so
 	$(SANITIZE_ENV) COSTBOOST_FUZZ=$(FUZZ) .venv-sanitize/bin/python -m pytest \
-	    -p no:faulthandler --hypothesis-profile=patient $(SANITIZED)
+	    -p no:faulthandler $(SANITIZED)
 
 # Changed model files, 100,000 of them: the right model or one error, and nothing else.
 fuzz: $(VENV)/.built

@@ -480,7 +480,7 @@ def main(count: str = "60", seed: str = "0", *folders: str) -> int:
     session = Session(drawn(int(count), int(seed), chosen))
     # Tests know neither a deadline here, nor what failed before.
     os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(RECORDS / "hypothesis")
-    options = ["-n", "0", "-s", "-qq", "-p", "no:cacheprovider", "--hypothesis-profile=patient"]
+    options = ["-n", "0", "-s", "-qq", "-p", "no:cacheprovider"]
     options += [f"--ignore={ROOT / 'tests' / file}" for file in IGNORED]
     tests = [str(ROOT / "tests" / folder) for folder in chosen]
     status = pytest.main([*options, f"--rootdir={ROOT}", *tests], plugins=[session])
