@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from costboost._version import __version__
 
 if TYPE_CHECKING:
-    from costboost.costs import Costs
+    from costboost.costs import Costs, FeatureCosts
     from costboost.estimators.adaboost.classifier import CostBoostClassifier
     from costboost.estimators.gradient import GradientBoostClassifier, GradientBoostRegressor
     from costboost.estimators.pnorm import PNormBoostClassifier
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Costs",
+    "FeatureCosts",
     "CostBoostClassifier",
     "PNormBoostClassifier",
     "GradientBoostClassifier",
@@ -58,6 +59,7 @@ __all__ = [
 
 _HOMES = {
     "Costs": "costs",
+    "FeatureCosts": "costs",
     "CostBoostClassifier": "estimators.adaboost.classifier",
     "PNormBoostClassifier": "estimators.pnorm",
     "GradientBoostClassifier": "estimators.gradient",

@@ -10,20 +10,25 @@ uncertain    prices times factors that are not known exactly -> certain costs, r
 laws         what is known of a factor: a range, a distribution, draws
 expressions  an expression's tree + a table -> prices
 grammar      the text of an expression -> its tree
+feature_costs  what columns cost, beside what mistakes do
 """
 
 from costboost.costs.costs import Costs, as_costs
 from costboost.costs.expressions import Expression, ExpressionError, expression
+from costboost.costs.feature_costs import ColumnTests, FeatureCosts, as_feature_costs
 from costboost.costs.state import Factor
 from costboost.costs.uncertain import Uncertain, uncertain
 
 __all__ = [
+    "ColumnTests",
     "Costs",
     "Expression",
     "ExpressionError",
     "Factor",
+    "FeatureCosts",
     "Uncertain",
     "as_costs",
+    "as_feature_costs",
     "expression",
     "uncertain",
 ]

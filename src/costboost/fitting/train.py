@@ -31,7 +31,7 @@ from costboost.calibration import (
     numbered,
     read_groups,
 )
-from costboost.costs import Costs, as_costs
+from costboost.costs import ColumnTests, Costs, as_costs
 from costboost.fitting import warm
 from costboost.fitting.held_out import (
     EvalSet,
@@ -50,6 +50,7 @@ from costboost.inputs.arrays import encode
 from costboost.inputs.checks import check_weighted_classes, is_spread, warn_caller
 from costboost.shards.layout import Loader, RowData
 from costboost.shards.local import Shards
+from costboost.trees.charges import Charges
 from costboost.typing import Floats, Int64
 
 
@@ -259,6 +260,35 @@ class Trainer:
     def priced(self) -> bool:
         """Whether the user said what mistakes cost: else costs are nobody's bill."""
         return bool(self.costs != as_costs(None, self.classes))
+
+    @cached_property
+    def _money(self) -> tuple[float, float]:
+        """The weight of all rows; what a constant answer costs a row more than hindsight."""
+        data = self.row_data
+        assert data.costs is not None
+        prices = data.costs.of_labels(data.y.astype(np.intp), encoded=True)
+        rows = len(data.y) if data.weights is None else float(np.sum(data.weights))
+        constant = np.average(prices, axis=0, weights=data.weights).min()
+        return float(rows), float(constant - np.average(prices.min(axis=1), weights=data.weights))
+
+    @cached_property
+    def entropy(self) -> float:
+        """The mean log loss of the best constant answer."""
+        data = self.row_data
+        shares = np.bincount(data.y, data.weights) / self._money[0]
+        shares = shares[shares > 0.0]
+        return float(-(shares @ np.log(shares)))
+
+    @property
+    def column_tests(self) -> ColumnTests | None:
+        """What columns cost a model of these rows; None where no prices are given."""
+        tests = self.plan.tests
+        return None if tests is None else tests.for_rows(self._money[0])
+
+    def charges(self, rate: float = 1.0) -> Charges | None:
+        """Return what a new model pays for columns; None where those that it may use are free."""
+        tests = self.column_tests
+        return Charges(tests, self._money[1], rate) if tests is not None and len(tests) else None
 
     @cached_property
     def copies(self) -> Int64 | None:

@@ -232,6 +232,7 @@ class Shard:
         self._marked: RowSample | None = None
         self._kept: dict[tuple[Mode, int], Int64 | tuple[Int64, Int64]] = {}
         self._root_counts: Int64 | None = None
+        self.paid: NDArray[np.bool_] | None = None  # by row and test, where rows pay for columns
         self._hot = HotColumns(self.codes, shared=self.pieces is not None)
 
     @property

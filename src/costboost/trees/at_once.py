@@ -160,6 +160,7 @@ def grow_tree(
     draw: ColumnDraw | None = None,
     drawn_only: bool = False,
     sample: RowSample | None = None,
+    columns: Int64 | None = None,
 ) -> Grown:
     """Grow a tree on all rows or a sample; every row is then assigned to its leaf.
 
@@ -175,6 +176,8 @@ def grow_tree(
         Whether a node's histogram has its own drawn columns only.
     sample : RowSample or None
         One without rows is all of them.
+    columns : array of column numbers or None
+        Those to search where none are drawn; None is all of them.
     """
     n_segments = len(shard.cuts) - 1
     # A sample that is empty here falls back to all rows, as in `Grower._root`.
@@ -183,7 +186,8 @@ def grow_tree(
         ends, sampled = shard.ranges[ROOT][1], True
     # The buffers outlive the tree: a boosting run grows hundreds of the same size.
     arrays = shard.scratch.keep((size, n_segments), lambda: size.make(n_segments))
-    columns = finder.every_column[None] if draw is None else draw.table(size.n_nodes)
+    every = finder.every_column if columns is None else columns
+    searched = every[None] if draw is None else draw.table(size.n_nodes)
     summands: Summands = mode.summands(shard)
     rows = data.ShardRows(
         shard.codes,
@@ -199,6 +203,6 @@ def grow_tree(
     heaviest = -1.0 if finder.heaviest is None else finder.heaviest
     limits = (_DEEP if max_depth is None else max_depth, size.leaves)
     growth = kernels.Growth(
-        finder.rules, rows, arrays.kernel, columns, drawn_only, heaviest, *limits
+        finder.rules, rows, arrays.kernel, searched, drawn_only, heaviest, *limits
     )
     return arrays.grown(growth.grow(), shard.heaviest)

@@ -12,6 +12,7 @@ grows a tree in one call (`at_once.py`), to the same tree.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -33,6 +34,7 @@ from costboost.shards.local import (
 from costboost.shards.rows import ROOT, Mode, TreeShape
 from costboost.shards.sampling import ColumnDraw, RowSample
 from costboost.trees.at_once import DRAWS, Size, grow_tree, plan_size
+from costboost.trees.charges import Charges, by_penalty, impurity
 from costboost.trees.tree import FREE, Bounds, Limits, Split, SplitFinder, Tree, add_up_leaves
 from costboost.typing import Floats, Int64
 
@@ -71,6 +73,11 @@ class Grower:
     limits : Limits
     draw : ColumnDraw, optional
         The columns to search in every node; all of them by default.
+    charges : Charges, optional
+        What splits pay for their columns; they must gain more. Trees then say net gains.
+    loss_of_row : float
+        What a row of weight 1 loses at first in units of gains; without, gains are shares of the
+        root's impurity.
 
     Examples
     --------
@@ -98,9 +105,11 @@ class Grower:
         finder: SplitFinder,
         limits: Limits,
         draw: ColumnDraw | None = None,
+        charges: Charges | None = None,
+        loss_of_row: float | None = None,
     ) -> None:
         self.shards, self.mode, self.finder, self.limits = shards, mode, finder, limits
-        self.draw = draw
+        self.draw, self.charges, self.loss_of_row = draw, charges, loss_of_row
         few = draw is not None and 2 * draw.width < shards.n_features
         self._drawn_only = few and not finder.whole_table
         # Rows are counted in advance, or only where a split may leave too few of them.
@@ -108,6 +117,8 @@ class Grower:
         counting = finder.counts_rows or (limits.min_samples_leaf > 1 and not self._lazily)
         self._modes: tuple[Mode, ...] = (mode, RowCounts()) if counting else (mode,)
         self._constrained = finder.monotone is not None
+        usable = limits.columns
+        self._every = finder.every_column if usable is None else np.array(usable, dtype=np.int64)
         if finder.min_count != limits.min_samples_leaf:
             raise ValueError(
                 f"The split finder has min_count={finder.min_count}, the limits have "
@@ -122,6 +133,10 @@ class Grower:
         # Best first: the queue holds nodes whose best split is known, so that a limit on leaves
         # keeps the splits that gain most.
         self.nodes = [self._root(sample)]
+        if self.charges is not None:
+            sums, by_share = self.nodes[ROOT].sums, self.loss_of_row is None
+            loss = impurity(self.finder, sums) if by_share else None
+            self.charges.begin(self.shards, loss, self.loss_of_row or 0.0)
         self._queue: list[tuple[float, int]] = []
         if self.limits.allows(0, 1):
             self._search(ROOT)
@@ -133,6 +148,8 @@ class Grower:
             if not self.limits.allows(0, n_leaves):
                 break
         tree = self._finish(_to_arrays(self.nodes))
+        if self.charges is not None:
+            self.charges.end(self.shards, tree)
         self.nodes.clear()  # histograms, which would wait for the collector
         return tree
 
@@ -160,7 +177,8 @@ class Grower:
         limits, shards, draw = self.limits, self.shards, self.draw
         mode: Any = self.mode
         # The compiled grower knows neither paths nor other finders than its own.
-        plain = limits.interactions is None and not self.finder.own_search
+        searches = self.finder.own_search or self.charges is not None
+        plain = limits.interactions is None and not searches
         if not (plain and shards.is_single_shard and hasattr(mode, "summands")):
             return None
         size = plan_size(
@@ -187,6 +205,7 @@ class Grower:
             draw=self.draw,
             drawn_only=self._drawn_only,
             sample=sample,
+            columns=self._every,
         )
         (grown,) = self.shards.call([call])
         left = grown.left.astype(np.int32)
@@ -261,8 +280,9 @@ class Grower:
         # A large node's split seldom leaves too few rows, and weights alone can prove it: rows are
         # counted only if they cannot.
         split, needs_counts = None, self._lazily
+        find = self._find(number, features) if self.charges is not None else self.finder.find
         if not self._lazily or node.n_rows > _FEW * self.limits.min_samples_leaf:
-            split = self.finder.find(node.histogram, node.counts, *rest)
+            split = find(node.histogram, node.counts, *rest)
             is_proven = split is None or self.finder.surely_counts(split, node.sums)
             needs_counts = self._lazily and not is_proven
         if needs_counts:
@@ -270,7 +290,7 @@ class Grower:
                 (node.counted,) = self.shards.call(
                     [count_codes(node=number, columns=columns)], node.n_rows
                 )
-            split = self.finder.find(node.histogram, node.counted, *rest)
+            split = find(node.histogram, node.counted, *rest)
         node.split, node.counted = split, None
         # A histogram is kept for as long as the right child's may have to be subtracted from it.
         if split is None or self._drawn_only:
@@ -278,11 +298,35 @@ class Grower:
         if split is not None:
             heapq.heappush(self._queue, (-split.gain, number))
 
+    def _find(self, number: int, features: Int64) -> Callable[..., Split | None]:
+        """Return the search of a node whose columns have prices; gains are what is left of them."""
+        charges, path = self.charges, self.nodes[number].path
+        assert charges is not None
+        paid = frozenset(charges.tests.test_of[list(path)].tolist()) - {-1}
+        penalties = charges.penalties(self.shards, number, paid)
+        parts = list(by_penalty(features, charges.tests, penalties))
+
+        def find(hist: Int64, counts: Int64, *rest: Any) -> Split | None:
+            sums, n_rows, _, *bounds = rest
+            best: Split | None = None
+            for places, penalty in parts:
+                own = hist[places] if self._drawn_only else hist
+                rows = counts[places] if self._drawn_only and len(counts) else counts
+                split = self.finder.find(own, rows, sums, n_rows, features[places], *bounds)
+                if split is None or split.gain - penalty <= split.rounding:
+                    continue
+                split = replace(split, gain=split.gain - penalty)
+                if best is None or split.gain - best.gain > split.rounding:
+                    best = split
+            return best
+
+        return find
+
     def _columns(self, path: frozenset[int], number: int) -> Int64:
         """Return the columns to search for the split of a node."""
         if self.limits.interactions is None:
-            return self.finder.every_column if self.draw is None else self.draw.columns(number)
-        allowed = self.limits.interactions.allowed(path)
+            return self._every if self.draw is None else self.draw.columns(number)
+        allowed = np.intersect1d(self.limits.interactions.allowed(path), self._every)
         return allowed if self.draw is None else self.draw.columns(number, allowed)
 
     def _split(self, number: int, n_leaves: int) -> None:
@@ -292,7 +336,8 @@ class Grower:
         assert split is not None
         node.left = len(self.nodes)
         sides = (split.left_sums, node.sums - split.left_sums)
-        path = node.path if self.limits.interactions is None else node.path | {split.feature}
+        apart = self.limits.interactions is None and self.charges is None
+        path = node.path if apart else node.path | {split.feature}
         self.nodes += [Node(sums, node.depth + 1, 0, path=path) for sums in sides]
         if self._constrained:
             bounds = self.finder.child_bounds(split, node.sums, node.bounds)
