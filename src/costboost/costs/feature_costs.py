@@ -217,6 +217,23 @@ class ColumnTests:
     n_features: int
     rows: float = 1.0
 
+    def __post_init__(self) -> None:
+        # Also of what comes from a file: columns and groups are places in arrays.
+        n, n_groups = len(self.names), len(self.fees)
+        places = [c for columns in (*self.columns, self.never) for c in columns]
+        prices = np.concatenate([self.prices, self.fees])
+        if not (
+            len(self.columns) == len(self.prices) == len(self.groups) == n
+            and self.prices.ndim == self.groups.ndim == self.fees.ndim == 1
+            and len(set(places)) == len(places)
+            and all(0 <= place < self.n_features for place in places)
+            and np.all((self.groups >= -1) & (self.groups < n_groups))
+            and np.all(np.isfinite(prices) & (prices >= 0.0))
+            and self.pay in PAYS
+            and self.rows > 0.0
+        ):
+            raise ValueError("The tests, columns, groups and prices do not fit each other.")
+
     def __len__(self) -> int:
         return len(self.names)
 

@@ -22,7 +22,7 @@ from sklearn.frozen import FrozenEstimator
 
 from costboost import calibration
 from costboost.binning.binner import Binner
-from costboost.costs import Costs, Expression
+from costboost.costs import ColumnTests, Costs, Expression, FeatureCosts
 from costboost.costs.state import State
 from costboost.decisions import Parity
 from costboost.estimators.adaboost.classifier import CostBoostClassifier
@@ -276,11 +276,12 @@ _ROUNDS: Fields = {
 }
 _BOOSTED: Fields = {**_ROUNDS, "_model": FittedModel}
 _GRADIENT: Fields = {**_BOOSTED, "start_": Floats}
+_PRICED: Fields = {"feature_costs_": ColumnTests}
 
 #: What ``fit`` sets, and of which type; anything else that an estimator holds is refused.
 FITTED: dict[type[Any], Fields] = {
-    CostBoostClassifier: {**_CLASSES, **_BOOSTED, "_rule_name": str},
-    GradientBoostClassifier: {**_CLASSES, **_GRADIENT},
+    CostBoostClassifier: {**_CLASSES, **_BOOSTED, **_PRICED, "_rule_name": str},
+    GradientBoostClassifier: {**_CLASSES, **_GRADIENT, **_PRICED},
     GradientBoostRegressor: {**_TABLE, **_GRADIENT},
     PNormBoostClassifier: {**_CLASSES, **_BOOSTED},
     MinimumCostClassifier: {
@@ -325,7 +326,9 @@ FITTED: dict[type[Any], Fields] = {
 }
 # What a fit may leave out: histories depend on the method, names on the table, and as how many
 # rows they count on whether only some have labels.
-_OPTIONAL = {*HISTORY, "feature_names_in_", "effective_rows_"} - {"estimators_"}
+_OPTIONAL = {*HISTORY, "feature_names_in_", "effective_rows_", "feature_costs_"} - {"estimators_"}
+#: Parameters that older files do not have, and what their models were trained with.
+_LATER: Fields = {"feature_costs": None}
 ESTIMATORS = tuple(kind for kind in FITTED if kind.__module__.startswith("costboost."))
 
 # A warm start that continues from a file begins anew, with the same result: rounds hold trees in
@@ -350,6 +353,7 @@ def _estimator(kind: type[Any]) -> Kind:
         return fields
 
     def make(fields: Fields) -> Any:
+        fields = {name: part for name, part in _LATER.items() if name in params} | fields
         # All that a fit sets, or nothing of it.
         needed = fitted if set(fields) - params else set()
         _check_fields(kind, fields, hints, params | needed)
@@ -421,6 +425,8 @@ def _kinds() -> list[Kind]:
         Kind(Expression, Expression.__getstate__, _make_expression),
         Kind(np.random.RandomState, _random_fields, _make_random),
         data_kind(Parity),
+        data_kind(FeatureCosts),
+        data_kind(ColumnTests),
         data_kind(Forest),
         data_kind(Member, checks.check_member),
         data_kind(Mixture, checks.check_member),
