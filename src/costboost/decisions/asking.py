@@ -1,15 +1,25 @@
-"""What columns a row needs, and what they cost: the paths of its trees, read test by test."""
+"""What columns a row needs, what they cost, and which to ask for next.
+
+The methods of classifiers about prices of columns. Which columns a row needs is read from the paths
+of its trees, test by test; what is worth asking is judged in `sequential`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Any
 
+import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.costs import ColumnTests, as_feature_costs
+from costboost.costs import ColumnTests, Costs, as_feature_costs
+from costboost.decisions.sequential import Asking, NextTest, PolicyRun, PricedTest, run_policy
+from costboost.inputs.arrays import find_column
 from costboost.inputs.checks import answers_tables, check_table, count_threads
 from costboost.model import FittedModel
+from costboost.runtime.machine import need
 from costboost.trees.forest import Forest
 from costboost.trees.walking import find_leaves
 from costboost.typing import Codes, Floats
@@ -114,6 +124,162 @@ class ColumnCostsMixin:
             assert codes is not None
             return tests.cost(asked_tests(model, codes, tests, n_threads))
         return np.full(X.shape[0], float(tests.cost(used_tests(model, tests))) / tests.rows)
+
+    # --- what to ask next
+
+    def _asking(self, feature_costs: Any, reference: Any) -> Asking:
+        model = self._own_trees()
+        if model.decision != "cheapest":
+            self._refuse_costs()  # type: ignore[attr-defined]
+        tests = self._column_tests(feature_costs)
+        if reference is not None:
+            X = check_table(self, reference, reset=False)
+            codes = model.encode(X, count_threads(self.n_jobs))
+        else:
+            codes = getattr(self, "reference_codes_", None)
+        if codes is None or not len(codes):
+            raise ValueError(
+                "What a column may say is read from rows that were trained on, and this model, "
+                "fitted without feature_costs, keeps none. Give reference=, such as X_train, or "
+                "fit with feature_costs."
+            )
+        return Asking(model, tests, codes)
+
+    def _prices(self, costs: Any, X: Any, n_rows: int) -> Floats:
+        """Return the prices of decisions for each row, (n, K, A)."""
+        bound: Costs = self._decision_costs(costs, X)  # type: ignore[attr-defined]
+        n_classes = len(self.classes_)  # type: ignore[attr-defined]
+        certain = np.eye(n_classes)
+        parts = [bound.expected(np.tile(one, (n_rows, 1))) for one in certain]
+        return np.stack(parts, axis=1)
+
+    def next_test(
+        self,
+        row: Any,
+        costs: Any = None,
+        feature_costs: Any = None,
+        *,
+        known: Any = None,
+        reference: Any = None,
+    ) -> NextTest:
+        """Return what to do next with a row of which not all columns are known.
+
+        Parameters
+        ----------
+        row : dict, or table of shape (1, n_features)
+            A dict holds what is known; in a table missing values of columns with a price are not
+            known. Free columns are known, if only to be missing.
+        costs : None, dict, array-like of shape (K, K) or Costs, default=None
+            Prices of mistakes to use instead of those of ``fit``.
+        feature_costs : dict, array-like or FeatureCosts, default=None
+            Prices of columns to use instead of those of ``fit``.
+        known : list of columns, default=None
+            The columns with a price that are known, by name or position, also if they are missing.
+        reference : table, default=None
+            Rows to draw unknown columns from; by default those that ``fit`` has kept.
+
+        Returns
+        -------
+        NextTest
+            The best test to buy or None, the cheapest decision now and its expected cost, and what
+            each test is expected to save.
+        """
+        asking = self._asking(feature_costs, reference)
+        tests = asking.tests
+        X, given = self._one_row(row, known)
+        paid = [all(given[c] for c in columns) for columns in tests.columns]
+        part = [any(given[c] for c in columns) for columns in tests.columns]
+        if part != paid:
+            torn = next(t for t in range(len(tests)) if part[t] != paid[t])
+            raise ValueError(
+                f"Test {tests.names[torn]!r} brings several columns, of which this row has some "
+                "and lacks others. Give all of them (say with known= which are missing), or none."
+            )
+        codes = asking.model.encode(check_table(self, X, reset=False), 1)
+        assert codes is not None
+        prices, bought = self._prices(costs, X, 1)[0], np.array(paid, dtype=bool)
+        proba, offers = asking.judge(codes[0], bought, prices)
+        expected = proba @ prices
+        test, gain = asking.choose(offers, float(np.abs(prices).max()))
+        bound: Costs = self._decision_costs(costs, X)  # type: ignore[attr-defined]
+        singles = [
+            PricedTest(tests.names[offer.tests[0]], offer.price, offer.saves)
+            for offer in offers
+            if len(offer.tests) == 1
+        ]
+        assert bound.actions is not None
+        return NextTest(
+            best=None if test is None else tests.names[test],
+            decision=bound.actions[expected.argmin()],
+            expected_cost=float(expected.min()),
+            tests=tuple(sorted(singles, key=lambda test: -test.gain)),
+            gain=gain,
+        )
+
+    def _one_row(self, row: Any, known: Any) -> tuple[Any, Bools]:
+        """Return a row as a table of all columns, and which of them are known."""
+        names = getattr(self, "feature_names_in_", None)
+        listed = list(range(self.n_features_in_)) if names is None else [str(n) for n in names]
+        X = row
+        if isinstance(row, Mapping):
+            values: list[Any] = [None] * len(listed)
+            for key, value in row.items():
+                values[find_column(key, listed, "row")] = value
+            X = _as_table(values, listed, named=names is not None)
+        frame = nw.from_native(X, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            cells = [frame[name].to_list() for name in frame.columns]
+            n_rows = len(frame)
+        else:
+            X = np.atleast_2d(np.asarray(X))
+            cells, n_rows = [list(column) for column in X.T], len(X)
+        if n_rows != 1:
+            raise ValueError(f"next_test is about one row, and was given {n_rows}.")
+        given = np.array([not _is_missing(column[0]) for column in cells], dtype=bool)
+        if known is not None:
+            given[:] = False
+            given[[find_column(key, listed, "known") for key in known]] = True
+        return X, given
+
+    def sequential_policy(
+        self, X: Any, costs: Any = None, feature_costs: Any = None, *, reference: Any = None
+    ) -> PolicyRun:
+        """Ask for columns one test after the other, row by row, until deciding is the best.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            With all columns; each row sees what it has bought.
+        costs, feature_costs, reference : see `next_test`
+
+        Returns
+        -------
+        PolicyRun
+            Decisions, the tests that each row bought, and what they cost.
+        """
+        asking = self._asking(feature_costs, reference)
+        table = check_table(self, X, reset=False)
+        codes = asking.model.encode(table, count_threads(self.n_jobs))
+        assert codes is not None
+        actions, bought, expected = run_policy(asking, codes, self._prices(costs, X, len(codes)))
+        bound: Costs = self._decision_costs(costs, X)  # type: ignore[attr-defined]
+        assert bound.actions is not None
+        spent = asking.tests.cost(bought) / asking.share
+        return PolicyRun(bound.actions[actions], asking.tests.names, bought, spent, expected)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float | np.floating) and bool(np.isnan(value)))
+
+
+def _as_table(values: list[Any], names: list[Any], *, named: bool) -> Any:
+    """Return one row of values as a table: a frame where the columns have names."""
+    cells = [np.nan if value is None else value for value in values]
+    if not named:
+        return np.array([cells], dtype=float)
+    columns = {name: [cell] for name, cell in zip(names, cells, strict=True)}
+    library = next((name for name in ("pandas", "polars") if find_spec(name)), "pandas")
+    return need(library, "a row given as a dict").DataFrame(columns)
 
 
 def used_tests(model: FittedModel, tests: ColumnTests) -> Bools:

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from costboost.costs import ColumnTests, Costs
 from costboost.decisions import CostDecisionMixin
 from costboost.decisions.asking import ColumnCostsMixin
+from costboost.decisions.sequential import REFERENCE
 from costboost.explain.classifying import ExplainDecisionsMixin
 from costboost.fitting.held_out import EvalSet, read_eval_set
 from costboost.fitting.plan import refuse_if_remote
@@ -33,7 +34,7 @@ from costboost.inputs.checks import (
 )
 from costboost.inputs.estimators import RoundCallbacks
 from costboost.model import FittedModel
-from costboost.typing import Floats
+from costboost.typing import Codes, Floats
 
 
 class MarginsMixin(OneFit):
@@ -91,6 +92,7 @@ class BoostingClassifierMixin(
     cv: Any
     effective_rows_: float
     feature_costs_: ColumnTests | None
+    reference_codes_: Codes
     ensemble: bool
     _family: Family
 
@@ -132,13 +134,15 @@ class BoostingClassifierMixin(
         given = lambda: {"the classes of y": self.classes_, "costs": trainer.costs}  # noqa: E731
         folds = {"cv": self.cv, "groups": groups, "ensemble": self.ensemble}
         fit_models = self._fit_models(plan)
-        vars(self).pop("feature_costs_", None)
-        if plan.tests is not None:
-            self.feature_costs_ = trainer.column_tests
+        for name in ("feature_costs_", "reference_codes_"):
+            vars(self).pop(name, None)
         with trainer:
             trainer.bin_table()
             trainer.use_eval_sets(held_out)
             set_fitted(self, trainer, fit_models(self, trainer, given, **folds))
+            if plan.tests is not None:
+                self.feature_costs_ = trainer.column_tests
+                self.reference_codes_ = trainer.reference_codes(REFERENCE)
         callbacks.close()
         return self
 

@@ -50,8 +50,16 @@ from costboost.inputs.arrays import encode
 from costboost.inputs.checks import check_weighted_classes, is_spread, warn_caller
 from costboost.shards.layout import Loader, RowData
 from costboost.shards.local import Shards
+from costboost.shards.sampling import round_key, uniform
 from costboost.trees.charges import Charges
-from costboost.typing import Floats, Int64
+from costboost.typing import Codes, Floats, Int64
+
+
+def _late(keys: Floats, weights: Floats) -> Floats:
+    """Return the keys of a weighted draw, by which the smallest are taken; inf of no weight."""
+    late = np.full(len(keys), np.inf)
+    np.divide(keys, weights, out=late, where=weights > 0.0)
+    return late
 
 
 def _no_warning(estimator: str, stop: str) -> None:
@@ -284,6 +292,14 @@ class Trainer:
         """What columns cost a model of these rows; None where no prices are given."""
         tests = self.plan.tests
         return None if tests is None else tests.for_rows(self._money[0])
+
+    def reference_codes(self, most: int) -> Codes:
+        """Return the codes of some rows, (m, d), drawn by their weights and numbers."""
+        chance = uniform(round_key(self.plan.seed, 0), np.arange(self.n_rows)) + 2.0**-54
+        weights = self.row_data.weights
+        keys = -np.log(chance) if weights is None else _late(-np.log(chance), weights)
+        rows = np.sort(np.argsort(keys, kind="stable")[: min(most, int(np.isfinite(keys).sum()))])
+        return self.table.codes_of(rows.astype(np.uint32))
 
     def charges(self, rate: float = 1.0) -> Charges | None:
         """Return what a new model pays for columns; None where those that it may use are free."""

@@ -276,7 +276,7 @@ _ROUNDS: Fields = {
 }
 _BOOSTED: Fields = {**_ROUNDS, "_model": FittedModel}
 _GRADIENT: Fields = {**_BOOSTED, "start_": Floats}
-_PRICED: Fields = {"feature_costs_": ColumnTests}
+_PRICED: Fields = {"feature_costs_": ColumnTests, "reference_codes_": NDArray[np.uint8]}
 
 #: What ``fit`` sets, and of which type; anything else that an estimator holds is refused.
 FITTED: dict[type[Any], Fields] = {
@@ -326,7 +326,7 @@ FITTED: dict[type[Any], Fields] = {
 }
 # What a fit may leave out: histories depend on the method, names on the table, and as how many
 # rows they count on whether only some have labels.
-_OPTIONAL = {*HISTORY, "feature_names_in_", "effective_rows_", "feature_costs_"} - {"estimators_"}
+_OPTIONAL = {*HISTORY, "feature_names_in_", "effective_rows_", *_PRICED} - {"estimators_"}
 #: Parameters that older files do not have, and what their models were trained with.
 _LATER: Fields = {"feature_costs": None}
 ESTIMATORS = tuple(kind for kind in FITTED if kind.__module__.startswith("costboost."))
