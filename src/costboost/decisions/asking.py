@@ -13,18 +13,26 @@ from typing import Any
 import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from costboost.costs import ColumnTests, Costs, as_feature_costs
 from costboost.decisions.sequential import Asking, NextTest, PolicyRun, PricedTest, run_policy
 from costboost.inputs.arrays import find_column
-from costboost.inputs.checks import answers_tables, check_table, count_threads
+from costboost.inputs.checks import (
+    answers_tables,
+    check_choice,
+    check_number,
+    check_table,
+    count_threads,
+)
 from costboost.model import FittedModel
 from costboost.runtime.machine import need
 from costboost.trees.forest import Forest
 from costboost.trees.walking import find_leaves
-from costboost.typing import Codes, Floats
+from costboost.typing import Codes, Floats, Indices
 
 Bools = NDArray[np.bool_]
+_PLACE = "number of the row"
 _CELLS = 1 << 20  # rows by trees that are walked at a time
 
 
@@ -127,7 +135,8 @@ class ColumnCostsMixin:
 
     # --- what to ask next
 
-    def _asking(self, feature_costs: Any, reference: Any) -> Asking:
+    def _asking(self, feature_costs: Any, reference: Any, unknown: Any) -> Asking:
+        check_choice("unknown", unknown, ("reference", "missing"))
         model = self._own_trees()
         if model.decision != "cheapest":
             self._refuse_costs()  # type: ignore[attr-defined]
@@ -143,7 +152,7 @@ class ColumnCostsMixin:
                 "fitted without feature_costs, keeps none. Give reference=, such as X_train, or "
                 "fit with feature_costs."
             )
-        return Asking(model, tests, codes)
+        return Asking(model, tests, codes, unknown)
 
     def _prices(self, costs: Any, X: Any, n_rows: int) -> Floats:
         """Return the prices of decisions for each row, (n, K, A)."""
@@ -161,6 +170,7 @@ class ColumnCostsMixin:
         *,
         known: Any = None,
         reference: Any = None,
+        unknown: str = "reference",
     ) -> NextTest:
         """Return what to do next with a row of which not all columns are known.
 
@@ -177,6 +187,10 @@ class ColumnCostsMixin:
             The columns with a price that are known, by name or position, also if they are missing.
         reference : table, default=None
             Rows to draw unknown columns from; by default those that ``fit`` has kept.
+        unknown : {"reference", "missing"}, default="reference"
+            Whether columns that are not known are drawn from reference rows, or are missing values
+            to the model: for one that was trained on rows `with_unknown_tests`, and knows what
+            to make of each.
 
         Returns
         -------
@@ -184,7 +198,7 @@ class ColumnCostsMixin:
             The best test to buy or None, the cheapest decision now and its expected cost, and what
             each test is expected to save.
         """
-        asking = self._asking(feature_costs, reference)
+        asking = self._asking(feature_costs, reference, unknown)
         tests = asking.tests
         X, given = self._one_row(row, known)
         paid = [all(given[c] for c in columns) for columns in tests.columns]
@@ -242,7 +256,13 @@ class ColumnCostsMixin:
         return X, given
 
     def sequential_policy(
-        self, X: Any, costs: Any = None, feature_costs: Any = None, *, reference: Any = None
+        self,
+        X: Any,
+        costs: Any = None,
+        feature_costs: Any = None,
+        *,
+        reference: Any = None,
+        unknown: str = "reference",
     ) -> PolicyRun:
         """Ask for columns one test after the other, row by row, until deciding is the best.
 
@@ -250,14 +270,14 @@ class ColumnCostsMixin:
         ----------
         X : array-like of shape (n_samples, n_features)
             With all columns; each row sees what it has bought.
-        costs, feature_costs, reference : see `next_test`
+        costs, feature_costs, reference, unknown : see `next_test`
 
         Returns
         -------
         PolicyRun
             Decisions, the tests that each row bought, and what they cost.
         """
-        asking = self._asking(feature_costs, reference)
+        asking = self._asking(feature_costs, reference, unknown)
         table = check_table(self, X, reset=False)
         codes = asking.model.encode(table, count_threads(self.n_jobs))
         assert codes is not None
@@ -280,6 +300,67 @@ def _as_table(values: list[Any], names: list[Any], *, named: bool) -> Any:
     columns = {name: [cell] for name, cell in zip(names, cells, strict=True)}
     library = next((name for name in ("pandas", "polars") if find_spec(name)), "pandas")
     return need(library, "a row given as a dict").DataFrame(columns)
+
+
+def with_unknown_tests(
+    X: Any, feature_costs: Any, n_copies: int = 8, random_state: Any = 0
+) -> tuple[Any, Indices]:
+    """Return copies of rows in which some tests are unknown, to train a model that asks for them.
+
+    One copy has all tests, one has none, and every other one a random number of random tests; the
+    columns of the others are missing values. Train on the copies, with ``groups=rows``, so that
+    those of one row are never both trained on and calibrated on, then ask with
+    ``unknown="missing"``.
+
+    Parameters
+    ----------
+    X : array-like or DataFrame of shape (n, d)
+    feature_costs : dict, array-like or FeatureCosts
+    n_copies : int, default=8
+        Of every row, at least 2.
+    random_state : int, RandomState or None, default=0
+
+    Returns
+    -------
+    table : of the same kind, (n * n_copies, d)
+    rows : ndarray of shape (n * n_copies,)
+        The row that each copy is of; ``y[rows]`` are the labels, ``costs[rows]`` the prices.
+
+    Examples
+    --------
+    >>> X = np.arange(6.0).reshape(3, 2)
+    >>> table, rows = with_unknown_tests(X, {1: 5.0}, n_copies=2)
+    >>> rows.tolist()
+    [0, 1, 2, 0, 1, 2]
+    >>> table[:, 1].tolist()
+    [1.0, 3.0, 5.0, nan, nan, nan]
+    """
+    check_number("n_copies", n_copies, low=2, whole=True)
+    given = as_feature_costs(feature_costs)
+    assert given is not None
+    frame = nw.from_native(X, pass_through=True)
+    is_frame = isinstance(frame, nw.DataFrame)
+    table = X if is_frame else np.asarray(X)
+    n = len(frame) if is_frame else len(table)
+    tests = given.bind(frame.columns if is_frame else range(table.shape[1]))
+    rng, rows = check_random_state(random_state), np.tile(np.arange(n), n_copies)
+    # As many tests as drawn: those with the smallest random numbers.
+    rank = rng.uniform(size=(n * n_copies, len(tests))).argsort(axis=1).argsort(axis=1)
+    held = rng.randint(0, len(tests) + 1, size=n * n_copies)
+    held[:n], held[n : 2 * n] = len(tests), 0
+    unknown = np.zeros((n * n_copies, tests.n_features), dtype=bool)
+    for test, columns in enumerate(tests.columns):
+        unknown[:, list(columns)] = (rank[:, test] >= held)[:, None]
+    if not is_frame:
+        return np.where(unknown, np.nan, table[rows].astype(float)), rows
+    place = nw.col(_PLACE)
+    masked = [
+        nw.when(place.is_in(np.flatnonzero(~unknown[:, j]).tolist())).then(nw.col(name)).alias(name)
+        for j, name in enumerate(frame.columns)
+        if unknown[:, j].any()
+    ]
+    taken = frame[rows.tolist()].with_row_index(_PLACE).with_columns(*masked)
+    return taken.drop(_PLACE).to_native(), rows
 
 
 def used_tests(model: FittedModel, tests: ColumnTests) -> Bools:

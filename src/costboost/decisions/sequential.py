@@ -16,11 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.binning.codes import MISSING
 from costboost.costs import ColumnTests
 from costboost.model import FittedModel
 from costboost.trees.forest import Forest, unpack_subset
@@ -177,10 +178,20 @@ class Asking:
     tests : ColumnTests
     reference : uint8 array of shape (m, d)
         Binned rows.
+    unknown : "reference" or "missing"
+        Whether what is not known is drawn from the reference rows, or is a missing value: for
+        models that were trained on rows with unknown tests.
     """
 
-    def __init__(self, model: FittedModel, tests: ColumnTests, reference: Codes) -> None:
+    def __init__(
+        self,
+        model: FittedModel,
+        tests: ColumnTests,
+        reference: Codes,
+        unknown: Literal["reference", "missing"] = "reference",
+    ) -> None:
         self.model, self.tests, self.reference = model, tests, reference
+        self.as_missing = unknown == "missing"
         used = np.zeros(tests.n_features, dtype=bool)
         for forest in model.forests:
             used[forest.used_features] = True
@@ -201,7 +212,18 @@ class Asking:
         found = np.zeros(len(self.reference))
         for walk in self._walks:
             found += walk.weights(codes, known)
-        return found
+        return found if found.any() else np.ones(len(found))
+
+    @cached_property
+    def _classes(self) -> Floats:
+        """The model's probabilities of the reference rows, (m, K)."""
+        return self.proba(self.reference)
+
+    def weights_by_class(self, weights: Floats, proba: Floats) -> Floats:
+        """Return the weights of reference rows whose classes are as probable as those of a row."""
+        shares = weights @ self._classes / weights.sum()
+        ratio = np.divide(proba, shares, out=np.zeros_like(proba), where=shares > 0.0)
+        return np.asarray(weights * (self._classes @ ratio))
 
     def proba(self, codes: Codes) -> Floats:
         """Return the model's probabilities of binned rows, (n, K)."""
@@ -209,6 +231,8 @@ class Asking:
 
     def now(self, codes: Codes, known: Bools, weights: Floats) -> Floats:
         """Return the probabilities of a row by what is known, (K,)."""
+        if self.as_missing:
+            return np.asarray(self.proba(np.where(known, codes, np.uint8(MISSING))[None])[0])
         rows, shares = drawn(weights, VALUES)
         whole = self.reference[rows].copy()
         whole[:, known] = codes[known]
@@ -219,12 +243,17 @@ class Asking:
     ) -> tuple[Floats, Floats]:
         """Return the probabilities that a test may lead to, (V, K), and how likely each is."""
         values, likely = drawn(weights, VALUES)
+        if self.as_missing:
+            whole = np.full((len(values), len(codes)), MISSING, dtype=np.uint8)
+            whole[:, list(columns)] = self.reference[values][:, list(columns)]
+            whole[:, known] = codes[known]
+            return self.proba(whole), likely
         rest, shares = drawn(weights, REST)
         asked = list(columns)
         whole = np.repeat(self.reference[rest][None], len(values), axis=0)
         whole[:, :, asked] = self.reference[values][:, None, asked]
         whole[:, :, known] = codes[known]
-        proba = self.proba(whole.reshape(-1, whole.shape[2]))
+        proba = self.proba(whole.reshape(-1, len(codes)))
         return np.einsum("r,vrk->vk", shares, proba.reshape(len(values), len(rest), -1)), likely
 
     def judge(self, codes: Codes, bought: Bools, prices: Floats) -> tuple[Floats, list[_Offer]]:
@@ -239,6 +268,8 @@ class Asking:
         """
         known = self.known(bought)
         weights = self.weights(codes, known)
+        if self.as_missing:
+            weights = self.weights_by_class(weights, self.now(codes, known, weights))
         offers = []
         for tests in self._sets(bought):
             paid, price = bought.copy(), 0.0
