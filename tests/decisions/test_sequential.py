@@ -163,8 +163,10 @@ def test_two_tests_that_help_only_together_are_asked_for(table):
     X = rng.integers(0, 2, (400, 2)).astype(float)
     y = (X[:, 0] != X[:, 1]).astype(int)
     model = GradientBoostClassifier(n_estimators=30, max_depth=2, learning_rate=0.5)
-    model.fit(X + rng.normal(scale=1e-3, size=X.shape), y, costs=Costs(fp=10, fn=10))
-    found = model.next_test({}, feature_costs={0: 2, 1: 2}, reference=X)
+    model.fit(X, y, costs=Costs(fp=10, fn=10))
+    found = model.next_test(
+        {}, feature_costs={0: 2, 1: 2}, reference=[[0, 0], [0, 1], [1, 0], [1, 1]]
+    )
     assert max(test.gain for test in found.tests) < 0 < found.gain
     assert found.best in ("0", "1")
     asking = Asking(model._model, FeatureCosts({0: 9, 1: 9}).bind(range(2)), np.zeros((1, 2), "u1"))

@@ -353,7 +353,8 @@ def _estimator(kind: type[Any]) -> Kind:
         return fields
 
     def make(fields: Fields) -> Any:
-        fields = {name: part for name, part in _LATER.items() if name in params} | fields
+        later = {name: part for name, part in _LATER.items() if name in params - set(fields)}
+        fields = fields | later
         # All that a fit sets, or nothing of it.
         needed = fitted if set(fields) - params else set()
         _check_fields(kind, fields, hints, params | needed)
