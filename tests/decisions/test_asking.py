@@ -15,8 +15,8 @@ from costboost import (
 )
 
 N = 400
-# Where columns cost more than they save, no model beats a constant, and says so.
-pytestmark = pytest.mark.filterwarnings("ignore:.*the best constant answer")
+# Named methods without a column to split on say that they took no step.
+pytestmark = pytest.mark.filterwarnings("ignore:.*(single step|best constant answer)")
 PRICES = {"a": 0.5, "g": {"columns": {"b": 0.2, "c": 0.3}, "cost": 0.1}, "f": np.inf}
 COSTS = Costs(fp=10, fn=20)
 
@@ -180,3 +180,22 @@ def test_a_warm_start_goes_on_with_what_is_paid(table):
     assert np.array_equal(
         model.decision_function(X), whole.fit(X, y, costs=COSTS).decision_function(X)
     )
+
+
+def test_what_a_test_saves_is_counted_in_money(table):
+    X, y = table
+    prices = {"a": 0.5, "g": {"columns": {"b": 0.2, "c": 0.3}, "cost": 0.1}, "e": 0.1}
+    model = CostBoostClassifier("adamec", n_estimators=8, random_state=0).fit(X, y, costs=COSTS)
+    found = {one.name: one for one in model.test_savings(X, y, feature_costs=prices)}
+    assert set(found) == {"a", "b", "c", "e"}
+    asked = model.test_cost(X, {"a": 1.0}).mean()
+    assert found["a"].price == pytest.approx(0.5 * asked)
+    assert found["a"].per_price == pytest.approx(found["a"].saves / found["a"].price)
+    assert found["a"].saves > found["e"].saves > -0.5
+    order = [one.per_price for one in found.values() if one.price > 0]
+    assert order == sorted(order, reverse=True)
+    # One shuffle, by hand.
+    (once,) = model.test_savings(X, y, feature_costs={"a": 1}, n_repeats=1, random_state=3)
+    shuffled = X.assign(a=X.a.to_numpy()[np.random.RandomState(3).permutation(N)])
+    more = [COSTS.bind([0, 1]).total(y, model.predict(table)) / N for table in (shuffled, X)]
+    assert once.saves == pytest.approx(more[0] - more[1])

@@ -108,6 +108,16 @@ def decide(
             "--regret", metavar="minimax", help="The least regret within the ranges of prices."
         ),
     ] = None,
+    ask: Annotated[
+        str | None,
+        typer.Option(
+            "--ask",
+            metavar="reference|missing",
+            help="What to ask next of rows known in part; unknown columns are drawn, or missing.",
+        ),
+    ] = None,
+    column_cost: o.ColumnCost = None,
+    column_pay: o.ColumnPay = None,
     seed: o.Seed = 0,
     only_decisions: Annotated[
         bool, typer.Option("--only-decisions", help="Leave out the columns of the table.")
@@ -127,7 +137,7 @@ def decide(
     from costboost.cli import decide as command
     from costboost.cli.cells import Form
     from costboost.cli.output import Screen
-    from costboost.cli.prices import read_prices
+    from costboost.cli.prices import read_column_costs, read_prices
 
     prices = read_prices(
         fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
@@ -153,6 +163,8 @@ def decide(
         never=never or (),
         parity=command.read_parity(parity, parity_of, parity_within, parity_action),
         regret=regret,
+        ask=ask,
+        column_costs=read_column_costs(column_cost or (), column_pay),
         seed=seed,
         only_decisions=only_decisions,
         prefix=prefix,
@@ -459,6 +471,8 @@ def train(
     costs: o.CostsFile = None,
     positive: o.Positive = None,
     benefits: o.Benefits = False,
+    column_cost: o.ColumnCost = None,
+    column_pay: o.ColumnPay = None,
     currency: o.Currency = None,
     time: o.Time = None,
     gap: o.Gap = None,
@@ -498,7 +512,7 @@ def train(
     from costboost.cli.cells import Form
     from costboost.cli.methods import Maker
     from costboost.cli.output import Screen
-    from costboost.cli.prices import read_prices
+    from costboost.cli.prices import read_column_costs, read_prices
 
     prices = read_prices(
         fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
@@ -533,7 +547,13 @@ def train(
         output=output,
         force=force,
         method=method,
-        maker=Maker(rounds=rounds, calibration=calibration, seed=seed, jobs=jobs),
+        maker=Maker(
+            rounds=rounds,
+            calibration=calibration,
+            seed=seed,
+            jobs=jobs,
+            feature_costs=read_column_costs(column_cost or (), column_pay),
+        ),
         holdout=holdout,
         refit=refit,
     )

@@ -59,6 +59,24 @@ FpRange = Annotated[
         rich_help_panel=_PRICES,
     ),
 ]
+ColumnCost = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column-cost",
+        metavar="COLUMN=PRICE",
+        help="What a column costs before it is known; blood=tsh+t3:22 for those bought together.",
+        rich_help_panel=_PRICES,
+    ),
+]
+ColumnPay = Annotated[
+    str | None,
+    typer.Option(
+        "--column-pay",
+        metavar="row|model",
+        help="Who pays it: each row that needs the column, or the model once.",
+        rich_help_panel=_PRICES,
+    ),
+]
 FnRange = Annotated[
     str | None,
     typer.Option(

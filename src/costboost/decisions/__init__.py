@@ -8,7 +8,7 @@
 Prices enter last: changing them never trains anything again.
 """
 
-from costboost.decisions.asking import with_unknown_tests
+from costboost.decisions.asking import BoughtTest, with_unknown_tests
 from costboost.decisions.capacity import Allocation, allocate
 from costboost.decisions.exploring import Exploration, explore_decisions
 from costboost.decisions.mixin import (
@@ -26,6 +26,7 @@ from costboost.decisions.parity import (
 from costboost.decisions.sequential import NextTest, PolicyRun, PricedTest
 
 __all__ = [
+    "BoughtTest",
     "NextTest",
     "PolicyRun",
     "PricedTest",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -68,6 +68,28 @@ def asked_tests(model: FittedModel, codes: Codes, tests: ColumnTests, n_threads:
             for t in range(len(forest)):
                 asked[rows] |= by_node[nodes[:, t]]
     return asked
+
+
+class BoughtTest(NamedTuple):
+    """What a test saves on rows whose truth is known.
+
+    Attributes
+    ----------
+    name : str
+    price : float
+        What a row pays for it on average.
+    saves : float
+        By how much a row's mistakes cost less on average.
+    """
+
+    name: str
+    price: float
+    saves: float
+
+    @property
+    def per_price(self) -> float:
+        """What is saved for each unit of money that is paid; NaN where nothing is."""
+        return self.saves / self.price if self.price > 0.0 else float("nan")
 
 
 class ColumnCostsMixin:
@@ -132,6 +154,66 @@ class ColumnCostsMixin:
             assert codes is not None
             return tests.cost(asked_tests(model, codes, tests, n_threads))
         return np.full(X.shape[0], float(tests.cost(used_tests(model, tests))) / tests.rows)
+
+    def test_savings(
+        self,
+        X: Any,
+        y: Any,
+        costs: Any = None,
+        feature_costs: Any = None,
+        *,
+        sample_weight: Any = None,
+        n_repeats: int = 10,
+        random_state: Any = 0,
+    ) -> tuple[BoughtTest, ...]:
+        """Return what each test saves of what mistakes cost, and for how much.
+
+        Its columns are shuffled among the rows, and decisions made again: what they then cost more
+        is what the test saves, in money on the rows of y. Most is saved for the price first.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        costs, feature_costs : prices to use instead of those of ``fit``
+        sample_weight : array-like of shape (n_samples,), default=None
+        n_repeats : int, default=10
+            Shuffles, of which the mean is returned.
+        random_state : int, RandomState or None, default=0
+
+        Returns
+        -------
+        tuple of BoughtTest
+        """
+        check_number("n_repeats", n_repeats, low=1, whole=True)
+        model, tests = self._own_trees(), self._column_tests(feature_costs)
+        if model.decision != "cheapest":
+            self._refuse_costs()  # type: ignore[attr-defined]
+        codes = model.encode(check_table(self, X, reset=False), count_threads(self.n_jobs))
+        assert codes is not None
+        bound: Costs = self._decision_costs(costs, X)  # type: ignore[attr-defined]
+        weight = float(len(codes) if sample_weight is None else np.sum(sample_weight))
+
+        def mistakes(rows: Codes) -> float:
+            decided = bound.decide(model.proba_to_price(model.margins(None, rows)))
+            return bound.total(y, decided, sample_weight) / weight
+
+        before, rng, found = mistakes(codes), check_random_state(random_state), []
+        spent = asked_tests(model, codes, tests).mean(axis=0)
+        for test, columns in enumerate(tests.columns):
+            costs_after = []
+            for _ in range(n_repeats):
+                shuffled = codes.copy()
+                shuffled[:, list(columns)] = codes[rng.permutation(len(codes))][:, list(columns)]
+                costs_after.append(mistakes(shuffled))
+            alone = tests.price_of(test, np.zeros(len(tests), dtype=bool))
+            price = alone * float(spent[test])
+            if tests.pay == "model":
+                price = alone * float(spent[test] > 0.0) / tests.rows
+            found.append(BoughtTest(tests.names[test], price, float(np.mean(costs_after)) - before))
+        # Tests that no row pays for come last.
+        rank = {one: one.per_price if one.price > 0.0 else -np.inf for one in found}
+        return tuple(sorted(found, key=lambda one: -rank[one]))
 
     # --- what to ask next
 
