@@ -80,6 +80,18 @@ def test_the_new_map_is_that_of_the_scores_of_the_rows_that_were_known():
     assert [type(steps[-1].calibration.calibrators[0]) for steps in maps] == [Beta] * 5
 
 
+def test_models_that_were_trained_on_costs_decide_by_their_own_rule():
+    X, y = rows(800, 1, rate=0.3)
+    old = CostBoostClassifier("adacost", n_estimators=9, random_state=0)
+    old = old.fit(*rows(800, 0), costs=COSTS)
+    found = challenge(old, X, y, time=np.arange(800), costs=COSTS)
+    assert found.swap.old.tolist() == old.predict(X[600:]).tolist()
+    assert found.swap.new.tolist() == found.model.predict(X[600:]).tolist()
+    paid = [4 * (d == 1) * (y[600:] == 0) + 9 * (d == 0) * y[600:]
+            for d in (found.swap.old, found.swap.new)]  # fmt: skip
+    assert found.saved.total == (paid[0] - paid[1]).sum()
+
+
 def test_constraints_hold_in_a_new_map():
     X, y = rows(800, 0)
     old = GradientBoostClassifier(n_estimators=9, monotonic_cst=[1, 0]).fit(X, y)

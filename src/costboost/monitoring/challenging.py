@@ -201,10 +201,14 @@ def challenge(
 
     later = _safe_indexing(X, judged)
 
+    def decides(model: Any) -> Any:
+        # One that was trained on costs, and not calibrated, decides by its own rule.
+        return model if model._decides_by_costs() else model.predict(later)
+
     def judge(new: Any) -> DecisionSwap:
-        # What was trained on costs, and not calibrated, decides by its own rule.
         return compare_decisions(
-            *(m if m._decides_by_costs() else m.predict(later) for m in (old, new)),
+            decides(old),
+            decides(new),
             later,
             labels[judged],
             costs=_cut(to_pay, judged),
