@@ -13,8 +13,7 @@ from costboost import (
 )
 from costboost.boosting.adaboost.rules import RULES
 from costboost.fitting import tables
-from costboost.shards.layout import FoldLayout, Folds, plan_folds
-from costboost.shards.local import Shards
+from costboost.shards.layout import FoldLayout, Folds, Shards, plan_folds
 
 
 def folds_of(n, n_folds, seed=0):

@@ -39,8 +39,7 @@ from costboost.fitting import train as trainers
 from costboost.fitting.spread import PartsTable
 from costboost.runtime.messages import Message
 from costboost.shards import grid, layout
-from costboost.shards.layout import RowData
-from costboost.shards.local import Shards
+from costboost.shards.layout import RowData, Shards
 from gradient_shards import cut_rows
 from processes import ProcessParts, ProcessShards, Source, Workers, name_of
 from rebuilding import RebuiltShards

@@ -12,9 +12,13 @@ import numpy as np
 import pytest
 
 from costboost.shards.grid import ClassWeights, GradientPairs, PackedPairs, Vectors
-from costboost.shards.local import Shards
-from costboost.shards.rows import Pieces, Shard
-from costboost.shards.sampling import ColumnDraw, RowSample
+from costboost.shards.layout import Shards
+from costboost.shards.rows import (
+    ColumnDraw,
+    Pieces,
+    RowSample,
+    Shard,
+)
 from costboost.trees import at_once
 from costboost.trees.at_once import grow_tree, plan_size
 from costboost.trees.grower import Grower

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from costboost.shards.local import Shards
+from costboost.shards.layout import Shards
 from grown_trees import (
     Drawn,
     Kept,

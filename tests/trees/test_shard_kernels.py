@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from costboost.shards.grid import GradientPairs
-from costboost.shards.local import Shards
+from costboost.shards.layout import Shards
 from costboost.shards.rows import Pieces, Shard
 from costboost.trees.at_once import Size
 from costboost.trees.grower import Grower

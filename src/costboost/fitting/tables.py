@@ -48,7 +48,10 @@ from costboost.shards.layout import (
     sensible_shards,
 )
 from costboost.shards.parts import TablePart
-from costboost.shards.sampling import mix, round_key
+from costboost.shards.rows import (
+    mix,
+    round_key,
+)
 from costboost.trees.forest import Forest
 from costboost.typing import Codes, Floats, Int64
 

@@ -13,8 +13,12 @@ from numpy.typing import NDArray
 
 from costboost.runtime.messages import first, message
 from costboost.shards.grid import Summands
-from costboost.shards.rows import ROOT, Shard
-from costboost.shards.sampling import ColumnDraw, RowSample
+from costboost.shards.rows import (
+    ROOT,
+    ColumnDraw,
+    RowSample,
+    Shard,
+)
 from costboost.trees import _grow_data_kernels as data
 from costboost.trees import _grow_kernels as kernels
 from costboost.trees import _search_kernels as searches
@@ -179,7 +183,7 @@ def grow_tree(
     n_segments = len(shard.cuts) - 1
     # A sample that is empty here falls back to all rows, as in `Grower._root`.
     ends, sampled = shard.cuts[1:], False
-    if sample is not None and shard.begin(sample) > 0:
+    if sample is not None and shard.begin_tree(sample) > 0:
         ends, sampled = shard.ranges[ROOT][1], True
     # The buffers outlive the tree: a boosting run grows hundreds of the same size.
     arrays = shard.scratch.keep((size, n_segments), lambda: size.make(n_segments))

@@ -20,8 +20,13 @@ import numpy as np
 from costboost.binning.codes import MISSING
 from costboost.runtime.messages import Call
 from costboost.shards.grid import RowCounts, grid_scale
-from costboost.shards.local import (
-    Shards,
+from costboost.shards.layout import Shards
+from costboost.shards.rows import (
+    ROOT,
+    ColumnDraw,
+    Mode,
+    RowSample,
+    TreeShape,
     assign_leaves,
     begin_tree,
     count_codes,
@@ -30,8 +35,6 @@ from costboost.shards.local import (
     sum_histogram,
     weigh_leaves,
 )
-from costboost.shards.rows import ROOT, Mode, TreeShape
-from costboost.shards.sampling import ColumnDraw, RowSample
 from costboost.trees.at_once import DRAWS, Size, grow_tree, plan_size
 from costboost.trees.tree import FREE, Bounds, Limits, Split, SplitFinder, Tree, add_up_leaves
 from costboost.typing import Floats, Int64

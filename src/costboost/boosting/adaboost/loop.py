@@ -32,7 +32,7 @@ from costboost.boosting.train_cost import DecisionCosts, price_decisions
 from costboost.costs import Costs
 from costboost.runtime.messages import Call
 from costboost.shards.grid import rounded
-from costboost.shards.local import Shards
+from costboost.shards.layout import Shards
 from costboost.trees.forest import ForestBuilder
 from costboost.typing import Floats, Int64
 

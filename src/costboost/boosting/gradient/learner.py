@@ -33,9 +33,14 @@ from costboost.inputs.outside import (
     source_of,
 )
 from costboost.shards.grid import GradientPairs, PackedPairs, Vectors, grid_scale
-from costboost.shards.local import Shards
-from costboost.shards.rows import Mode, Shard
-from costboost.shards.sampling import ColumnDraw, RowSample, column_draw
+from costboost.shards.layout import Shards
+from costboost.shards.rows import (
+    ColumnDraw,
+    Mode,
+    RowSample,
+    Shard,
+    column_draw,
+)
 from costboost.trees.forest import recall_leaves
 from costboost.trees.grower import Grower
 from costboost.trees.tree import Limits, SplitFinder, Tree

@@ -41,8 +41,8 @@ from costboost.boosting.gradient.minimisers import minimise, minimise_along, min
 from costboost.boosting.gradient.rows import bind_loss
 from costboost.inputs.outside import check_some_w0
 from costboost.shards.grid import grid_scale, to_floats
-from costboost.shards.local import Shards
-from costboost.shards.sampling import RowSample
+from costboost.shards.layout import Shards
+from costboost.shards.rows import RowSample
 from costboost.trees.forest import ForestBuilder
 from costboost.trees.tree import Tree
 from costboost.typing import Floats, Int64

@@ -41,7 +41,7 @@ from costboost.boosting.train_cost import DecisionCosts
 from costboost.costs import Costs
 from costboost.runtime.messages import Message
 from costboost.shards.grid import FloatGrid, grid_scale, rounded
-from costboost.shards.local import Shards
+from costboost.shards.layout import Shards
 from costboost.trees.forest import ForestBuilder
 from costboost.typing import Floats
 

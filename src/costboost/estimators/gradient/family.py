@@ -53,7 +53,7 @@ from costboost.fitting.warm import WarmState
 from costboost.inputs.arrays import read_numbers
 from costboost.inputs.checks import check_choice, check_number, fit_seed, warn_caller
 from costboost.model import Member
-from costboost.shards.local import Shards
+from costboost.shards.layout import Shards
 from costboost.trees.forest import ForestBuilder
 from costboost.typing import Floats, Int64
 

@@ -36,7 +36,7 @@ from costboost.inputs.checks import (
     warn_caller,
 )
 from costboost.model import FittedModel, Mixture, Normalise, calibrated, mix
-from costboost.shards.local import Shards
+from costboost.shards.layout import Shards
 from costboost.trees.forest import Forest, ForestBuilder
 from costboost.typing import Floats, Int64
 

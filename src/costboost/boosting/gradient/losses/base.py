@@ -35,7 +35,7 @@ from costboost.boosting.gradient.rows import (
 )
 from costboost.inputs.outside import read_finite, read_shares, source_of
 from costboost.shards.grid import rounded
-from costboost.shards.local import Shards
+from costboost.shards.layout import Shards
 from costboost.typing import Array, Floats
 
 RowTerms = tuple[Floats, Floats, Floats]

@@ -22,7 +22,7 @@ from costboost.boosting.objectives import OBJECTIVES, RuleInput, cost_or_one, ze
 from costboost.inputs.checks import check_choice
 from costboost.inputs.outside import read_objective
 from costboost.shards.grid import rounded
-from costboost.shards.local import Shards
+from costboost.shards.layout import Shards
 from costboost.typing import Array, Floats
 
 _LEAST_SIZE = 1e-250  # of the mean |a|: F in units of less would leave the floats
