@@ -385,7 +385,7 @@ def follow_in_parts(workers):
 # By name: why no process but that of the loop is ever asked.
 HERE_ONLY = {
     "largest_vote_size": "of the votes of an outside classifier, which needs all rows at once",
-    "grow_tree": "to a single shard, in this process (`tests/trees/test_at_once.py`)",
+    "grow_tree": "to a single shard, in this process (`tests/trees/test_grower_at_once.py`)",
 }
 
 

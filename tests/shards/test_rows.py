@@ -90,8 +90,8 @@ def test_sums_of_both_children_come_from_the_smaller(pieces, sample, limit):
     shard, mode = make(pieces=pieces), GradientPairs()
     shard.begin_tree(sample)
     parent = shard.sum_histogram(0, mode).copy()
-    sizes = shard.divide(0, 1, 1, cut(limit))
-    found = shard.left_histogram(0, 1, sizes, mode)
+    n_left, found = shard.divide_node(0, 1, 1, cut(limit), (mode,))
+    assert n_left == shard.size(1)
     assert_array_equal(found, mode.histogram(shard, 1))
     assert_array_equal(shard.sum_histogram(1, mode), mode.histogram(shard, 1))
     for _ in range(2):

@@ -405,24 +405,35 @@ class Shard:
         self._kept[mode, node] = kept
         return kept
 
-    def left_histogram(self, node: int, left: int, sizes: tuple[int, int], mode: Mode) -> Int64:
-        """Return the histogram of a divided node's left child.
+    def divide_node(
+        self,
+        node: int,
+        left: int,
+        feature: int,
+        goes_left: NDArray[np.uint8],
+        modes: tuple[Mode, ...],
+    ) -> tuple[Any, ...]:
+        """Divide a node's rows; return how many go left, and the left child's histograms by mode.
 
         Only the smaller child is summed; the other is the parent less it, exact in integers. If the
         right one is the larger, its subtraction is put off until it is needed.
         """
-        parent = self.sum_histogram(node, mode)
-        del self._kept[mode, node]
-        if sizes[0] <= sizes[1]:
-            # The larger sibling costs as many adds as it has rows, a subtraction only its cells: it
-            # waits as (parent, small) until it is searched.
-            small = mode.histogram(self, left)
-            self._kept[mode, left], self._kept[mode, left + 1] = small, (parent, small)
-            return small
-        small = mode.histogram(self, left + 1)
-        large = parent - small
-        self._kept[mode, left], self._kept[mode, left + 1] = large, small
-        return large
+        n_left, n_right = self.divide(node, left, feature, goes_left)
+        answer: tuple[Any, ...] = (n_left,)
+        for mode in modes:
+            parent, kept = self.sum_histogram(node, mode), self._kept
+            del kept[mode, node]
+            # The larger sibling costs as many adds as it has rows, a subtraction only its cells: on
+            # the right it waits as (parent, small) until it is searched.
+            if n_left <= n_right:
+                found = small = mode.histogram(self, left)
+                kept[mode, left], kept[mode, left + 1] = small, (parent, small)
+            else:
+                small = mode.histogram(self, left + 1)
+                found = parent - small
+                kept[mode, left], kept[mode, left + 1] = found, small
+            answer += (found,)
+        return answer
 
     def count_codes(self, node: int, columns: Int64 | None = None) -> Int64:
         """Return the node's row counts by column and code, (d, 256).
@@ -518,13 +529,7 @@ def _write_places(keep: NDArray[np.bool_], begin: int, end: int, places: NDArray
     return at
 
 
-# What growers send: methods of a shard as messages, and those that take more than one of them.
-
-begin_tree = message(reduce=total, changes=True)(Shard.begin_tree)
-sum_histogram = message(reduce=total)(Shard.sum_histogram)
-count_codes = message(reduce=total)(Shard.count_codes)
-assign_leaves = message(reduce=total, changes=True)(Shard.assign_leaves)
-weigh_leaves = message(reduce=total)(Shard.weigh_leaves)
+# What growers send: methods of a shard, as messages.
 
 
 def _division_only(**arguments: Any) -> dict[str, Any]:
@@ -532,25 +537,12 @@ def _division_only(**arguments: Any) -> dict[str, Any]:
     return arguments | {"modes": ()}
 
 
-@message(reduce=totals, changes=True, lasting=_division_only)
-def divide_node(
-    shard: Shard,
-    *,
-    node: int,
-    left: int,
-    feature: int,
-    goes_left: NDArray[np.uint8],
-    modes: tuple[Mode, ...],
-) -> tuple[Any, ...]:
-    """Divide a node's rows.
-
-    Return (number of rows that go left, histogram of the left child in each mode).
-    """
-    sizes = shard.divide(node, left, feature, goes_left)
-    answer: tuple[Any, ...] = (sizes[0],)
-    for mode in modes:
-        answer += (shard.left_histogram(node, left, sizes, mode),)
-    return answer
+begin_tree = message(reduce=total, changes=True)(Shard.begin_tree)
+sum_histogram = message(reduce=total)(Shard.sum_histogram)
+divide_node = message(reduce=totals, changes=True, lasting=_division_only)(Shard.divide_node)
+count_codes = message(reduce=total)(Shard.count_codes)
+assign_leaves = message(reduce=total, changes=True)(Shard.assign_leaves)
+weigh_leaves = message(reduce=total)(Shard.weigh_leaves)
 
 
 @message(reduce=largest)
