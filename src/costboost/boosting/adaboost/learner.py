@@ -18,7 +18,13 @@ from sklearn.base import clone
 
 from costboost.binning.binner import Binner
 from costboost.boosting.adaboost.evaluation import Hypothesis
-from costboost.inputs.outside import ask, count_rows, read_classes, read_probabilities, source_of
+from costboost.inputs.arrays import (
+    ask,
+    count_rows,
+    read_classes,
+    read_probabilities,
+    source_of,
+)
 from costboost.runtime.messages import message, total
 from costboost.shards.grid import ClassWeights, grid_scale
 from costboost.shards.layout import Shards

@@ -25,7 +25,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from costboost.binning.binner import Binner
 from costboost.boosting.gradient.messages import write_packed_pairs, write_pairs, write_vectors
-from costboost.inputs.outside import (
+from costboost.inputs.arrays import (
     ask,
     count_rows,
     read_finite,

@@ -39,7 +39,7 @@ from costboost.boosting.gradient.messages import (
 )
 from costboost.boosting.gradient.minimisers import minimise, minimise_along, minimise_between
 from costboost.boosting.gradient.rows import bind_loss
-from costboost.inputs.outside import check_some_w0
+from costboost.inputs.arrays import check_some_w0
 from costboost.shards.grid import grid_scale, to_floats
 from costboost.shards.layout import Shards
 from costboost.shards.rows import RowSample

@@ -31,8 +31,8 @@ from costboost.estimators.adaboost.plan import NamedObjective, Plan, RowObjectiv
 from costboost.fitting.held_out import ClassResult, HeldOutRows, class_actions
 from costboost.fitting.plan import check_order
 from costboost.fitting.train import Family, Trainer
+from costboost.inputs.arrays import check_some_w0
 from costboost.inputs.checks import plain, warn_caller
-from costboost.inputs.outside import check_some_w0
 from costboost.model import (
     FittedModel,
     Logistic,

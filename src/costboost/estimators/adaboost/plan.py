@@ -24,8 +24,11 @@ from costboost.fitting.plan import (
     check_unbiased,
     read_monotone,
 )
+from costboost.inputs.arrays import (
+    read_finite,
+    read_objective,
+)
 from costboost.inputs.checks import check_choice, check_number, fit_seed
-from costboost.inputs.outside import read_finite, read_objective
 from costboost.typing import Floats, Int64
 
 # What "auto" stands for in a named method and, by the size of the table, in the recipe

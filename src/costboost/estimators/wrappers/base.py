@@ -19,9 +19,13 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from costboost.costs import Costs
 from costboost.decisions import CostDecisionMixin
-from costboost.inputs.arrays import encode, without_mask
+from costboost.inputs.arrays import (
+    encode,
+    read_probabilities,
+    source_of,
+    without_mask,
+)
 from costboost.inputs.checks import check_jobs, check_learner, check_not_empty, set_input_tags
-from costboost.inputs.outside import read_probabilities, source_of
 from costboost.typing import Floats, Int64
 
 

@@ -27,7 +27,16 @@ from costboost.costs import Costs, as_costs
 from costboost.estimators.wrappers.base import RoutingWrapper, copy_features
 from costboost.fitting.keywords import costs_to_fit
 from costboost.fitting.tables import read_copies
-from costboost.inputs.arrays import read_weights, without_mask
+from costboost.inputs.arrays import (
+    ask,
+    count_rows,
+    read_finite,
+    read_probabilities,
+    read_weights,
+    seen_classes,
+    source_of,
+    without_mask,
+)
 from costboost.inputs.checks import (
     check_choice,
     check_jobs,
@@ -38,14 +47,6 @@ from costboost.inputs.checks import (
     warn_caller,
 )
 from costboost.inputs.estimators import all_at_once
-from costboost.inputs.outside import (
-    ask,
-    count_rows,
-    read_finite,
-    read_probabilities,
-    seen_classes,
-    source_of,
-)
 from costboost.typing import Floats
 
 

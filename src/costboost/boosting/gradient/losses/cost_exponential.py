@@ -19,8 +19,8 @@ from costboost.boosting.gradient.losses.classes import (
 from costboost.boosting.gradient.minimisers import FARTHEST
 from costboost.boosting.gradient.rows import LossRows, class_weights, sum_sizes, terms_by_class
 from costboost.boosting.objectives import OBJECTIVES, RuleInput, cost_or_one, zero
+from costboost.inputs.arrays import read_objective
 from costboost.inputs.checks import check_choice
-from costboost.inputs.outside import read_objective
 from costboost.shards.grid import rounded
 from costboost.shards.layout import Shards
 from costboost.typing import Array, Floats
