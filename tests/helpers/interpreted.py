@@ -10,10 +10,7 @@ import pytest
 
 import costboost
 from costboost.shards import grid, rows
-from costboost.trees import (
-    grower,
-    tree,
-)
+from costboost.trees import grower, tree
 
 # In the order in which they call each other.
 TREE_KERNELS = (

@@ -21,10 +21,7 @@ from costboost.runtime.messages import (
     total,
     totals,
 )
-from costboost.shards.rows import (
-    begin_tree,
-    divide_node,
-)
+from costboost.shards.rows import begin_tree, divide_node
 
 TABLES = [np.array([[1, -5], [0, 7]]), np.array([[2, 3], [-4, 2]]), np.array([[9, 9], [1, 1]])]
 

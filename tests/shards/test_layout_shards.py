@@ -8,11 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from costboost.runtime.messages import message, total
-from costboost.shards.layout import (
-    Shards,
-    SharedPool,
-    plan_layout,
-)
+from costboost.shards.layout import Shards, SharedPool, plan_layout
 from costboost.shards.rows import Pieces, Shard, begin_tree
 
 

@@ -27,12 +27,7 @@ from costboost.shards.part_messages import (
     unfollow_rows,
 )
 from costboost.shards.parts import RawRows, TablePart
-from costboost.shards.rows import (
-    RowSample,
-    begin_tree,
-    count_codes,
-    heaviest_row,
-)
+from costboost.shards.rows import RowSample, begin_tree, count_codes, heaviest_row
 
 RNG = np.random.default_rng(0)
 N = 40

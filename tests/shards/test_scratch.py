@@ -12,10 +12,7 @@ from costboost.boosting.gradient.learner import GradientTree, VectorTree
 from costboost.boosting.gradient.loop import GradientBoosting, GradientSetting
 from costboost.boosting.gradient.losses import CostExponentialLoss, LogLoss, SquaredLoss
 from costboost.boosting.gradient.rows import GradientRows, LossRows
-from costboost.runtime.machine import (
-    Scratch,
-    ThreadScratch,
-)
+from costboost.runtime.machine import Scratch, ThreadScratch
 from costboost.shards.layout import plan_layout
 from costboost.shards.rows import Shard
 from costboost.trees.tree import Limits

@@ -12,10 +12,7 @@ from hypothesis import strategies as st
 
 from costboost.shards.grid import PackedPairs
 from costboost.shards.rows import Shard
-from interpreted import (
-    WAYS,
-    tree_kernels_by,
-)
+from interpreted import WAYS, tree_kernels_by
 from naive import trees as naive
 from tree_searches import few
 

@@ -13,18 +13,9 @@ import pytest
 
 from costboost.shards.grid import ClassWeights, GradientPairs, PackedPairs, Vectors
 from costboost.shards.layout import Shards
-from costboost.shards.rows import (
-    ColumnDraw,
-    Pieces,
-    RowSample,
-    Shard,
-)
+from costboost.shards.rows import ColumnDraw, Pieces, RowSample, Shard
 from costboost.trees import grower
-from costboost.trees.grower import (
-    Grower,
-    grow_tree,
-    plan_size,
-)
+from costboost.trees.grower import Grower, grow_tree, plan_size
 from costboost.trees.tree import Limits, SplitFinder
 from grown_trees import Asked
 

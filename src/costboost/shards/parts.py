@@ -17,10 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
-from costboost.runtime.machine import (
-    Scratch,
-    ThreadScratch,
-)
+from costboost.runtime.machine import Scratch, ThreadScratch
 from costboost.shards.layout import (
     Arranged,
     Loader,

@@ -19,10 +19,7 @@ from costboost.boosting.adaboost.rules import Rule
 from costboost.boosting.links import link, vote_shares
 from costboost.boosting.objectives import Beta, RuleInput, one
 from costboost.costs import Costs
-from costboost.inputs.arrays import (
-    STEEPEST,
-    read_finite,
-)
+from costboost.inputs.arrays import STEEPEST, read_finite
 from costboost.shards.layout import blocks_of
 from costboost.typing import Floats, Int64
 

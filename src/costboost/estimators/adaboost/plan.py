@@ -24,10 +24,7 @@ from costboost.fitting.plan import (
     check_unbiased,
     read_monotone,
 )
-from costboost.inputs.arrays import (
-    read_finite,
-    read_objective,
-)
+from costboost.inputs.arrays import read_finite, read_objective
 from costboost.inputs.checks import check_choice, check_number, fit_seed
 from costboost.typing import Floats, Int64
 

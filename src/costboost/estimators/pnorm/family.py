@@ -28,13 +28,7 @@ from costboost.costs import Costs
 from costboost.fitting.held_out import ClassResult, HeldOutRows
 from costboost.fitting.plan import TrainingPlan, check_training, check_unbiased
 from costboost.fitting.train import Family, Trainer
-from costboost.inputs.checks import (
-    check_choice,
-    check_number,
-    fit_seed,
-    plain,
-    warn_caller,
-)
+from costboost.inputs.checks import check_choice, check_number, fit_seed, plain, warn_caller
 from costboost.model import FittedModel, Mixture, Normalise, calibrated, mix
 from costboost.shards.layout import Shards
 from costboost.trees.forest import Forest, ForestBuilder

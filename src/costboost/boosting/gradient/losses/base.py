@@ -33,11 +33,7 @@ from costboost.boosting.gradient.rows import (
     fetch_row_kinds,
     sum_at_constant,
 )
-from costboost.inputs.arrays import (
-    read_finite,
-    read_shares,
-    source_of,
-)
+from costboost.inputs.arrays import read_finite, read_shares, source_of
 from costboost.shards.grid import rounded
 from costboost.shards.layout import Shards
 from costboost.typing import Array, Floats
