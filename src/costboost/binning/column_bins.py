@@ -17,12 +17,7 @@ from numpy.typing import NDArray
 
 from costboost.binning import _binning_kernels as kernels
 from costboost.binning.codes import MISSING, Key
-from costboost.binning.table_reading import (
-    DenseTable,
-    FeatureTable,
-    RowWeights,
-    SparseTable,
-)
+from costboost.binning.table_reading import DenseTable, FeatureTable, RowWeights, SparseTable
 from costboost.runtime.machine import run, worthwhile
 from costboost.typing import Codes, Floats, Int64
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
 from costboost.binning.binner import fit_binner
-from costboost.boosting.links import MAX_ALPHA
+from costboost.boosting.formulas import MAX_ALPHA
 from costboost.boosting.pnorm import rows as priced_rows
 from costboost.boosting.pnorm.learner import PairClassifier
 from costboost.boosting.pnorm.loop import PNormBoosting, PNormSetting

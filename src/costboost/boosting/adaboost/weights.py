@@ -52,8 +52,7 @@ from costboost.boosting.adaboost.updates import (
     sum_prices_by_sign,
     sum_rates,
 )
-from costboost.boosting.links import MAX_ALPHA
-from costboost.boosting.objectives import Beta, RuleInput
+from costboost.boosting.formulas import MAX_ALPHA, Beta, RuleInput
 from costboost.runtime.messages import Call
 from costboost.shards.grid import grid_scale, rounded, to_floats
 from costboost.shards.layout import Shards

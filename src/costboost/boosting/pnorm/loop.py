@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.optimize import brentq
 
-from costboost.boosting.links import MAX_ALPHA
+from costboost.boosting.formulas import MAX_ALPHA
 from costboost.boosting.pnorm.learner import PairHypothesis, RelationalLearner
 from costboost.boosting.pnorm.methods import Method, lipschitz, make_stochastic
 from costboost.boosting.pnorm.rows import (

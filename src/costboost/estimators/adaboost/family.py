@@ -23,8 +23,7 @@ from costboost.boosting.adaboost.learner import (
 )
 from costboost.boosting.adaboost.loop import Boosting, Round
 from costboost.boosting.adaboost.rows import TrainingRows
-from costboost.boosting.links import choices_of, link
-from costboost.boosting.objectives import RuleInput
+from costboost.boosting.formulas import RuleInput, choices_of, link
 from costboost.calibration import CalibratedScores
 from costboost.costs import Costs
 from costboost.estimators.adaboost.plan import NamedObjective, Plan, RowObjective, settle

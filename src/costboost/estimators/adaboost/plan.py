@@ -14,7 +14,7 @@ from costboost.boosting.adaboost.evaluation import MistakePrices, class_prices
 from costboost.boosting.adaboost.learner import LEAF_VALUES
 from costboost.boosting.adaboost.rules import RULES, Rule
 from costboost.boosting.adaboost.weights import Setting
-from costboost.boosting.objectives import OBJECTIVES, RuleInput
+from costboost.boosting.formulas import OBJECTIVES, RuleInput
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
 from costboost.fitting.plan import (

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from costboost.binning.binner import Binner
-from costboost.boosting.links import normalised
+from costboost.boosting.formulas import normalised
 from costboost.boosting.pnorm.learner import (
     OutsideAnswers,
     RelationalClassifier,

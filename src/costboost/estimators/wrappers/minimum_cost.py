@@ -24,6 +24,7 @@ from costboost.calibration import (
     keeps_copies,
 )
 from costboost.costs import Costs, as_costs
+from costboost.estimators.base import all_at_once
 from costboost.estimators.wrappers.base import RoutingWrapper, copy_features
 from costboost.fitting.keywords import costs_to_fit
 from costboost.fitting.tables import read_copies
@@ -46,7 +47,6 @@ from costboost.inputs.checks import (
     read_targets,
     warn_caller,
 )
-from costboost.inputs.estimators import all_at_once
 from costboost.typing import Floats
 
 
