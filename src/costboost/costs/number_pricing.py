@@ -22,9 +22,10 @@ from costboost.typing import Array, Floats, Mask
 
 __all__ = ["NumberDistribution", "Prices", "Step", "cheapest", "expected", "paid"]
 
-_KNOTS = 256  # of a distribution; beyond, levels are taken that lie closer in the tails
+_KNOTS = 128  # of a distribution; beyond, levels are taken that lie closer in the tails
 _TAIL = 0.05  # the share of the rows by whose excesses a tail is fitted
 _HALVINGS = 12  # of the mass that lies beyond the last row
+_CLEAR = 2.0**-50  # by how much of its size a number keeps away from where a step begins
 _BLOCK = 1 << 18  # breakpoints that are compared at once
 
 
@@ -84,11 +85,17 @@ class NumberDistribution:
         parts += [np.array([1.0 - last])[: tied[1]], 1.0 - last * halved]
         return cls(np.concatenate(ends), np.concatenate(parts))
 
-    @property
+    @cached_property
     def mean(self) -> float:
         """The mean."""
         middles = 0.5 * self.knots[1:] + 0.5 * self.knots[:-1]
         return float(np.sum(middles * np.diff(self.levels)))
+
+    @cached_property
+    def variance(self) -> float:
+        """The variance."""
+        low, high = self.knots[:-1] - self.mean, self.knots[1:] - self.mean
+        return float(np.sum((low * low + low * high + high * high) / 3.0 * np.diff(self.levels)))
 
     def quantile(self, levels: Array) -> Floats:
         """Return the quantiles of some levels, of their shape."""
@@ -96,12 +103,12 @@ class NumberDistribution:
 
     def cdf(self, t: Array, *, strict: bool = False) -> Floats:
         """Return the probability of a value up to t, or strictly below it."""
-        return self.below.moments(t, strict=strict)[0]
+        return self.below.moments(t, 0, strict=strict)[0]
 
     def crps(self, t: Array) -> Floats:
         """Return E|Z - t| - E|Z - Z'| / 2, the continuous ranked probability score of t."""
-        _, below, _ = self.below.moments(t)
-        _, above, _ = self.above.moments(-np.asarray(t))
+        _, below = self.below.moments(t, 1)
+        _, above = self.above.moments(-np.asarray(t), 1)
         # E|Z - Z'| / 2 is the integral of F (1 - F), a quadratic on every segment.
         one, two = self.levels[:-1], self.levels[1:]
         parts = 0.5 * (one + two) - (one * one + one * two + two * two) / 3.0
@@ -144,16 +151,20 @@ class _Below(NamedTuple):
         third = np.append(0.0, np.cumsum(parts))
         return cls(knots, np.append(density, 0.0), levels, second, third)
 
-    def moments(self, t: Array, *, strict: bool = False) -> tuple[Floats, Floats, Floats]:
-        """Return P(Z <= t), E[(t - Z)+] and E[(t - Z)+^2], each of the shape of t."""
+    def moments(self, t: Array, order: int = 2, *, strict: bool = False) -> list[Floats]:
+        """Return P(Z <= t), E[(t - Z)+] and E[(t - Z)+^2], up to an order, of the shape of t."""
         at = np.searchsorted(self.knots, t, side="left" if strict else "right") - 1
         inside, at = at >= 0, np.maximum(at, 0)
-        d = np.where(inside, t - self.knots[at], 0.0)
-        g = self.density[at]
-        first = self.first[at] + g * d
-        second = self.second[at] + d * (self.first[at] + g * d / 2.0)
-        third = self.third[at] + d * (self.second[at] + d * (self.first[at] / 2.0 + g * d / 6.0))
-        return tuple(np.where(inside, part, 0.0) for part in (first, second, 2.0 * third))  # type: ignore[return-value]
+        d, g = np.where(inside, t - self.knots[at], 0.0), self.density[at]
+        first = self.first[at]
+        found = [first + g * d]
+        if order:
+            second = self.second[at]
+            found.append(second + d * (first + g * d / 2.0))
+        if order > 1:
+            third = self.third[at] + d * (second + d * (first / 2.0 + g * d / 6.0))
+            found.append(2.0 * third)
+        return [np.where(inside, part, 0.0) for part in found]
 
 
 class Step(NamedTuple):
@@ -236,19 +247,20 @@ def expected(
 ) -> Floats:
     """Return what answers are expected to cost, of their shape: (n,), or (n, m) with columns."""
     t = (answers - location) / scale
-    _, too_much, much_squared = spread.below.moments(t)
-    _, too_little, little_squared = spread.above.moments(-t)
+    beyond = t - spread.mean
+    _, too_much, *more = spread.below.moments(t, 1 + prices.squares)
+    too_little = np.maximum(too_much - beyond, 0.0)
     cost = prices.fixed + scale * (prices.over * too_much + prices.under * too_little)
     if prices.squares:
+        much_squared = more[0]
+        little_squared = np.maximum(spread.variance + beyond * beyond - much_squared, 0.0)
         squares = prices.over_squared * much_squared + prices.under_squared * little_squared
         cost = cost + scale * scale * squares
     for step in prices.steps:
         limit = (step.limit(answers) - location) / scale
-        if step.side == "over":
-            share = spread.cdf(limit, strict=True)
-        else:
-            share = spread.above.moments(-limit, strict=True)[0]
-        cost = cost + step.price * share
+        over = step.side == "over"
+        share = spread.cdf(limit, strict=over)
+        cost = cost + step.price * (share if over else 1.0 - share)
     return np.asarray(cost)
 
 
@@ -306,6 +318,7 @@ def _by_segments(
     n_rows, n_knots = len(location), len(spread.knots)
     found = np.empty(n_rows)
     size = max(1, _BLOCK // (n_knots * (1 + len(prices.steps)) * 6))
+    held = np.flatnonzero(np.diff(spread.knots) == 0.0)
     for start in range(0, n_rows, size):
         rows = slice(start, start + size)
         some = prices.apply(lambda p, rows=rows: p[rows, None] if p.ndim else p)  # type: ignore[misc]
@@ -319,7 +332,12 @@ def _by_segments(
 
         cost = partial(expected, some, spread, place, width)
         inner = [cost(left + length * share) for share in (0.2, 0.4, 0.6, 0.8)]
-        candidates = np.concatenate([ends, *_stationary(inner, left, length)], axis=1)
+        places = [ends, *_stationary(inner, left, length)]
+        for step in some.steps:  # where much mass lies in one place, the cost jumps: stay clear
+            ends = step.answers(knots[:, held])
+            clear = _CLEAR * (np.abs(ends) + np.abs(knots[:, held]))
+            places.append(ends - clear if step.side == "over" else ends + clear)
+        candidates = np.concatenate(places, axis=1)
         candidates.sort(axis=1)
         best = np.argmin(cost(candidates), axis=1)
         found[rows] = candidates[np.arange(len(best)), best]

@@ -328,9 +328,9 @@ def _read_one_set(estimator: Any, name: str, part: Any, *, per_row: bool) -> Eva
             f"{name} must be (X, y) or (X, y, costs) or (X, y, costs, sample_weight), got {given}."
         )
     X, y, costs, weights = (*part, None, None)[:4]
-    by_column = getattr(getattr(estimator, "costs_", None), "needs_table", False)
-    if costs is None and by_column:
-        costs = estimator.costs_
+    trained_on = getattr(estimator, "costs_", getattr(estimator, "training_costs_", None))
+    if costs is None and getattr(trained_on, "needs_table", False):
+        costs = trained_on
     if costs is None and per_row:
         raise ValueError(
             "Training has prices per row, so the held-out rows need their own: give "

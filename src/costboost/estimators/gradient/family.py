@@ -117,9 +117,8 @@ def settle_regression(
     `costs` are those of loss="cost", bound to the table.
     """
     loss = read_loss(REGRESSION_LOSSES, params, y, weights)
-    if costs is None:
-        prices = _read_prices(params, loss, over, under, len(y))
-    else:
+    prices = _read_prices(params, loss, over, under, len(y))
+    if costs is not None:
         loss, prices = _cost_loss(costs, len(y))
     plan = _settle(params, X, loss, 0, odds=None, max_step=np.inf)
     return replace(plan, prices=prices)

@@ -482,7 +482,8 @@ class MinimumCostRegressor(
                 f"threshold has shape {given.shape}; give one number, or one for each of the "
                 f"{len(location)} rows."
             )
-        return self.distribution_.above.moments((location - given) / scale, strict=True)[0]
+        above = self.distribution_.above
+        return above.moments((location - given) / scale, 0, strict=True)[0]
 
     def crps(self, X: Any, y: ArrayLike) -> Floats:
         """Return the continuous ranked probability score of each row, (n_samples,).
