@@ -17,7 +17,6 @@ from costboost.decisions.parity import (
     FEW_ROWS,
     group_labels,
     read_problem,
-    solve_relaxed,
     target_and_weights,
 )
 from costboost.estimators.wrappers.base import Wrapper, copy_features, fit_clone, shares_of
@@ -145,7 +144,7 @@ class ParityClassifier(Wrapper):
             classes=self.classes_,
             positive=costs.positive,
         )
-        relaxed = solve_relaxed(problem.program, 1)
+        relaxed = problem.relaxed()
         assert problem.cut.labels is not None
         groups = problem.cut.labels.tolist()
         prices = relaxed.prices / problem.group_sums(problem.weights)
