@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from costboost._version import __version__
 
 if TYPE_CHECKING:
-    from costboost.costs import Costs, FeatureCosts
+    from costboost.costs import Costs, FeatureCosts, NumberCosts
     from costboost.estimators.adaboost.classifier import CostBoostClassifier
     from costboost.estimators.gradient import GradientBoostClassifier, GradientBoostRegressor
     from costboost.estimators.pnorm import PNormBoostClassifier
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         GuaranteedClassifier,
         MetaCostClassifier,
         MinimumCostClassifier,
+        MinimumCostRegressor,
         ParityClassifier,
         RateClassifier,
     )
@@ -34,11 +35,13 @@ if TYPE_CHECKING:
 __all__ = [
     "Costs",
     "FeatureCosts",
+    "NumberCosts",
     "CostBoostClassifier",
     "PNormBoostClassifier",
     "GradientBoostClassifier",
     "GradientBoostRegressor",
     "MinimumCostClassifier",
+    "MinimumCostRegressor",
     "MetaCostClassifier",
     "CostingClassifier",
     "CostColumns",
@@ -60,11 +63,13 @@ __all__ = [
 _HOMES = {
     "Costs": "costs",
     "FeatureCosts": "costs",
+    "NumberCosts": "costs",
     "CostBoostClassifier": "estimators.adaboost.classifier",
     "PNormBoostClassifier": "estimators.pnorm",
     "GradientBoostClassifier": "estimators.gradient",
     "GradientBoostRegressor": "estimators.gradient",
     "MinimumCostClassifier": "estimators.wrappers",
+    "MinimumCostRegressor": "estimators.wrappers",
     "MetaCostClassifier": "estimators.wrappers",
     "CostingClassifier": "estimators.wrappers",
     "CostColumns": "estimators.wrappers",

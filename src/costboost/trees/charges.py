@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from costboost.costs import ColumnTests
 from costboost.runtime.messages import message, total
 from costboost.shards.grid import grid_scale
-from costboost.shards.local import Shards, heaviest_row
-from costboost.shards.rows import ROOT, Shard
+from costboost.shards.layout import Shards
+from costboost.shards.rows import ROOT, Shard, heaviest_row
 from costboost.trees.tree import SplitFinder, Tree
 from costboost.typing import Floats, Int64
 
