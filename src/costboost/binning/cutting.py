@@ -17,7 +17,7 @@ from costboost.binning import _binning_kernels as kernels
 from costboost.binning.codes import Key
 from costboost.binning.feature_tables import FeatureTable, RowWeights
 from costboost.runtime.machine import run, worthwhile
-from costboost.typing import Floats, Int64
+from costboost.typing import Codes, Floats, Int64
 
 __all__ = [
     "ColumnBins",
@@ -28,6 +28,7 @@ __all__ = [
     "halfway",
     "heaviest",
     "keep_categories",
+    "key_order",
     "key_totals",
     "number_totals",
     "sorted_with_sums",
@@ -65,6 +66,13 @@ class ColumnBins(NamedTuple):
     categories: tuple[Key, ...] | None
     has_missing: bool
     left_out: LeftOut | None = None
+    level_codes: Codes | None = None
+
+    @property
+    def n_levels(self) -> int:
+        """How many categories the column has, kept or not."""
+        left = 0 if self.left_out is None else self.left_out.n_keys
+        return len(self.categories or ()) + left
 
 
 def cut_table(
@@ -224,7 +232,7 @@ def keep_categories(slices: Iterable[dict[Key, int]], missing: int, max_bins: in
     if len(kept) == n_keys:
         return ColumnBins(np.empty(0), kept, missing > 0)
     left = weight - sum(best[key] for key in kept)
-    names = sorted(best.keys() - set(kept), key=lambda key: (-best[key], _key_order(key)))
+    names = sorted(best.keys() - set(kept), key=lambda key: (-best[key], key_order(key)))
     return ColumnBins(
         np.empty(0),
         kept,
@@ -250,12 +258,13 @@ def key_totals(table: FeatureTable, weights: RowWeights, j: int) -> tuple[dict[K
 
 def heaviest(totals: dict[Key, int], max_bins: int) -> tuple[Key, ...]:
     """Return at most `max_bins` categories in their order: the heaviest, the first of equals."""
-    ordered = sorted(totals, key=_key_order)
+    ordered = sorted(totals, key=key_order)
     if len(ordered) > max_bins:
         ordered = sorted(ordered, key=lambda key: -totals[key])[:max_bins]  # ties: stable
-        ordered.sort(key=_key_order)
+        ordered.sort(key=key_order)
     return tuple(ordered)
 
 
-def _key_order(key: Key) -> tuple[bool, Key]:
+def key_order(key: Key) -> tuple[bool, Key]:
+    """Return what categories are sorted by: numbers before strings, each in their order."""
     return isinstance(key, str), key
