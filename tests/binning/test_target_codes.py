@@ -2,12 +2,14 @@
 
 import pickle
 from itertools import pairwise
+from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from costboost.binning import target_codes
 from costboost.binning.binner import Binner, fit_binner, fit_target_binner
 from costboost.binning.codes import MISSING
 from costboost.binning.feature_tables import weigh_rows
@@ -59,7 +61,8 @@ def test_statistics_are_those_of_the_rows_one_by_one(n_classes, seed, signal):
     labels[:n_classes] = range(n_classes)
     table = read_table(names[:, None])
     rows = TargetRows(labels, n_classes, buckets)
-    found = code_levels(sum_levels(table, 0, weigh_rows(None, 80), rows), 1.0, 255)
+    with mock.patch.object(target_codes, "FINER", 0):
+        found = code_levels(sum_levels(table, 0, weigh_rows(None, 80), rows), 1.0, 255)
     own = codes_of_rows(table, 0, found.bins.categories, found.own, buckets)
     given_rows = (names.tolist(), labels.tolist(), buckets.tolist(), n_classes)
     strength = naive.best_strength(*given_rows, STRENGTHS)

@@ -47,6 +47,7 @@ __all__ = [
 BUCKETS = 5
 MANY_LEVELS = 32  # levels, from above which a column is coded by its target
 STRENGTHS = (*(2.0**power for power in range(13)), np.inf)  # rows that the prior counts for
+FINER = 2  # times that the number of codes is doubled at most, of two classes
 N_CODES = (2, 4, 8, 16, 32, 64, 128)  # codes of values that a column may have, but for max_bins
 
 
@@ -249,25 +250,27 @@ class _Cut(NamedTuple):
 def _best_cut(shares: Floats, sums: Int64, rows_in_unit: float, max_bins: int) -> _Cut:
     """Return the cut that pays best by Schwarz's criterion; without an edge where none pays."""
     n_classes = shares.shape[1]
-    cuts = _cuts_in_order(shares[:, -1], sums.sum(axis=1), max_bins)
-    if n_classes > 2:
-        cuts = _cuts_in_cells(shares, sums.sum(axis=1), max_bins)
+    make = _cuts_in_order if n_classes == 2 else _cuts_in_cells
+    cuts = [_Cut(np.empty(0)), *make(shares, sums.sum(axis=1), max_bins)]
     price = 0.5 * (n_classes - 1) * np.log(max(float(sums.sum() * rows_in_unit), 1.0))
-    least, best = np.inf, _Cut(np.empty(0))
-    for cut in (best, *cuts):
+    costs = []
+    for cut in cuts:
         codes = cut.codes(shares)
         cells = np.zeros((int(codes.max(initial=0)) + 1, n_classes), dtype=np.int64)
         np.add.at(cells, codes, sums)
         cells = cells[cells.sum(axis=1) > 0] * rows_in_unit
         within = cells / cells.sum(axis=1, keepdims=True)
-        cost = price * len(cells) - float(np.sum(cells * np.log(np.where(cells > 0, within, 1.0))))
-        if cost < least:
-            least, best = cost, cut
-    return best
+        loss = -float(np.sum(cells * np.log(np.where(cells > 0, within, 1.0))))
+        costs.append(price * len(cells) + loss)
+    at = int(np.argmin(costs))
+    # What a column says beside others is finer than what it says alone, if it says much.
+    finer = min(at - 1, FINER) if at and n_classes == 2 else 0
+    return cuts[min(at + finer, len(cuts) - 1)]
 
 
 def _cuts_in_order(shares: Floats, weights: Int64, max_bins: int) -> Iterator[_Cut]:
     """Yield cuts into cells that weigh about the same."""
+    shares = shares[:, -1]
     order = np.argsort(shares, kind="stable")
     sums = np.append(0, np.cumsum(weights[order]))
     for n_codes in N_CODES:
