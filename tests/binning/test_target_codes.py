@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from costboost.binning import target_codes
 from costboost.binning.binner import Binner, fit_binner, fit_target_binner
 from costboost.binning.codes import MISSING
-from costboost.binning.feature_tables import weigh_rows
 from costboost.binning.partitioned import PartTargets, fit_partitioned_target_binner
-from costboost.binning.table_reading import read_table
+from costboost.binning.table_reading import read_table, weigh_rows
 from costboost.binning.target_codes import (
     BUCKETS,
     MANY_LEVELS,

@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.codes import MISSING, Key
-from costboost.binning.cutting import ColumnBins, cut_ordered, key_order
-from costboost.binning.feature_tables import FeatureTable, Grid, RowWeights
+from costboost.binning.column_bins import ColumnBins, cut_ordered, key_order
+from costboost.binning.table_reading import FeatureTable, Grid, RowWeights
 from costboost.typing import Codes, Floats, Int64
 
 __all__ = [

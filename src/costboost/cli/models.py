@@ -402,6 +402,7 @@ def _result(kept: Kept) -> dict[str, Any]:
         "target": recipe.target,
         "positive": None if recipe.prices is None else recipe.prices.positive,
         "prices": prices,
+        "ranges": (recipe.prices.ranges or {}) if recipe.prices else {},
         "method": recipe.method or None,
         "trained": recipe.trained or None,
         "table": recipe.table or None,
@@ -440,6 +441,7 @@ def _facts(kept: Kept, found: dict[str, Any]) -> list[tuple[str, str]]:
     held = kept.model.costs_ if hasattr(kept.model, "costs_") else None
     own = {} if held is None or found["prices"] else {"prices": str(held)}
     given = {**{f"price {k}": v for k, v in found["prices"].items()}, **own}
+    given |= {f"range of {k}": v for k, v in found["ranges"].items()}
     return [*facts, *given.items()]
 
 

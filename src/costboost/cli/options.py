@@ -55,7 +55,7 @@ FpRange = Annotated[
     typer.Option(
         "--fp-range",
         metavar="LOW..HIGH",
-        help="Between which ends the number lies that --fp begins with.",
+        help="What is known of the number --fp begins with: two ends, or beta(6, 2).",
         rich_help_panel=_PRICES,
     ),
 ]
@@ -64,7 +64,7 @@ FnRange = Annotated[
     typer.Option(
         "--fn-range",
         metavar="LOW..HIGH",
-        help="Between which ends the number lies that --fn begins with.",
+        help="What is known of the number --fn begins with: two ends, or beta(6, 2).",
         rich_help_panel=_PRICES,
     ),
 ]
@@ -73,7 +73,7 @@ TpRange = Annotated[
     typer.Option(
         "--tp-range",
         metavar="LOW..HIGH",
-        help="Between which ends the number lies that --tp begins with.",
+        help="What is known of the number --tp begins with: two ends, or beta(6, 2).",
         rich_help_panel=_PRICES,
     ),
 ]
@@ -82,7 +82,7 @@ TnRange = Annotated[
     typer.Option(
         "--tn-range",
         metavar="LOW..HIGH",
-        help="Between which ends the number lies that --tn begins with.",
+        help="What is known of the number --tn begins with: two ends, or beta(6, 2).",
         rich_help_panel=_PRICES,
     ),
 ]

@@ -18,10 +18,9 @@ from costboost.files.finding import DataFile, open_file, pa, pq
 from costboost.files.sources import as_pandas, prices_of
 from costboost.fitting.spread import PartsTable
 from costboost.inputs.checks import check_number
-from costboost.runtime.machine import AFTER, EVERY, TerminalLine, release_memory
+from costboost.runtime.machine import AFTER, EVERY, TerminalLine, ThreadScratch, release_memory
 from costboost.runtime.messages import Call
 from costboost.shards.parts import RowSource, TablePart
-from costboost.shards.rows import ThreadScratch
 
 __all__ = ["answer_in_batches", "StepProgress", "FileTable", "InProcess"]
 
@@ -189,6 +188,7 @@ def answer_in_batches(
     costs: Any = None,
     out: str | os.PathLike[str] | None = None,
     batch_rows: int = 1 << 17,
+    **options: Any,
 ) -> Any:
     """Apply a method of a model to all rows of a table, batch by batch.
 
@@ -204,6 +204,8 @@ def answer_in_batches(
         table's `row_id` if it has one, in the order of the table.
     batch_rows : int, default=131072
         At most so many rows are in memory at once.
+    **options
+        What else the method takes, such as ``interval=`` of ``expected_cost``.
 
     Returns
     -------
@@ -212,7 +214,7 @@ def answer_in_batches(
     """
     check_is_fitted(model)
     check_number("batch_rows", batch_rows, low=1, whole=True)
-    asking = _Asking(table, model, method, costs)
+    asking = _Asking(table, model, method, costs, options)
     if out is None:
         return (answer for answer, _, _ in asking.batches(int(batch_rows)))
     return _write(asking, os.fspath(out), int(batch_rows))
@@ -221,8 +223,10 @@ def answer_in_batches(
 class _Asking:
     """One method of one model, and the columns it needs of each batch."""
 
-    def __init__(self, table: Files, model: Any, method: str, costs: Any) -> None:
-        self.table, self.model, self.method = table, model, method
+    def __init__(
+        self, table: Files, model: Any, method: str, costs: Any, options: dict[str, Any]
+    ) -> None:
+        self.table, self.model, self.method, self.options = table, model, method, options
         self.features = self._features()
         self.costs = self._costs(costs)
 
@@ -287,7 +291,9 @@ class _Asking:
     def _answer(self, batch: pa.RecordBatch) -> tuple[NDArray[Any], list[str]]:
         rows = pa.Table.from_batches([batch])
         given = {} if self.costs is None else {"costs": self._bound(rows)}
-        found = getattr(self.model, self.method)(rows.select(self.features), **given)
+        found = getattr(self.model, self.method)(
+            rows.select(self.features), **given, **self.options
+        )
         if hasattr(found, "columns"):  # a frame, by the model's or scikit-learn's own setting
             names = list(getattr(found, "column_names", found.columns))
             columns = [np.asarray(found[name]) for name in names]

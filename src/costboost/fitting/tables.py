@@ -32,8 +32,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from costboost.binning.binner import Binner, fit_target_binner
-from costboost.binning.feature_tables import FeatureTable
-from costboost.binning.table_reading import SparseTable, read_table
+from costboost.binning.table_reading import FeatureTable, SparseTable, read_table
 from costboost.binning.target_codes import BUCKETS, TargetRows
 from costboost.calibration import copies_in, numbered
 from costboost.inputs.checks import warn_caller
@@ -49,7 +48,7 @@ from costboost.shards.layout import (
     sensible_shards,
 )
 from costboost.shards.parts import TablePart
-from costboost.shards.sampling import mix, round_key
+from costboost.shards.rows import mix, round_key
 from costboost.trees.forest import Forest
 from costboost.typing import Codes, Floats, Int64
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from costboost.binning.binner import Binner
 from costboost.binning.table_reading import read_table
 from costboost.binning.target_codes import OwnCodes, codes_of_rows
+from costboost.runtime.machine import Scratch, ThreadScratch
 from costboost.shards.layout import (
     Arranged,
     Loader,
@@ -28,7 +29,7 @@ from costboost.shards.layout import (
     plan_layout,
     without_fold,
 )
-from costboost.shards.rows import Scratch, Shard, ThreadScratch
+from costboost.shards.rows import Shard
 from costboost.typing import Codes, Floats, Int64
 
 Folds = tuple[NDArray[np.uint8], int]
