@@ -78,30 +78,10 @@ def decide(
             "--never", metavar="ACTION=COLUMN", help="Not for rows in which the column is true."
         ),
     ] = None,
-    parity: Annotated[
-        str | None,
-        typer.Option(
-            "--parity", metavar="COLUMN", help="Rates of its groups differ little: a region."
-        ),
-    ] = None,
-    parity_of: Annotated[
-        str | None,
-        typer.Option(
-            "--parity-of", metavar="RATE", help="Which: rate (if not said), missed, blocked."
-        ),
-    ] = None,
-    parity_within: Annotated[
-        float | None,
-        typer.Option(
-            "--parity-within", metavar="SHARE", help="How far they may differ: 0.02 if not said."
-        ),
-    ] = None,
-    parity_action: Annotated[
-        str | None,
-        typer.Option(
-            "--parity-action", metavar="ACTION", help="With rate: of what; else the positive class."
-        ),
-    ] = None,
+    parity: o.Parity = None,
+    parity_of: o.ParityOf = None,
+    parity_within: o.ParityWithin = None,
+    parity_action: o.ParityAction = None,
     regret: Annotated[
         str | None,
         typer.Option(
@@ -284,18 +264,8 @@ def evaluate(
     sheet: o.Sheet = None,
     label: o.Label = None,
     tidy_labels: o.TidyLabels = False,
-    promise: Annotated[
-        float | None,
-        typer.Option(
-            "--promise",
-            metavar="CONFIDENCE",
-            help="Bound the mean cost of new rows, with this confidence, such as 0.95.",
-        ),
-    ] = None,
-    cap: Annotated[
-        float | None,
-        typer.Option("--cap", help="With --promise: the most that a row can cost."),
-    ] = None,
+    promise: o.Promise = None,
+    cap: o.Cap = None,
     as_json: o.Json = False,
     debug: o.Debug = False,
 ) -> None:
@@ -384,6 +354,20 @@ def report(
         bool, typer.Option("--rows", help="Explain some rows: their values are then in the page.")
     ] = False,
     title: Annotated[str | None, typer.Option("--title", help="Of the page.")] = None,
+    promise: o.Promise = None,
+    cap: o.Cap = None,
+    parity: o.Parity = None,
+    parity_of: o.ParityOf = None,
+    parity_within: o.ParityWithin = None,
+    parity_action: o.ParityAction = None,
+    swap_with: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--swap-with",
+            metavar="WHAT",
+            help="Who is decided differently than by another model, a costs.toml, or a column.",
+        ),
+    ] = None,
     fp: o.Fp = None,
     fn: o.Fn = None,
     tp: o.Tp = None,
@@ -412,6 +396,7 @@ def report(
     """Write a page in which prices can be dragged, and what happens seen."""
     from costboost.cli import models as command
     from costboost.cli.cells import Form
+    from costboost.cli.decide import read_parity
     from costboost.cli.output import Screen
     from costboost.cli.prices import read_prices, read_scenarios
 
@@ -427,7 +412,8 @@ def report(
     command.report(
         model, table, prices, Screen(as_json), form=form,
         scenarios=read_scenarios(scenario or ()), output=output, force=force, target=target,
-        current=current, rows=rows, title=title,
+        current=current, rows=rows, title=title, promise=promise, cap=cap,
+        parity=read_parity(parity, parity_of, parity_within, parity_action), swap=swap_with or (),
     )  # fmt: skip
 
 

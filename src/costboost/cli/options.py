@@ -318,6 +318,41 @@ TidyLabels = Annotated[
     ),
 ]
 
+# what is asked of decisions
+
+Parity = Annotated[
+    str | None,
+    typer.Option("--parity", metavar="COLUMN", help="Rates of its groups differ little: a region."),
+]
+ParityOf = Annotated[
+    str | None,
+    typer.Option("--parity-of", metavar="RATE", help="Which: rate (if not said), missed, blocked."),
+]
+ParityWithin = Annotated[
+    float | None,
+    typer.Option(
+        "--parity-within", metavar="SHARE", help="How far they may differ: 0.02 if not said."
+    ),
+]
+ParityAction = Annotated[
+    str | None,
+    typer.Option(
+        "--parity-action", metavar="ACTION", help="With rate: of what; else the positive class."
+    ),
+]
+Promise = Annotated[
+    float | None,
+    typer.Option(
+        "--promise",
+        metavar="CONFIDENCE",
+        help="Bound the mean cost of new rows, with this confidence, such as 0.95.",
+    ),
+]
+Cap = Annotated[
+    float | None,
+    typer.Option("--cap", help="With --promise: the most that a row can cost."),
+]
+
 # training
 
 Method = Annotated[
