@@ -20,10 +20,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from costboost.boosting.formulas import choices_of, link, normalised, vote_shares
 from costboost.boosting.gradient.learner import Init
-from costboost.boosting.links import choices_of, link, normalised, vote_shares
 from costboost.calibration import CalibratedScores, ClassCalibration
-from costboost.inputs.outside import count_rows
+from costboost.inputs.arrays import count_rows
 from costboost.trees.forest import Forest, encode_once
 from costboost.typing import Codes, Floats, Int64
 

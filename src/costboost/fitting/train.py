@@ -48,8 +48,7 @@ from costboost.fitting.plan import TrainingPlan
 from costboost.fitting.tables import LocalTable, TrainingTable
 from costboost.inputs.arrays import encode
 from costboost.inputs.checks import check_weighted_classes, is_spread, warn_caller
-from costboost.shards.layout import Loader, RowData
-from costboost.shards.local import Shards
+from costboost.shards.layout import Loader, RowData, Shards
 from costboost.typing import Floats, Int64
 
 

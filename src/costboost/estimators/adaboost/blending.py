@@ -17,7 +17,7 @@ from scipy.special import expit, log_softmax, softmax
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from costboost.boosting.additive import Basis, fit_coefficients, make_basis
-from costboost.boosting.bracket import Bracket, Tolerance
+from costboost.boosting.formulas import Bracket, Tolerance
 from costboost.boosting.train_cost import Proba, expected_price
 from costboost.calibration import ClassCalibration
 from costboost.calibration.calibrators import NEVER, row_counts

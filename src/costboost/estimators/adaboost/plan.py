@@ -14,7 +14,7 @@ from costboost.boosting.adaboost.evaluation import MistakePrices, class_prices
 from costboost.boosting.adaboost.learner import LEAF_VALUES
 from costboost.boosting.adaboost.rules import RULES, Rule
 from costboost.boosting.adaboost.weights import Setting
-from costboost.boosting.objectives import OBJECTIVES, RuleInput
+from costboost.boosting.formulas import OBJECTIVES, RuleInput
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
 from costboost.fitting.plan import (
@@ -24,8 +24,8 @@ from costboost.fitting.plan import (
     check_unbiased,
     read_monotone,
 )
+from costboost.inputs.arrays import read_finite, read_objective
 from costboost.inputs.checks import check_choice, check_number, fit_seed
-from costboost.inputs.outside import read_finite, read_objective
 from costboost.typing import Floats, Int64
 
 # What "auto" stands for in a named method and, by the size of the table, in the recipe

@@ -24,10 +24,20 @@ from costboost.calibration import (
     keeps_copies,
 )
 from costboost.costs import Costs, as_costs
+from costboost.estimators.base import all_at_once
 from costboost.estimators.wrappers.base import RoutingWrapper, copy_features
 from costboost.fitting.keywords import costs_to_fit
 from costboost.fitting.tables import read_copies
-from costboost.inputs.arrays import read_weights, without_mask
+from costboost.inputs.arrays import (
+    ask,
+    count_rows,
+    read_finite,
+    read_probabilities,
+    read_weights,
+    seen_classes,
+    source_of,
+    without_mask,
+)
 from costboost.inputs.checks import (
     check_choice,
     check_jobs,
@@ -36,15 +46,6 @@ from costboost.inputs.checks import (
     check_weighted_classes,
     read_targets,
     warn_caller,
-)
-from costboost.inputs.estimators import all_at_once
-from costboost.inputs.outside import (
-    ask,
-    count_rows,
-    read_finite,
-    read_probabilities,
-    seen_classes,
-    source_of,
 )
 from costboost.typing import Floats
 
