@@ -63,8 +63,8 @@ class Family:
     Attributes
     ----------
     settle : callable
-        ``settle(params, X, y, costs, n_classes)`` checks the parameters of an estimator against
-        each other and the data, and returns the plan.
+        ``settle(params, X, y, weights, costs, n_classes)`` checks the parameters of an estimator
+        against each other and the data, and returns the plan.
     loader : callable
         ``loader(trainer, rows)`` returns what makes the state of the shards, for the rows of
         these numbers; None are all rows.
