@@ -76,6 +76,15 @@ def decide(
             "--regret", metavar="minimax", help="The least regret within the ranges of prices."
         ),
     ] = None,
+    ask: Annotated[
+        str | None,
+        typer.Option(
+            "--ask",
+            metavar="reference|missing",
+            help="What to ask next of rows known in part; unknown columns are drawn, or missing.",
+        ),
+    ] = None,
+    column_costs: o.ColumnCostOptions,
     seed: o.Seed = 0,
     only_decisions: Annotated[
         bool, typer.Option("--only-decisions", help="Leave out the columns of the table.")
@@ -105,6 +114,8 @@ def decide(
         never=never or (),
         parity=parity.read(),
         regret=regret,
+        ask=ask,
+        column_costs=column_costs.read(),
         seed=seed,
         only_decisions=only_decisions,
         prefix=prefix,
@@ -293,6 +304,7 @@ def train(
         str, typer.Option("--output", "-o", metavar="FILE", help="Where to write the model.")
     ] = "model.cb",
     prices: o.PriceOptions,
+    column_costs: o.ColumnCostOptions,
     columns: o.ColumnOptions,
     form: o.LabelFormOptions,
     method: o.Method = "auto",
@@ -317,7 +329,7 @@ def train(
         output=output,
         force=force,
         method=method,
-        maker=training.read(),
+        maker=training.read(feature_costs=column_costs.read()),
         holdout=holdout,
         refit=refit,
     )
