@@ -42,7 +42,7 @@ from costboost.decisions import (
 from costboost.decisions.parity import FEW_ROWS, RATES
 from costboost.text import count, listed, money, number, percent
 
-__all__ = ["decide", "limits_of", "read_parity"]
+__all__ = ["as_options", "decide", "limits_of", "parity_of_rows", "read_parity"]
 
 _DEFER = "defer"
 _YES, _NO = ("true", "1", "1.0", "yes"), ("false", "0", "0.0", "no")
@@ -235,7 +235,7 @@ def _jointly(
             plan = allocate_parity(
                 expected,
                 limits or None,
-                _parity_of_rows(parity, rows.frame, actions),
+                parity_of_rows(parity, rows.frame, actions),
                 proba=proba,
                 classes=model.classes_,
                 positive=rows.positive,
@@ -248,11 +248,11 @@ def _jointly(
                 expected, limits or None, explore=explore, random_state=seed, **how
             )
     except ValueError as error:
-        raise InputError(_as_options(str(error))) from None
+        raise InputError(as_options(str(error))) from None
     return Answers(plan.decisions, proba, expected), actions, plan
 
 
-def _as_options(message: str) -> str:
+def as_options(message: str) -> str:
     """Return a message about arguments that speaks of options."""
     message = message.replace("explore=", "--explore ", 1)
     message = re.sub(r"\bof='(\w+)'", r"--parity-of \1", message)
@@ -304,7 +304,7 @@ def read_parity(
     return Parity(column, of_rate, 0.02 if within is None else within, action)
 
 
-def _parity_of_rows(parity: Parity, frame: pl.DataFrame, actions: list[Any]) -> Parity:
+def parity_of_rows(parity: Parity, frame: pl.DataFrame, actions: list[Any]) -> Parity:
     """Return parity between the groups of the rows, of an action that can be taken."""
     action = parity.action
     return replace(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # a command that is not run must not load what runs it
     from costboost.cli.prices import Prices
     from costboost.cli.train import Choices
     from costboost.costs import FeatureCosts
+    from costboost.decisions import Parity
 
 __all__: list[str] = []
 
@@ -350,6 +351,41 @@ TidyLabels = Annotated[
     ),
 ]
 
+# what is asked of decisions
+
+ParityBy = Annotated[
+    str | None,
+    typer.Option("--parity", metavar="COLUMN", help="Rates of its groups differ little: a region."),
+]
+ParityOf = Annotated[
+    str | None,
+    typer.Option("--parity-of", metavar="RATE", help="Which: rate (if not said), missed, blocked."),
+]
+ParityWithin = Annotated[
+    float | None,
+    typer.Option(
+        "--parity-within", metavar="SHARE", help="How far they may differ: 0.02 if not said."
+    ),
+]
+ParityAction = Annotated[
+    str | None,
+    typer.Option(
+        "--parity-action", metavar="ACTION", help="With rate: of what; else the positive class."
+    ),
+]
+Promise = Annotated[
+    float | None,
+    typer.Option(
+        "--promise",
+        metavar="CONFIDENCE",
+        help="Bound the mean cost of new rows, with this confidence, such as 0.95.",
+    ),
+]
+Cap = Annotated[
+    float | None,
+    typer.Option("--cap", help="With --promise: the most that a row can cost."),
+]
+
 # training
 
 Method = Annotated[
@@ -402,6 +438,22 @@ class PriceOptions:
             benefits=self.benefits,
             currency=self.currency,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParityOptions:
+    """Which rates may differ between which groups, and by how much."""
+
+    parity: ParityBy = None
+    parity_of: ParityOf = None
+    parity_within: ParityWithin = None
+    parity_action: ParityAction = None
+
+    def read(self) -> Parity | None:
+        """Return what is asked for, the groups being a column; None if nothing is."""
+        from costboost.cli.decide import read_parity
+
+        return read_parity(self.parity, self.parity_of, self.parity_within, self.parity_action)
 
 
 @dataclass(frozen=True, kw_only=True)
