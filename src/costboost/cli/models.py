@@ -93,7 +93,7 @@ def evaluate(
         groups=groups, propensity=propensity, also=_columns_of(scenarios),
         known=None if (gap, label_delay, label_time) == (None,) * 3 else known,
     )  # fmt: skip
-    currency = prices.currency or (kept.recipe.prices.currency if kept.recipe.prices else "")
+    currency = kept.currency(prices)
     source = read.source
     screen.say(f"{source.name}: {count(len(rows), 'row')}; {classes_text(rows.truth)}")
     note_training_rows(screen, kept, source.digest)
@@ -479,7 +479,7 @@ def report(
     source = found.source
     when = kept.recipe.time  # capacities are those of a day
     note_training_rows(screen, kept, source.digest)
-    currency = prices.currency or (kept.recipe.prices.currency if kept.recipe.prices else "")
+    currency = kept.currency(prices)
     with screen.listening(), screen.working("Writing the report"):
         made = make_report(
             kept.model,

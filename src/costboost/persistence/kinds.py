@@ -22,7 +22,7 @@ from sklearn.frozen import FrozenEstimator
 
 from costboost import calibration
 from costboost.binning.binner import Binner
-from costboost.costs import Costs, Expression
+from costboost.costs import Costs, Expression, NumberCosts, NumberDistribution
 from costboost.costs.state import State
 from costboost.decisions import Parity
 from costboost.estimators.adaboost.classifier import CostBoostClassifier
@@ -34,6 +34,7 @@ from costboost.estimators.wrappers import (
     GuaranteedClassifier,
     MetaCostClassifier,
     MinimumCostClassifier,
+    MinimumCostRegressor,
     ParityClassifier,
     RateClassifier,
 )
@@ -252,6 +253,15 @@ def _make_costs(fields: Fields) -> Costs:
     return costs
 
 
+def _make_number_costs(fields: Fields) -> NumberCosts:
+    hints: Fields = {"cells": Any, "index": type(None), "steps": Any}
+    _check_fields(NumberCosts, fields, hints, set(hints))
+    costs = object.__new__(NumberCosts)
+    costs.__setstate__(fields)
+    checks.check_number_costs(costs)
+    return costs
+
+
 def _make_expression(fields: Fields) -> Expression:
     _check_fields(Expression, fields, {"text": str}, {"text"})
     return Expression(fields["text"])  # which parses it
@@ -281,7 +291,17 @@ _GRADIENT: Fields = {**_BOOSTED, "start_": Floats}
 FITTED: dict[type[Any], Fields] = {
     CostBoostClassifier: {**_CLASSES, **_BOOSTED, "_rule_name": str, "recipe_": dict[str, Any]},
     GradientBoostClassifier: {**_CLASSES, **_GRADIENT},
-    GradientBoostRegressor: {**_TABLE, **_GRADIENT},
+    GradientBoostRegressor: {**_TABLE, **_GRADIENT, "training_costs_": NumberCosts},
+    MinimumCostRegressor: {
+        **_TABLE,
+        "costs_": NumberCosts | None,
+        "_costs_were_per_row": bool,
+        "locations_": list[Any],
+        "scales_": list[Any],
+        "distribution_": NumberDistribution,
+        "least_scale_": float,
+        "n_calibrated_": int,
+    },
     PNormBoostClassifier: {**_CLASSES, **_BOOSTED},
     MinimumCostClassifier: {
         **_CLASSES,
@@ -325,7 +345,9 @@ FITTED: dict[type[Any], Fields] = {
 }
 # What a fit may leave out: histories depend on the method, names on the table, and as how many
 # rows they count on whether only some have labels.
-_OPTIONAL = {*HISTORY, "feature_names_in_", "effective_rows_"} - {"estimators_"}
+_OPTIONAL = {*HISTORY, "feature_names_in_", "effective_rows_", "training_costs_"} - {"estimators_"}
+# Parameters that a release added, with what files written before it mean by not having them.
+_ADDED: dict[type[Any], Fields] = {GradientBoostRegressor: {"costs": None}}
 ESTIMATORS = tuple(kind for kind in FITTED if kind.__module__.startswith("costboost."))
 
 # A warm start that continues from a file begins anew, with the same result: rounds hold trees in
@@ -350,10 +372,11 @@ def _estimator(kind: type[Any]) -> Kind:
         return fields
 
     def make(fields: Fields) -> Any:
+        fields = {**_ADDED.get(kind, {}), **fields}
         # All that a fit sets, or nothing of it.
         needed = fitted if set(fields) - params else set()
         _check_fields(kind, fields, hints, params | needed)
-        for name in params & {"estimator", "init"}:
+        for name in params & {"estimator", "init", "scale"}:
             value, optional = fields[name], defaults[name].default is None
             if not (type(value) in FITTED or (optional and isinstance(value, str | None))):
                 raise ModelFileError(f"{name!r} of a {kind.__name__} cannot be {_short(value)}")
@@ -418,6 +441,8 @@ def _kinds() -> list[Kind]:
     return [
         Kind(Binner, _flatten_binner, _make_binner),
         Kind(Costs, Costs.__getstate__, _make_costs),
+        Kind(NumberCosts, NumberCosts.__getstate__, _make_number_costs),
+        data_kind(NumberDistribution, checks.check_distribution),
         Kind(Expression, Expression.__getstate__, _make_expression),
         Kind(np.random.RandomState, _random_fields, _make_random),
         data_kind(Parity),
