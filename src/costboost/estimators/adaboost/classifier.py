@@ -126,8 +126,8 @@ class CostBoostClassifier(
     calibration : str or None, default="auto"
         "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", "bias-corrected", or None.
         "auto" calibrates the recipe by "bias-corrected" (a temperature and a bias, with more than
-        two classes one for each, and the matrix of `method`), "adamec", "cgada" and "asymada", which their authors advise to
-        calibrate, by "sigmoid" (the least squares of their poster are "sigmoid-brier"), and leaves
+        two classes one for each, and the matrix of `method`), "adamec", "cgada" and "asymada",
+        which their authors advise to calibrate, by "sigmoid" (the least squares of their poster are "sigmoid-brier"), and leaves
         the other methods as published. With calibration **every** method decides by the cheapest
         expected cost, and new prices need no new model. Methods that train on costs refuse
         "temperature", which has no bias to undo them.
@@ -197,8 +197,8 @@ class CostBoostClassifier(
         `method`).
     recipe_ : dict, of a calibrated recipe
         What "auto" became, as plain values: `name`, `boosting`, `max_depth`, `max_leaf_nodes`,
-        `min_samples_leaf`, `max_features`, `subsample`, `learning_rate`, `n_estimators`, `patience`,
-        `rounds` taken, why training `stopped`, `additive_weight` (0: there is no additive model),
+        `min_samples_leaf`, `max_features`, `subsample`, `learning_rate`, `n_estimators`,
+        `patience`, `rounds` taken, why training `stopped`, `additive_weight` (0: there is no additive model),
         `folds`, `calibration` and its parameters, and the matrix that mixes the classes (`mixing`).
     eval_results_ : dict of ndarrays, with several eval sets
         What early stopping goes by, on each set by name, after each round.
