@@ -127,10 +127,10 @@ class CostBoostClassifier(
         "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", "bias-corrected", or None.
         "auto" calibrates the recipe by "bias-corrected" (a temperature and a bias, with more than
         two classes one for each, and the matrix of `method`), "adamec", "cgada" and "asymada",
-        which their authors advise to calibrate, by "sigmoid" (the least squares of their poster are "sigmoid-brier"), and leaves
-        the other methods as published. With calibration **every** method decides by the cheapest
-        expected cost, and new prices need no new model. Methods that train on costs refuse
-        "temperature", which has no bias to undo them.
+        which their authors advise to calibrate, by "sigmoid" (the least squares of their poster are
+        "sigmoid-brier"), and leaves the other methods as published. With calibration **every**
+        method decides by the cheapest expected cost, and new prices need no new model. Methods that
+        train on costs refuse "temperature", which has no bias to undo them.
     cv : int, float, splitter or iterable, default=5
         Rows to calibrate on: folds, or a held-out share (0.5 is Nikolaou et al.'s protocol).
     ensemble : bool, default=True
@@ -198,8 +198,9 @@ class CostBoostClassifier(
     recipe_ : dict, of a calibrated recipe
         What "auto" became, as plain values: `name`, `boosting`, `max_depth`, `max_leaf_nodes`,
         `min_samples_leaf`, `max_features`, `subsample`, `learning_rate`, `n_estimators`,
-        `patience`, `rounds` taken, why training `stopped`, `additive_weight` (0: there is no additive model),
-        `folds`, `calibration` and its parameters, and the matrix that mixes the classes (`mixing`).
+        `patience`, `rounds` taken, why training `stopped`, `additive_weight` (0: there is no
+        additive model), `folds`, `calibration` and its parameters, and the matrix that mixes the
+        classes (`mixing`).
     eval_results_ : dict of ndarrays, with several eval sets
         What early stopping goes by, on each set by name, after each round.
     estimators_ : list of classifiers, if `estimator` was given
