@@ -59,6 +59,8 @@ class Plan(TrainingPlan):
         Whether they are trained by log loss, in place of AdaBoost's votes.
     additive : float
         What the weight of an additive model beside them is multiplied by (`blending.py`); 0: none.
+    mixes : bool
+        Whether margins of more than two classes are mixed at last (`blending.py`).
     """
 
     method: str
@@ -74,6 +76,7 @@ class Plan(TrainingPlan):
     recipe: Recipe | None
     log_loss: bool
     additive: float
+    mixes: bool
 
     @property
     def scores_are_margins(self) -> bool:
@@ -137,6 +140,7 @@ def settle(
         additive=0.0
         if recipe is None or not in_step or discrete or monotone is not None
         else recipe.additive(n_rows),
+        mixes=params.calibration == "auto" and params.log_loss and n_classes > 2,
     )
 
 
