@@ -8,7 +8,7 @@ import pytest
 from costboost import Costs, GradientBoostClassifier
 from costboost.datasets import make_card_stream
 from costboost.monitoring import Monitor, watch_page
-from costboost.monitoring.watching import _Ratio
+from costboost.monitoring.betting import Ratio
 
 DAYS = range(12, 32)
 
@@ -220,7 +220,7 @@ def test_wrong_states_are_refused(monitor, model, stream, tmp_path):
 
 
 def reference(seen, expected, variance):
-    made = _Ratio()
+    made = Ratio()
     for parts in zip(seen, expected, variance, strict=True):
         made.add(*(np.array([part], dtype=float) for part in parts))
     return made
