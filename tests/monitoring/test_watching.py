@@ -84,7 +84,7 @@ def test_the_order_of_rows_and_labels_that_never_come(model, stream):
 def test_a_state_goes_on_where_it_was(monitor, model, stream, tmp_path):
     whole = Monitor(model, reference=5, drift_rows=100)
     file = tmp_path / "state.json"
-    for day in DAYS:
+    for day in DAYS[:10]:
         feed(whole, stream, day)
         feed(monitor, stream, day)
         monitor.save(file)
