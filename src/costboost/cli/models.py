@@ -40,6 +40,7 @@ from costboost.cli.recipe import (
 )
 from costboost.cli.train import label_times, note_open
 from costboost.costs import Costs, Expression
+from costboost.estimators.adaboost.choices import recipe_words
 from costboost.fitting.time_split import LabelTimes
 from costboost.guarantee import CostBound, cost_bound
 from costboost.inputs.moments import read_moments
@@ -396,6 +397,7 @@ def _result(kept: Kept) -> dict[str, Any]:
         "parameters": changed,
         "classes": [shown(label) for label in getattr(model, "classes_", [])],
         "rounds": getattr(model, "n_iter_", None),
+        "recipe": getattr(model, "recipe_", None),
         "features": {f.name: f.kind for f in recipe.features}
         or list(getattr(model, "feature_names_in_", [])),
         "left_out": recipe.left_out,
@@ -429,7 +431,10 @@ def _facts(kept: Kept, found: dict[str, Any]) -> list[tuple[str, str]]:
         ]
     else:
         facts.append(("classes", listed(found["classes"])))
-    if found["rounds"] is not None:
+    if found["recipe"] is not None:
+        words = recipe_words(found["recipe"])
+        facts += [(heading.lower(), text) for heading, text in words.items()]
+    elif found["rounds"] is not None:
         facts.append(("rounds", f"{found['rounds']:,}"))
     if found["parameters"]:
         facts.append(("set to", listed([f"{k}={v!r}" for k, v in found["parameters"].items()])))

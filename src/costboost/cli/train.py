@@ -47,8 +47,8 @@ from costboost.cli.output import Screen, check_output, save_new, show_rounds
 from costboost.cli.prices import Prices
 from costboost.cli.reading import Table, read_source, read_table
 from costboost.cli.recipe import Recipe, TableRows, read_rows, take_roles
+from costboost.estimators.adaboost.choices import RECIPE_NAMES
 from costboost.estimators.adaboost.classifier import CostBoostClassifier
-from costboost.estimators.adaboost.plan import RECIPE_NAMES
 from costboost.estimators.gradient import GradientBoostClassifier
 from costboost.estimators.pnorm import PNormBoostClassifier
 from costboost.fitting.time_split import LabelTimes

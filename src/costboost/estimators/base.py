@@ -254,7 +254,7 @@ class BoostingClassifierMixin(CostDecisionMixin, ExplainDecisionsMixin, MarginsM
         refuse_if_remote(self, X)
         X = check_table(self, X, y, reset=True)
         labels, weights, bound = self._read_rows(X, y, sample_weight, costs)
-        plan = self._family.settle(self, X, labels, bound, len(self.classes_))
+        plan = self._family.settle(self, X, labels, weights, bound, len(self.classes_))
         held_out = self._read_eval_set(eval_set, plan, bound)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
         trainer = Trainer(self._family, plan, X, labels, weights, bound, observer=callbacks)

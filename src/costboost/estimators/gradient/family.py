@@ -156,7 +156,7 @@ def _read_prices(params: Any, loss: Any, over: Any, under: Any, n_rows: int) -> 
 
 
 def settle_classification(
-    params: Any, X: Any, y: Int64, costs: Costs, n_classes: int
+    params: Any, X: Any, y: Int64, weights: Floats | None, costs: Costs, n_classes: int
 ) -> GradientPlan:
     """Check the parameters of a classifier against each other and the data."""
     check_choice("calibration", params.calibration, tuple(CALIBRATORS))
