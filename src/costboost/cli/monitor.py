@@ -551,8 +551,8 @@ def _why(found: Challenge, currency: str) -> list[str]:
     if found.pays_by_more_rows:
         return [
             f"It learnt from more rows than the old model: from the latest only, as many as that "
-            f"had, it would have saved {saved} ({sure}). So more rows pay; that the rows have "
-            "changed is not shown."
+            f"had, it would have saved {saved} ({sure}). So it is more rows that pay; that the "
+            "rows have changed is not shown."
         ]
     return [
         f"From the latest rows only, as many as the old model learnt from, it would have saved "
