@@ -172,6 +172,7 @@ class TablePart:
         """Return the stored places of some rows."""
         if self.stored is None:
             return slice(None) if chosen is None else chosen
+        # The inverse of `stored`: where the codes of each row are.
         places = np.empty(len(self.stored), dtype=np.uint32)
         places[self.stored] = np.arange(len(places), dtype=np.uint32)
         return places if chosen is None else places[chosen]
@@ -189,6 +190,8 @@ class TablePart:
         """
         loader, n_rows = blank.on(self._settled), self.n_rows
         labels = np.zeros(n_rows, dtype=np.uint8) if loader.labels is None else loader.labels
+        # A model may group rows by other labels than their classes: by the answers that they aim
+        # at.
         if np.any(labels[1:] < labels[:-1]):
             return None
         rows = np.arange(n_rows, dtype=np.uint32) if self.stored is None else self.stored
@@ -202,6 +205,7 @@ class TablePart:
         All rows but those of a fold need no copy of the codes.
         """
         n_rows, labels = self.n_rows if chosen is None else len(chosen), loader.labels
+        # All rows but those of one fold lie in few ranges of the codes; any other choice is copied.
         if chosen is not None and self.stored is not None and self.fold_starts is not None:
             stored = (chosen, self.stored, self.fold_starts)
             fold = left_out(*stored)

@@ -86,6 +86,8 @@ def class_prices(costs: Costs, n_classes: int, *, aim: bool = True) -> MistakePr
         return None
     table = costs.of_labels(np.arange(n_classes), encoded=True)
     excess = table - np.diagonal(table)[:, None]
+    # Some answer is cheaper than the true one: rows aim at it, and prices by true class are not
+    # those of what they aim at.
     if excess.min() < 0 and aim:
         return None
     return _mean_and_wrong(np.maximum(excess, 0.0), np.arange(n_classes), constant=True)
@@ -105,6 +107,7 @@ def aimed_labels(
     """
     if not aim or (known or class_prices(costs, n_classes)) is not None:
         return y
+    # Block by block: the costs of all answers would be K numbers a row.
     labels = y.astype(np.uint8)
     for rows in blocks_of(len(y)):
         own = costs[rows] if costs.per_row else costs
@@ -137,6 +140,7 @@ def price_scale(
         return 1.0
     if how == "none":  # only Z of AdaC2 depends on the unit of costs, and must not overflow
         return math.ldexp(1.0, -math.frexp(largest)[1])
+    # Prices may be too far apart for floats to hold the largest in units of the smallest.
     if how == "smallest":
         return 1.0 / max(smallest, largest / WIDEST)
     return (1.0 if wanted == "auto" else wanted) / largest
@@ -247,6 +251,8 @@ class BoundRule:
         """
         own = np.asarray(labels)[:, None] == np.arange(self.n_classes)
         at = wide = self.at(prices.row_price, labels, objective)
+        # Of two classes the wrong answer is the other one, at the price of the row; of more, each
+        # wrong answer has a price of its own.
         if self.n_classes > 2:
             wide = self.at(prices.answer_price, labels, objective, prices.row_price)
         right, wrong = self.exponents("right", at), self.exponents("wrong", wide)
@@ -360,6 +366,7 @@ class RowTerms:
     @classmethod
     def of(cls, u: Floats, f: Floats) -> RowTerms:
         """Make terms of (m, K) margins and factors, with one row or column where all are alike."""
+        # Margins that differ by their sign alone need one column: the answer says which sign.
         if u.shape[1] == 2 and np.all(u[:, 0] == -u[:, 1]) and np.all(f[:, 0] == f[:, 1]):
             u, f = np.abs(u[:, :1]), f[:, :1]
         if np.all(f == 1.0):
@@ -456,6 +463,8 @@ class EvenMargins:
 
     def add(self, rows: slice, u: Floats) -> None:
         """Add the margins of the next block of rows."""
+        # As long as rows of a class agree one row stands for all of them; memory for every row is
+        # taken at the first that does not.
         if self._u is None:
             labels = self.labels[rows]
             for k in np.unique(labels).tolist():

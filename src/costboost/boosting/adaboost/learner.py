@@ -142,6 +142,7 @@ def leaf_votes(
         return Hypothesis(chosen, np.ones(len(chosen)))
     weights = sums.astype(float) + laplace
     total = weights.sum(axis=1)
+    # A leaf without weight is half and half, and votes with strength 0.
     p = np.divide(
         weights, total[:, None], out=np.full(weights.shape, 0.5), where=total[:, None] > 0
     )
@@ -311,6 +312,7 @@ class OutsideLearner:
             weights *= learner_weights.by_class[self.y]
         if learner_weights.by_row:
             weights *= shards.fetch(lambda shard: shard.state.learner_factors)
+        # Every round has a classifier of its own, since all of them vote in the end.
         estimator = clone(self.estimator)
         self._sow(estimator, number)
         # Sum 1: regularised learners must not depend on the scale of the weights.
@@ -337,6 +339,8 @@ class OutsideLearner:
         else:
             margins = probability_votes(estimator, self.X, self.votes)
             votes, sizes = (margins > 0).astype(np.int64), np.abs(margins)
+        # An outside classifier has no leaves: the class that it gives to a row takes the place of
+        # one.
         shards.put(_put_leaves, votes)
         if sizes is not None:
             shards.put(_put_sizes, sizes)
