@@ -24,7 +24,7 @@ from costboost.boosting.formulas import choices_of, link, normalised, vote_share
 from costboost.boosting.gradient.learner import Init
 from costboost.calibration import CalibratedScores, ClassCalibration
 from costboost.inputs.arrays import count_rows
-from costboost.trees.forest import Forest, encode_once
+from costboost.trees.forest import Forest, JointForest, encode_once, join_members
 from costboost.typing import Codes, Floats, Int64
 
 _LEAST = 1e-300  # of probabilities inside logarithms
@@ -351,6 +351,10 @@ class FittedModel:
     unit: str
     priced: tuple[Map, ...] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What follows from the fields is made again when it is asked for.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     @property
     def n_rounds(self) -> int:
         """The rounds of the longest member."""
@@ -375,7 +379,16 @@ class FittedModel:
 
     def margins(self, X: Any, codes: Codes | None, n_threads: int = 1) -> list[Floats]:
         """Return the margins of rows by each member."""
+        if codes is not None and self._joint is not None:
+            return list(self._joint.margins_of_codes(codes, n_threads))
         return [member.margins(X, codes, n_threads) for member in self.members]
+
+    @cached_property
+    def _joint(self) -> JointForest | None:
+        """The forests of all members as one; None where a member is more than its forest."""
+        if any(member.init is not None for member in self.members):
+            return None
+        return join_members([member.forest for member in self.members])
 
     def staged(self, X: Any, n_threads: int = 1) -> Iterator[tuple[FittedModel, list[Floats]]]:
         """Yield the model and the margins of rows after each round.
@@ -433,6 +446,39 @@ class FittedModel:
             return np.asarray(values[:, 1] - values[:, 0])
         return values[:, 0] if values.shape[1] == 1 else values
 
+    def recalibrated(
+        self,
+        margins: Sequence[Floats],
+        y: Int64,
+        sample_weight: Floats | None = None,
+        *,
+        rising: bool = False,
+    ) -> FittedModel:
+        """Return the model with other maps from scores to probabilities; it decides by price.
+
+        A calibration is fitted anew, of its own kind; where there is none, a sigmoid.
+
+        Parameters
+        ----------
+        margins : sequence of float64 arrays of shape (n, J)
+            Of the rows to fit to, by each member.
+        y : int array of shape (n,)
+            Numbers of their classes.
+        sample_weight : float64 array of shape (n,), default=None
+        rising : bool, default=False
+            Whether probabilities must not fall with scores.
+        """
+        fitted = []
+        for member, part in zip(self.members, margins, strict=True):
+            before, last = _score_maps(member), member.maps[-1]
+            if isinstance(last, Calibrate):
+                blank = replace(last.calibration, calibrators=())
+            else:
+                n_classes = max(2, len(member.first))
+                blank = ClassCalibration("sigmoid", n_classes, margins=not before)
+            fitted.append(blank.fit(apply_maps(before, part), y, sample_weight, rising=rising))
+        return calibrated(self.members, _score_maps, CalibratedScores((), tuple(fitted), 0))
+
     def choices(self, margins: Sequence[Floats]) -> Int64:
         """Return the class numbers that are decided without prices, (n,)."""
         return choices_of(margins[0])
@@ -456,6 +502,16 @@ def calibrated(
     )
     many = scores.maps[0].n_classes > 2
     return FittedModel(parts, "cheapest", "log probability" if many else "log odds")
+
+
+def _score_maps(member: Member) -> tuple[Map, ...]:
+    """Return the maps from a member's margins to what is calibrated: margins, or shares."""
+    last = member.maps[-1]
+    if isinstance(last, Calibrate | Logistic | LossLink):
+        return member.maps[:-1]
+    if isinstance(last, VoteShares) and len(member.first) == 1:
+        return (*member.maps, Second())
+    return member.maps
 
 
 def _total_after(member: Member, n_rounds: int) -> float:

@@ -15,6 +15,7 @@ Callbacks are scikit-learn's (1.9 and later).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from functools import wraps
 from typing import Any, Self, TypeVar, cast
 
@@ -29,6 +30,7 @@ from costboost.fitting.held_out import EvalSet, read_eval_set
 from costboost.fitting.plan import refuse_if_remote
 from costboost.fitting.propensity import take_labelled
 from costboost.fitting.train import Family, FittedModels, Trainer, set_fitted, train_models
+from costboost.inputs.arrays import encode
 from costboost.inputs.checks import (
     OneFit,
     answers_tables,
@@ -252,7 +254,7 @@ class BoostingClassifierMixin(CostDecisionMixin, ExplainDecisionsMixin, MarginsM
         refuse_if_remote(self, X)
         X = check_table(self, X, y, reset=True)
         labels, weights, bound = self._read_rows(X, y, sample_weight, costs)
-        plan = self._family.settle(self, X, labels, bound, len(self.classes_))
+        plan = self._family.settle(self, X, labels, weights, bound, len(self.classes_))
         held_out = self._read_eval_set(eval_set, plan, bound)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
         trainer = Trainer(self._family, plan, X, labels, weights, bound, observer=callbacks)
@@ -270,6 +272,13 @@ class BoostingClassifierMixin(CostDecisionMixin, ExplainDecisionsMixin, MarginsM
     def _fit_models(self, plan: Any) -> Callable[..., FittedModels]:
         """Return the function that makes models of a trainer's rows."""
         return train_models
+
+    def _recalibrated(self, X: Any, y: ArrayLike) -> Self:
+        """Return a copy whose maps from scores to probabilities are fitted to these rows."""
+        made, rising = copy(self), getattr(self, "monotonic_cst", None) is not None
+        codes = encode(self.classes_, y, "y")
+        made._model = self._fitted_model().recalibrated(self._margins(X), codes, rising=rising)
+        return made
 
     # --- answers
 

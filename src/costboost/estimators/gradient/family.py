@@ -25,13 +25,14 @@ from costboost.boosting.gradient.loop import GradientBoosting, GradientRound, Gr
 from costboost.boosting.gradient.losses import (
     CLASSIFICATION_LOSSES,
     REGRESSION_LOSSES,
+    CostLoss,
     flat,
     read_loss,
 )
 from costboost.boosting.gradient.rows import GradientLoader, LossRows, largest_cost, put_margins
 from costboost.boosting.gradient.tallies import CostTally, loss_tally
 from costboost.calibration import CALIBRATORS, CalibratedScores
-from costboost.costs import Costs
+from costboost.costs import Costs, NumberCosts
 from costboost.estimators.gradient.model import assemble_gradient, to_model
 from costboost.fitting.held_out import (
     ClassResult,
@@ -71,8 +72,8 @@ class GradientPlan(TrainingPlan):
         F times this is the log odds; None: F is not, or contains costs.
     objective : tuple of three arrays of shape (n,), or None
         The user's own (a, b, w0) for the cost-exponential loss.
-    prices : float64 array of shape (n, 2) or None
-        Pinball loss's (over, under) of every row.
+    prices : float64 array of shape (n, 2) or (n, 4), or None
+        Of every row: over and under, and where given by `NumberCosts` also per squared unit.
     one_tree : bool
         Whether a round grows one tree with vector leaves, not one for each class.
     even_weights : bool
@@ -103,12 +104,37 @@ class GradientPlan(TrainingPlan):
 
 
 def settle_regression(
-    params: Any, X: Any, y: Floats, weights: Floats | None, over: Any = None, under: Any = None
+    params: Any,
+    X: Any,
+    y: Floats,
+    weights: Floats | None,
+    over: Any = None,
+    under: Any = None,
+    costs: NumberCosts | None = None,
 ) -> GradientPlan:
-    """Check the parameters of a regressor against each other and the data."""
+    """Check the parameters of a regressor against each other and the data.
+
+    `costs` are those of loss="cost", bound to the table.
+    """
     loss = read_loss(REGRESSION_LOSSES, params, y, weights)
+    prices = _read_prices(params, loss, over, under, len(y))
+    if costs is not None:
+        loss, prices = _cost_loss(costs, len(y))
     plan = _settle(params, X, loss, 0, odds=None, max_step=np.inf)
-    return replace(plan, prices=_read_prices(params, loss, over, under, len(y)))
+    return replace(plan, prices=prices)
+
+
+def _cost_loss(costs: NumberCosts, n_rows: int) -> tuple[Any, Floats | None]:
+    """Return the loss of some prices, and those of every row, (n, 4), unless they share them."""
+    if costs.is_constant:
+        return CostLoss.of(costs.training_prices(None)), None
+    prices = costs.training_prices(n_rows)
+    if not prices.any():
+        raise ValueError(
+            f"Every price of these rows is zero, so there is nothing to minimise: {costs!r}. Check "
+            "the column that the costs read."
+        )
+    return CostLoss.of(prices), prices
 
 
 def _read_prices(params: Any, loss: Any, over: Any, under: Any, n_rows: int) -> Floats | None:
@@ -116,7 +142,10 @@ def _read_prices(params: Any, loss: Any, over: Any, under: Any, n_rows: int) -> 
     if over is None and under is None:
         return None
     if not loss.takes_prices:
-        raise ValueError(f'over and under are prices of loss="pinball", not of {params.loss!r}.')
+        raise ValueError(
+            f'over and under are prices of loss="pinball", not of {params.loss!r}; loss="cost" '
+            "takes costs=NumberCosts(under=, over=)."
+        )
     given = (params.over if over is None else over, params.under if under is None else under)
     columns = [
         read_numbers(part, name) for part, name in zip(given, ("over", "under"), strict=True)
@@ -127,7 +156,7 @@ def _read_prices(params: Any, loss: Any, over: Any, under: Any, n_rows: int) -> 
 
 
 def settle_classification(
-    params: Any, X: Any, y: Int64, costs: Costs, n_classes: int
+    params: Any, X: Any, y: Int64, weights: Floats | None, costs: Costs, n_classes: int
 ) -> GradientPlan:
     """Check the parameters of a classifier against each other and the data."""
     check_choice("calibration", params.calibration, tuple(CALIBRATORS))
