@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from costboost.binning.binner import Binner
-from costboost.boosting.adaboost.evaluation import Hypothesis
 from costboost.inputs.arrays import ask, count_rows, read_classes, read_probabilities, source_of
 from costboost.runtime.messages import message, total
 from costboost.shards.grid import ClassWeights, grid_scale
@@ -34,6 +33,29 @@ Votes = Literal["discrete", "confidence", "real", "gentle"]
 LEAF_VALUES = ("real", "gentle")  # fitted values of leaves, taken with a step of 1
 
 _CLIP = 2.0**-52  # of probabilities inside logarithms, as SAMME.R does
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """The vote of every leaf of a learner: its class and its strength.
+
+    Attributes
+    ----------
+    votes : int64 array of shape (L,)
+        The class each leaf votes for.
+    sizes : float64 array of shape (L,)
+        How strongly; 1 for discrete votes.
+    by_row : bool
+        Whether rows of one leaf vote with different strength; the rows' `sizes` say how.
+    """
+
+    votes: Int64
+    sizes: Floats
+    by_row: bool = False
+
+    def right(self, n_classes: int) -> NDArray[np.bool_]:
+        """Return (L, K): whether the leaf's vote is right for a row of the class."""
+        return np.asarray(self.votes[:, None] == np.arange(n_classes))
 
 
 @dataclass(frozen=True)

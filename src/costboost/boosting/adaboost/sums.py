@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.adaboost import _row_kernels as kernels
-from costboost.boosting.adaboost.evaluation import Hypothesis, RowTerms
-from costboost.boosting.adaboost.rows import AdaRows, Part, margins_of
+from costboost.boosting.adaboost.learner import Hypothesis
+from costboost.boosting.adaboost.rows import AdaRows, Part, RowTerms, margins_of
 from costboost.runtime.messages import largest, message, total, totals
 from costboost.shards.rows import Shard
 from costboost.typing import Floats, Int64

@@ -12,8 +12,9 @@ import numpy as np
 
 from costboost.boosting import _vote_kernels
 from costboost.boosting.adaboost import _row_kernels as kernels
-from costboost.boosting.adaboost.evaluation import BoundRule, EvenMargins, Hypothesis, RowTerms
-from costboost.boosting.adaboost.rows import TINY
+from costboost.boosting.adaboost.learner import Hypothesis
+from costboost.boosting.adaboost.rows import TINY, EvenMargins, RowTerms
+from costboost.boosting.adaboost.rules import BoundRule
 from costboost.boosting.adaboost.sums import BLOCK, View, weighed
 from costboost.boosting.train_cost import NONE
 from costboost.runtime.messages import Range, largest, message, ranges, total, totals
