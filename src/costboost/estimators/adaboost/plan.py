@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting.adaboost.evaluation import MistakePrices, class_prices
 from costboost.boosting.adaboost.learner import LEAF_VALUES
-from costboost.boosting.adaboost.rules import RULES, Rule
+from costboost.boosting.adaboost.rules import RULES, MistakePrices, Rule, class_prices
 from costboost.boosting.adaboost.weights import Setting
 from costboost.boosting.formulas import OBJECTIVES, RuleInput
 from costboost.calibration import CALIBRATORS

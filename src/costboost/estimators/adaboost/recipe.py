@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from costboost.boosting.adaboost.evaluation import scores_of
+from costboost.boosting.formulas import scores_of
 from costboost.boosting.gradient.loop import GradientSetting
 from costboost.boosting.gradient.losses import LogLoss
 from costboost.boosting.rounds import EarlyStopping, Observer, consume, reported
