@@ -39,8 +39,7 @@ from costboost.fitting import train as trainers
 from costboost.fitting.spread import PartsTable
 from costboost.runtime.messages import Message
 from costboost.shards import grid, layout
-from costboost.shards.layout import RowData
-from costboost.shards.local import Shards
+from costboost.shards.layout import RowData, Shards
 from gradient_shards import cut_rows
 from processes import ProcessParts, ProcessShards, Source, Workers, name_of
 from rebuilding import RebuiltShards
@@ -386,7 +385,7 @@ def follow_in_parts(workers):
 # By name: why no process but that of the loop is ever asked.
 HERE_ONLY = {
     "largest_vote_size": "of the votes of an outside classifier, which needs all rows at once",
-    "grow_tree": "to a single shard, in this process (`tests/trees/test_at_once.py`)",
+    "grow_tree": "to a single shard, in this process (`tests/trees/test_grower_at_once.py`)",
 }
 
 

@@ -10,7 +10,6 @@ from numpy.testing import assert_array_equal
 
 from costboost import Costs
 from costboost.binning.binner import fit_binner
-from costboost.shards.local import begin_tree, count_codes, heaviest_row
 from costboost.shards.part_messages import (
     advance_margins,
     apply_to_codes,
@@ -28,7 +27,7 @@ from costboost.shards.part_messages import (
     unfollow_rows,
 )
 from costboost.shards.parts import RawRows, TablePart
-from costboost.shards.sampling import RowSample
+from costboost.shards.rows import RowSample, begin_tree, count_codes, heaviest_row
 
 RNG = np.random.default_rng(0)
 N = 40

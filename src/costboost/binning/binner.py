@@ -1,7 +1,7 @@
 """Binning: a table becomes one byte per cell; `codes` draws what the bytes mean.
 
-`fit_binner` reads a table (`table_reading`), puts its weights on a grid (`feature_tables`) and cuts
-its columns (`cutting`); the `Binner` that results encodes tables with those columns (`encoding`).
+`fit_binner` reads a table and puts its weights on a grid (`table_reading`), and cuts its columns
+(`column_bins`); the `Binner` that results encodes tables with those columns.
 """
 
 from __future__ import annotations
@@ -16,15 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.codes import MISSING, Key
-from costboost.binning.cutting import ColumnBins, LeftOut, cut_table
-from costboost.binning.encoding import Encoder, check_kinds, encode_table, make_encoder, make_target
-from costboost.binning.feature_tables import FeatureTable, weigh_rows
-from costboost.binning.table_reading import (
-    categorical_mask,
-    check_features,
-    check_not_empty,
-    read_table,
+from costboost.binning.column_bins import (
+    ColumnBins,
+    Encoder,
+    LeftOut,
+    check_kinds,
+    cut_table,
+    encode_table,
+    make_encoder,
+    make_target,
 )
+from costboost.binning.table_reading import FeatureTable, read_table, weigh_rows
 from costboost.inputs.checks import warn_once_a_fit
 from costboost.runtime.machine import warn_if_interpreted
 from costboost.typing import Codes, Floats, Int64
@@ -392,3 +394,101 @@ def _frozen(values: Any, dtype: Any) -> NDArray[Any]:
     array = np.array(values, dtype=dtype)
     array.flags.writeable = False
     return array
+
+
+# What a table must have to be binned: rows, columns, and the names of those it was binned by.
+
+
+def categorical_mask(given: Any, table: FeatureTable) -> NDArray[np.bool_]:
+    """Read `categorical_features` of `fit_binner` as one boolean per column."""
+    d = table.n_columns
+    if isinstance(given, str):
+        if given != "from_dtype":
+            raise ValueError(
+                f'categorical_features={given!r} is not known: give "from_dtype", None, or a list '
+                "of names, indices or booleans."
+            )
+        return np.array([table.is_categorical(j) for j in range(d)], dtype=np.bool_)
+    wanted = np.asarray([] if given is None else given)
+    if wanted.ndim == 1 and wanted.dtype.kind == "b":
+        if len(wanted) not in (0, d):
+            raise ValueError(
+                f"categorical_features has {len(wanted)} booleans, but X has {d} columns."
+            )
+        return wanted if len(wanted) else np.zeros(d, dtype=np.bool_)
+    mask = np.zeros(d, dtype=np.bool_)
+    mask[_column_indices(wanted, table)] = True
+    return mask
+
+
+def _column_indices(wanted: NDArray[Any], table: FeatureTable) -> list[int]:
+    if wanted.size == 0:
+        return []
+    if wanted.ndim != 1 or wanted.dtype.kind not in "iuUOT":
+        raise ValueError(
+            "categorical_features must be one list of booleans, indices or names, got an array "
+            f"of shape {wanted.shape} and dtype {wanted.dtype}."
+        )
+    return [_column_index(item, table) for item in wanted.tolist()]
+
+
+def _column_index(item: Any, table: FeatureTable) -> int:
+    if isinstance(item, str):
+        if table.names is None:
+            raise ValueError(
+                f"categorical_features names {item!r}, but the columns of X have no names: "
+                "give indices, or a DataFrame."
+            )
+        if item not in table.names:
+            raise ValueError(
+                f"categorical_features names {item!r}, which is no column of X: "
+                f"its columns are {list(table.names)}."
+            )
+        return table.names.index(item)
+    if not isinstance(item, int) or not 0 <= item < table.n_columns:
+        raise ValueError(
+            f"categorical_features holds {item!r}: indices must lie between 0 and "
+            f"{table.n_columns - 1}."
+        )
+    return item
+
+
+def check_not_empty(table: FeatureTable) -> None:
+    """Refuse a table without rows or without columns."""
+    shape = (table.n_rows, table.n_columns)
+    for count, what in zip(shape, ("sample", "feature"), strict=True):
+        if count == 0:
+            raise ValueError(
+                f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
+            )
+
+
+def check_features(table: FeatureTable, n_features: int, names: tuple[str, ...] | None) -> None:
+    """Check that a table has the columns of the one in training."""
+    if table.names is not None and names is not None:
+        _check_names(table.names, names)
+    if table.n_columns != n_features:
+        raise ValueError(
+            f"X has {table.n_columns} features, but Binner is expecting "
+            f"{n_features} features as input."
+        )
+
+
+def _check_names(given: tuple[str, ...], expected: tuple[str, ...]) -> None:
+    if given == expected:
+        return
+    message = "The feature names should match those that were passed during fit.\n"
+    unseen = sorted(set(given) - set(expected))
+    missing = sorted(set(expected) - set(given))
+    if unseen:
+        message += "Feature names unseen at fit time:\n" + _name_list(unseen)
+    if missing:
+        message += "Feature names seen at fit time, yet now missing:\n" + _name_list(missing)
+    if not unseen and not missing:
+        message += "Feature names must be in the same order as they were in fit.\n"
+    raise ValueError(message)
+
+
+def _name_list(names: list[str]) -> str:
+    more = "- ...\n" if len(names) > 5 else ""
+    return "".join(f"- {name}\n" for name in names[:5]) + more

@@ -23,9 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.codes import Key
-from costboost.binning.cutting import distinct_values, key_totals, number_totals, sorted_with_sums
-from costboost.binning.feature_tables import FeatureTable, Grid, RowWeights, grid_of
-from costboost.binning.table_reading import read_table
+from costboost.binning.column_bins import (
+    distinct_values,
+    key_totals,
+    number_totals,
+    sorted_with_sums,
+)
+from costboost.binning.table_reading import FeatureTable, Grid, RowWeights, grid_of, read_table
 from costboost.inputs.arrays import read_weights
 from costboost.runtime.messages import message, totals
 from costboost.typing import Floats, Int64

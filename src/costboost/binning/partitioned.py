@@ -17,7 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.binning.binner import Binner, check_max_bins, make_binner
+from costboost.binning.binner import (
+    Binner,
+    categorical_mask,
+    check_max_bins,
+    check_not_empty,
+    make_binner,
+)
 from costboost.binning.binning_messages import (
     MANY,
     Description,
@@ -31,9 +37,8 @@ from costboost.binning.binning_messages import (
     rank_probes,
     values_between,
 )
-from costboost.binning.cutting import ColumnBins, cut_ordered, halfway, keep_categories
-from costboost.binning.feature_tables import FeatureTable
-from costboost.binning.table_reading import categorical_mask, check_not_empty
+from costboost.binning.column_bins import ColumnBins, cut_ordered, halfway, keep_categories
+from costboost.binning.table_reading import FeatureTable
 from costboost.inputs.arrays import check_some_weight
 from costboost.typing import Floats, Int64
 

@@ -25,9 +25,8 @@ from costboost.boosting import _vote_kernels as kernels
 from costboost.costs import Costs
 from costboost.runtime.messages import largest, message, total
 from costboost.shards.grid import exact_sum, grid_scale, rounded, to_floats
-from costboost.shards.layout import blocks_of
-from costboost.shards.local import Shards, heaviest_row
-from costboost.shards.rows import Shard
+from costboost.shards.layout import Shards, blocks_of
+from costboost.shards.rows import Shard, heaviest_row
 from costboost.typing import Floats, Int64
 
 __all__ = ["share_limits"]

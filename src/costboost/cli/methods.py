@@ -17,8 +17,8 @@ from costboost.boosting.pnorm.methods import METHODS
 from costboost.calibration import CALIBRATORS
 from costboost.cli import UsageError
 from costboost.cli.output import Advance
+from costboost.estimators.adaboost.choices import RECIPE_NAMES
 from costboost.estimators.adaboost.classifier import CostBoostClassifier
-from costboost.estimators.adaboost.plan import RECIPE_NAMES
 from costboost.estimators.gradient import GradientBoostClassifier
 from costboost.estimators.pnorm import PNormBoostClassifier
 

@@ -40,6 +40,7 @@ from costboost.cli.recipe import (
 )
 from costboost.cli.train import label_times, note_open
 from costboost.costs import Costs, Expression
+from costboost.estimators.adaboost.choices import recipe_words
 from costboost.fitting.time_split import LabelTimes
 from costboost.guarantee import CostBound, cost_bound
 from costboost.inputs.moments import read_moments
@@ -92,7 +93,7 @@ def evaluate(
         groups=groups, propensity=propensity, also=_columns_of(scenarios),
         known=None if (gap, label_delay, label_time) == (None,) * 3 else known,
     )  # fmt: skip
-    currency = prices.currency or (kept.recipe.prices.currency if kept.recipe.prices else "")
+    currency = kept.currency(prices)
     source = read.source
     screen.say(f"{source.name}: {count(len(rows), 'row')}; {classes_text(rows.truth)}")
     note_training_rows(screen, kept, source.digest)
@@ -396,6 +397,7 @@ def _result(kept: Kept) -> dict[str, Any]:
         "parameters": changed,
         "classes": [shown(label) for label in getattr(model, "classes_", [])],
         "rounds": getattr(model, "n_iter_", None),
+        "recipe": getattr(model, "recipe_", None),
         "features": {f.name: f.kind for f in recipe.features}
         or list(getattr(model, "feature_names_in_", [])),
         "left_out": recipe.left_out,
@@ -429,7 +431,10 @@ def _facts(kept: Kept, found: dict[str, Any]) -> list[tuple[str, str]]:
         ]
     else:
         facts.append(("classes", listed(found["classes"])))
-    if found["rounds"] is not None:
+    if found["recipe"] is not None:
+        words = recipe_words(found["recipe"])
+        facts += [(heading.lower(), text) for heading, text in words.items()]
+    elif found["rounds"] is not None:
         facts.append(("rounds", f"{found['rounds']:,}"))
     if found["parameters"]:
         facts.append(("set to", listed([f"{k}={v!r}" for k, v in found["parameters"].items()])))
@@ -474,7 +479,7 @@ def report(
     source = found.source
     when = kept.recipe.time  # capacities are those of a day
     note_training_rows(screen, kept, source.digest)
-    currency = prices.currency or (kept.recipe.prices.currency if kept.recipe.prices else "")
+    currency = kept.currency(prices)
     with screen.listening(), screen.working("Writing the report"):
         made = make_report(
             kept.model,

@@ -20,6 +20,7 @@ from costboost.decisions.parity import Parity, allocate_parity, group_labels
 from costboost.inputs.arrays import mean_paid, read_weights
 from costboost.inputs.checks import (
     OneFit,
+    VersionedState,
     answers_tables,
     check_choice,
     check_labels,
@@ -28,7 +29,6 @@ from costboost.inputs.checks import (
     refuse_unopened,
     warn_caller,
 )
-from costboost.inputs.estimators import VersionedState
 from costboost.runtime.machine import need
 from costboost.typing import Floats, Int64
 

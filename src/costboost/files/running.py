@@ -19,10 +19,9 @@ from costboost.files.finding import DataFile, open_file, pa, pq
 from costboost.files.sources import as_pandas, prices_of
 from costboost.fitting.spread import PartsTable
 from costboost.inputs.checks import check_number
-from costboost.runtime.machine import AFTER, EVERY, TerminalLine, release_memory
+from costboost.runtime.machine import AFTER, EVERY, TerminalLine, ThreadScratch, release_memory
 from costboost.runtime.messages import Call
 from costboost.shards.parts import RowSource, TablePart
-from costboost.shards.rows import ThreadScratch
 from costboost.typing import Floats
 
 __all__ = ["answer_in_batches", "StepProgress", "FileTable", "InProcess"]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from costboost.binning.codes import Key, object_keys
-from costboost.binning.feature_tables import FeatureTable
+from costboost.binning.table_reading import FeatureTable
 from costboost.costs import Costs
 from costboost.files.cache import CodesFolder
 from costboost.files.finding import Kind, Stretch, open_file, pa

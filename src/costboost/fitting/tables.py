@@ -32,8 +32,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from costboost.binning.binner import Binner, fit_binner
-from costboost.binning.feature_tables import FeatureTable
-from costboost.binning.table_reading import SparseTable, read_table
+from costboost.binning.table_reading import FeatureTable, SparseTable, read_table
 from costboost.calibration import numbered
 from costboost.inputs.checks import warn_caller
 from costboost.runtime.machine import release_memory
@@ -48,7 +47,7 @@ from costboost.shards.layout import (
     sensible_shards,
 )
 from costboost.shards.parts import TablePart
-from costboost.shards.sampling import mix, round_key
+from costboost.shards.rows import mix, round_key
 from costboost.trees.forest import Forest
 from costboost.typing import Codes, Floats, Int64
 

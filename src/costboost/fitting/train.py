@@ -48,8 +48,7 @@ from costboost.fitting.plan import TrainingPlan
 from costboost.fitting.tables import LocalTable, TrainingTable
 from costboost.inputs.arrays import encode
 from costboost.inputs.checks import check_weighted_classes, is_spread, warn_caller
-from costboost.shards.layout import Loader, RowData
-from costboost.shards.local import Shards
+from costboost.shards.layout import Loader, RowData, Shards
 from costboost.typing import Floats, Int64
 
 
@@ -64,8 +63,8 @@ class Family:
     Attributes
     ----------
     settle : callable
-        ``settle(params, X, y, costs, n_classes)`` checks the parameters of an estimator against
-        each other and the data, and returns the plan.
+        ``settle(params, X, y, weights, costs, n_classes)`` checks the parameters of an estimator
+        against each other and the data, and returns the plan.
     loader : callable
         ``loader(trainer, rows)`` returns what makes the state of the shards, for the rows of
         these numbers; None are all rows.

@@ -280,7 +280,7 @@ _CLASSES: Fields = {
 }
 _ROUNDS: Fields = {
     "n_iter_": int,
-    **{name: _SERIES for name in HISTORY if name != "estimators_"},
+    **{name: _SERIES for name in HISTORY if name not in ("estimators_", "recipe_")},
     "validation_rounds_": Int64,
     "eval_results_": dict[str, Floats] | list[dict[str, Floats]],
 }
@@ -289,7 +289,7 @@ _GRADIENT: Fields = {**_BOOSTED, "start_": Floats}
 
 #: What ``fit`` sets, and of which type; anything else that an estimator holds is refused.
 FITTED: dict[type[Any], Fields] = {
-    CostBoostClassifier: {**_CLASSES, **_BOOSTED, "_rule_name": str},
+    CostBoostClassifier: {**_CLASSES, **_BOOSTED, "_rule_name": str, "recipe_": dict[str, Any]},
     GradientBoostClassifier: {**_CLASSES, **_GRADIENT},
     GradientBoostRegressor: {**_TABLE, **_GRADIENT, "training_costs_": NumberCosts},
     MinimumCostRegressor: {

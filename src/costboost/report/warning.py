@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
-from costboost.binning.feature_tables import FeatureTable
-from costboost.binning.table_reading import read_table
+from costboost.binning.table_reading import FeatureTable, read_table
 from costboost.explain.decision import plain
 from costboost.metrics.policies import FEW_ROWS
 from costboost.model import FittedModel

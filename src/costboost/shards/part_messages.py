@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 from costboost.binning.binner import Binner
 from costboost.costs import Costs
 from costboost.inputs.arrays import encode
+from costboost.runtime.machine import Scratch
 from costboost.runtime.messages import Call, join, message
 from costboost.shards.layout import Loader, RowData
 from costboost.shards.parts import Chosen, Folds, RawRows, TablePart
-from costboost.shards.rows import Scratch, Shard
+from costboost.shards.rows import Shard
 from costboost.typing import Codes, Floats
 
 

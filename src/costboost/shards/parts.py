@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
+from costboost.runtime.machine import Scratch, ThreadScratch
 from costboost.shards.layout import (
     Arranged,
     Loader,
@@ -26,7 +27,7 @@ from costboost.shards.layout import (
     plan_layout,
     without_fold,
 )
-from costboost.shards.rows import Scratch, Shard, ThreadScratch
+from costboost.shards.rows import Shard
 from costboost.typing import Codes, Floats, Int64
 
 Folds = tuple[NDArray[np.uint8], int]

@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.adaboost.rules import Rule
-from costboost.boosting.links import link, vote_shares
-from costboost.boosting.objectives import Beta, RuleInput, one
+from costboost.boosting.formulas import Beta, RuleInput, link, one, vote_shares
 from costboost.costs import Costs
-from costboost.inputs.outside import STEEPEST, read_finite
+from costboost.inputs.arrays import STEEPEST, read_finite
 from costboost.shards.layout import blocks_of
 from costboost.typing import Floats, Int64
 

@@ -18,12 +18,11 @@ from sklearn.base import clone
 
 from costboost.binning.binner import Binner
 from costboost.boosting.adaboost.evaluation import Hypothesis
-from costboost.inputs.outside import ask, count_rows, read_classes, read_probabilities, source_of
+from costboost.inputs.arrays import ask, count_rows, read_classes, read_probabilities, source_of
 from costboost.runtime.messages import message, total
 from costboost.shards.grid import ClassWeights, grid_scale
-from costboost.shards.local import Shards
-from costboost.shards.rows import Shard
-from costboost.shards.sampling import ColumnDraw, RowSample, column_draw
+from costboost.shards.layout import Shards
+from costboost.shards.rows import ColumnDraw, RowSample, Shard, column_draw
 from costboost.trees.forest import recall_leaves
 from costboost.trees.grower import Grower
 from costboost.trees.tree import ROUNDING, Limits, SplitFinder, Tree

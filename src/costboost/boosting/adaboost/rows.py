@@ -33,7 +33,7 @@ from costboost.boosting.adaboost.evaluation import (
     class_prices,
     row_prices,
 )
-from costboost.boosting.objectives import RuleInput
+from costboost.boosting.formulas import RuleInput
 from costboost.boosting.train_cost import DecisionPricing, make_pricing
 from costboost.costs import Costs
 from costboost.shards.layout import RowData, blocks_of

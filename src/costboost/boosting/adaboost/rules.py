@@ -20,15 +20,7 @@ from typing import Literal
 
 import numpy as np
 
-from costboost.boosting.objectives import (
-    Function,
-    RuleInput,
-    cost,
-    cost_or_one,
-    one,
-    row_cost,
-    zero,
-)
+from costboost.boosting.formulas import Function, RuleInput, cost, cost_or_one, one, row_cost, zero
 from costboost.typing import Floats
 
 

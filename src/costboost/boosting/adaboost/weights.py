@@ -52,11 +52,10 @@ from costboost.boosting.adaboost.updates import (
     sum_prices_by_sign,
     sum_rates,
 )
-from costboost.boosting.links import MAX_ALPHA
-from costboost.boosting.objectives import Beta, RuleInput
+from costboost.boosting.formulas import MAX_ALPHA, Beta, RuleInput
 from costboost.runtime.messages import Call
 from costboost.shards.grid import grid_scale, rounded, to_floats
-from costboost.shards.local import Shards
+from costboost.shards.layout import Shards
 from costboost.typing import Floats
 
 # If factors span more than this ratio, max(w) * max(f) is too loose a bound; compute max(w * f).

@@ -25,17 +25,10 @@ from sklearn.utils.validation import has_fit_parameter
 
 from costboost.binning.binner import Binner
 from costboost.boosting.gradient.messages import write_packed_pairs, write_pairs, write_vectors
-from costboost.inputs.outside import (
-    ask,
-    count_rows,
-    read_finite,
-    read_probabilities,
-    source_of,
-)
+from costboost.inputs.arrays import ask, count_rows, read_finite, read_probabilities, source_of
 from costboost.shards.grid import GradientPairs, PackedPairs, Vectors, grid_scale
-from costboost.shards.local import Shards
-from costboost.shards.rows import Mode, Shard
-from costboost.shards.sampling import ColumnDraw, RowSample, column_draw
+from costboost.shards.layout import Shards
+from costboost.shards.rows import ColumnDraw, Mode, RowSample, Shard, column_draw
 from costboost.trees.forest import recall_leaves
 from costboost.trees.grower import Grower
 from costboost.trees.tree import Limits, SplitFinder, Tree

@@ -31,8 +31,7 @@ from costboost.boosting.train_cost import DecisionPricing, make_pricing
 from costboost.costs import Costs
 from costboost.runtime.messages import first, largest, message, totals
 from costboost.shards.grid import exact_count, exact_sum, rounded
-from costboost.shards.layout import RowData, blocks_of
-from costboost.shards.local import Shards
+from costboost.shards.layout import RowData, Shards, blocks_of
 from costboost.shards.rows import Shard
 from costboost.typing import Floats, Int64
 

@@ -17,10 +17,14 @@ from costboost.costs import Costs
 from costboost.estimators.adaboost.family import ADABOOST
 from costboost.estimators.adaboost.plan import Plan
 from costboost.estimators.adaboost.recipe import train_in_step
-from costboost.estimators.base import BoostingClassifierMixin
+from costboost.estimators.base import (
+    BoostingClassifierMixin,
+    CallbackSupportMixin,
+    fits_tables,
+    with_callbacks,
+)
 from costboost.fitting.held_out import EvalSet
 from costboost.fitting.train import FittedModels
-from costboost.inputs.estimators import CallbackSupportMixin, fits_tables, with_callbacks
 
 
 class CostBoostClassifier(
@@ -114,7 +118,7 @@ class CostBoostClassifier(
         With K > 2 classes beta(-1, c) is divided by K - 1, SAMME's code of a wrong vote.
     objective : str, callable or tuple (a, b, w0), default="asymboost"
         Gradient-CSB's objective: "adaboost", "adacost", "adac1", "asymboost", arrays over rows, or
-        a function from `costboost.boosting.objectives.RuleInput` (`cost`, scaled, and `sign`) to
+        a function from `costboost.boosting.formulas.RuleInput` (`cost`, scaled, and `sign`) to
         them. The learner aims at the sign of a.
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
         Constant costs, or by column; ``fit`` may override them, and take costs per row.

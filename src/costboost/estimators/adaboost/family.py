@@ -23,16 +23,15 @@ from costboost.boosting.adaboost.learner import (
 )
 from costboost.boosting.adaboost.loop import Boosting, Round
 from costboost.boosting.adaboost.rows import TrainingRows
-from costboost.boosting.links import choices_of, link
-from costboost.boosting.objectives import RuleInput
+from costboost.boosting.formulas import RuleInput, choices_of, link
 from costboost.calibration import CalibratedScores
 from costboost.costs import Costs
 from costboost.estimators.adaboost.plan import NamedObjective, Plan, RowObjective, settle
 from costboost.fitting.held_out import ClassResult, HeldOutRows, class_actions
 from costboost.fitting.plan import check_order
 from costboost.fitting.train import Family, Trainer
+from costboost.inputs.arrays import check_some_w0
 from costboost.inputs.checks import plain, warn_caller
-from costboost.inputs.outside import check_some_w0
 from costboost.model import (
     FittedModel,
     Logistic,

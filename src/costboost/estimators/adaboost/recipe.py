@@ -39,6 +39,7 @@ from costboost.estimators.adaboost.blending import (
     fit_additive,
     price_blended,
 )
+from costboost.estimators.adaboost.choices import Recipe, describe
 from costboost.estimators.adaboost.plan import Plan
 from costboost.estimators.gradient.family import GRADIENT, GradientPlan
 from costboost.fitting.held_out import ClassResult, Decisions
@@ -50,23 +51,16 @@ from costboost.shards.layout import blocks_of
 from costboost.trees.forest import ForestBuilder
 from costboost.typing import AnyInts, Floats
 
-STEP = 10  # rounds between two looks at the out-of-fold rows
-DOUBT = 0.5  # standard errors by which a later look may be worse than the best
-SOLVED = 1e-4  # the share of a constant answer's log loss at which nothing is left to learn
-
-# Of log loss
-L2 = 0.02  # added to the curvature of a leaf
-MAX_STEP = 4.0  # of a leaf on the log-odds scale, as in `GradientBoostClassifier`
-
 
 def log_loss_plan(plan: Plan) -> GradientPlan:
     """Return the plan by which gradient boosting's family trains the folds of this recipe."""
     shared = {field.name: getattr(plan, field.name) for field in fields(TrainingPlan)}
+    assert plan.recipe is not None
     shared["setting"] = GradientSetting(
         n_rounds=plan.setting.n_rounds,
         learning_rate=plan.setting.learning_rate,
-        l2=L2,
-        max_step=MAX_STEP,
+        l2=plan.recipe.l2,
+        max_step=plan.recipe.max_step,
         subsample=plan.subsample,
         seed=plan.seed,
     )
@@ -222,8 +216,8 @@ class Look:
         """The mean loss."""
         return float(np.average(self.losses, weights=self.weights))
 
-    def rivals(self, best: Look) -> bool:
-        """Whether it is worse than the best by no more than `DOUBT` standard errors, row by row.
+    def rivals(self, best: Look, doubt: float) -> bool:
+        """Whether it is worse than the best by no more than so many standard errors, row by row.
 
         Weights say how many rows each row is, here too: an error of so many rows.
         """
@@ -231,7 +225,7 @@ class Look:
         n = np.ones(len(worse)) if self.weights is None else row_counts(self.weights)
         mean = float(np.average(worse, weights=n))
         error = float(np.sqrt(np.sum(n * (worse - mean) ** 2)) / np.sum(n))
-        return mean <= DOUBT * error
+        return mean <= doubt * error
 
 
 class FoldsRound(NamedTuple):
@@ -249,19 +243,26 @@ class Race:
     ) -> None:
         self.trainer, self.folds, self.additive = trainer, folds, additive
         data = trainer.data_of(np.concatenate([fold.test for fold in folds]))
-        plan = trainer.plan
+        plan: Any = trainer.plan
+        self.recipe: Recipe = plan.recipe
         self.y: AnyInts = data.y.astype(np.uint8 if plan.n_classes <= 256 else np.uint32)
         assert data.costs is not None
         self.weights, self.costs = data.weights, data.costs
         self._decisions = Decisions()
         self.priced = plan.metric == "cost" or trainer.priced
         self.watch = EarlyStopping(
-            self, plan.patience, plan.tolerance, STEP, plan.setting.n_rounds, self._decisions.idle
+            self,
+            plan.patience,
+            plan.tolerance,
+            self.recipe.every,
+            plan.setting.n_rounds,
+            self._decisions.idle,
         )
         judged = plan.metric == "log_loss" and plan.patience is not None
-        self._solved = SOLVED * _entropy(self.y, self.weights) if judged else -np.inf
+        self._solved = self.recipe.solved * _entropy(self.y, self.weights) if judged else -np.inf
         self._new_look: Look | None = None  # until it is compared with the best
         self.interrupted = False
+        self.stopped = "no further step"  # why: a reason of `choices.STOPPED`
         self.train_costs: dict[int, list[float]] = {}  # by the number of rounds, of each fold
         self._last_look: Look | None = None
         self._best: Look | None = None
@@ -339,6 +340,10 @@ class Race:
         """Look if it is time to; True when the loss has not fallen for long enough, or is gone."""
         enough = self.watch(step)
         self._choose()
+        if self.watch.best <= self._solved:
+            self.stopped = "nothing left"
+        elif enough:
+            self.stopped = "no improvement"
         return enough or self.watch.best <= self._solved
 
     def _choose(self) -> None:
@@ -349,7 +354,7 @@ class Race:
         self._last_look = look
         if self._best is None or self.watch.best_rounds == look.n_rounds:
             self._best = self._chosen = look
-        elif look.rivals(self._best):
+        elif look.rivals(self._best, self.recipe.doubt):
             self._chosen = look
 
     def run(self) -> Look:
@@ -357,10 +362,16 @@ class Race:
         plan, watch = self.trainer.plan, self.watch
         observers: list[Observer] = [self._watch]
         n_rounds, start = plan.setting.n_rounds, self.trainer.started
-        with reported(plan.verbose, n_rounds, self._describe, start, every=STEP) as shown:
+        with reported(
+            plan.verbose, n_rounds, self._describe, start, every=self.recipe.every
+        ) as shown:
             observers += [*shown, self._on_round]
             outcome = consume(self.steps(), observers, on_interrupt=plan.on_interrupt)
         steps, self.interrupted = outcome.rounds, outcome.interrupted
+        if self.interrupted:
+            self.stopped = "interrupted"
+        elif self.stopped == "no further step" and len(steps) == n_rounds:
+            self.stopped = "all rounds"
         if watch.looks[-1:] != [len(steps)]:  # ended between two looks, or before the first
             watch.look(FoldsRound(len(steps) - 1, ()))
         self._choose()
@@ -386,7 +397,9 @@ class Race:
         n_rounds = step.number + 1
         taken = [done for done in step.rounds if done is not None]
         answers = [observer(done, lambda: self._so_far(n_rounds)) for done in taken]
-        return any(answers)  # every round is reported, also after one that is to stop
+        if any(answers):  # every round is reported, also after one that is to stop
+            self.stopped = "callback"
+        return any(answers)
 
     def _so_far(self, n_rounds: int) -> dict[str, Any] | None:
         """Return the attributes of an estimator with these rounds, calibrated by the last look.
@@ -450,11 +463,15 @@ def train_in_step(
         model, costs = _train_alike(trainer, rows, n_rounds, chosen.calibration, part)
         models, train_costs = (model,), [costs]
     vars(estimator).pop("_progress", None)  # warm starts continue one model
-    scores = CalibratedScores(models, (chosen.calibration,) * len(models), len(cut))
-    curves_of_looks = {
+    maps = (chosen.calibration,) * len(models)
+    scores = CalibratedScores(models, maps, len(cut))
+    curves_of_looks: dict[str, list[Any]] = {
         "validation_rounds_": [np.array(race.watch.looks)],
         "validation_loss_": [np.array(race.watch.costs)],
         "train_cost_": [np.array(costs) for costs in train_costs],
+        "recipe_": [
+            describe(plan, len(models[0].steps), race.stopped, len(cut), chosen.blend, maps[0])
+        ],
     }
     return FittedModels(models, scores, curves_of_looks)
 
@@ -472,6 +489,7 @@ def _train_alike(
     cannot stop it: the calibration is for this number of rounds.
     """
     costs: list[float] = []
+    plan: Any = trainer.plan
     with ExitStack() as stack:
         fold = Fold(trainer, lambda: rows, rows[:0], stack)
 
@@ -480,12 +498,12 @@ def _train_alike(
             if trainer.observer is not None:
                 trainer.observer(done, None)
             n_taken = len(fold.rounds)
-            if n_taken % STEP == 0 or n_taken == n_rounds:
+            if n_taken % plan.recipe.every == 0 or n_taken == n_rounds:
                 costs.append(fold.training_cost(n_taken, calibration, part))
             return False
 
         rounds = islice(fold.loop.rounds(), n_rounds)
-        taken = consume(rounds, [on_round], on_interrupt=trainer.plan.on_interrupt).rounds
+        taken = consume(rounds, [on_round], on_interrupt=plan.on_interrupt).rounds
         model = fold.model(len(taken), part)
     curves = fold.curves(len(taken), model)
     trainer.histories.append(History(taken, fold.loop.stop, curves, {}))

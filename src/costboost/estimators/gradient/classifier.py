@@ -8,10 +8,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 
 from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES, needs_all_rows
-from costboost.estimators.base import BoostingClassifierMixin
+from costboost.estimators.base import BoostingClassifierMixin, fits_tables, with_callbacks
 from costboost.estimators.gradient.base import GradientBoost
 from costboost.estimators.gradient.family import GRADIENT
-from costboost.inputs.estimators import fits_tables, with_callbacks
 
 
 class GradientBoostClassifier(

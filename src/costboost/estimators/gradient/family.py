@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from costboost.boosting.formulas import choices_of
 from costboost.boosting.gradient.learner import (
     GradientLearner,
     GradientRegressor,
@@ -30,7 +31,6 @@ from costboost.boosting.gradient.losses import (
 )
 from costboost.boosting.gradient.rows import GradientLoader, LossRows, largest_cost, put_margins
 from costboost.boosting.gradient.tallies import CostTally, loss_tally
-from costboost.boosting.links import choices_of
 from costboost.calibration import CALIBRATORS, CalibratedScores
 from costboost.costs import Costs, NumberCosts
 from costboost.estimators.gradient.model import assemble_gradient, to_model
@@ -54,7 +54,7 @@ from costboost.fitting.warm import WarmState
 from costboost.inputs.arrays import read_numbers
 from costboost.inputs.checks import check_choice, check_number, fit_seed, warn_caller
 from costboost.model import Member
-from costboost.shards.local import Shards
+from costboost.shards.layout import Shards
 from costboost.trees.forest import ForestBuilder
 from costboost.typing import Floats, Int64
 
@@ -156,7 +156,7 @@ def _read_prices(params: Any, loss: Any, over: Any, under: Any, n_rows: int) -> 
 
 
 def settle_classification(
-    params: Any, X: Any, y: Int64, costs: Costs, n_classes: int
+    params: Any, X: Any, y: Int64, weights: Floats | None, costs: Costs, n_classes: int
 ) -> GradientPlan:
     """Check the parameters of a classifier against each other and the data."""
     check_choice("calibration", params.calibration, tuple(CALIBRATORS))

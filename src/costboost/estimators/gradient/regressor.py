@@ -12,6 +12,7 @@ from sklearn.base import RegressorMixin
 from costboost.boosting.gradient.losses import REGRESSION_LOSSES, needs_all_rows
 from costboost.costs import NumberCosts, as_number_costs
 from costboost.costs.pricing import price_errors
+from costboost.estimators.base import RoundCallbacks, fits_tables, with_callbacks
 from costboost.estimators.gradient.base import GradientBoost
 from costboost.estimators.gradient.family import REGRESSION
 from costboost.explain.mixin import ExplainMixin
@@ -27,7 +28,6 @@ from costboost.inputs.checks import (
     read_numeric_targets,
     refuse_masked,
 )
-from costboost.inputs.estimators import RoundCallbacks, fits_tables, with_callbacks
 from costboost.typing import Floats
 
 

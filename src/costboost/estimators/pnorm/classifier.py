@@ -7,9 +7,13 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from costboost.estimators.base import BoostingClassifierMixin
+from costboost.estimators.base import (
+    BoostingClassifierMixin,
+    CallbackSupportMixin,
+    fits_tables,
+    with_callbacks,
+)
 from costboost.estimators.pnorm.family import PNORM
-from costboost.inputs.estimators import CallbackSupportMixin, fits_tables, with_callbacks
 
 
 class PNormBoostClassifier(

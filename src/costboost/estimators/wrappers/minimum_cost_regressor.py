@@ -20,6 +20,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_para
 from costboost.calibration import calibration_splits, keeps_copies
 from costboost.costs import NumberCosts, NumberDistribution, as_number_costs
 from costboost.costs.numbers import read_answers
+from costboost.estimators.base import all_at_once
 from costboost.estimators.gradient import GradientBoostRegressor
 from costboost.estimators.wrappers.base import copy_features
 from costboost.explain.contributions import Contributions
@@ -27,8 +28,18 @@ from costboost.explain.decision import Explanation
 from costboost.explain.mixin import ranked_parts
 from costboost.explain.rows import one_row, values_of_row
 from costboost.fitting.tables import read_copies
-from costboost.inputs.arrays import mean_paid, read_numbers, read_weights, without_mask
+from costboost.inputs.arrays import (
+    ask,
+    count_rows,
+    mean_paid,
+    read_finite,
+    read_numbers,
+    read_weights,
+    source_of,
+    without_mask,
+)
 from costboost.inputs.checks import (
+    VersionedState,
     check_choice,
     check_jobs,
     check_learner,
@@ -41,8 +52,6 @@ from costboost.inputs.checks import (
     set_input_tags,
     warn_caller,
 )
-from costboost.inputs.estimators import VersionedState, all_at_once
-from costboost.inputs.outside import ask, count_rows, read_finite, source_of
 from costboost.typing import Floats, Indices
 
 _FLOOR = 0.1  # of the mean absolute residual: no row's scale is smaller

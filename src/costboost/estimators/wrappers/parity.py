@@ -19,10 +19,10 @@ from costboost.decisions.parity import (
     read_problem,
     target_and_weights,
 )
+from costboost.estimators.base import all_at_once
 from costboost.estimators.wrappers.base import Wrapper, copy_features, fit_clone, shares_of
 from costboost.inputs.arrays import mean_paid
 from costboost.inputs.checks import check_not_empty, warn_caller
-from costboost.inputs.estimators import all_at_once
 from costboost.text import listed
 from costboost.typing import Floats, Int64
 

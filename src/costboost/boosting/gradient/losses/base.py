@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from costboost.boosting import links
+from costboost.boosting import formulas
 from costboost.boosting.gradient.messages import put_derivatives, write_derivatives
 from costboost.boosting.gradient.minimisers import FARTHEST, LeafBounds, minimise
 from costboost.boosting.gradient.rows import (
@@ -33,9 +33,9 @@ from costboost.boosting.gradient.rows import (
     fetch_row_kinds,
     sum_at_constant,
 )
-from costboost.inputs.outside import read_finite, read_shares, source_of
+from costboost.inputs.arrays import read_finite, read_shares, source_of
 from costboost.shards.grid import rounded
-from costboost.shards.local import Shards
+from costboost.shards.layout import Shards
 from costboost.typing import Array, Floats
 
 RowTerms = tuple[Floats, Floats, Floats]
@@ -417,4 +417,4 @@ def one_hot(y: Array, n_classes: int) -> Floats:
 
 def logistic(raw: Floats) -> Floats:
     """Return class probabilities, (n, K), of log odds (n,) or the softmax's input (n, K)."""
-    return links.logistic(raw) if raw.ndim == 1 else links.softmax(raw)
+    return formulas.logistic(raw) if raw.ndim == 1 else formulas.softmax(raw)

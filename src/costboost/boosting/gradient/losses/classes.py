@@ -12,7 +12,7 @@ from scipy.special import expit, log_expit, logsumexp, softmax
 from costboost.boosting.gradient import _gradient_kernels as kernels
 from costboost.boosting.gradient.losses.base import BuiltIn, one_hot, signs
 from costboost.boosting.gradient.rows import NONE, BoundLoss, LossRows, Read, log_shares, read_both
-from costboost.shards.local import Shards
+from costboost.shards.layout import Shards
 from costboost.typing import Array, Floats, Int64
 
 # The kernels' numbers, in the order in which they declare them.

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from costboost.boosting.formulas import OBJECTIVES, RuleInput, cost_or_one, zero
 from costboost.boosting.gradient.losses.base import BuiltIn, RowTerms, flat, signs
 from costboost.boosting.gradient.losses.classes import (
     EXPONENTIAL,
@@ -18,11 +19,10 @@ from costboost.boosting.gradient.losses.classes import (
 )
 from costboost.boosting.gradient.minimisers import FARTHEST
 from costboost.boosting.gradient.rows import LossRows, class_weights, sum_sizes, terms_by_class
-from costboost.boosting.objectives import OBJECTIVES, RuleInput, cost_or_one, zero
+from costboost.inputs.arrays import read_objective
 from costboost.inputs.checks import check_choice
-from costboost.inputs.outside import read_objective
 from costboost.shards.grid import rounded
-from costboost.shards.local import Shards
+from costboost.shards.layout import Shards
 from costboost.typing import Array, Floats
 
 _LEAST_SIZE = 1e-250  # of the mean |a|: F in units of less would leave the floats

@@ -31,7 +31,7 @@ from costboost.boosting.gradient.rows import (
 )
 from costboost.inputs.checks import check_number
 from costboost.shards.grid import rounded
-from costboost.shards.local import Shards
+from costboost.shards.layout import Shards
 from costboost.shards.rows import Shard
 from costboost.typing import Array, Floats
 

@@ -26,7 +26,7 @@ from costboost import (
     PNormBoostClassifier,
 )
 from costboost.boosting.adaboost.rules import RULES, Rule
-from costboost.inputs.outside import read_classes, read_finite, read_objective, read_probabilities
+from costboost.inputs.arrays import read_classes, read_finite, read_objective, read_probabilities
 from odd import CHANGES, HARMLESS, OddClassifier, OddLoss, OddRegressor, odd_function
 
 N = 60

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from costboost.shards.sampling import (
+from costboost.shards.rows import (
     ColumnDraw,
     RowSample,
     column_draw,

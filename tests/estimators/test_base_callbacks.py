@@ -2,7 +2,7 @@
 
 import pytest
 
-from costboost.inputs.estimators import CallbackSupportMixin, RoundCallbacks, with_callbacks
+from costboost.estimators.base import CallbackSupportMixin, RoundCallbacks, with_callbacks
 
 
 class Context:

@@ -8,10 +8,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from costboost.runtime.messages import message, total
-from costboost.shards import local
-from costboost.shards.layout import plan_layout
-from costboost.shards.local import Shards, SharedPool, begin_tree
-from costboost.shards.rows import Pieces, Shard
+from costboost.shards.layout import Shards, SharedPool, plan_layout
+from costboost.shards.rows import Pieces, Shard, begin_tree
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +69,7 @@ def test_messages_are_answered_one_after_the_other(n_shards):
 
 
 def test_little_work_wakes_no_thread(monkeypatch):
-    monkeypatch.setattr(local, "_CELLS_PER_CALL", 30)
+    monkeypatch.setattr("costboost.shards.layout._CELLS_PER_CALL", 30)
     own = threading.get_ident()
     with shards_of(100, 4) as shards:
         for n_rows, here in ((0, True), (9, True), (10, False), (None, False)):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from binning_cases import MAX_BINS, column, large, weighted_columns
 from costboost.binning.binner import MISSING, fit_binner
-from costboost.binning.cutting import (
+from costboost.binning.column_bins import (
     cut_ordered,
     distinct_values,
     halfway,
@@ -20,8 +20,7 @@ from costboost.binning.cutting import (
     key_totals,
     sorted_with_sums,
 )
-from costboost.binning.feature_tables import weigh_rows
-from costboost.binning.table_reading import DenseTable, ObjectTable
+from costboost.binning.table_reading import DenseTable, ObjectTable, weigh_rows
 from naive import binning as naive
 
 
@@ -217,7 +216,7 @@ def test_the_heaviest_categories_stay_in_their_order():
 
 
 def test_categories_without_weight_do_not_occur(monkeypatch):
-    monkeypatch.setattr("costboost.binning.cutting._KEY_ROWS", 2)  # several blocks
+    monkeypatch.setattr("costboost.binning.column_bins._KEY_ROWS", 2)  # several blocks
     table = ObjectTable(np.array([["a"], ["b"], [None], ["a"], ["c"]], dtype=object))
     weights = weigh_rows([1, 0, 2, 3, 2], 5)
     unit = weights.every[0]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from costboost.boosting.bracket import NEVER, Bracket, Tolerance
+from costboost.boosting.formulas import NEVER, Bracket, Tolerance
 
 SHORT = Tolerance(1e-13, 1e-16)
 WARY = {"shut": SHORT, "still": SHORT, "takes_last": False, "wary": True}

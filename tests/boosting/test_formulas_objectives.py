@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from costboost.boosting.objectives import OBJECTIVES, RuleInput, cost_or_one, one, row_cost, zero
+from costboost.boosting.formulas import OBJECTIVES, RuleInput, cost_or_one, one, row_cost, zero
 
 COST, SIGN = np.array([0.2, 1.0, 0.0]), np.array([1.0, -1.0, 1.0])
 AT = RuleInput(cost=COST, sign=SIGN)

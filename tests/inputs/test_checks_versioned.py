@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from costboost import __version__
-from costboost.inputs.estimators import VersionedState
+from costboost.inputs.checks import VersionedState
 
 
 class Kept(VersionedState, BaseEstimator):
@@ -53,8 +53,8 @@ def test_a_newer_state_is_restored_with_a_warning_at_the_users_line(kind):
 
 
 def test_versions_are_compared_as_numbers(monkeypatch):
-    monkeypatch.setattr("costboost.inputs.estimators.__version__", "9.0.0")
+    monkeypatch.setattr("costboost.inputs.checks.__version__", "9.0.0")
     with pytest.warns(UserWarning, match=r"written by costboost 10\.0\.0"):
         Kept().__setstate__({"_costboost_version": "10.0.0"})
-    monkeypatch.setattr("costboost.inputs.estimators.__version__", "10.0.0")
+    monkeypatch.setattr("costboost.inputs.checks.__version__", "10.0.0")
     Kept().__setstate__({"_costboost_version": "9.0.0"})

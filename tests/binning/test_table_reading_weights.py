@@ -7,7 +7,7 @@ import pytest
 
 from binning_cases import ONES, column
 from costboost.binning.binner import fit_binner
-from costboost.binning.feature_tables import Grid, grid_of, weigh_rows
+from costboost.binning.table_reading import Grid, grid_of, weigh_rows
 
 
 def test_tiny_positive_weights_still_count_as_rows():

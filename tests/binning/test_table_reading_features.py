@@ -12,8 +12,7 @@ from scipy import sparse
 
 from binning_cases import mixed_matrix
 from costboost.binning.binner import fit_binner
-from costboost.binning.feature_tables import weigh_rows
-from costboost.binning.table_reading import DenseTable, ObjectTable, SparseTable
+from costboost.binning.table_reading import DenseTable, ObjectTable, SparseTable, weigh_rows
 
 
 @pytest.mark.parametrize("layout", ["C", "F", "strided", "negative", "read-only", "swapped"])

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from costboost.estimators.base import fits_tables
 from costboost.inputs.checks import answers_tables, refuse_unopened
-from costboost.inputs.estimators import fits_tables
 
 
 class Stored:

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from binning_cases import ONES, column, large, mixed_matrix
 from costboost.binning.binner import fit_binner
-from costboost.binning.encoding import encode_table, make_encoder, make_target
+from costboost.binning.column_bins import encode_table, make_encoder, make_target
 from costboost.binning.table_reading import DenseTable, SparseTable
 from naive import binning as naive
 
