@@ -14,6 +14,11 @@ chosen by five folds; the forest that weighs rows is ddop's RandomForestWeighted
 down again, because ddop 0.7.6 requires tensorflow and scikit-learn 0.23.0. Ours is one
 MinimumCostRegressor for all ratios, and one more whose folds are blocks of consecutive rows.
 Printed is the mean cost per row of the test, with a unit too much at 1.
+
+    python benchmarks/newsvendor.py --crps --ddop ... --islp ...
+
+compares distributions instead, by the CRPS of the same rows: a histogram of y by log loss, its bins
+smoothed; a location with one spread for all rows; location and scale; and LightGBM's quantiles.
 """
 
 from __future__ import annotations
@@ -32,7 +37,8 @@ import pandas as pd
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.model_selection import KFold
 
-from costboost import MinimumCostRegressor, NumberCosts
+from costboost import GradientBoostClassifier, MinimumCostRegressor, NumberCosts
+from costboost.metrics import crps
 
 RATIOS = (1, 3, 9, 19, 99)  # a unit too little, where one too much costs 1
 DISHES = ("calamari", "fish", "shrimp", "chicken", "koefte", "lamb", "steak")
@@ -188,7 +194,71 @@ METHODS: dict[str, Callable[..., np.ndarray]] = {
     "ours, one model": ours,
     "ours, folds in blocks": ours_in_blocks,
 }
-SLOW = 30_000  # training rows beyond which a forest's weights take hours
+SLOW = 10_000  # training rows beyond which a forest's weights take too long
+
+
+# --- distributions: from training rows to quantiles of the test rows
+
+GRID = np.arange(1, 100) / 100
+
+
+def histogram(X: pd.DataFrame, y: np.ndarray, new: pd.DataFrame, bins: int = 16) -> np.ndarray:
+    """Return quantiles by classes of y, each with the values of its rows."""
+    edges = np.unique(np.quantile(y, np.arange(1, bins) / bins))
+    _, classes = np.unique(np.searchsorted(edges, y), return_inverse=True)
+    model = GradientBoostClassifier(
+        n_estimators=300, n_iter_no_change=10, early_stopping_metric="log_loss", n_jobs=THREADS,
+        random_state=0,
+    ).fit(X, classes)  # fmt: skip
+    each = (np.arange(8) + 0.5) / 8
+    values = np.stack([np.quantile(y[classes == k], each) for k in model.classes_]).ravel()
+    up_to = np.cumsum(np.repeat(model.predict_proba(new) / 8, 8, axis=1), axis=1)
+    return np.stack([np.interp(GRID, row - 0.5 * row[0], values) for row in up_to])
+
+
+def one_spread(X: pd.DataFrame, y: np.ndarray, new: pd.DataFrame, scale: Any = "constant") -> Any:
+    model = MinimumCostRegressor(scale=scale, n_jobs=THREADS, random_state=0)
+    return model.fit(X, y).predict_quantile(new, GRID)
+
+
+def location_and_scale(X: pd.DataFrame, y: np.ndarray, new: pd.DataFrame) -> np.ndarray:
+    return one_spread(X, y, new, scale=None)
+
+
+def lightgbm_quantiles(X: pd.DataFrame, y: np.ndarray, new: pd.DataFrame) -> np.ndarray:
+    """Return 19 quantiles, put in order, and straight lines between them."""
+    few = np.arange(1, 20) / 20
+    found = [
+        lgb.train(
+            {"objective": "quantile", "alpha": level, "verbose": -1, "num_threads": THREADS},
+            lgb.Dataset(X, y),
+        ).predict(new)
+        for level in few
+    ]
+    return np.stack([np.interp(GRID, few, row) for row in np.sort(np.stack(found, axis=1))])
+
+
+SPREADS: dict[str, Callable[..., np.ndarray]] = {
+    "histogram, 16 bins": histogram,
+    "histogram, 32 bins": lambda X, y, new: histogram(X, y, new, 32),
+    "one spread for all": one_spread,
+    "location and scale": location_and_scale,
+    "LightGBM, 19 quantiles": lightgbm_quantiles,
+}
+
+
+def compare_spreads(tables: list[Table]) -> None:
+    print("| table | " + " | ".join(SPREADS) + " |")
+    print("|---|" + "---|" * len(SPREADS))
+    found = []
+    for table in tables:
+        past, future = table.split()
+        X, y, new, truth = table.X[past], table.y[past], table.X[future], table.y[future]
+        found.append([crps(truth, way(X, y, new), levels=GRID) for way in SPREADS.values()])
+        print(f"| {table.name} | " + " | ".join(f"{v:.4g}" for v in found[-1]) + " |", flush=True)
+    shares = np.array(found) / np.array(found)[:, [3]]
+    means = np.exp(np.log(shares).mean(axis=0))
+    print("| share of location and scale | " + " | ".join(f"{v:.3f}" for v in means) + " |")
 
 
 def costs_of(y: np.ndarray, orders: np.ndarray) -> list[float]:
@@ -202,6 +272,7 @@ def main() -> None:
     )
     parser.add_argument("--ddop", metavar="TAR.GZ")
     parser.add_argument("--islp", metavar="WHL")
+    parser.add_argument("--crps", action="store_true", help="compare distributions")
     parser.add_argument("--full", action="store_true", help="up to 120,000 rows")
     options = parser.parse_args()
     tables = list(drawn())
@@ -209,6 +280,9 @@ def main() -> None:
         tables += bicycles(options.islp)
     if options.ddop:
         tables += ddop_tables(options.ddop, 120_000 if options.full else 20_000)
+    if options.crps:
+        compare_spreads(tables)
+        return
     shares: dict[str, list[np.ndarray]] = {name: [] for name in METHODS}
     print("| table | method | " + " | ".join(f"{ratio} : 1" for ratio in RATIOS) + " | s |")
     print("|---|---|" + "---|" * (len(RATIOS) + 1))

@@ -6,12 +6,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import column_or_1d
 
 from costboost.costs import as_number_costs
 from costboost.inputs.arrays import read_numbers
 from costboost.inputs.checks import check_number
-from costboost.metrics.prices import check_weights, savings_of, total_of, weighted_mean
+from costboost.metrics.prices import (
+    check_weights,
+    read_target,
+    savings_of,
+    total_of,
+    weighted_mean,
+)
 from costboost.typing import Floats
 
 
@@ -273,11 +278,6 @@ def paid_for(y_true: ArrayLike, y_pred: ArrayLike, costs: Any) -> Floats:
     if len(target) != len(answer):
         raise ValueError(f"y_pred has {len(answer)} rows, but y_true has {len(target)}")
     return as_number_costs(costs).of_numbers(target, answer)
-
-
-def read_target(values: ArrayLike, name: str = "y_true") -> Floats:
-    """Read numbers, (n_samples,)."""
-    return read_numbers(column_or_1d(np.asarray(values)), name, negative=True)
 
 
 def _read_quantiles(

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from costboost.costs import as_number_costs
 from costboost.inputs.checks import check_number
 from costboost.metrics import cost_curve, cost_lines, curve_area, normalized_cost
-from costboost.metrics._numbers import read_target
-from costboost.metrics.prices import check_weights, weighted_mean
+from costboost.metrics.prices import check_weights, read_target, weighted_mean
 from costboost.plots._base import (
     BinaryDisplay,
     limit_loss,
@@ -24,15 +23,18 @@ from costboost.plots._base import (
     probability_cost,
 )
 from costboost.plots.style import (
+    CURVE,
     axes_for,
     curve_style,
     dress,
     entry,
+    highest,
     need_matplotlib,
     once,
     plain_ticks,
     point,
     show_legend,
+    tagged,
     unit,
 )
 from costboost.text import money, number
@@ -412,13 +414,14 @@ class NumberCostDisplay:
         color = self.line_.get_color()
         thin = {"color": color, "linewidth": 1.2, "zorder": 2}
         parts = ((self.under, ":", "of answers too low"), (self.over, "-.", "of answers too high"))
+        first = len(tagged(self.ax_, CURVE)) == 1  # of several models, whose parts look alike
         self.under_, self.over_ = (
-            self.ax_.plot(change, part, linestyle=line, label=text, **thin)[0]
+            self.ax_.plot(change, part, linestyle=line, label=text if first else None, **thin)[0]
             for part, line, text in parts
         )
         self.own_ = point(self.ax_, 0.0, self.own, color, "o")
         dress(self.ax_, "All numbers higher by (%)", unit("Mean cost of a row", self.currency))
-        self.ax_.set_ylim(bottom=0.0)
+        self.ax_.set_ylim(0.0, 1.05 * highest(self.ax_) or 1.0)
         plain_ticks(self.ax_.yaxis)
         self.legend_ = show_legend(self.ax_)
         return self
