@@ -24,7 +24,7 @@ from costboost.boosting.formulas import choices_of, link, normalised, vote_share
 from costboost.boosting.gradient.learner import Init
 from costboost.calibration import CalibratedScores, ClassCalibration
 from costboost.inputs.arrays import count_rows
-from costboost.trees.forest import Forest, encode_once
+from costboost.trees.forest import Forest, JointForest, encode_once, join_members
 from costboost.typing import Codes, Floats, Int64
 
 _LEAST = 1e-300  # of probabilities inside logarithms
@@ -351,6 +351,10 @@ class FittedModel:
     unit: str
     priced: tuple[Map, ...] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What follows from the fields is made again when it is asked for.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     @property
     def n_rounds(self) -> int:
         """The rounds of the longest member."""
@@ -375,7 +379,16 @@ class FittedModel:
 
     def margins(self, X: Any, codes: Codes | None, n_threads: int = 1) -> list[Floats]:
         """Return the margins of rows by each member."""
+        if codes is not None and self._joint is not None:
+            return list(self._joint.margins_of_codes(codes, n_threads))
         return [member.margins(X, codes, n_threads) for member in self.members]
+
+    @cached_property
+    def _joint(self) -> JointForest | None:
+        """The forests of all members as one; None where a member is more than its forest."""
+        if any(member.init is not None for member in self.members):
+            return None
+        return join_members([member.forest for member in self.members])
 
     def staged(self, X: Any, n_threads: int = 1) -> Iterator[tuple[FittedModel, list[Floats]]]:
         """Yield the model and the margins of rows after each round.

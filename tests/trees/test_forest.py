@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from costboost.binning.binner import fit_binner
 from costboost.shards.grid import GradientPairs
 from costboost.shards.layout import plan_layout
-from costboost.trees import walking
+from costboost.trees import masks, walking
 from costboost.trees.forest import ForestBuilder, encode_once
 from costboost.trees.grower import Grower
 from costboost.trees.tree import Limits, SplitFinder, Tree
@@ -170,8 +170,9 @@ def test_stumps_are_predicted_by_look_up(monkeypatch):
     def refuse(*_):
         raise AssertionError("stumps must not be walked")
 
-    for name in ("add_margins", "add_margins_of_few", "add_margins_by_column"):
+    for name in ("add_margins", "add_margins_of_few"):
         monkeypatch.setattr(walking.kernels, name, refuse)
+    monkeypatch.setattr(masks.kernels, "add_margins", refuse)
     np.testing.assert_allclose(forest.margins(case.X), expected, rtol=0, atol=1e-12)
 
 

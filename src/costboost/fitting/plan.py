@@ -81,9 +81,10 @@ def _read_way(name: Any, way: Any) -> int:
 
 def check_order(monotone: Ways | None, binner: Binner) -> None:
     """Refuse monotone constraints on columns whose values have no order."""
-    if monotone is None or not np.any(binner.is_categorical & (monotone != 0)):
+    held = np.array([keys is not None for keys in binner.categories])
+    if monotone is None or not np.any(held & (monotone != 0)):
         return
-    j = int(np.flatnonzero(binner.is_categorical & (monotone != 0))[0])
+    j = int(np.flatnonzero(held & (monotone != 0))[0])
     name = j if binner.feature_names is None else repr(binner.feature_names[j])
     raise ValueError(
         f"monotonic_cst constrains column {name}, whose categories have no order. Set 0 there, or "
@@ -162,6 +163,8 @@ def check_training(params: Any, *, auto_leaf: bool = False) -> None:
     """
     check_choice("on_interrupt", params.on_interrupt, ("raise", "keep"))
     check_choice("warm_start", params.warm_start, (True, False))
+    if hasattr(params, "target_encoding"):
+        check_choice("target_encoding", params.target_encoding, ("auto", True, False))
     if hasattr(params, "ensemble"):
         check_choice("ensemble", params.ensemble, (True, False))
     check_number("n_estimators", params.n_estimators, low=1, whole=True)
@@ -256,6 +259,8 @@ class TrainingPlan:
         0 for regression.
     calibration : str or None
         The map from scores to probabilities.
+    target_encoding : bool
+        Whether columns of many categories are coded by the labels of other rows.
     monotone : int8 array of shape (n_features,) or None
         Which way the margin, that of the second class, goes with each column; probabilities follow.
     seed : int
@@ -287,6 +292,7 @@ class TrainingPlan:
     verbose: int | Literal["auto"]
     on_interrupt: Literal["raise", "keep"]
     monotone: NDArray[np.int8] | None = None
+    target_encoding: bool = False
 
     @classmethod
     def read(
@@ -323,6 +329,7 @@ class TrainingPlan:
             tolerance=float(params.tol),
             verbose="auto" if params.verbose == "auto" else int(params.verbose),
             on_interrupt=params.on_interrupt,
+            target_encoding=_encodes_targets(params),
             **own,
         )
 
@@ -354,6 +361,14 @@ class TrainingPlan:
     def n_outputs(self) -> int:
         """How many numbers boosting by a loss adds up: 1, or K for K > 2 classes."""
         return self.n_classes if self.n_classes > 2 else 1
+
+
+def _encodes_targets(params: Any) -> bool:
+    """Whether columns of many categories are coded by labels; "auto": by the recipe alone."""
+    given = getattr(params, "target_encoding", False)
+    if isinstance(given, str):
+        return str(getattr(params, "method", "")).startswith("auto")
+    return bool(given)
 
 
 def _read_limits(params: Any, X: Any) -> Limits:

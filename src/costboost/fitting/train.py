@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
+from costboost.binning.target_codes import TargetRows
 from costboost.boosting.rounds import take_rounds
 from costboost.calibration import (
     CalibratedScores,
@@ -45,7 +46,7 @@ from costboost.fitting.held_out import (
     set_history,
 )
 from costboost.fitting.plan import TrainingPlan
-from costboost.fitting.tables import LocalTable, TrainingTable
+from costboost.fitting.tables import LocalTable, TrainingTable, draw_buckets
 from costboost.inputs.arrays import encode
 from costboost.inputs.checks import check_weighted_classes, is_spread, warn_caller
 from costboost.shards.layout import Loader, RowData, Shards
@@ -192,7 +193,14 @@ class Trainer:
         """Learn how to cut the columns of the table; an outside learner gets it as it is."""
         plan = self.plan
         if plan.estimator is None:
-            self.table.fit_binner(self.weights, plan.max_bins, plan.categorical_features)
+            target = self._target_rows if plan.target_encoding else None
+            self.table.fit_binner(self.weights, plan.max_bins, plan.categorical_features, target)
+
+    def _target_rows(self) -> TargetRows:
+        """Return what columns of many categories are coded by."""
+        weights = self.weights
+        buckets = draw_buckets(self.n_rows, weights, self.copies, self.plan.seed)
+        return TargetRows(self.y, self.plan.n_classes, buckets)
 
     def use_eval_sets(self, eval_sets: list[EvalSet] | None) -> None:
         """Prepare eval sets, as `read_eval_set` returns them: they replace held-out rows."""

@@ -177,6 +177,8 @@ class _FlatBinner(NamedTuple):
     words: NDArray[np.object_]
     word_ends: Int64
     feature_names: NDArray[np.object_] | None
+    level_codes: NDArray[np.uint8] | None = None  # of columns coded by their target alone
+    code_ends: Int64 | None = None
 
 
 def _ends(parts: Any) -> Int64:
@@ -198,21 +200,26 @@ def _flatten_binner(binner: Binner) -> Fields:
         binner.has_missing,
         np.concatenate([np.empty(0), *binner.edges]),
         _ends(binner.edges),
-        binner.is_categorical,
+        np.array([keys is not None for keys in binner.categories]),
         np.array([key for part in numbers for key in part], dtype=np.float64),
         _ends(numbers),
         _texts([key for part in words for key in part]),
         _ends(words),
         None if binner.feature_names is None else _texts(binner.feature_names),
     )
-    return flat._asdict()
+    made = flat._asdict()
+    coded = {"level_codes", "code_ends"}
+    if binner.level_codes is None:
+        return {name: value for name, value in made.items() if name not in coded}
+    codes = [np.empty(0, np.uint8) if own is None else own for own in binner.level_codes]
+    return made | {"level_codes": np.concatenate(codes), "code_ends": _ends(codes)}
 
 
 _BINNER_HINTS = get_type_hints(_FlatBinner)
 
 
 def _make_binner(fields: Fields) -> Binner:
-    _check_fields(Binner, fields, _BINNER_HINTS, set(_BINNER_HINTS))
+    _check_fields(Binner, fields, _BINNER_HINTS, set(_BINNER_HINTS) - {"level_codes", "code_ends"})
     flat = _FlatBinner(**fields)
     edges = _split(flat.edges, flat.edge_ends)
     numbers = [part.tolist() for part in _split(flat.numbers, flat.number_ends)]
@@ -221,13 +228,21 @@ def _make_binner(fields: Fields) -> Binner:
         raise ModelFileError("parts of a Binner have different numbers of columns")
     together = [(*one, *two) for one, two in zip(numbers, words, strict=True)]
     categories = zip(flat.is_categorical.tolist(), together, strict=True)
-    names = flat.feature_names
+    names, coded = flat.feature_names, None
+    if flat.level_codes is not None and flat.code_ends is not None:
+        parts = _split(flat.level_codes, flat.code_ends)
+        coded = tuple(part if len(part) else None for part in parts)
+        if any(own is not None for own in coded) and len(coded) == len(edges):
+            held = zip(coded, flat.is_categorical.tolist(), strict=True)
+            if any(own is not None and not holds for own, holds in held):
+                raise ModelFileError("a column of numbers has codes of categories")
     binner = Binner(
         max_bins=flat.max_bins,
         edges=tuple(edges),
         categories=tuple(keys if holds else None for holds, keys in categories),
         has_missing=flat.has_missing,
         feature_names=None if names is None else tuple(names.tolist()),
+        level_codes=coded,
     )
     if any(keys and not holds for holds, keys in zip(flat.is_categorical, together, strict=True)):
         raise ModelFileError("a column of numbers has categories")

@@ -72,8 +72,13 @@ class GradientBoostClassifier(
     subsample : float, default=1.0
         The share of rows that each round learns from.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
-        A column keeps its `max_bins` heaviest categories; all others are treated as missing
-        values, and a warning names the column.
+        Without `target_encoding` a column keeps its `max_bins` heaviest categories; all others
+        are treated as missing values, and a warning names the column.
+    target_encoding : bool or "auto", default="auto"
+        Whether columns of more than 32 categories are coded by the labels of other rows: by each
+        category's share of the classes, drawn to that of all rows as far as that helps rows that
+        were not counted, and in as few steps as pay. Categories never seen are as all rows. "auto"
+        does not.
     monotonic_cst : array-like of shape (n_features,), dict or None, default=None
         1: the probability of the positive of two classes rises with the column, -1: it falls, 0:
         free. That is the class that the costs of ``fit`` call positive; without any, the second of
@@ -187,6 +192,7 @@ class GradientBoostClassifier(
         max_bins: int = 255,
         subsample: float = 1.0,
         categorical_features: Any = "from_dtype",
+        target_encoding: bool | str = "auto",
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         costs: Any = None,
@@ -220,6 +226,7 @@ class GradientBoostClassifier(
         self.max_bins = max_bins
         self.subsample = subsample
         self.categorical_features = categorical_features
+        self.target_encoding = target_encoding
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
         self.costs = costs
