@@ -180,6 +180,11 @@ def _check_combination(params: Any, rule: Rule, costs: Costs, n_classes: int) ->
             f"alpha='estimate' is AdaCost's first guess at a step that it then refines; {method} "
             "has none. Use alpha='published' or method='adacost'."
         )
+    if rule.joint and params.feature_costs is not None:
+        raise ValueError(
+            f"{method} chooses a stump and its step together, by a loss that knows no prices of "
+            "columns. Use another method, or feature_costs=None."
+        )
     if rule.negative_steps and params.monotonic_cst is not None:
         raise ValueError(
             f"{method} takes negative steps, which would turn monotonic_cst around. Use another "
