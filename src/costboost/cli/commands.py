@@ -7,6 +7,7 @@ A command does its work in the module of its name, which is imported when the co
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import cache
 from typing import Annotated, Any
 
 import typer
@@ -76,6 +77,15 @@ def decide(
             "--regret", metavar="minimax", help="The least regret within the ranges of prices."
         ),
     ] = None,
+    ask: Annotated[
+        str | None,
+        typer.Option(
+            "--ask",
+            metavar="reference|missing",
+            help="What to ask next of rows known in part; unknown columns are drawn, or missing.",
+        ),
+    ] = None,
+    column_costs: o.ColumnCostOptions,
     seed: o.Seed = 0,
     only_decisions: Annotated[
         bool, typer.Option("--only-decisions", help="Leave out the columns of the table.")
@@ -105,6 +115,8 @@ def decide(
         never=never or (),
         parity=parity.read(),
         regret=regret,
+        ask=ask,
+        column_costs=column_costs.read(),
         seed=seed,
         only_decisions=only_decisions,
         prefix=prefix,
@@ -293,6 +305,7 @@ def train(
         str, typer.Option("--output", "-o", metavar="FILE", help="Where to write the model.")
     ] = "model.cb",
     prices: o.PriceOptions,
+    column_costs: o.ColumnCostOptions,
     columns: o.ColumnOptions,
     form: o.LabelFormOptions,
     method: o.Method = "auto",
@@ -317,7 +330,7 @@ def train(
         output=output,
         force=force,
         method=method,
-        maker=training.read(),
+        maker=training.read(feature_costs=column_costs.read()),
         holdout=holdout,
         refit=refit,
     )
@@ -431,12 +444,16 @@ _USAGE: Any = typer.BadParameter.__mro__[1]
 _ABORT: Any = typer.Abort
 
 
+@cache
+def _parser() -> Any:
+    """Return the parser of the application, which takes longer to make than to use."""
+    return typer.main.get_command(app)
+
+
 def call(given: list[str]) -> int:
     """Run the command that arguments name; return its exit code."""
     try:
-        code = typer.main.get_command(app).main(
-            args=given, prog_name="costboost", standalone_mode=False
-        )
+        code = _parser().main(args=given, prog_name="costboost", standalone_mode=False)
     except _USAGE as error:
         error.show()
         return 2

@@ -15,9 +15,9 @@ import typer
 
 if TYPE_CHECKING:  # a command that is not run must not load what runs it
     from costboost.cli.cells import Form
-    from costboost.cli.methods import Maker
     from costboost.cli.prices import Prices
-    from costboost.cli.train import Choices
+    from costboost.cli.train import Choices, Maker
+    from costboost.costs import FeatureCosts
     from costboost.decisions import Parity
 
 __all__: list[str] = []
@@ -28,7 +28,7 @@ _WRITTEN = "How the table is written, where that cannot be told"
 
 
 def _methods(incomplete: str) -> list[str]:
-    from costboost.cli.methods import method_names  # only a shell that completes asks
+    from costboost.cli.train import method_names  # only a shell that completes asks
 
     return [name for name in method_names() if name.startswith(incomplete)]
 
@@ -70,6 +70,24 @@ FpRange = Annotated[
         "--fp-range",
         metavar="LOW..HIGH",
         help="What is known of the number --fp begins with: two ends, or beta(6, 2).",
+        rich_help_panel=_PRICES,
+    ),
+]
+ColumnCost = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column-cost",
+        metavar="COLUMN=PRICE",
+        help="What a column costs before it is known; blood=tsh+t3:22 for those bought together.",
+        rich_help_panel=_PRICES,
+    ),
+]
+ColumnPay = Annotated[
+    str | None,
+    typer.Option(
+        "--column-pay",
+        metavar="row|model",
+        help="Who pays it: each row that needs the column, or the model once.",
         rich_help_panel=_PRICES,
     ),
 ]
@@ -438,6 +456,20 @@ class ParityOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ColumnCostOptions:
+    """What columns cost."""
+
+    column_cost: ColumnCost = None
+    column_pay: ColumnPay = None
+
+    def read(self) -> FeatureCosts | None:
+        """Return the prices of columns, if there are any."""
+        from costboost.cli.prices import read_column_costs
+
+        return read_column_costs(self.column_cost or (), self.column_pay)
+
+
+@dataclass(frozen=True, kw_only=True)
 class FormOptions:
     """How a table is written."""
 
@@ -503,11 +535,11 @@ class TrainingOptions:
     seed: Seed = 0
     jobs: Jobs = -1
 
-    def read(self) -> Maker:
+    def read(self, feature_costs: FeatureCosts | None = None) -> Maker:
         """Return what makes the models."""
-        from costboost.cli.methods import Maker
+        from costboost.cli.train import Maker
 
-        return Maker(**asdict(self))
+        return Maker(**asdict(self), feature_costs=feature_costs)
 
 
 def flat(command: Callable[..., None]) -> Callable[..., None]:
