@@ -18,6 +18,15 @@ from costboost.metrics._curves import (
     cost_lines,
     curve_area,
 )
+from costboost.metrics._numbers import (
+    crps,
+    interval_coverage,
+    mean_number_cost,
+    number_savings_score,
+    pinball_loss,
+    quantile_frequencies,
+    total_number_cost,
+)
 from costboost.metrics._policy_cost import BillPart, PolicyCost, policy_cost
 from costboost.metrics._price_ranges import (
     PriceEffect,
@@ -82,6 +91,14 @@ __all__ = [
     "cost_confusion_matrix",
     "f_measure",
     "asymmetric_cost",
+    # what predicted numbers cost, and how good quantiles are
+    "total_number_cost",
+    "mean_number_cost",
+    "number_savings_score",
+    "pinball_loss",
+    "crps",
+    "interval_coverage",
+    "quantile_frequencies",
     # what they earn
     "profit",
     "emp_credit",
