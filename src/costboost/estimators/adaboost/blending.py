@@ -238,7 +238,8 @@ def fit_additive(trainer: Trainer, folds: Folds) -> AdditiveFolds | None:
     assert trainer.binner is not None
     used = folds.used(trainer.n_rows)
     weights = None if trainer.weights is None else trainer.weights[used]
-    basis = make_basis(trainer.binner, trainer.table.codes_of(used), weights)
+    codes = trainer.table.codes_of(used)
+    basis = make_basis(trainer.binner, codes, weights, plan.limits.columns)
     if not 0 < basis.width <= plan.recipe.widest:
         return None
     return AdditiveFolds(trainer, folds, used, basis)

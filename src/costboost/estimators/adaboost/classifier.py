@@ -128,6 +128,12 @@ class CostBoostClassifier(
         them. The learner aims at the sign of a.
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
         Constant costs, or by column; ``fit`` may override them, and take costs per row.
+    feature_costs : None, dict, array-like of shape (n_features,) or FeatureCosts, default=None
+        What columns cost, in the currency of `costs`: a price by column, or by group that is bought
+        together; see `costboost.FeatureCosts`, which also says who pays. The recipe buys the
+        columns that lower what rows left out of its folds cost in all, mistakes and tests; in a
+        named method a split must save more than the rows pay that have not paid yet.
+        None, and prices of 0, leave every model as it is.
     calibration : str or None, default="auto"
         "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", "bias-corrected", or None.
         "auto" calibrates the recipe by "bias-corrected" (a temperature and a bias, with more than
@@ -278,6 +284,7 @@ class CostBoostClassifier(
         beta: Any = None,
         objective: Any = "asymboost",
         costs: Any = None,
+        feature_costs: Any = None,
         calibration: str | None = "auto",
         cv: Any = 5,
         ensemble: bool = True,
@@ -314,6 +321,7 @@ class CostBoostClassifier(
         self.beta = beta
         self.objective = objective
         self.costs = costs
+        self.feature_costs = feature_costs
         self.calibration = calibration
         self.cv = cv
         self.ensemble = ensemble

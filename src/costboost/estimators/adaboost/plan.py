@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting.adaboost.evaluation import MistakePrices, class_prices
 from costboost.boosting.adaboost.learner import LEAF_VALUES
-from costboost.boosting.adaboost.rules import RULES, Rule
+from costboost.boosting.adaboost.rules import RULES, MistakePrices, Rule, class_prices
 from costboost.boosting.adaboost.weights import Setting
 from costboost.boosting.formulas import OBJECTIVES, RuleInput
 from costboost.calibration import CALIBRATORS
@@ -183,6 +182,11 @@ def _check_combination(params: Any, rule: Rule, costs: Costs, n_classes: int) ->
         raise ValueError(
             f"alpha='estimate' is AdaCost's first guess at a step that it then refines; {method} "
             "has none. Use alpha='published' or method='adacost'."
+        )
+    if rule.joint and params.feature_costs is not None:
+        raise ValueError(
+            f"{method} chooses a stump and its step together, by a loss that knows no prices of "
+            "columns. Use another method, or feature_costs=None."
         )
     if rule.negative_steps and params.monotonic_cst is not None:
         raise ValueError(

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from costboost.boosting.adaboost.evaluation import scores_of
+from costboost.boosting.formulas import scores_of
 from costboost.boosting.gradient.loop import GradientSetting
 from costboost.boosting.gradient.losses import LogLoss
 from costboost.boosting.rounds import EarlyStopping, Observer, consume, reported
@@ -45,14 +45,16 @@ from costboost.estimators.adaboost.blending import (
     price_blended,
 )
 from costboost.estimators.adaboost.choices import Recipe, describe
+from costboost.estimators.adaboost.columns import Tests, choose_tests
 from costboost.estimators.adaboost.plan import Plan
 from costboost.estimators.gradient.family import GRADIENT, GradientPlan
 from costboost.fitting.held_out import ClassResult, Decisions
 from costboost.fitting.plan import TrainingPlan
 from costboost.fitting.train import FittedModels, History, Trainer
+from costboost.inputs.checks import count_features
 from costboost.model import Logistic, Member
 from costboost.shards.grid import rounded
-from costboost.shards.layout import blocks_of
+from costboost.shards.layout import Folds, blocks_of
 from costboost.trees.forest import ForestBuilder
 from costboost.typing import AnyInts, Floats
 
@@ -60,6 +62,7 @@ from costboost.typing import AnyInts, Floats
 def log_loss_plan(plan: Plan) -> GradientPlan:
     """Return the plan by which gradient boosting's family trains the folds of this recipe."""
     shared = {field.name: getattr(plan, field.name) for field in fields(TrainingPlan)}
+    shared["tests"] = None  # columns are chosen before, not paid for by splits
     assert plan.recipe is not None
     shared["setting"] = GradientSetting(
         n_rounds=plan.setting.n_rounds,
@@ -321,6 +324,12 @@ class Race:
         self._new_look = Look(n_rounds, fitted, losses, weights, cost, blend)
         return self._new_look.loss
 
+    def cost_after(self, n_rounds: int) -> float:
+        """Return the mean cost of the decisions on the rows left out, after so many rounds."""
+        self(FoldsRound(n_rounds - 1, ()))
+        assert self._new_look is not None
+        return self._new_look.cost
+
     def _additive_parts(self, blend: Blend | None) -> list[AdditivePart | None]:
         """Return the additive model that every fold's model is blended with."""
         if blend is None or self.additive is None:
@@ -454,6 +463,8 @@ def train_in_step(
     )
     del data
     trainer.table.arrange(cut, *((None, 1) if plan.log_loss else trainer.grouping()))
+    _buy_columns(trainer, cut)
+    plan = trainer.plan
     additive = fit_additive(trainer, cut)
     with ExitStack() as stack:
         tests = (cut.test(k).astype(np.uint32) for k in range(len(cut)))
@@ -491,6 +502,42 @@ def train_in_step(
         "recipe_": [describe(plan, len(models[0].steps), race.stopped, len(cut), chosen, mixing)],
     }
     return FittedModels(models, scores, curves_of_looks)
+
+
+# Which columns are bought, where they have prices.
+
+TRIAL: dict[str, Any] = {"n_rounds": 20, "learning_rate": 0.4}  # tell what columns are worth
+
+
+def _buy_columns(trainer: Trainer, cut: Folds) -> None:
+    """Limit the trainer's plan to the columns that are worth their price, out of fold."""
+    plan, tests = trainer.plan, trainer.column_tests
+    if tests is None or not len(tests):
+        return
+
+    def limited(bought: Tests) -> Any:
+        columns = tests.usable(bought)
+        width = count_features(plan.drawn, max(len(columns), 1))
+        return replace(plan, limits=replace(plan.limits, columns=columns, max_features=width))
+
+    def mistakes(bought: Tests) -> float:
+        trial = limited(bought)
+        trial = replace(trial, setting=replace(plan.setting, **TRIAL), tests=None)
+        return _trial_cost(trainer.of_family(trainer.family, trial), cut)
+
+    bought = choose_tests(tests, mistakes)
+    trainer.plan = limited(bought)
+
+
+def _trial_cost(trainer: Trainer, cut: Folds) -> float:
+    """Return the mean cost of decisions on rows left out, by a few rounds."""
+    additive = fit_additive(trainer, cut)
+    with ExitStack() as stack:
+        tests = (cut.test(k).astype(np.uint32) for k in range(len(cut)))
+        folds = [Fold(trainer, partial(cut.train, k), test, stack) for k, test in enumerate(tests)]
+        race = Race(trainer, folds, additive)
+        n_taken = len(list(islice(race.steps(), TRIAL["n_rounds"])))
+        return race.cost_after(n_taken)
 
 
 def _train_alike(
