@@ -10,7 +10,6 @@ from costboost.metrics._capacity import (
     capacity_curve,
     coverage_curve,
 )
-from costboost.metrics._crossval import cross_validate_cost
 from costboost.metrics._curves import (
     brier_curve,
     brier_score,
@@ -69,7 +68,7 @@ from costboost.metrics._resampling import (
     bootstrap_interval,
     paired_cost_test,
 )
-from costboost.metrics._scorers import CostScorer, make_cost_scorer
+from costboost.metrics._scorers import CostScorer, cross_validate_cost, make_cost_scorer
 from costboost.metrics._swap import DecisionSwap, Exchange, compare_decisions
 from costboost.metrics._thresholds import (
     cheapest_threshold,
