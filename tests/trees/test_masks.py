@@ -85,7 +85,7 @@ def test_margins_are_the_sums_of_the_naive_walk(seed, n_trees, depth, n_outputs,
 @settings(max_examples=20)
 def test_members_go_down_together(seed, n_members, n_outputs):
     rng = np.random.default_rng(seed)
-    first = Case(seed, n_outputs=n_outputs, n=int(rng.choice([1, 11, 12, 300, 1100])))
+    first = Case(seed, n_outputs=n_outputs, n=int(rng.choice([1, 3, 4, 300, 1100])))
     forests = [first.forest]
     for _ in range(n_members - 1):
         builder = ForestBuilder(n_outputs)

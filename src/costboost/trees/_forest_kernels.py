@@ -244,7 +244,6 @@ def add_margins_of_few(
     words: cython.const[cython.ulonglong][::1],
     subsets: cython.const[cython.ulonglong][:, ::1],
     roots: cython.const[cython.longlong][::1],
-    depths: cython.const[cython.longlong][::1],
     first: cython.Py_ssize_t,
     last: cython.Py_ssize_t,
     members: cython.const[cython.longlong][::1],
@@ -259,9 +258,9 @@ def add_margins_of_few(
     """
     i: cython.Py_ssize_t
     k: cython.Py_ssize_t
-    _step: cython.Py_ssize_t
     row: cython.Py_ssize_t
-    n_steps: cython.Py_ssize_t
+    node: cython.Py_ssize_t
+    moved: cython.Py_ssize_t
     n_trees: cython.Py_ssize_t
     at: cython.Py_ssize_t = first
     plain: cython.bint = subsets.shape[0] == 0
@@ -272,22 +271,21 @@ def add_margins_of_few(
             n_trees = nodes.shape[0]
             if n_trees > last - at:
                 n_trees = last - at
-            n_steps = 0
-            for i in range(n_trees):
-                if depths[at + i] > n_steps:
-                    n_steps = depths[at + i]  # a leaf that is reached before is its own child
             for row in range(codes.shape[0]):
                 for i in range(n_trees):
                     nodes[i] = 0
-                for _step in range(n_steps):
-                    if plain:
-                        for i in range(n_trees):
-                            nodes[i] = _child(codes, row, words, roots[at + i], nodes[i])
-                    else:
-                        for i in range(n_trees):
-                            nodes[i] = _child_with_subsets(
+                moved = 1
+                while moved != 0:
+                    moved = 0  # a leaf is its own child
+                    for i in range(n_trees):
+                        if plain:
+                            node = _child(codes, row, words, roots[at + i], nodes[i])
+                        else:
+                            node = _child_with_subsets(
                                 codes, row, words, subsets, roots[at + i], nodes[i]
                             )
+                        moved |= node ^ nodes[i]
+                        nodes[i] = node
                 for i in range(n_trees):
                     for k in range(n_outputs):
                         margins[members[at + i], row, k] += values[roots[at + i] + nodes[i], k]
