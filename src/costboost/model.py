@@ -482,6 +482,39 @@ class FittedModel:
             return np.asarray(values[:, 1] - values[:, 0])
         return values[:, 0] if values.shape[1] == 1 else values
 
+    def recalibrated(
+        self,
+        margins: Sequence[Floats],
+        y: Int64,
+        sample_weight: Floats | None = None,
+        *,
+        rising: bool = False,
+    ) -> FittedModel:
+        """Return the model with other maps from scores to probabilities; it decides by price.
+
+        A calibration is fitted anew, of its own kind; where there is none, a sigmoid.
+
+        Parameters
+        ----------
+        margins : sequence of float64 arrays of shape (n, J)
+            Of the rows to fit to, by each member.
+        y : int array of shape (n,)
+            Numbers of their classes.
+        sample_weight : float64 array of shape (n,), default=None
+        rising : bool, default=False
+            Whether probabilities must not fall with scores.
+        """
+        fitted = []
+        for member, part in zip(self.members, margins, strict=True):
+            before, last = _score_maps(member), member.maps[-1]
+            if isinstance(last, Calibrate):
+                blank = replace(last.calibration, calibrators=())
+            else:
+                n_classes = max(2, len(member.first))
+                blank = ClassCalibration("sigmoid", n_classes, margins=not before)
+            fitted.append(blank.fit(apply_maps(before, part), y, sample_weight, rising=rising))
+        return calibrated(self.members, _score_maps, CalibratedScores((), tuple(fitted), 0))
+
     def choices(self, margins: Sequence[Floats]) -> Int64:
         """Return the class numbers that are decided without prices, (n,)."""
         return choices_of(margins[0])
@@ -505,6 +538,16 @@ def calibrated(
     )
     many = scores.maps[0].n_classes > 2
     return FittedModel(parts, "cheapest", "log probability" if many else "log odds")
+
+
+def _score_maps(member: Member) -> tuple[Map, ...]:
+    """Return the maps from a member's margins to what is calibrated: margins, or shares."""
+    last = member.maps[-1]
+    if isinstance(last, Calibrate | Logistic | LossLink):
+        return member.maps[:-1]
+    if isinstance(last, VoteShares) and len(member.first) == 1:
+        return (*member.maps, Second())
+    return member.maps
 
 
 def _total_after(member: Member, n_rounds: int) -> float:

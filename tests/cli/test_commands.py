@@ -87,7 +87,8 @@ def test_the_options_of_the_others(arriving):
     _, more = arriving("report", "m.cb", "t.csv", *columns, *given)
     assert more == {
         "output": "r.htm", "force": True, "target": "truth", "current": "now", "rows": True,
-        "title": "A page", "form": Form(), "scenarios": {},
+        "title": "A page", "form": Form(), "scenarios": {}, "promise": None, "cap": None,
+        "parity": None, "swap": (),
     }  # fmt: skip
     (model, screen), more = arriving("inspect", "m.cb", "--json")
     assert (model, screen.as_json, more) == ("m.cb", True, {})

@@ -74,6 +74,13 @@ class ColumnBins(NamedTuple):
     categories: tuple[Key, ...] | None
     has_missing: bool
     left_out: LeftOut | None = None
+    level_codes: Codes | None = None
+
+    @property
+    def n_levels(self) -> int:
+        """How many categories the column has, kept or not."""
+        left = 0 if self.left_out is None else self.left_out.n_keys
+        return len(self.categories or ()) + left
 
 
 def cut_table(
@@ -233,7 +240,7 @@ def keep_categories(slices: Iterable[dict[Key, int]], missing: int, max_bins: in
     if len(kept) == n_keys:
         return ColumnBins(np.empty(0), kept, missing > 0)
     left = weight - sum(best[key] for key in kept)
-    names = sorted(best.keys() - set(kept), key=lambda key: (-best[key], _key_order(key)))
+    names = sorted(best.keys() - set(kept), key=lambda key: (-best[key], key_order(key)))
     return ColumnBins(
         np.empty(0),
         kept,
@@ -259,14 +266,15 @@ def key_totals(table: FeatureTable, weights: RowWeights, j: int) -> tuple[dict[K
 
 def heaviest(totals: dict[Key, int], max_bins: int) -> tuple[Key, ...]:
     """Return at most `max_bins` categories in their order: the heaviest, the first of equals."""
-    ordered = sorted(totals, key=_key_order)
+    ordered = sorted(totals, key=key_order)
     if len(ordered) > max_bins:
         ordered = sorted(ordered, key=lambda key: -totals[key])[:max_bins]  # ties: stable
-        ordered.sort(key=_key_order)
+        ordered.sort(key=key_order)
     return tuple(ordered)
 
 
-def _key_order(key: Key) -> tuple[bool, Key]:
+def key_order(key: Key) -> tuple[bool, Key]:
+    """Return what categories are sorted by: numbers before strings, each in their order."""
     return isinstance(key, str), key
 
 
@@ -310,12 +318,18 @@ class Encoder(NamedTuple):
         The code of each category; categorical columns.
     numbers : tuple of float64 arrays
         The categories that are numbers. They come before strings, so codes are places.
+    codes : tuple of uint8 arrays or None
+        Of columns that are coded by their target, the codes of these numbers.
+    unseen : tuple of int
+        The code of categories that are not known.
     is_categorical : bool array of shape (n_features,)
     """
 
     search: EdgeTables
     places: tuple[dict[Key, int], ...]
     numbers: tuple[Floats, ...]
+    codes: tuple[Codes | None, ...]
+    unseen: tuple[int, ...]
     is_categorical: NDArray[np.bool_]
 
 
@@ -340,14 +354,24 @@ class Target(NamedTuple):
         return self.places[start:stop] if len(self.places) else slice(start, stop)
 
 
-def make_encoder(edges: Sequence[Floats], categories: Sequence[tuple[Key, ...] | None]) -> Encoder:
-    """Prepare edges and categories, one entry per feature, for searching."""
+def make_encoder(
+    edges: Sequence[Floats],
+    categories: Sequence[tuple[Key, ...] | None],
+    level_codes: Sequence[Codes | None] | None = None,
+) -> Encoder:
+    """Prepare edges, categories and their codes, one entry per feature, for searching."""
     kept = [keys or () for keys in categories]
+    codes = level_codes or (None,) * len(kept)
     numbers = [[key for key in keys if not isinstance(key, str)] for keys in kept]
     return Encoder(
         search=_search_tables(edges),
-        places=tuple({key: i for i, key in enumerate(keys)} for keys in kept),
+        places=tuple(
+            dict(zip(keys, range(len(keys)) if own is None else own.tolist(), strict=False))
+            for keys, own in zip(kept, codes, strict=True)
+        ),
         numbers=tuple(np.array(part, dtype=np.float64) for part in numbers),
+        codes=tuple(codes),
+        unseen=tuple(MISSING if own is None else int(own[-1]) for own in codes),
         is_categorical=np.array([keys is not None for keys in categories], dtype=np.bool_),
     )
 
@@ -534,22 +558,29 @@ def _codes_of_categories(
         if encoder.places[j] and not np.isnan(values).all():
             raise table.refuse(j, "numbers", "its categories were strings in training")
         return np.full(len(values), MISSING, dtype=np.uint8)
-    codes = np.minimum(np.searchsorted(kept, values), len(kept) - 1)
-    return np.where(kept[codes] == values, codes, MISSING).astype(np.uint8)
+    places = np.minimum(np.searchsorted(kept, values), len(kept) - 1)
+    own = encoder.codes[j]
+    codes = places if own is None else own[places]
+    found = np.where(kept[places] == values, codes, encoder.unseen[j])
+    return np.where(np.isnan(values), MISSING, found).astype(np.uint8)
 
 
 def _codes_of_keys(
     encoder: Encoder, table: FeatureTable, j: int, codes: Int64, keys: list[Key]
 ) -> Codes:
     places = encoder.places[j]
-    kinds = {isinstance(key, str) for key in places}
+    n_numbers = len(encoder.numbers[j])
+    kinds = {False} if n_numbers else set()
+    if len(places) > n_numbers:
+        kinds.add(True)
     strays = [key for key in keys if kinds and isinstance(key, str) not in kinds]
     if strays:
         held = "strings" if True in kinds else "numbers"
         raise table.refuse(
             j, f"the category {strays[0]!r}", f"its categories were {held} in training"
         )
-    lookup = [places.get(key, MISSING) for key in keys]
+    unseen = encoder.unseen[j]
+    lookup = [places.get(key, unseen) for key in keys]
     return np.array([*lookup, MISSING], dtype=np.uint8)[codes]
 
 

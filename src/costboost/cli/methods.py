@@ -17,8 +17,9 @@ from costboost.boosting.pnorm.methods import METHODS
 from costboost.calibration import CALIBRATORS
 from costboost.cli import UsageError
 from costboost.cli.output import Advance
+from costboost.costs import FeatureCosts
+from costboost.estimators.adaboost.choices import RECIPE_NAMES
 from costboost.estimators.adaboost.classifier import CostBoostClassifier
-from costboost.estimators.adaboost.plan import RECIPE_NAMES
 from costboost.estimators.gradient import GradientBoostClassifier
 from costboost.estimators.pnorm import PNormBoostClassifier
 
@@ -43,6 +44,7 @@ class Maker:
     calibration: str = "auto"
     seed: int = 0
     jobs: int = -1
+    feature_costs: FeatureCosts | None = None
 
     def make(self, method: str) -> Any:
         """Return the estimator of a method, not fitted."""
@@ -55,7 +57,14 @@ class Maker:
         if self.rounds is not None:
             params["n_estimators"] = self.rounds
         params["calibration"] = _calibration(method, self.calibration)
+        if self.feature_costs is not None:
+            params["feature_costs"] = self.feature_costs
         if method in METHODS:
+            if self.feature_costs is not None:
+                raise UsageError(
+                    f"--column-cost is not for --method {method}, which knows no prices of columns:"
+                    " use auto, a method of the AdaBoost family or gradient:log."
+                )
             return PNormBoostClassifier(method=method, **params)
         if method.startswith("gradient:"):
             return GradientBoostClassifier(method.partition(":")[2], **params)

@@ -45,7 +45,6 @@ from costboost.cli.prices import Prices
 from costboost.cli.reading import Table, read_source, read_table
 from costboost.cli.recipe import Recipe, TableRows, read_rows, take_roles
 from costboost.fitting.time_split import LabelTimes
-from costboost.inputs.moments import DAY
 from costboost.text import count, percent
 from costboost.typing import Indices, Mask
 
@@ -118,18 +117,15 @@ def hold_out(
 
 def _latest(time: pl.Series, part: float, labels: LabelTimes | None) -> Holdout:
     codes = time_codes(time)
-    n = len(codes)
-    cut = int(np.sort(codes)[min(n - 1, n - round(part * n))])
-    if cut == 0:
+    learnt, held = (labels or LabelTimes.in_order(codes)).latest(part)
+    if held.all():
         raise InputError(
             f"--time {time.name!r} does not split the rows: {percent(float(np.mean(codes == 0)))} "
             "of them are at its first moment. Leave --time out, or give a finer one."
         )
-    first = time.gather(int(np.flatnonzero(codes == cut)[0]))[0]
+    first = time.gather(int(np.argmin(np.where(held, codes, len(codes)))))[0]
     how = f"the latest, {time.name} >= {first}"
-    past = codes < cut
-    learnt = _known(past, codes == cut, labels)
-    unknown = int(np.count_nonzero(past & ~learnt))
+    unknown = int(np.count_nonzero(~held & ~learnt))
     if not learnt.any():
         raise InputError(
             f"None of the {count(unknown, 'row')} before {first} had a known label when the model "
@@ -137,14 +133,7 @@ def _latest(time: pl.Series, part: float, labels: LabelTimes | None) -> Holdout:
         )
     if unknown:
         how += f"; {count(unknown, 'earlier row')} not known by then left out"
-    return Holdout(np.flatnonzero(learnt), np.flatnonzero(codes >= cut), how)
-
-
-def _known(past: Mask, first: Mask, labels: LabelTimes | None) -> Mask:
-    """Return which rows of the past a model can have learnt from that decides from `first` on."""
-    if labels is None:
-        return past
-    return past & labels.trainable(int(labels.when.at[first].min()))
+    return Holdout(np.flatnonzero(learnt), np.flatnonzero(held), how)
 
 
 def _whole_groups(y: NDArray[Any], part: float, seed: int, groups: NDArray[np.intp]) -> Holdout:
@@ -212,11 +201,12 @@ def _forward(
     y: NDArray[Any], n_folds: int, time: pl.Series, labels: LabelTimes | None
 ) -> Iterator[tuple[Indices, Indices]]:
     codes = time_codes(time)
+    times = labels or LabelTimes.in_order(codes)
     blocks = np.array_split(np.sort(codes), n_folds + 1)
     cuts = np.unique([block[0] for block in blocks[1:]])
     for start, stop in zip(cuts, [*cuts[1:], codes.max() + 1], strict=True):
         split = Holdout(
-            np.flatnonzero(_known(codes < start, codes == start, labels)),
+            np.flatnonzero(times.trainable(int(times.when.at[codes == start].min()))),
             np.flatnonzero((codes >= start) & (codes < stop)),
             f"a fold by {time.name}",
         )
@@ -421,7 +411,7 @@ def train(
     recipe = _recipe(task, choices, split, method, bill)
     if refit:
         everything = Holdout(np.arange(len(rows)), np.arange(0), "")
-        until = None if task.labels is None else _until(task.labels, everything)
+        until = None if task.labels is None else task.labels.until(everything.train)
         recipe = replace(recipe, until=until, rows={"train": len(rows), "held_out": 0})
     model.set_params(n_jobs=None)  # the machine that loads it has other cores
     # Written before it is shown: an error of the screen must not lose a model.
@@ -445,8 +435,7 @@ def fit(model: Any, rows: TableRows, task: Task, screen: Screen, what: str) -> A
         screen.working(what) as advance,
         show_rounds(model, advance),
     ):
-        weight = None if rows.weight is None else rows.weight / rows.weight.mean()
-        model.fit(rows.X, rows.truth, weight, costs=costs, groups=rows.groups)
+        model.fit(rows.X, rows.truth, rows.fit_weight, costs=costs, groups=rows.groups)
     return model
 
 
@@ -526,15 +515,9 @@ def _recipe(task: Task, choices: Choices, split: Holdout, method: str, bill: Bil
         form=task.table.form,
         rows={"train": len(split.train), "held_out": len(split.held)},
         how=split.how,
-        until=None if task.labels is None else _until(task.labels, split),
+        until=None if task.labels is None else task.labels.until(split.train),
         bill=[] if bill is None else bill.to_list(),
     )
-
-
-def _until(labels: LabelTimes, split: Holdout) -> str:
-    """Return the latest moment that was learnt from, as text."""
-    last = int(labels.when.at[split.train].max())
-    return str(np.datetime64(last, "us")) if labels.when.dates else repr(last / DAY)
 
 
 def _show_end(screen: Screen, output: str, *, refit: bool) -> None:

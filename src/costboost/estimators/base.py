@@ -15,6 +15,7 @@ Callbacks are scikit-learn's (1.9 and later).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from functools import wraps
 from typing import Any, Self, TypeVar, cast
 
@@ -22,13 +23,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from costboost.costs import Costs
+from costboost.costs import ColumnTests, Costs
 from costboost.decisions import CostDecisionMixin
+from costboost.decisions.asking import ColumnCostsMixin
+from costboost.decisions.sequential import REFERENCE
 from costboost.explain.classifying import ExplainDecisionsMixin
 from costboost.fitting.held_out import EvalSet, read_eval_set
 from costboost.fitting.plan import refuse_if_remote
 from costboost.fitting.propensity import take_labelled
 from costboost.fitting.train import Family, FittedModels, Trainer, set_fitted, train_models
+from costboost.inputs.arrays import encode
 from costboost.inputs.checks import (
     OneFit,
     answers_tables,
@@ -40,7 +44,7 @@ from costboost.inputs.checks import (
     set_input_tags,
 )
 from costboost.model import FittedModel
-from costboost.typing import Floats
+from costboost.typing import Codes, Floats
 
 __all__ = [
     "BoostingClassifierMixin",
@@ -212,13 +216,17 @@ class MarginsMixin(OneFit):
         yield from model.staged(X, count_threads(self.n_jobs))
 
 
-class BoostingClassifierMixin(CostDecisionMixin, ExplainDecisionsMixin, MarginsMixin):
+class BoostingClassifierMixin(
+    CostDecisionMixin, ColumnCostsMixin, ExplainDecisionsMixin, MarginsMixin
+):
     """Decision values, probabilities, decisions and explanations of a boosting classifier."""
 
     __metadata_request__fit = {"labelled": True, "propensity": True}  # noqa: RUF012
 
     cv: Any
     effective_rows_: float
+    feature_costs_: ColumnTests | None
+    reference_codes_: Codes
     ensemble: bool
     _family: Family
 
@@ -252,7 +260,7 @@ class BoostingClassifierMixin(CostDecisionMixin, ExplainDecisionsMixin, MarginsM
         refuse_if_remote(self, X)
         X = check_table(self, X, y, reset=True)
         labels, weights, bound = self._read_rows(X, y, sample_weight, costs)
-        plan = self._family.settle(self, X, labels, bound, len(self.classes_))
+        plan = self._family.settle(self, X, labels, weights, bound, len(self.classes_))
         held_out = self._read_eval_set(eval_set, plan, bound)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
         trainer = Trainer(self._family, plan, X, labels, weights, bound, observer=callbacks)
@@ -260,16 +268,28 @@ class BoostingClassifierMixin(CostDecisionMixin, ExplainDecisionsMixin, MarginsM
         given = lambda: {"the classes of y": self.classes_, "costs": trainer.costs}  # noqa: E731
         folds = {"cv": self.cv, "groups": groups, "ensemble": self.ensemble}
         fit_models = self._fit_models(plan)
+        for name in ("feature_costs_", "reference_codes_"):
+            vars(self).pop(name, None)
         with trainer:
             trainer.bin_table()
             trainer.use_eval_sets(held_out)
             set_fitted(self, trainer, fit_models(self, trainer, given, **folds))
+            if plan.tests is not None:
+                self.feature_costs_ = trainer.column_tests
+                self.reference_codes_ = trainer.reference_codes(REFERENCE)
         callbacks.close()
         return self
 
     def _fit_models(self, plan: Any) -> Callable[..., FittedModels]:
         """Return the function that makes models of a trainer's rows."""
         return train_models
+
+    def _recalibrated(self, X: Any, y: ArrayLike) -> Self:
+        """Return a copy whose maps from scores to probabilities are fitted to these rows."""
+        made, rising = copy(self), getattr(self, "monotonic_cst", None) is not None
+        codes = encode(self.classes_, y, "y")
+        made._model = self._fitted_model().recalibrated(self._margins(X), codes, rising=rising)
+        return made
 
     # --- answers
 

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from costboost.binning.partitioned import fit_partitioned_binner
 from costboost.costs import Costs, as_costs
 from costboost.files.finding import DataFile, open_file, pa, pq
 from costboost.files.sources import as_pandas, prices_of
@@ -22,7 +21,6 @@ from costboost.inputs.checks import check_number
 from costboost.runtime.machine import AFTER, EVERY, TerminalLine, ThreadScratch, release_memory
 from costboost.runtime.messages import Call
 from costboost.shards.parts import RowSource, TablePart
-from costboost.typing import Floats
 
 __all__ = ["answer_in_batches", "StepProgress", "FileTable", "InProcess"]
 
@@ -139,15 +137,15 @@ class FileTable(PartsTable):
         self.progress, self._here = progress, cluster
         super().__init__(cluster, names, targets=targets)
 
-    def fit_binner(self, weights: Floats | None, max_bins: int, categorical: Any) -> None:
+    def _binning_options(self) -> dict[str, Any]:
+        return {
+            "held_bytes": min(max(_HELD_A_ROW * self.n_rows, _HELD_LEAST), _HELD_MOST),
+            "on_column": lambda done, total: self.progress("bins", done, total, "columns"),
+        }
+
+    def fit_binner(self, *args: Any) -> None:
         """Learn how to bin the columns: exactly as if all rows were in one place."""
-        self.binner = fit_partitioned_binner(
-            self.cluster.send,
-            max_bins=max_bins,
-            categorical_features=categorical,
-            held_bytes=min(max(_HELD_A_ROW * self.n_rows, _HELD_LEAST), _HELD_MOST),
-            on_column=lambda done, total: self.progress("bins", done, total, "columns"),
-        )
+        super().fit_binner(*args)
         _release_memory()
 
     def _encode(self) -> None:

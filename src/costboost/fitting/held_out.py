@@ -278,6 +278,7 @@ HISTORY = (
     "validation_rounds_",
     "eval_results_",
     "estimators_",
+    "recipe_",
 )
 
 

@@ -48,7 +48,7 @@ __all__ = ["Alarm", "Monitor", "Period"]
 
 FORMAT = 1
 _SURE = 1.645  # standard errors by which the reference may have been lucky
-_BLOCKS = (1, 2, 4, 7)  # periods, over which rows that depend on each other are looked for
+_WINDOW = 7  # periods, over which rows that depend on each other are looked for
 _KEPT = 1000  # periods of which figures are kept
 
 
@@ -173,18 +173,18 @@ class _Ratio:
 
     @property
     def dependent(self) -> float:
-        """How many rows depend on each other: the variance over that of independent rows."""
+        """How many rows depend on each other: the variance over that of independent rows.
+
+        That of single periods, or the long-run one (Newey and West 1987), whichever is larger.
+        """
+        spread, n = sum(self.variance), len(self.seen)
+        if n < 2 or spread <= 0:
+            return 1.0
         off = np.array(self.seen) - self.ratio * np.array(self.expected)
-        spread, most = np.array(self.variance), 1.0
-        for block in _BLOCKS:
-            k = len(off) // block
-            if k < 2:
-                break
-            sums = off[: k * block].reshape(k, block).sum(axis=1)
-            total = float(spread[: k * block].sum())
-            if total > 0:
-                most = max(most, float(np.sum(sums**2)) / total * k / (k - 1))
-        return most
+        single = float(off @ off)
+        lags = range(1, min(_WINDOW, n))
+        together = sum((1 - k / _WINDOW) * float(off[k:] @ off[:-k]) for k in lags)
+        return max(1.0, max(single, single + 2 * together) / spread * n / (n - 1))
 
     def limit(self, side: float) -> float:
         """Return the ratio, `_SURE` standard errors to one side of it."""

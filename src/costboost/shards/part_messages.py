@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
+from costboost.binning.target_codes import OwnCodes
 from costboost.costs import Costs
 from costboost.inputs.arrays import encode
 from costboost.runtime.machine import Scratch
@@ -88,13 +89,15 @@ def bind_part_costs(part: TablePart, *, costs: Costs, classes: NDArray[Any]) -> 
 
 
 @message(reduce=None, changes=True)
-def encode_part(part: TablePart, *, binner: Binner, folds: Folds | None = None) -> None:
-    """Bin the table of every part.
+def encode_part(
+    part: TablePart, *, binner: Binner, folds: Folds | None = None, own: OwnCodes | None = None
+) -> None:
+    """Bin the table of every part; columns that are coded by their target by its `own` codes.
 
     Where models leave out one fold each, `folds` are the numbers of those of the rows (that of
     folds, for a row of none), and how many there are.
     """
-    part.encode(binner, folds)
+    part.encode(binner, folds, own)
 
 
 @message(reduce=join, by_part=True)

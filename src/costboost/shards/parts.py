@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
+from costboost.binning.table_reading import read_table
+from costboost.binning.target_codes import OwnCodes, codes_of_rows
 from costboost.runtime.machine import Scratch, ThreadScratch
 from costboost.shards.layout import (
     Arranged,
@@ -120,7 +122,9 @@ class TablePart:
             raise RuntimeError("This part has no codes yet: send Encode first.")
         return self._codes
 
-    def encode(self, binner: Binner, folds: Folds | None = None) -> None:
+    def encode(
+        self, binner: Binner, folds: Folds | None = None, own: OwnCodes | None = None
+    ) -> None:
         """Bin the raw table to codes and free it; a source may store the codes itself (in a file).
 
         Rows are stored class by class, as most models want them, or fold by fold, if there will be
@@ -134,17 +138,20 @@ class TablePart:
             self.stored = self._by_class() if folds is None else self._by_fold(folds)
             if self.data is not None and self.stored is not None:
                 self.data = self.data.take(self.stored)
-            self._codes = self._kept(binner)
+            self._codes = self._kept(binner, own)
         self._raw = None
 
-    def _kept(self, binner: Binner) -> Codes:
+    def _kept(self, binner: Binner, own: OwnCodes | None) -> Codes:
         """Return the codes; a source with `keep` stores them, and their row numbers, itself."""
-        write, keep = partial(_encode, self, binner), getattr(self.source, "keep", None)
+        write, keep = partial(_encode, self, binner, own), getattr(self.source, "keep", None)
         if keep is None:
             return write(None)
         # The key is all that codes depend on, so that a source may reuse those of an earlier fit.
         shape, stored = (self.n_rows, binner.n_features), self.stored
-        codes: Codes = keep("codes", (binner.__getstate__(), stored), shape, np.uint8, write)
+        key = (
+            (binner.__getstate__(), stored) if own is None else (binner.__getstate__(), stored, own)
+        )
+        codes: Codes = keep("codes", key, shape, np.uint8, write)
         if stored is not None:
             self.stored = keep("rows", stored, shape[:1], np.uint32, partial(np.copyto, src=stored))
         return codes
@@ -228,6 +235,14 @@ class TablePart:
         return self._settled.take(self.places_of(chosen))
 
 
-def _encode(part: TablePart, binner: Binner, out: Codes | None) -> Codes:
+def _encode(part: TablePart, binner: Binner, own: OwnCodes | None, out: Codes | None) -> Codes:
     places = None if part.stored is None else np.asarray(part.places_of(None), dtype=np.int64)
-    return binner.encode(part.raw.X, positions=places, out=out)
+    if own is None:
+        return binner.encode(part.raw.X, positions=places, out=out)
+    table = read_table(part.raw.X)
+    rest = np.setdiff1d(np.arange(binner.n_features), list(own.codes))
+    codes = binner.encode(table, positions=places, out=out, columns=rest)
+    for j, by_level in own.codes.items():
+        column = codes_of_rows(table, j, binner.categories[j] or (), by_level, own.buckets)
+        codes[slice(None) if places is None else places, j] = column
+    return codes

@@ -231,8 +231,7 @@ class Forest:
         missing_left = shift == 1
         for i in np.flatnonzero(is_subset):
             goes_left = unpack_subset(self.subsets[start + i])
-            kept = self.binner.categories[feature[i]] or ()
-            subset[i] = tuple(key for key, left_ in zip(kept, goes_left, strict=False) if left_)
+            subset[i] = self.binner.levels_going(int(feature[i]), goes_left)
             missing_left[i] = goes_left[MISSING]
         return NodeTable(
             feature=np.where(is_leaf, -1, feature),

@@ -23,6 +23,7 @@ from costboost.runtime.messages import message, total
 from costboost.shards.grid import ClassWeights, grid_scale
 from costboost.shards.layout import Shards
 from costboost.shards.rows import ColumnDraw, RowSample, Shard, column_draw
+from costboost.trees.charges import Charges, impurity
 from costboost.trees.forest import recall_leaves
 from costboost.trees.grower import Grower
 from costboost.trees.tree import ROUNDING, Limits, SplitFinder, Tree
@@ -195,6 +196,8 @@ class TreeLearner:
         Makes another split finder from a binner and the units of weights: CSAda's joint search.
     monotone : int8 array of shape (n_features,) or None
         +1: votes for the second of two classes rise with the column, -1: they fall, 0: free.
+    charges : Charges or None
+        What columns cost; gains are then net of it.
     """
 
     binner: Binner
@@ -209,6 +212,7 @@ class TreeLearner:
     seed: int = 0
     finder: Callable[[Binner, Floats], SplitFinder] | None = None
     monotone: NDArray[np.int8] | None = None
+    charges: Charges | None = None
 
     @property
     def chooses_step(self) -> bool:
@@ -226,10 +230,13 @@ class TreeLearner:
             by_class = tuple(scales.tolist())
         mode = ClassWeights(by_class, learner_weights.by_row)
         finder = self._finder(shards, mode, learner_weights.units)
-        grower = Grower(shards, mode, finder, self.limits, self._draw(number))
+        draw = self._draw(number)
+        grower = Grower(shards, mode, finder, self.limits, draw, self.charges)
         sample = RowSample(self.subsample, self.seed, number) if self.subsample < 1.0 else None
         tree = grower.grow(sample)
         weight, leaf_sums = float(tree.sums[0].sum()), tree.leaf_sums
+        if self.charges is not None:
+            self.charges.spend(float(tree.gain.sum()), impurity(finder, tree.sums[0]))
         if not self.chooses_step:  # gains as shares of the weight; a joint search's are already
             np.divide(tree.gain, max(weight, 1.0), out=tree.gain)
         if learner_weights.units is not None:
@@ -250,6 +257,11 @@ class TreeLearner:
     def recall(self, shards: Shards, model: WeakTree) -> None:
         """Assign every row to its leaf in the tree of an earlier round."""
         shards.call([recall_leaves(tree=model.tree)])
+        if self.charges is not None:
+            sums = model.tree.sums[0]
+            gain = float(model.tree.gain.sum()) * float(sums.sum())
+            self.charges.end(shards, model.tree)
+            self.charges.spend(gain, impurity(self._weightless, sums))
 
     def _finder(self, shards: Shards, mode: ClassWeights, units: Floats | None) -> SplitFinder:
         if self.finder is not None:
@@ -276,7 +288,8 @@ class TreeLearner:
         )
 
     def _draw(self, number: int) -> ColumnDraw | None:
-        return column_draw(self.limits.max_features, self.binner.n_features, self.seed, number)
+        limits, n_features = self.limits, self.binner.n_features
+        return column_draw(limits.max_features, n_features, self.seed, number, among=limits.columns)
 
 
 @dataclass

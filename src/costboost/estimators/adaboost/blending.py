@@ -29,9 +29,6 @@ from costboost.shards.rows import Shard
 from costboost.trees.forest import Forest, join_forests
 from costboost.typing import AnyInts, Floats
 
-RIDGES = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003)  # from much to little
-WIDEST = 2_000  # columns of the regression; it is left out where it had more
-EVEN = 20.0  # rows by which the share of the additive model is drawn to one half
 _SHORT = Tolerance(0.0, 1e-6)  # a step of the share that is as good as none
 
 
@@ -73,17 +70,19 @@ class Blend:
         )
 
 
-def best_share(one: Floats, other: Floats, y: AnyInts, weights: Floats | None) -> float:
+def best_share(
+    one: Floats, other: Floats, y: AnyInts, weights: Floats | None, even: float
+) -> float:
     """Return the share of the other log odds (n, J) at which the mean of both has least log loss.
 
-    The loss is convex. A penalty of `EVEN` rows draws the share to one half.
+    The loss is convex. A penalty of `even` rows draws the share to one half.
     """
     w = np.ones(len(y)) if weights is None else row_counts(weights)
     way = other - one
 
     def derivatives(share: float) -> tuple[float, float]:
         slope, bend = _along(one + share * way, way, y, w)
-        return slope + EVEN * (share - 0.5), bend + EVEN
+        return slope + even * (share - 0.5), bend + even
 
     bracket = Bracket(0.5, 0.0, 1.0, close=_SHORT, still=_SHORT, wary=True)
     return float(bracket.minimise(derivatives))
@@ -180,7 +179,8 @@ class AdditiveFolds:
         y, weights = self.trainer.y[self._tests], self._weights(self._tests)
         found: list[Floats] = []
         least = np.inf
-        for ridge in RIDGES:
+        plan: Any = self.trainer.plan
+        for ridge in plan.recipe.ridges:
             found = self._fit_folds(ridge, found)
             margins = self._left_out(found)
             log_odds = fit_log_odds(margins, y, weights)
@@ -211,7 +211,9 @@ class AdditiveFolds:
     def blend(self, boosted: Floats, y: AnyInts, weights: Floats | None) -> Blend:
         """Return the blend with margins (n, J) of the same rows, by another model."""
         log_odds = fit_log_odds(boosted, y, weights)
-        share = best_share(log_odds(boosted), self.log_odds(self.margins), y, weights)
+        plan: Any = self.trainer.plan
+        pair = log_odds(boosted), self.log_odds(self.margins)
+        share = plan.additive * best_share(*pair, y, weights, plan.recipe.even)
         return Blend(share, log_odds, self.log_odds)
 
     def _fit(self, places: AnyInts, ridge: float, start: Floats | None) -> Floats:
@@ -232,8 +234,9 @@ def fit_additive(trainer: Trainer, folds: Folds) -> AdditiveFolds | None:
     assert trainer.binner is not None
     used = folds.used(trainer.n_rows)
     weights = None if trainer.weights is None else trainer.weights[used]
-    basis = make_basis(trainer.binner, trainer.table.codes_of(used), weights)
-    if not 0 < basis.width <= WIDEST:
+    codes = trainer.table.codes_of(used)
+    basis = make_basis(trainer.binner, codes, weights, plan.limits.columns)
+    if not 0 < basis.width <= plan.recipe.widest:
         return None
     return AdditiveFolds(trainer, folds, used, basis)
 

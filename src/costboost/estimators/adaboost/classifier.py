@@ -75,8 +75,13 @@ class CostBoostClassifier(
     subsample : float, default="auto"
         The share of rows that each tree learns from.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
-        A column keeps its `max_bins` heaviest categories; all others are treated as missing
-        values, and a warning names the column.
+        Without `target_encoding` a column keeps its `max_bins` heaviest categories; all others
+        are treated as missing values, and a warning names the column.
+    target_encoding : bool or "auto", default="auto"
+        Whether columns of more than 32 categories are coded by the labels of other rows: by each
+        category's share of the classes, drawn to that of all rows as far as that helps rows that
+        were not counted, and in as few steps as pay. Categories never seen are as all rows. "auto"
+        does so for ``method="auto"``; named methods stay as published.
     monotonic_cst : array-like of shape (n_features,), dict or None, default=None
         1: what speaks for the positive of two classes rises with the column, -1: it falls, 0:
         free. That is the class that the costs of ``fit`` call positive, of which they know 0/1,
@@ -122,6 +127,12 @@ class CostBoostClassifier(
         them. The learner aims at the sign of a.
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
         Constant costs, or by column; ``fit`` may override them, and take costs per row.
+    feature_costs : None, dict, array-like of shape (n_features,) or FeatureCosts, default=None
+        What columns cost, in the currency of `costs`: a price by column, or by group that is bought
+        together; see `costboost.FeatureCosts`, which also says who pays. The recipe buys the
+        columns that lower what rows left out of its folds cost in all, mistakes and tests; in a
+        named method a split must save more than the rows pay that have not paid yet.
+        None, and prices of 0, leave every model as it is.
     calibration : str or None, default="auto"
         "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", "bias-corrected", or None.
         "auto" calibrates the recipe by "bias-corrected" (a temperature and a bias, with more than
@@ -255,6 +266,7 @@ class CostBoostClassifier(
         criterion: str = "gini",
         subsample: float | str = "auto",
         categorical_features: Any = "from_dtype",
+        target_encoding: bool | str = "auto",
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         learning_rate: float | str = "auto",
@@ -265,6 +277,7 @@ class CostBoostClassifier(
         beta: Any = None,
         objective: Any = "asymboost",
         costs: Any = None,
+        feature_costs: Any = None,
         calibration: str | None = "auto",
         cv: Any = 5,
         ensemble: bool = True,
@@ -290,6 +303,7 @@ class CostBoostClassifier(
         self.criterion = criterion
         self.subsample = subsample
         self.categorical_features = categorical_features
+        self.target_encoding = target_encoding
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
         self.learning_rate = learning_rate
@@ -300,6 +314,7 @@ class CostBoostClassifier(
         self.beta = beta
         self.objective = objective
         self.costs = costs
+        self.feature_costs = feature_costs
         self.calibration = calibration
         self.cv = cv
         self.ensemble = ensemble

@@ -192,6 +192,8 @@ def _learner(trainer: Trainer, loader: TrainingRows, rows: Any) -> Learner:
         seed=plan.seed,
         finder=finder,
         monotone=plan.monotone,
+        # The recipe chooses among columns by what rows left out of the folds cost in all.
+        charges=None if plan.in_step else trainer.charges(plan.setting.learning_rate),
     )
 
 

@@ -76,7 +76,9 @@ class PNormPlan(TrainingPlan):
         return True
 
 
-def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> PNormPlan:
+def settle(
+    params: Any, X: Any, y: Int64, weights: Floats | None, costs: Costs, n_classes: int
+) -> PNormPlan:
     """Check the parameters of an estimator against each other and the data."""
     _check_parameters(params)
     method = METHODS[params.method]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -31,6 +33,7 @@ from costboost.fitting.tables import read_copies
 from costboost.inputs.arrays import (
     ask,
     count_rows,
+    encode,
     read_finite,
     read_probabilities,
     read_weights,
@@ -282,6 +285,18 @@ class MinimumCostClassifier(RoutingWrapper):
             )
         copy_features(self, self.calibration_.models[0])
         return self
+
+    def _recalibrated(self, X: Any, y: ArrayLike) -> Self:
+        """Return a copy whose maps from scores to probabilities are fitted to these rows."""
+        made, codes = copy(self), encode(self.classes_, y, "y")
+        maps = tuple(
+            replace(old, method=old.method or "beta").fit(
+                _scores(model, X, self.classes_, self._response), codes
+            )
+            for model, old in zip(self.calibration_.models, self.calibration_.maps, strict=True)
+        )
+        made.calibration_ = replace(self.calibration_, maps=maps)
+        return made
 
     def _is_prefit(self) -> bool:
         prefit = isinstance(self.estimator, FrozenEstimator) or (
