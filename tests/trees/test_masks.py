@@ -23,7 +23,9 @@ def planned(members=(0, 0, 1)):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_going_down_together_by_hand(monkeypatch, way):
-    monkeypatch.setattr(masks, "kernels", tree_kernels_by(way).mask)
+    kernels = tree_kernels_by(way)
+    monkeypatch.setattr(masks, "kernels", kernels.mask)
+    monkeypatch.setattr(masks, "node_kernels", kernels.forest)
     plan, values = planned()
     expected = np.array([toy_leaves(row) for row in TOY_CODES.tolist()])
     leaves = np.full(expected.shape, -1)
