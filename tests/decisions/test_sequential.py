@@ -7,7 +7,7 @@ import pytest
 
 from costboost import CostBoostClassifier, Costs, FeatureCosts, GradientBoostClassifier
 from costboost.decisions import with_unknown_tests
-from costboost.decisions.sequential import Asking, drawn
+from costboost.decisions.sequential import Asking, _Offer, drawn
 from naive import asking as naive
 
 COSTS = Costs(fp=20, fn=25)
@@ -171,6 +171,9 @@ def test_two_tests_that_help_only_together_are_asked_for(table):
     assert found.best in ("0", "1")
     asking = Asking(model._model, FeatureCosts({0: 9, 1: 9}).bind(range(2)), np.zeros((1, 2), "u1"))
     assert asking.choose([], 1.0) == (None, 0.0)
+    offers = [_Offer((0,), 1.0, 0.1), _Offer((1,), 1.0, 0.5), _Offer((0, 1), 2.0, 5.0)]
+    assert asking.choose(offers, 1.0) == (1, 3.0)  # of both, the one that gains more alone
+    assert asking.choose(offers[:2], 1.0) == (None, 0.0)
 
 
 @pytest.mark.parametrize(

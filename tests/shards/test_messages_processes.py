@@ -21,9 +21,9 @@ from costboost import (
 )
 from costboost.binning.binner import fit_binner
 from costboost.binning.partitioned import fit_partitioned_binner
-from costboost.boosting.adaboost.evaluation import BoundRule, Hypothesis
+from costboost.boosting.adaboost.learner import Hypothesis
 from costboost.boosting.adaboost.rows import TrainingRows
-from costboost.boosting.adaboost.rules import RULES
+from costboost.boosting.adaboost.rules import RULES, BoundRule
 from costboost.boosting.adaboost.sums import View, largest_priced_weight, sum_balance
 from costboost.boosting.adaboost.updates import (
     bind_rule,

@@ -8,7 +8,7 @@ import pytest
 from costboost import FeatureCosts
 from costboost.shards.grid import ClassWeights, grid_scale
 from costboost.shards.layout import plan_layout
-from costboost.trees.charges import Charges
+from costboost.trees.charges import Charges, note_paid
 from costboost.trees.grower import Grower
 from costboost.trees.tree import Limits, SplitFinder
 from naive import charges as naive
@@ -82,3 +82,12 @@ def test_without_money_to_save_nothing_is_bought():
     tests = FeatureCosts([1.0]).bind(range(1))
     assert grown(X, y, np.ones(20), tests, 0.0, 1, 1)[0] == [[]]
     assert grown(X, y, np.ones(20), tests, 3.0, 1, 1)[0] == [[(0, 1)]]
+
+
+def test_what_was_paid_stays_paid():
+    shard = SimpleNamespace(leaves=np.array([0, 1, 1]), paid=None)
+    note_paid(asked=np.array([[True, False], [False, False]])).answer(shard)
+    assert shard.paid.tolist() == [[True, False], [False, False], [False, False]]
+    shard.leaves = np.array([1, 0, 1])
+    note_paid(asked=np.array([[False, True], [False, False]])).answer(shard)
+    assert shard.paid.tolist() == [[True, False], [False, True], [False, False]]

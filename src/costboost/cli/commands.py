@@ -7,6 +7,7 @@ A command does its work in the module of its name, which is imported when the co
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import cache
 from typing import Annotated, Any
 
 import typer
@@ -443,12 +444,16 @@ _USAGE: Any = typer.BadParameter.__mro__[1]
 _ABORT: Any = typer.Abort
 
 
+@cache
+def _parser() -> Any:
+    """Return the parser of the application, which takes longer to make than to use."""
+    return typer.main.get_command(app)
+
+
 def call(given: list[str]) -> int:
     """Run the command that arguments name; return its exit code."""
     try:
-        code = typer.main.get_command(app).main(
-            args=given, prog_name="costboost", standalone_mode=False
-        )
+        code = _parser().main(args=given, prog_name="costboost", standalone_mode=False)
     except _USAGE as error:
         error.show()
         return 2

@@ -15,9 +15,8 @@ import typer
 
 if TYPE_CHECKING:  # a command that is not run must not load what runs it
     from costboost.cli.cells import Form
-    from costboost.cli.methods import Maker
     from costboost.cli.prices import Prices
-    from costboost.cli.train import Choices
+    from costboost.cli.train import Choices, Maker
     from costboost.costs import FeatureCosts
     from costboost.decisions import Parity
 
@@ -29,7 +28,7 @@ _WRITTEN = "How the table is written, where that cannot be told"
 
 
 def _methods(incomplete: str) -> list[str]:
-    from costboost.cli.methods import method_names  # only a shell that completes asks
+    from costboost.cli.train import method_names  # only a shell that completes asks
 
     return [name for name in method_names() if name.startswith(incomplete)]
 
@@ -538,7 +537,7 @@ class TrainingOptions:
 
     def read(self, feature_costs: FeatureCosts | None = None) -> Maker:
         """Return what makes the models."""
-        from costboost.cli.methods import Maker
+        from costboost.cli.train import Maker
 
         return Maker(**asdict(self), feature_costs=feature_costs)
 

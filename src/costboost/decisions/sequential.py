@@ -30,6 +30,7 @@ from costboost.typing import Codes, Floats, Int64
 
 Bools = NDArray[np.bool_]
 VALUES = 48  # of a test that are tried, at most
+MANY = 96  # the same where nothing stays to be drawn; rare values may turn a dear decision
 REST = 12  # rows for what stays unknown then, at most
 REFERENCE = 256  # rows that a model keeps
 _SAME = 1e-9  # of what is at stake: savings that are rounding
@@ -242,7 +243,7 @@ class Asking:
         self, codes: Codes, known: Bools, weights: Floats, columns: Iterable[int]
     ) -> tuple[Floats, Floats]:
         """Return the probabilities that a test may lead to, (V, K), and how likely each is."""
-        values, likely = drawn(weights, VALUES)
+        values, likely = drawn(weights, MANY if self.as_missing else VALUES)
         if self.as_missing:
             whole = np.full((len(values), len(codes)), MISSING, dtype=np.uint8)
             whole[:, list(columns)] = self.reference[values][:, list(columns)]

@@ -124,7 +124,8 @@ def read_interactions(params: Any, X: Any) -> Interactions | None:
 
 def read_feature_costs(params: Any, X: Any) -> ColumnTests | None:
     """Return what columns cost, or None where no prices are given."""
-    given = as_feature_costs(getattr(params, "feature_costs", None))
+    prices = getattr(params, "feature_costs", None)
+    given = None if prices is None else as_feature_costs(prices)
     if given is None:
         return None
     _refuse_outside(params, "feature_costs")

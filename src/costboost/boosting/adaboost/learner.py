@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from costboost.binning.binner import Binner
-from costboost.boosting.adaboost.evaluation import Hypothesis
 from costboost.inputs.arrays import ask, count_rows, read_classes, read_probabilities, source_of
 from costboost.runtime.messages import message, total
 from costboost.shards.grid import ClassWeights, grid_scale
@@ -34,6 +33,29 @@ Votes = Literal["discrete", "confidence", "real", "gentle"]
 LEAF_VALUES = ("real", "gentle")  # fitted values of leaves, taken with a step of 1
 
 _CLIP = 2.0**-52  # of probabilities inside logarithms, as SAMME.R does
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """The vote of every leaf of a learner: its class and its strength.
+
+    Attributes
+    ----------
+    votes : int64 array of shape (L,)
+        The class each leaf votes for.
+    sizes : float64 array of shape (L,)
+        How strongly; 1 for discrete votes.
+    by_row : bool
+        Whether rows of one leaf vote with different strength; the rows' `sizes` say how.
+    """
+
+    votes: Int64
+    sizes: Floats
+    by_row: bool = False
+
+    def right(self, n_classes: int) -> NDArray[np.bool_]:
+        """Return (L, K): whether the leaf's vote is right for a row of the class."""
+        return np.asarray(self.votes[:, None] == np.arange(n_classes))
 
 
 @dataclass(frozen=True)
@@ -143,6 +165,7 @@ def leaf_votes(
         return Hypothesis(chosen, np.ones(len(chosen)))
     weights = sums.astype(float) + laplace
     total = weights.sum(axis=1)
+    # A leaf without weight is half and half, and votes with strength 0.
     p = np.divide(
         weights, total[:, None], out=np.full(weights.shape, 0.5), where=total[:, None] > 0
     )
@@ -324,6 +347,7 @@ class OutsideLearner:
             weights *= learner_weights.by_class[self.y]
         if learner_weights.by_row:
             weights *= shards.fetch(lambda shard: shard.state.learner_factors)
+        # Every round has a classifier of its own, since all of them vote in the end.
         estimator = clone(self.estimator)
         self._sow(estimator, number)
         # Sum 1: regularised learners must not depend on the scale of the weights.
@@ -350,6 +374,8 @@ class OutsideLearner:
         else:
             margins = probability_votes(estimator, self.X, self.votes)
             votes, sizes = (margins > 0).astype(np.int64), np.abs(margins)
+        # An outside classifier has no leaves: the class that it gives to a row takes the place of
+        # one.
         shards.put(_put_leaves, votes)
         if sizes is not None:
             shards.put(_put_sizes, sizes)

@@ -1,17 +1,15 @@
 """`method="auto"`: the recommended recipe, free to improve from version to version.
 
-One algorithm: Gentle AdaBoost on small trees, shrunk and sampled, is trained on k folds in step,
-its log odds blended with those of a smooth additive model of the same folds (`blending.py`), until
-the calibrated out-of-fold log loss stops improving. One map from scores to probabilities (a
+Small trees are boosted by log loss, shrunk and sampled, on k folds in step, and their log odds
+blended with those of a smooth additive model of the same folds (`blending.py`), until the
+calibrated out-of-fold log loss stops improving. One map from scores to probabilities (a
 temperature, and a bias drawn to 0) is fitted to all out-of-fold scores, the k models' probabilities
-are averaged, and the cheapest expected cost decides.
+are averaged, and the cheapest expected cost decides. More than two classes share a tree of vector
+leaves a round. Its numbers are in `choices.py`.
 
 The round that is kept is the latest look that chance cannot tell from the best: the mean of k
 models stands more rounds than each of them alone, and the curve of the loss is flat and noisy
-there. From 10,000 rows on, and with more than two classes, log loss on larger trees takes the place
-of Gentle AdaBoost: the folds then train by gradient boosting's family. Classes share a tree of
-vector leaves a round, and get a bias each. So many rows need no additive model either. From 50,000
-rows on steps are long and few.
+there. The folds train by gradient boosting's family; by AdaBoost's where votes are named.
 """
 
 from __future__ import annotations
@@ -25,18 +23,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from costboost.boosting.adaboost.evaluation import scores_of
+from costboost.boosting.formulas import scores_of
 from costboost.boosting.gradient.loop import GradientSetting
 from costboost.boosting.gradient.losses import LogLoss
 from costboost.boosting.rounds import EarlyStopping, Observer, consume, reported
 from costboost.boosting.train_cost import price_expected
-from costboost.calibration import CalibratedScores, ClassCalibration, calibration_folds
+from costboost.calibration import (
+    CalibratedScores,
+    ClassBiases,
+    ClassCalibration,
+    calibration_folds,
+)
 from costboost.calibration.calibrators import row_counts
 from costboost.estimators.adaboost.blending import (
     AdditiveFolds,
     AdditivePart,
     Blend,
+    Mixing,
     fit_additive,
+    fit_mixing,
     price_blended,
 )
 from costboost.estimators.adaboost.choices import Recipe, describe
@@ -336,6 +341,14 @@ class Race:
         pairs = zip(self.folds, self._additive_parts(blend), strict=True)
         return tuple(fold.model(n_rounds, part) for fold, part in pairs)
 
+    def mixing(self, chosen: Look) -> Mixing | None:
+        """Return how the margins of the chosen models are mixed, by the rows left out."""
+        members, score = self.models(chosen.n_rounds, chosen.blend), self.trainer.family.score
+        pairs = zip(members, self.folds, strict=True)
+        scores = [score(self.trainer, member, fold.test) for member, fold in pairs]
+        given = np.concatenate(scores), self.y, self.weights
+        return fit_mixing(*given, chosen.calibration, self.recipe)
+
     def _decide(self, proba: Floats) -> AnyInts:
         """Return the numbers of the cheapest actions; rows go by blocks, to save memory."""
         costs = self.costs
@@ -458,7 +471,11 @@ def train_in_step(
         folds = [Fold(trainer, partial(cut.train, k), test, stack) for k, test in enumerate(tests)]
         race = Race(trainer, folds, additive)
         chosen = race.run()
-    n_rounds = chosen.n_rounds
+    n_rounds, calibration = chosen.n_rounds, chosen.calibration
+    mixing = race.mixing(chosen) if plan.mixes else None
+    if mixing is not None:
+        plain = ClassBiases(biases=(0.0,) * plan.n_classes, margins=True)
+        calibration = replace(calibration, calibrators=(plain,))
     if ensemble or len(folds) == 1 or race.interrupted:
         models = race.models(n_rounds, chosen.blend)
         looked = [race.train_costs[r] for r in race.watch.looks if r <= n_rounds]
@@ -474,15 +491,15 @@ def train_in_step(
         model, costs = _train_alike(trainer, rows, n_rounds, chosen.calibration, part)
         models, train_costs = (model,), [costs]
     vars(estimator).pop("_progress", None)  # warm starts continue one model
-    maps = (chosen.calibration,) * len(models)
+    if mixing is not None:
+        models = tuple(mixing.mixed(model) for model in models)
+    maps = (calibration,) * len(models)
     scores = CalibratedScores(models, maps, len(cut))
     curves_of_looks: dict[str, list[Any]] = {
         "validation_rounds_": [np.array(race.watch.looks)],
         "validation_loss_": [np.array(race.watch.costs)],
         "train_cost_": [np.array(costs) for costs in train_costs],
-        "recipe_": [
-            describe(plan, len(models[0].steps), race.stopped, len(cut), chosen.blend, maps[0])
-        ],
+        "recipe_": [describe(plan, len(models[0].steps), race.stopped, len(cut), chosen, mixing)],
     }
     return FittedModels(models, scores, curves_of_looks)
 
