@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.trees import _forest_kernels as node_kernels
 from costboost.trees import _mask_kernels as kernels
 from costboost.typing import Codes, Floats, Int64, Words
 
@@ -143,7 +144,7 @@ def make_plan(words: Words, subsets: Words, ends: Int64, values: Floats, members
     slots, leaf_nodes = np.empty(8 * n_leaves, dtype=np.uint16), np.empty(n_leaves, dtype=np.int64)
     written = (split_starts, parents, lefts, plane_starts, slots, value_starts, leaf_nodes)
     sizes, begins, ones = np.empty((3, n_nodes), dtype=np.int64)
-    n_slots = kernels.plan_trees(words, ends, sizes, begins, ones, *written)
+    n_slots = node_kernels.plan_trees(words, ends, sizes, begins, ones, *written)
     splits, conditions = _make_splits(words, subsets, np.flatnonzero(is_split))
     trees = Trees(
         split_starts, parents, lefts, conditions, plane_starts, slots[:n_slots].copy(), value_starts

@@ -31,7 +31,7 @@ from costboost.typing import Codes, Floats, Int64, Words
 _BLOCK = 512  # rows that pass through all trees together
 _SMALL = 4096  # rows: below this, starting threads costs more than it saves
 _TREES = 100  # with more of them, threads are worth it for fewer rows
-_FEW = 12  # rows: below this, walking is faster
+_FEW = 4  # rows: below this, walking is faster
 _WORTH = 1 << 13  # rows times trees: below this, a plan takes longer than it saves
 _ABREAST = 16  # trees that a row walks down together
 
@@ -147,11 +147,11 @@ def add_margins(
 
     `margins` have shape (n_members, n, n_outputs).
     """
-    trees = (nodes.words, nodes.subsets, nodes.roots, nodes.depths, first, last, nodes.members)
+    trees = (nodes.words, nodes.subsets, nodes.roots)
     # A few rows do not fill the words of masks; they wait for memory instead.
     if len(codes) < _FEW:
-        waiting = np.empty(_ABREAST, dtype=np.int64)
-        kernels.add_margins_of_few(codes, *trees, waiting, nodes.values, margins)
+        how = (first, last, nodes.members, np.empty(_ABREAST, dtype=np.int64))
+        kernels.add_margins_of_few(codes, *trees, *how, nodes.values, margins)
         return
     plan = _plan(nodes, first, last, len(codes))
 
@@ -162,7 +162,8 @@ def add_margins(
             plan.add_margins(rows, sums)
             return
         for at in _blocks(len(rows)):
-            kernels.add_margins(rows[at], *trees, nodes.values, sums[:, at])
+            how = (nodes.depths, first, last, nodes.members)
+            kernels.add_margins(rows[at], *trees, *how, nodes.values, sums[:, at])
 
     least = min(_SMALL, max(_BLOCK, _SMALL * _TREES // max(1, last - first)))
     in_parts(add, len(codes), n_threads, least)
