@@ -18,7 +18,9 @@ from toy_forest import TOY_CODES, toy_forest, toy_leaves
 
 def planned(members=(0, 0, 1)):
     words, subsets, roots, _, values = toy_forest()
-    return masks.make_plan(words, subsets, np.append(roots, 9), values, np.array(members)), values
+    return masks.make_mask_plan(
+        words, subsets, np.append(roots, 9), values, np.array(members)
+    ), values
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -62,7 +64,7 @@ def test_any_set_of_codes(codes):
     subsets[1] = np.packbits(goes_left, bitorder="little").view("<u8")
     rows = np.zeros((256, 3), dtype=np.uint8)  # all left at the first node
     rows[:, 0] = np.arange(256)
-    plan = masks.make_plan(words[:5], subsets[:5], np.array([0, 5]), values[:5], roots[:1])
+    plan = masks.make_mask_plan(words[:5], subsets[:5], np.array([0, 5]), values[:5], roots[:1])
     leaves = np.full((256, 1), -1)
     plan.find_leaves(rows, leaves)
     np.testing.assert_array_equal(leaves[:, 0], np.where(goes_left, 3, 4))

@@ -496,7 +496,7 @@ def add_margins(
         The trees; see `masks.Trees`.
     members : int64 array of shape (T,)
     column, words, above, masks, reach
-        Scratch; see `masks.Plan.room`.
+        Scratch; see `masks.MaskPlan.room`.
     values : float64 array
         All outputs of the first leaf of the first tree, then of the second.
     margins : float64 array of shape (n_members, n, n_outputs)

@@ -1,7 +1,7 @@
 """Forests laid out for many rows, which go down all trees as the bits of words.
 
     nodes -> Splits: each way to split rows, once        Trees: nodes and leaves by their numbers
-          -> Plan: both, and the values of leaves in the order of their numbers
+          -> MaskPlan: both, and the values of leaves in the order of their numbers
 
 `_mask_kernels` explains how. Trees must have at most 256 leaves, so that a byte numbers them. Which
 forest of several a tree belongs to is its member: all members of a model go down together, and
@@ -77,7 +77,7 @@ class Trees(NamedTuple):
     value_starts: Int64
 
 
-class Plan(NamedTuple):
+class MaskPlan(NamedTuple):
     """What the kernels need of some trees.
 
     Attributes
@@ -121,7 +121,9 @@ class Plan(NamedTuple):
         return column, column.view(np.uint64), above, masks, reach
 
 
-def make_plan(words: Words, subsets: Words, ends: Int64, values: Floats, members: Int64) -> Plan:
+def make_mask_plan(
+    words: Words, subsets: Words, ends: Int64, values: Floats, members: Int64
+) -> MaskPlan:
     """Lay trees out.
 
     Parameters
@@ -150,7 +152,7 @@ def make_plan(words: Words, subsets: Words, ends: Int64, values: Floats, members
         split_starts, parents, lefts, conditions, plane_starts, slots[:n_slots].copy(), value_starts
     )
     in_order = values[np.repeat(ends[:-1], np.diff(value_starts)) + leaf_nodes]
-    return Plan(splits, trees, members, in_order.ravel(), leaf_nodes, n_nodes)
+    return MaskPlan(splits, trees, members, in_order.ravel(), leaf_nodes, n_nodes)
 
 
 def _make_splits(words: Words, subsets: Words, nodes: Int64) -> tuple[Splits, NDArray[np.int32]]:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
 from costboost.trees import _forest_kernels as kernels
-from costboost.trees.masks import MOST_NODES, Plan, make_plan
+from costboost.trees.masks import MOST_NODES, MaskPlan, make_mask_plan
 from costboost.typing import Codes, Floats, Int64, Words
 
 _BLOCK = 512  # rows that pass through all trees together
@@ -81,19 +81,19 @@ class Nodes:
         return UsedColumns(np.flatnonzero(is_used), np.cumsum(is_used) - 1, n_nodes)
 
     @cached_property
-    def plan(self) -> Plan:
+    def plan(self) -> MaskPlan:
         """All trees, laid out for many rows."""
         return self._plan_of(0, len(self.roots))
 
-    def plan_of(self, first: int, last: int) -> Plan:
+    def plan_of(self, first: int, last: int) -> MaskPlan:
         """Return the trees first <= t < last, laid out for many rows."""
         return self.plan if (first, last) == (0, len(self.roots)) else self._plan_of(first, last)
 
-    def _plan_of(self, first: int, last: int) -> Plan:
+    def _plan_of(self, first: int, last: int) -> MaskPlan:
         ends = self.ends[first : last + 1]
         part = slice(ends[0], ends[-1])
         subsets = self.subsets[part] if len(self.subsets) else self.subsets
-        return make_plan(
+        return make_mask_plan(
             self.words[part], subsets, ends - ends[0], self.values[part], self.members[first:last]
         )
 
@@ -186,7 +186,7 @@ def find_leaves(
     in_parts(find, len(codes), n_threads)
 
 
-def _plan(nodes: Nodes, first: int, last: int, n_rows: int) -> Plan | None:
+def _plan(nodes: Nodes, first: int, last: int, n_rows: int) -> MaskPlan | None:
     """Return the trees laid out for many rows; None where walking is needed or faster."""
     if n_rows < _FEW or n_rows * (last - first) < _WORTH:
         return None
