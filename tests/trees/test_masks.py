@@ -70,7 +70,7 @@ def test_any_set_of_codes(codes):
     np.testing.assert_array_equal(leaves[:, 0], np.where(goes_left, 3, 4))
 
 
-@given(seeds, st.integers(1, 9), st.integers(0, 8), st.integers(1, 3), st.booleans())
+@given(seeds, st.integers(1, 18), st.integers(0, 8), st.integers(1, 3), st.booleans())
 @settings(max_examples=40)
 def test_margins_are_the_sums_of_the_naive_walk(seed, n_trees, depth, n_outputs, numeric):
     n = int(np.random.default_rng(seed).choice([1, 63, 64, 65, 127, 129, 192, 193, 512, 700]))

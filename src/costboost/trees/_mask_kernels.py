@@ -27,6 +27,7 @@ except ImportError:
 ALL = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
 SMALL = cython.declare(cython.Py_ssize_t, 128)  # rows of a block of two words
 LARGE = cython.declare(cython.Py_ssize_t, 512)  # of eight
+AHEAD = cython.declare(cython.Py_ssize_t, 8)  # trees whose leaves are numbered before values
 
 
 @cython.cfunc
@@ -342,17 +343,29 @@ def _add_values(
     b: cython.Py_ssize_t
     c: cython.Py_ssize_t
     d: cython.Py_ssize_t
-    if n_outputs == 1 and n_trees == 4:
-        # A margin takes the values of four trees, one after the other, before it is written.
+    e: cython.Py_ssize_t
+    f: cython.Py_ssize_t
+    g: cython.Py_ssize_t
+    h: cython.Py_ssize_t
+    if n_outputs == 1 and n_trees == AHEAD:
+        # A margin takes the values of eight trees, one after the other, before it is written.
         b = starts[t + 1]
         c = starts[t + 2]
         d = starts[t + 3]
+        e = starts[t + 4]
+        f = starts[t + 5]
+        g = starts[t + 6]
+        h = starts[t + 7]
         for i in range(size):
             total = margins[member, begin + i, 0]
             total = total + values[at + numbers[i]]
             total = total + values[b + numbers[64 * width + i]]
             total = total + values[c + numbers[128 * width + i]]
             total = total + values[d + numbers[192 * width + i]]
+            total = total + values[e + numbers[256 * width + i]]
+            total = total + values[f + numbers[320 * width + i]]
+            total = total + values[g + numbers[384 * width + i]]
+            total = total + values[h + numbers[448 * width + i]]
             margins[member, begin + i, 0] = total
         return
     for n in range(n_trees):
@@ -429,7 +442,7 @@ def _add_block(
     )
     while t < members.shape[0]:
         n = 1
-        while n < 4 and t + n < members.shape[0] and members[t + n] == members[t]:
+        while n < AHEAD and t + n < members.shape[0] and members[t + n] == members[t]:
             n += 1
         for i in range(n):
             _number_leaves(

@@ -21,7 +21,7 @@ from costboost.typing import Codes, Floats, Int64, Words
 
 MOST_NODES = 511  # of a tree with 256 leaves
 _WIDTH = 8  # words of a mask: 512 rows
-_AHEAD = 4  # trees whose leaves are numbered before their values are added
+_AHEAD = 8  # trees whose leaves are numbered before their values are added
 _LAST = 254  # behind this code stands the one of missing values
 
 
