@@ -27,16 +27,16 @@ def test_find_leaves_and_add_margins_by_hand(kernels):
 
 @pytest.mark.parametrize("abreast", [1, 2, 3, 16])
 def test_walking_down_several_trees_by_hand(kernels, abreast):
-    words, subsets, roots, depths, values = toy_forest()
+    words, subsets, roots, _, values = toy_forest()
     buffers, margins = np.full(abreast, 7), np.ones((2, len(TOY_CODES), 2))
-    trees = (TOY_CODES, words, subsets, roots, depths)
+    trees = (TOY_CODES, words, subsets, roots)
     kernels.forest.add_margins_of_few(*trees, 0, 3, MEMBERS, buffers, values, margins)
     expected = np.array([toy_leaves(row) for row in TOY_CODES.tolist()])
     np.testing.assert_array_equal(margins[0], (1 + values[expected[:, 0]]) + values[5])
     np.testing.assert_array_equal(margins[1], 1 + values[6 + expected[:, 2]])
     none, one = np.empty((0, 4), dtype=np.uint64), np.ascontiguousarray(values[:, :1])
     margins = np.zeros((1, len(TOY_CODES), 1))
-    plain = (TOY_CODES, words, none, roots, depths)
+    plain = (TOY_CODES, words, none, roots)
     kernels.forest.add_margins_of_few(*plain, 1, 3, np.zeros(3, dtype=int), buffers, one, margins)
     np.testing.assert_array_equal(margins[0], one[5] + one[6 + expected[:, 2]])
 

@@ -52,7 +52,7 @@ def test_interpreted_kernels_predict_the_same(monkeypatch, hide_cython, max_dept
     np.testing.assert_array_equal(forest.apply(case.X), leaves)
 
 
-@pytest.mark.parametrize("n", [0, 1, 11, 12, 511, 512, 513, 1025])
+@pytest.mark.parametrize("n", [0, 1, 3, 4, 511, 512, 513, 1025])
 def test_blocks_of_rows(n):
     case = Case(10, n=n, numeric=True)
     codes = case.codes

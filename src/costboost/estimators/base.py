@@ -329,7 +329,7 @@ class BoostingClassifierMixin(
         ndarray of shape (n_samples, K)
         """
         margins = self._margins(X)
-        return self._model.proba(margins)
+        return self._model.proba(margins, count_threads(self.n_jobs))
 
     @answers_tables
     def predict(self, X: Any, costs: Any = None) -> NDArray[Any]:

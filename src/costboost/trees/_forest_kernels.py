@@ -244,7 +244,6 @@ def add_margins_of_few(
     words: cython.const[cython.ulonglong][::1],
     subsets: cython.const[cython.ulonglong][:, ::1],
     roots: cython.const[cython.longlong][::1],
-    depths: cython.const[cython.longlong][::1],
     first: cython.Py_ssize_t,
     last: cython.Py_ssize_t,
     members: cython.const[cython.longlong][::1],
@@ -259,9 +258,9 @@ def add_margins_of_few(
     """
     i: cython.Py_ssize_t
     k: cython.Py_ssize_t
-    _step: cython.Py_ssize_t
     row: cython.Py_ssize_t
-    n_steps: cython.Py_ssize_t
+    node: cython.Py_ssize_t
+    moved: cython.Py_ssize_t
     n_trees: cython.Py_ssize_t
     at: cython.Py_ssize_t = first
     plain: cython.bint = subsets.shape[0] == 0
@@ -272,22 +271,21 @@ def add_margins_of_few(
             n_trees = nodes.shape[0]
             if n_trees > last - at:
                 n_trees = last - at
-            n_steps = 0
-            for i in range(n_trees):
-                if depths[at + i] > n_steps:
-                    n_steps = depths[at + i]  # a leaf that is reached before is its own child
             for row in range(codes.shape[0]):
                 for i in range(n_trees):
                     nodes[i] = 0
-                for _step in range(n_steps):
-                    if plain:
-                        for i in range(n_trees):
-                            nodes[i] = _child(codes, row, words, roots[at + i], nodes[i])
-                    else:
-                        for i in range(n_trees):
-                            nodes[i] = _child_with_subsets(
+                moved = 1
+                while moved != 0:
+                    moved = 0  # a leaf is its own child
+                    for i in range(n_trees):
+                        if plain:
+                            node = _child(codes, row, words, roots[at + i], nodes[i])
+                        else:
+                            node = _child_with_subsets(
                                 codes, row, words, subsets, roots[at + i], nodes[i]
                             )
+                        moved |= node ^ nodes[i]
+                        nodes[i] = node
                 for i in range(n_trees):
                     for k in range(n_outputs):
                         margins[members[at + i], row, k] += values[roots[at + i] + nodes[i], k]
@@ -317,6 +315,100 @@ def find_leaves(
                 else:
                     leaf = _leaf_with_subsets(codes, row, words, subsets, roots[t], depths[t])
                 leaves[row, t - first] = leaf - roots[t]
+
+
+def plan_trees(
+    words: cython.const[cython.ulonglong][::1],
+    ends: cython.const[cython.longlong][::1],
+    sizes: cython.longlong[::1],
+    begins: cython.longlong[::1],
+    ones: cython.longlong[::1],
+    split_starts: cython.longlong[::1],
+    parents: cython.ushort[::1],
+    lefts: cython.ushort[::1],
+    plane_starts: cython.longlong[::1],
+    slots: cython.ushort[::1],
+    value_starts: cython.longlong[::1],
+    leaf_nodes: cython.longlong[::1],
+) -> int:
+    """Give leaves numbers, list the splits and planes; return how many `slots` there are.
+
+    This is what `_mask_kernels` follows, in the form of `masks.Trees`.
+
+    Parameters
+    ----------
+    ends : int64 array of shape (T + 1,)
+        Where trees begin, and where the last one ends.
+    sizes, begins, ones : int64 arrays
+        Scratch, an entry for each node of the largest tree.
+    split_starts, value_starts : int64 arrays of shape (T + 1,)
+        Written: where the splits and leaves of each tree begin.
+    parents, lefts : uint16 arrays
+        Written: the node of each split, and its left child.
+    plane_starts : int64 array of shape (8 T + 1,)
+        Written: where the nodes of each plane begin in `slots`.
+    slots : uint16 array, at least eight for each leaf
+        Written: nodes that make up the planes.
+    leaf_nodes : int64 array
+        Written: the node of each leaf in the order of the leaves' numbers.
+    """
+    t: cython.Py_ssize_t
+    b: cython.Py_ssize_t
+    node: cython.Py_ssize_t
+    root: cython.Py_ssize_t
+    n_nodes: cython.Py_ssize_t
+    left: cython.Py_ssize_t
+    small: cython.Py_ssize_t
+    common: cython.longlong
+    n_splits: cython.Py_ssize_t = 0
+    n_slots: cython.Py_ssize_t = 0
+    n_leaves: cython.Py_ssize_t = 0
+    with cython.nogil:
+        split_starts[0] = 0
+        value_starts[0] = 0
+        plane_starts[0] = 0
+        for t in range(ends.shape[0] - 1):
+            root = ends[t]
+            n_nodes = ends[t + 1] - root
+            # From the last node to the root: how many leaves are below.
+            node = n_nodes
+            while node > 0:
+                node -= 1
+                left = cython.cast(cython.ulonglong, words[root + node]) >> 40
+                sizes[node] = 1 if left == node else sizes[left] + sizes[left + 1]
+            # From the root: leaves below a node have numbers without a gap.
+            begins[0] = 0
+            ones[0] = 0
+            for node in range(n_nodes):
+                left = cython.cast(cython.ulonglong, words[root + node]) >> 40
+                # Bits that all leaves below have: those before the first in which they differ.
+                b = 0
+                while (begins[node] >> b) != ((begins[node] + sizes[node] - 1) >> b):
+                    b += 1
+                common = (begins[node] >> b) << b
+                if left == node:
+                    leaf_nodes[n_leaves + begins[node]] = node
+                else:
+                    parents[n_splits] = node
+                    lefts[n_splits] = left
+                    n_splits += 1
+                    # The smaller side first: fewer nodes then make up the planes.
+                    small = left if sizes[left] < sizes[left + 1] else left + 1
+                    begins[small] = begins[node]
+                    begins[2 * left + 1 - small] = begins[node] + sizes[small]
+                    ones[left] = common
+                    ones[left + 1] = common
+                ones[node] = common ^ ones[node]  # without those of its parent
+            for b in range(8):
+                for node in range(n_nodes):
+                    if (ones[node] >> b) & 1:
+                        slots[n_slots] = node
+                        n_slots += 1
+                plane_starts[8 * t + b + 1] = n_slots
+            n_leaves += sizes[0]
+            split_starts[t + 1] = n_splits
+            value_starts[t + 1] = n_leaves
+    return n_slots
 
 
 def fill_tables(

@@ -27,6 +27,7 @@ except ImportError:
 ALL = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
 SMALL = cython.declare(cython.Py_ssize_t, 128)  # rows of a block of two words
 LARGE = cython.declare(cython.Py_ssize_t, 512)  # of eight
+AHEAD = cython.declare(cython.Py_ssize_t, 8)  # trees whose leaves are numbered before values
 
 
 @cython.cfunc
@@ -222,7 +223,6 @@ def _number_leaves(
     """Write the number of the leaf of every row of a block in tree t, a byte each."""
     s: cython.Py_ssize_t
     p: cython.Py_ssize_t
-    w: cython.Py_ssize_t
     node: cython.Py_ssize_t
     left: cython.Py_ssize_t
     split: cython.Py_ssize_t
@@ -235,20 +235,62 @@ def _number_leaves(
     f: cython.ulonglong
     g: cython.ulonglong
     h: cython.ulonglong
+    aa: cython.ulonglong
+    bb: cython.ulonglong
+    cc: cython.ulonglong
+    dd: cython.ulonglong
+    ee: cython.ulonglong
+    ff: cython.ulonglong
+    gg: cython.ulonglong
+    hh: cython.ulonglong
     # Words go in pairs, which are one register.
     for s in range(split_starts[t], split_starts[t + 1]):
         node = cython.cast(cython.Py_ssize_t, parents[s]) * width
         left = cython.cast(cython.Py_ssize_t, lefts[s]) * width
         split = cython.cast(cython.Py_ssize_t, conditions[s]) * width
-        for w in range(0, width, 2):
-            a = reach[node + w]
-            b = reach[node + w + 1]
-            c = a & masks[split + w]
-            d = b & masks[split + w + 1]
-            reach[left + w] = a ^ c
-            reach[left + w + 1] = b ^ d
-            reach[left + width + w] = c
-            reach[left + width + w + 1] = d
+        if width == 8:
+            # All is read before anything is written: the compiler then takes two words at a time.
+            a = reach[node]
+            b = reach[node + 1]
+            c = reach[node + 2]
+            d = reach[node + 3]
+            e = reach[node + 4]
+            f = reach[node + 5]
+            g = reach[node + 6]
+            h = reach[node + 7]
+            aa = a & masks[split]
+            bb = b & masks[split + 1]
+            cc = c & masks[split + 2]
+            dd = d & masks[split + 3]
+            ee = e & masks[split + 4]
+            ff = f & masks[split + 5]
+            gg = g & masks[split + 6]
+            hh = h & masks[split + 7]
+            reach[left] = a ^ aa
+            reach[left + 1] = b ^ bb
+            reach[left + 2] = c ^ cc
+            reach[left + 3] = d ^ dd
+            reach[left + 4] = e ^ ee
+            reach[left + 5] = f ^ ff
+            reach[left + 6] = g ^ gg
+            reach[left + 7] = h ^ hh
+            reach[left + 8] = aa
+            reach[left + 9] = bb
+            reach[left + 10] = cc
+            reach[left + 11] = dd
+            reach[left + 12] = ee
+            reach[left + 13] = ff
+            reach[left + 14] = gg
+            reach[left + 15] = hh
+        else:
+            a = reach[node]
+            b = reach[node + 1]
+            c = a & masks[split]
+            d = b & masks[split + 1]
+            reach[left] = a ^ c
+            reach[left + 1] = b ^ d
+            reach[left + 2] = c
+            reach[left + 3] = d
     for p in range(8):
         at = to + p * width
         a = b = c = d = e = f = g = h = 0
@@ -301,17 +343,29 @@ def _add_values(
     b: cython.Py_ssize_t
     c: cython.Py_ssize_t
     d: cython.Py_ssize_t
-    if n_outputs == 1 and n_trees == 4:
-        # A margin takes the values of four trees, one after the other, before it is written.
+    e: cython.Py_ssize_t
+    f: cython.Py_ssize_t
+    g: cython.Py_ssize_t
+    h: cython.Py_ssize_t
+    if n_outputs == 1 and n_trees == AHEAD:
+        # A margin takes the values of eight trees, one after the other, before it is written.
         b = starts[t + 1]
         c = starts[t + 2]
         d = starts[t + 3]
+        e = starts[t + 4]
+        f = starts[t + 5]
+        g = starts[t + 6]
+        h = starts[t + 7]
         for i in range(size):
             total = margins[member, begin + i, 0]
             total = total + values[at + numbers[i]]
             total = total + values[b + numbers[64 * width + i]]
             total = total + values[c + numbers[128 * width + i]]
             total = total + values[d + numbers[192 * width + i]]
+            total = total + values[e + numbers[256 * width + i]]
+            total = total + values[f + numbers[320 * width + i]]
+            total = total + values[g + numbers[384 * width + i]]
+            total = total + values[h + numbers[448 * width + i]]
             margins[member, begin + i, 0] = total
         return
     for n in range(n_trees):
@@ -388,7 +442,7 @@ def _add_block(
     )
     while t < members.shape[0]:
         n = 1
-        while n < 4 and t + n < members.shape[0] and members[t + n] == members[t]:
+        while n < AHEAD and t + n < members.shape[0] and members[t + n] == members[t]:
             n += 1
         for i in range(n):
             _number_leaves(
@@ -442,7 +496,7 @@ def add_margins(
         The trees; see `masks.Trees`.
     members : int64 array of shape (T,)
     column, words, above, masks, reach
-        Scratch; see `masks.Plan.room`.
+        Scratch; see `masks.MaskPlan.room`.
     values : float64 array
         All outputs of the first leaf of the first tree, then of the second.
     margins : float64 array of shape (n_members, n, n_outputs)
@@ -576,95 +630,3 @@ def find_leaves(
                 for i in range(size):
                     leaves[begin + i, t] = leaf_nodes[value_starts[t] + column[i]]
             begin += size
-
-
-def plan_trees(
-    words: cython.const[cython.ulonglong][::1],
-    ends: cython.const[cython.longlong][::1],
-    sizes: cython.longlong[::1],
-    begins: cython.longlong[::1],
-    ones: cython.longlong[::1],
-    split_starts: cython.longlong[::1],
-    parents: cython.ushort[::1],
-    lefts: cython.ushort[::1],
-    plane_starts: cython.longlong[::1],
-    slots: cython.ushort[::1],
-    value_starts: cython.longlong[::1],
-    leaf_nodes: cython.longlong[::1],
-) -> int:
-    """Give leaves numbers, list the splits and planes of trees; return how many `slots` there are.
-
-    Parameters
-    ----------
-    ends : int64 array of shape (T + 1,)
-        Where trees begin, and where the last one ends.
-    sizes, begins, ones : int64 arrays
-        Scratch, an entry for each node of the largest tree.
-    split_starts, value_starts : int64 arrays of shape (T + 1,)
-        Written: where the splits and leaves of each tree begin.
-    parents, lefts : uint16 arrays
-        Written: the node of each split, and its left child.
-    plane_starts : int64 array of shape (8 T + 1,)
-        Written: where the nodes of each plane begin in `slots`.
-    slots : uint16 array, at least eight for each leaf
-        Written: nodes that make up the planes.
-    leaf_nodes : int64 array
-        Written: the node of each leaf in the order of the leaves' numbers.
-    """
-    t: cython.Py_ssize_t
-    b: cython.Py_ssize_t
-    node: cython.Py_ssize_t
-    root: cython.Py_ssize_t
-    n_nodes: cython.Py_ssize_t
-    left: cython.Py_ssize_t
-    small: cython.Py_ssize_t
-    common: cython.longlong
-    n_splits: cython.Py_ssize_t = 0
-    n_slots: cython.Py_ssize_t = 0
-    n_leaves: cython.Py_ssize_t = 0
-    with cython.nogil:
-        split_starts[0] = 0
-        value_starts[0] = 0
-        plane_starts[0] = 0
-        for t in range(ends.shape[0] - 1):
-            root = ends[t]
-            n_nodes = ends[t + 1] - root
-            # From the last node to the root: how many leaves are below.
-            node = n_nodes
-            while node > 0:
-                node -= 1
-                left = cython.cast(cython.ulonglong, words[root + node]) >> 40
-                sizes[node] = 1 if left == node else sizes[left] + sizes[left + 1]
-            # From the root: leaves below a node have numbers without a gap.
-            begins[0] = 0
-            ones[0] = 0
-            for node in range(n_nodes):
-                left = cython.cast(cython.ulonglong, words[root + node]) >> 40
-                # Bits that all leaves below have: those before the first in which they differ.
-                b = 0
-                while (begins[node] >> b) != ((begins[node] + sizes[node] - 1) >> b):
-                    b += 1
-                common = (begins[node] >> b) << b
-                if left == node:
-                    leaf_nodes[n_leaves + begins[node]] = node
-                else:
-                    parents[n_splits] = node
-                    lefts[n_splits] = left
-                    n_splits += 1
-                    # The smaller side first: fewer nodes then make up the planes.
-                    small = left if sizes[left] < sizes[left + 1] else left + 1
-                    begins[small] = begins[node]
-                    begins[2 * left + 1 - small] = begins[node] + sizes[small]
-                    ones[left] = common
-                    ones[left + 1] = common
-                ones[node] = common ^ ones[node]  # without those of its parent
-            for b in range(8):
-                for node in range(n_nodes):
-                    if (ones[node] >> b) & 1:
-                        slots[n_slots] = node
-                        n_slots += 1
-                plane_starts[8 * t + b + 1] = n_slots
-            n_leaves += sizes[0]
-            split_starts[t + 1] = n_splits
-            value_starts[t + 1] = n_leaves
-    return n_slots

@@ -151,9 +151,7 @@ class Forest:
 
     def encode(self, X: Any, n_threads: int = 1) -> Codes:
         """Bin the columns that the trees split on; return codes, (n_samples, n_features)."""
-        codes = encode_once([self], X, n_threads)
-        assert codes is not None
-        return codes
+        return self.binner.encode(X, columns=self.used_features, n_threads=n_threads)
 
     def margins(self, X: Any, n_threads: int = 1) -> Floats:
         """Return the margins of raw rows, (n_samples, n_outputs)."""
@@ -248,30 +246,27 @@ class Forest:
         )
 
 
-def encode_once(forests: Sequence[Forest | None], X: Any, n_threads: int = 1) -> Codes | None:
-    """Bin a table once for several forests: the columns that any of them splits on.
+def used_columns(forests: Sequence[Forest | None]) -> tuple[Binner, Int64] | None:
+    """Return the binner of several forests, and the columns that any of them splits on, ascending.
 
     Parameters
     ----------
     forests : sequence of Forest, or of None where models are no forests
-        They must have one binner, as the models of one fit do.
-    X : table
-    n_threads : int, default=1
+        They must have one binner, as the models of one fit do: codes mean something only under
+        their own.
 
     Returns
     -------
-    uint8 array of shape (n_samples, n_features), or None without forests
+    pair of Binner and int64 array, or None without forests
     """
     grown = [forest for forest in forests if forest is not None]
     if not grown:
         return None
     binner = grown[0].binner
-    # Codes mean something only under their own binner.
     if any(forest.binner is not binner and forest.binner != binner for forest in grown):
         raise ValueError("These forests have different binners: encode X for each of them.")
     used = np.concatenate([forest.used_features for forest in grown])
-    columns = np.flatnonzero(np.bincount(used, minlength=binner.n_features))
-    return binner.encode(X, columns=columns, n_threads=n_threads)
+    return binner, np.flatnonzero(np.bincount(used, minlength=binner.n_features))
 
 
 def nodes_of(forests: Sequence[Forest]) -> Nodes:

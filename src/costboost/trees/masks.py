@@ -1,7 +1,7 @@
 """Forests laid out for many rows, which go down all trees as the bits of words.
 
     nodes -> Splits: each way to split rows, once        Trees: nodes and leaves by their numbers
-          -> Plan: both, and the values of leaves in the order of their numbers
+          -> MaskPlan: both, and the values of leaves in the order of their numbers
 
 `_mask_kernels` explains how. Trees must have at most 256 leaves, so that a byte numbers them. Which
 forest of several a tree belongs to is its member: all members of a model go down together, and
@@ -15,12 +15,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.trees import _forest_kernels as node_kernels
 from costboost.trees import _mask_kernels as kernels
 from costboost.typing import Codes, Floats, Int64, Words
 
 MOST_NODES = 511  # of a tree with 256 leaves
 _WIDTH = 8  # words of a mask: 512 rows
-_AHEAD = 4  # trees whose leaves are numbered before their values are added
+_AHEAD = 8  # trees whose leaves are numbered before their values are added
 _LAST = 254  # behind this code stands the one of missing values
 
 
@@ -76,7 +77,7 @@ class Trees(NamedTuple):
     value_starts: Int64
 
 
-class Plan(NamedTuple):
+class MaskPlan(NamedTuple):
     """What the kernels need of some trees.
 
     Attributes
@@ -120,7 +121,9 @@ class Plan(NamedTuple):
         return column, column.view(np.uint64), above, masks, reach
 
 
-def make_plan(words: Words, subsets: Words, ends: Int64, values: Floats, members: Int64) -> Plan:
+def make_mask_plan(
+    words: Words, subsets: Words, ends: Int64, values: Floats, members: Int64
+) -> MaskPlan:
     """Lay trees out.
 
     Parameters
@@ -143,13 +146,13 @@ def make_plan(words: Words, subsets: Words, ends: Int64, values: Floats, members
     slots, leaf_nodes = np.empty(8 * n_leaves, dtype=np.uint16), np.empty(n_leaves, dtype=np.int64)
     written = (split_starts, parents, lefts, plane_starts, slots, value_starts, leaf_nodes)
     sizes, begins, ones = np.empty((3, n_nodes), dtype=np.int64)
-    n_slots = kernels.plan_trees(words, ends, sizes, begins, ones, *written)
+    n_slots = node_kernels.plan_trees(words, ends, sizes, begins, ones, *written)
     splits, conditions = _make_splits(words, subsets, np.flatnonzero(is_split))
     trees = Trees(
         split_starts, parents, lefts, conditions, plane_starts, slots[:n_slots].copy(), value_starts
     )
     in_order = values[np.repeat(ends[:-1], np.diff(value_starts)) + leaf_nodes]
-    return Plan(splits, trees, members, in_order.ravel(), leaf_nodes, n_nodes)
+    return MaskPlan(splits, trees, members, in_order.ravel(), leaf_nodes, n_nodes)
 
 
 def _make_splits(words: Words, subsets: Words, nodes: Int64) -> tuple[Splits, NDArray[np.int32]]:

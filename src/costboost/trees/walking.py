@@ -25,13 +25,13 @@ from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
 from costboost.trees import _forest_kernels as kernels
-from costboost.trees.masks import MOST_NODES, Plan, make_plan
+from costboost.trees.masks import MOST_NODES, MaskPlan, make_mask_plan
 from costboost.typing import Codes, Floats, Int64, Words
 
 _BLOCK = 512  # rows that pass through all trees together
 _SMALL = 4096  # rows: below this, starting threads costs more than it saves
 _TREES = 100  # with more of them, threads are worth it for fewer rows
-_FEW = 12  # rows: below this, walking is faster
+_FEW = 4  # rows: below this, walking is faster
 _WORTH = 1 << 13  # rows times trees: below this, a plan takes longer than it saves
 _ABREAST = 16  # trees that a row walks down together
 
@@ -81,19 +81,19 @@ class Nodes:
         return UsedColumns(np.flatnonzero(is_used), np.cumsum(is_used) - 1, n_nodes)
 
     @cached_property
-    def plan(self) -> Plan:
+    def plan(self) -> MaskPlan:
         """All trees, laid out for many rows."""
         return self._plan_of(0, len(self.roots))
 
-    def plan_of(self, first: int, last: int) -> Plan:
+    def plan_of(self, first: int, last: int) -> MaskPlan:
         """Return the trees first <= t < last, laid out for many rows."""
         return self.plan if (first, last) == (0, len(self.roots)) else self._plan_of(first, last)
 
-    def _plan_of(self, first: int, last: int) -> Plan:
+    def _plan_of(self, first: int, last: int) -> MaskPlan:
         ends = self.ends[first : last + 1]
         part = slice(ends[0], ends[-1])
         subsets = self.subsets[part] if len(self.subsets) else self.subsets
-        return make_plan(
+        return make_mask_plan(
             self.words[part], subsets, ends - ends[0], self.values[part], self.members[first:last]
         )
 
@@ -147,11 +147,11 @@ def add_margins(
 
     `margins` have shape (n_members, n, n_outputs).
     """
-    trees = (nodes.words, nodes.subsets, nodes.roots, nodes.depths, first, last, nodes.members)
+    trees = (nodes.words, nodes.subsets, nodes.roots)
     # A few rows do not fill the words of masks; they wait for memory instead.
     if len(codes) < _FEW:
-        waiting = np.empty(_ABREAST, dtype=np.int64)
-        kernels.add_margins_of_few(codes, *trees, waiting, nodes.values, margins)
+        how = (first, last, nodes.members, np.empty(_ABREAST, dtype=np.int64))
+        kernels.add_margins_of_few(codes, *trees, *how, nodes.values, margins)
         return
     plan = _plan(nodes, first, last, len(codes))
 
@@ -162,7 +162,8 @@ def add_margins(
             plan.add_margins(rows, sums)
             return
         for at in _blocks(len(rows)):
-            kernels.add_margins(rows[at], *trees, nodes.values, sums[:, at])
+            how = (nodes.depths, first, last, nodes.members)
+            kernels.add_margins(rows[at], *trees, *how, nodes.values, sums[:, at])
 
     least = min(_SMALL, max(_BLOCK, _SMALL * _TREES // max(1, last - first)))
     in_parts(add, len(codes), n_threads, least)
@@ -185,7 +186,7 @@ def find_leaves(
     in_parts(find, len(codes), n_threads)
 
 
-def _plan(nodes: Nodes, first: int, last: int, n_rows: int) -> Plan | None:
+def _plan(nodes: Nodes, first: int, last: int, n_rows: int) -> MaskPlan | None:
     """Return the trees laid out for many rows; None where walking is needed or faster."""
     if n_rows < _FEW or n_rows * (last - first) < _WORTH:
         return None
