@@ -48,8 +48,9 @@ for price in mistakes:
     curves["asked test by test"].append(bill(costs, run.decisions, run.test_costs))
 
 # %%
-# Few rows need the scan. Asking row by row costs least at most prices; what is bought once for all
-# rows is close behind, and here ahead of it where a mistake costs 300
+# Where mistakes cost much, few rows need the scan, and asking row by row costs least. Below, what
+# is bought once for all rows costs as much or a little less: one model that answers for all prices,
+# and with any test unknown, knows a little less of each than one that is made for it
 fig, ax = plt.subplots()
 for (name, cost), style in zip(curves.items(), (":", "--", "-.", "-"), strict=True):
     ax.plot(mistakes, np.array(cost) / mistakes, style, label=name)
