@@ -205,6 +205,15 @@ class ColumnTests:
     n_features : int
     rows : float
         As many rows, by weight, does a price that the model pays cover.
+
+    Examples
+    --------
+    >>> blood = {"columns": {"tsh": 20.0, "t3": 9.0}, "cost": 2.0}
+    >>> tests = FeatureCosts({"blood": blood}).bind(["age", "tsh", "t3"])
+    >>> tests.test_of.tolist(), tests.usable([0])
+    ([-1, 0, 1], (0, 1))
+    >>> tests.price_of(0, np.array([False, False])), tests.price_of(1, np.array([True, False]))
+    (22.0, 9.0)
     """
 
     names: tuple[str, ...]
@@ -285,7 +294,13 @@ class ColumnTests:
 
 
 def as_feature_costs(given: Any) -> FeatureCosts | None:
-    """Return prices of columns, whatever form they are given in; None where there are none."""
+    """Return prices of columns, whatever form they are given in; None where there are none.
+
+    Examples
+    --------
+    >>> as_feature_costs({"mri": 300})
+    FeatureCosts(prices={'mri': 300}, pay='row')
+    """
     if given is None or isinstance(given, FeatureCosts):
         return given
     return FeatureCosts(given)

@@ -80,6 +80,11 @@ class BoughtTest(NamedTuple):
         What a row pays for it on average.
     saves : float
         By how much a row's mistakes cost less on average.
+
+    Examples
+    --------
+    >>> BoughtTest("blood", price=20.0, saves=90.0).per_price
+    4.5
     """
 
     name: str

@@ -46,6 +46,11 @@ class PricedTest(NamedTuple):
         What it costs now, with the fee of its group if that is not paid yet.
     saves : float
         By how much it is expected to lower the cost of the decision.
+
+    Examples
+    --------
+    >>> PricedTest("mri", price=180.0, saves=200.0).gain
+    20.0
     """
 
     name: str
@@ -75,6 +80,14 @@ class NextTest:
     gain : float
         What is saved, less prices, by the best of single tests, groups and all tests together: two
         tests may be worth buying though neither is alone. 0: decide now.
+
+    Examples
+    --------
+    >>> tests = (PricedTest("mri", 180.0, 200.0), PricedTest("blood", 22.0, 5.0))
+    >>> print(NextTest("mri", decision="treat", expected_cost=210.0, tests=tests, gain=20.0))
+    ask for mri: treat is expected to cost 210
+      mri: costs 180, saves 200
+      blood: costs 22, saves 5
     """
 
     best: str | None
@@ -327,6 +340,13 @@ class PolicyRun:
         What the tests of each row cost.
     expected_costs : float64 array of shape (n,)
         What the decisions are expected to cost.
+
+    Examples
+    --------
+    >>> bought, spent = np.array([[True], [False]]), np.array([180.0, 0.0])
+    >>> run = PolicyRun(np.array([1, 0]), ("mri",), bought, spent, np.array([5.0, 40.0]))
+    >>> run.total_costs.tolist()
+    [185.0, 40.0]
     """
 
     decisions: NDArray[Any]

@@ -124,7 +124,7 @@ class CostBoostClassifier(
         With K > 2 classes beta(-1, c) is divided by K - 1, SAMME's code of a wrong vote.
     objective : str, callable or tuple (a, b, w0), default="asymboost"
         Gradient-CSB's objective: "adaboost", "adacost", "adac1", "asymboost", arrays over rows, or
-        a function from `costboost.boosting.formulas.RuleInput` (`cost`, scaled, and `sign`) to
+        a function from `costboost.extend.RuleInput` (`cost`, scaled, and `sign`) to
         them. The learner aims at the sign of a.
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
         Constant costs, or by column; ``fit`` may override them, and take costs per row.
